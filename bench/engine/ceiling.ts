@@ -13,7 +13,7 @@ import { toNodeHandler } from 'h3/node'
 import { systemClock } from '../../src/base/clock.ts'
 import { createRedactor } from '../../src/base/secret.ts'
 import { createTransport } from '../../src/base/transport.ts'
-import { createOpenai } from '../../src/providers/openai.ts'
+import { createOpenaiProvider } from '../../src/providers/openai.ts'
 import type { CompletionRequest, ModelMessage } from '../../src/providers/provider.ts'
 import { subject } from './subject.ts'
 
@@ -67,7 +67,7 @@ function flush(): void {
 const provider =
   model === 'none'
     ? undefined
-    : createOpenai({
+    : createOpenaiProvider({
         baseUrl: model,
         fetch: createTransport({ keepAlive: true }),
         compatible: true,

@@ -146,7 +146,7 @@ process.send!({
 async function fillLong(store: Store, like: SessionId, count: number): Promise<string> {
   const ids = createIds(() => Date.now())
   const session = (await store.session(like))!
-  const run: Run = (await store.runsOf(like))[0]!
+  const run: Run = (await store.runsOfSession(like))[0]!
   const step = (await store.stepsOfSession(like)).find(({ type }) => type === 'Reasoning')!
   const [id, rootRunId] = [ids.next<'session'>(), ids.next<'run'>()]
   const steps = Array.from({ length: count }, (_, index) => ({
@@ -178,7 +178,7 @@ async function fillLong(store: Store, like: SessionId, count: number): Promise<s
 async function fill(store: Store, like: SessionId, count: number): Promise<void> {
   const ids = createIds(() => Date.now())
   const session = (await store.session(like))!
-  const run: Run = (await store.runsOf(like))[0]!
+  const run: Run = (await store.runsOfSession(like))[0]!
   for (let made = 0; made < count; made += 1000)
     await Promise.all(
       Array.from({ length: Math.min(1000, count - made) }, () => {

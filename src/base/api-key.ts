@@ -36,7 +36,7 @@ export const isWellFormedKey = (text: string): boolean =>
 export const hashKey = (secret: string): string => hash('sha256', secret)
 
 /** First characters, for lists. */
-export const prefixOf = (secret: string): string => secret.slice(0, PREFIX.length + 4)
+export const keyPrefixOf = (secret: string): string => secret.slice(0, PREFIX.length + 4)
 
 function checksum(text: string): string {
   let rest = crc32(text)

@@ -36,5 +36,5 @@ export function createBreaker({ failures, pauseMs }: BreakerLimits, clock: Clock
 }
 
 /** Why a name is paused, for people and models. */
-export const sayPaused = (name: string, { failures }: BreakerLimits, ms: number): string =>
+export const describePause = (name: string, { failures }: BreakerLimits, ms: number): string =>
   `${name} has failed ${failures} times in a row and is left alone for ${Math.ceil(ms / 1000)} s.`

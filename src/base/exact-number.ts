@@ -16,7 +16,7 @@ export class InexactNumberError extends SyntaxError {
 const INEXACT = 'cannot be kept exactly: numbers have at most 17 digits and go to 9007199254740991; write it as text'
 
 /** The message without the location, for lists that have it in another field. */
-export const sayInexact = (written: string | number): string =>
+export const describeInexactNumber = (written: string | number): string =>
   `is the number ${shorten(String(written))}, which ${INEXACT}`
 
 const shorten = (written: string): string => (written.length > 40 ? `${written.slice(0, 40)}…` : written)

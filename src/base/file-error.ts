@@ -49,7 +49,7 @@ export function fileFailure(
  * Runs work that needs the data directory.
  * @throws Failure `data_directory_unusable` in place of an error of the file system
  */
-export function inDataDirectory<T>(directory: string, work: () => T): T {
+export function runInDataDirectory<T>(directory: string, work: () => T): T {
   try {
     return work()
   } catch (error) {

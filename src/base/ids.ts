@@ -90,7 +90,7 @@ const NAMESPACE = '6f1d1f0e-5a2b-4c57-9f57-4d1a0c6c5d10'
  * A UUIDv5 of the parts, in order: the same parts give the same id on every machine.
  * Parts are joined by NUL, which occurs in no name.
  */
-export function nameId<T extends string>(...parts: readonly string[]): BrandedId<T> {
+export function nameBasedId<T extends string>(...parts: readonly string[]): BrandedId<T> {
   const hash = createHash('sha1')
     .update(Buffer.from(NAMESPACE.replaceAll('-', ''), 'hex'))
     .update(parts.join('\0'))
@@ -100,10 +100,10 @@ export function nameId<T extends string>(...parts: readonly string[]): BrandedId
   return format(hash) as BrandedId<T>
 }
 
-export const workspaceIdOf = (workspace: string): WorkspaceId => nameId('workspace', workspace)
-export const agentIdOf = (workspace: string, id: string): AgentId => nameId('agent', workspace, id)
+export const workspaceIdOf = (workspace: string): WorkspaceId => nameBasedId('workspace', workspace)
+export const agentIdOf = (workspace: string, id: string): AgentId => nameBasedId('agent', workspace, id)
 export const versionIdOf = (workspace: string, id: string, digest: string): VersionId =>
-  nameId('version', workspace, id, digest)
+  nameBasedId('version', workspace, id, digest)
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 export const isUuid = (text: string): boolean => UUID.test(text)

@@ -35,7 +35,7 @@ export function canonicalJson(value: unknown): string {
 export const MAX_JSON_LEVELS = 256
 
 /** Error message of `parseJson` for deeper nesting. */
-export const TOO_DEEP = `nested deeper than ${MAX_JSON_LEVELS} levels`
+export const NESTING_ERROR = `nested deeper than ${MAX_JSON_LEVELS} levels`
 
 export const isTooDeep = (value: unknown, levels = MAX_JSON_LEVELS): boolean =>
   typeof value === 'object' &&
@@ -50,7 +50,7 @@ export const isTooDeep = (value: unknown, levels = MAX_JSON_LEVELS): boolean =>
 export function parseJson(text: string): JsonValue {
   const value = JSON.parse(text) as JsonValue
   refuseInexactNumbers(text)
-  if (isTooDeep(value)) throw new SyntaxError(TOO_DEEP)
+  if (isTooDeep(value)) throw new SyntaxError(NESTING_ERROR)
   return value
 }
 

@@ -1,7 +1,7 @@
 import type { S3Client } from '@aws-sdk/client-s3'
 import { fail } from '../base/failure.ts'
 import type { Blobs, BlobInfo } from './blobs.ts'
-import { MAX_LENGTH } from './max-length.ts'
+import { MAX_LENGTH_PARAMETER } from './max-length.ts'
 
 export interface S3Options {
   /** Amazon's own address for the region when absent. */
@@ -37,7 +37,7 @@ export function createS3Blobs(options: S3Options): Blobs {
       command.middlewareStack.add(
         (next) => (args) => {
           const request = args.request as { query: Record<string, string>; hostname: string }
-          request.query[MAX_LENGTH] = String(maxBytes)
+          request.query[MAX_LENGTH_PARAMETER] = String(maxBytes)
           if (anyName && askedAs !== undefined) request.hostname = askedAs
           return next(args)
         },

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { parseDuration } from '../base/duration.ts'
 import { fail, isFailure } from '../base/failure.ts'
 import type { ParsedCommand } from './shell/command.ts'
-import { statOf } from './files/first-files.ts'
+import { statIfAny } from './files/sync-files.ts'
 import { Interrupted, type Io } from './shell/io.ts'
 import { modeOf, type OutputMode } from './shell/mode.ts'
 import { createOutput } from './shell/output.ts'
@@ -61,7 +61,7 @@ async function runCommand({ spec, given, globals }: ParsedCommand, mode: OutputM
     })
     const code = (await (spec.drains ? running : Promise.race([running, interrupted]))) ?? 0
     if (mode.verbose)
-      out.say(`svc ${spec.path} ended with ${code} after ${Math.round(io.clock.monotonic() - startedAt)} ms`)
+      out.message(`svc ${spec.path} ended with ${code} after ${Math.round(io.clock.monotonic() - startedAt)} ms`)
     return code
   } catch (error) {
     // An aborted request throws its own error; the signal or the deadline is the one to report.
@@ -74,7 +74,7 @@ async function runCommand({ spec, given, globals }: ParsedCommand, mode: OutputM
 
 /** @throws Failure `usage` */
 function requireDirectory(path: string): void {
-  if (statOf(path)?.isDirectory()) return
+  if (statIfAny(path)?.isDirectory()) return
   throw fail('usage', { what: `There is no directory ${path}.` })
 }
 
@@ -91,10 +91,10 @@ function startDeadline(text: string | undefined, stop: AbortController): NodeJS.
 }
 
 async function printError(error: unknown, mode: OutputMode, io: Io): Promise<number> {
-  const { lastWords, renderLastWords } = await import('./shell/exit.ts')
-  const words = lastWords(error)
+  const { describeCommandError, formatCommandError } = await import('./shell/exit.ts')
+  const words = describeCommandError(error)
   if (words) {
-    if (words.code !== 'interrupted') io.stderr.write(`${renderLastWords(words, mode.json)}\n`)
+    if (words.code !== 'interrupted') io.stderr.write(`${formatCommandError(words, mode.json)}\n`)
     if (mode.debug && error instanceof Error) io.stderr.write(`${error.stack}\n`)
     return words.exit
   }

@@ -1,12 +1,12 @@
 import type { Io } from './shell/io.ts'
-import { tellVersion } from './shell/version.ts'
+import { handleVersionFlag } from './shell/version.ts'
 
 /**
  * The command line: arguments in, exit code out. Nothing but the argument parser is loaded before the command is known.
  * @param io terminal, files and network; absent = those of this process
  */
 export async function runCommandLine(argv: readonly string[], io?: Io): Promise<number> {
-  if (tellVersion(argv, io?.stdout ?? process.stdout)) return 0
+  if (handleVersionFlag(argv, io?.stdout ?? process.stdout)) return 0
   // Shells call this at every TAB, so neither the parser nor any command is loaded.
   if (argv[0] === 'complete') {
     const { completeWords } = await import('./complete.ts')

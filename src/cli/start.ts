@@ -1,14 +1,14 @@
 /** Entry point of the process. Source: performance, "What works", 6, and goals G8 and G14. */
 import { cacheCompiledCode } from './shell/compile-cache.ts'
-import { endWithoutOutput } from './shell/lost-output.ts'
-import { tellVersion } from './shell/version.ts'
+import { exitOnLostOutput } from './shell/lost-output.ts'
+import { handleVersionFlag } from './shell/version.ts'
 
 export async function startProcess(argv: readonly string[]): Promise<void> {
   const end = (code: number): void => {
     // Flushes stdout, then exits explicitly: kept-alive sockets would hold the process open.
-    process.stdout.write('', (lost) => (lost ? endWithoutOutput(process.stdout.errored ?? lost) : process.exit(code)))
+    process.stdout.write('', (lost) => (lost ? exitOnLostOutput(process.stdout.errored ?? lost) : process.exit(code)))
   }
-  if (tellVersion(argv, process.stdout)) return end(0)
+  if (handleVersionFlag(argv, process.stdout)) return end(0)
   cacheCompiledCode(process.env)
   const { runCommandLine } = await import('./main.ts')
   end(await runCommandLine(argv))

@@ -5,15 +5,15 @@
 import { sortDiagnostics, type Diagnostic } from '../documents/text/diagnostic.ts'
 import type { Workspace } from '../documents/workspace/workspace.ts'
 import type { CompiledBundle } from '../spec/snapshot.ts'
-import type { AskMcp } from '../tools/mcp-listing.ts'
+import type { McpToolLister } from '../tools/mcp-listing.ts'
 import { bindTools } from './stages/bind.ts'
 import { bindBoundaries } from './stages/boundaries.ts'
-import { bundleOf, freezeAgents } from './stages/freeze.ts'
+import { toCompiledBundle, freezeAgents } from './stages/freeze.ts'
 import { attachPolicies } from './stages/govern.ts'
 import { walkAgentGraph } from './stages/graph.ts'
 import { inlineSchemas } from './stages/inline.ts'
 import { locateSubject } from './stages/locate.ts'
-import { lockOf } from './stages/lock.ts'
+import { toLockFile } from './stages/lock.ts'
 import { type LockFile } from './state/lock-file.ts'
 import { faultOfBundle } from './package/pack.ts'
 import { pinMcpTools } from './stages/pin.ts'
@@ -34,7 +34,7 @@ export interface CompileInput {
   /** Id of a registry member to choose again. Other choices of the lock are kept while they satisfy their ranges. */
   readonly update?: string
   /** Asks MCP servers for their tools, to pin them; absent = the pins of the lock stay. */
-  readonly askMcp?: AskMcp
+  readonly askMcp?: McpToolLister
   /** A boundary without a policy is an error. */
   readonly strict?: boolean
   /** Appended to the versions of this workspace's documents as a prerelease: `dev.1` makes 1.2.0 into 1.2.0-dev.1. */
@@ -82,8 +82,8 @@ export async function compileClosure(input: CompileInput): Promise<CompileResult
     await stage.run(state)
     if (hasErrors(state)) return { findings: findingsOf(state) }
   }
-  const bundle = bundleOf(state)
-  const lock = lockOf(state, bundle)
+  const bundle = toCompiledBundle(state)
+  const lock = toLockFile(state, bundle)
   const document = state.bundle ?? state.subject
   const fault = document && faultOfBundle(state.workspace, document.path, lock)
   if (fault) {

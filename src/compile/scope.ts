@@ -1,6 +1,6 @@
 /** Which findings belong to the closure of what is compiled. Source: bundles, section 1. */
 import { isFailure } from '../base/failure.ts'
-import { filesNamedBy, reachedFrom } from '../documents/facts/dependents.ts'
+import { filesNamedBy, reachableDocuments } from '../documents/facts/dependents.ts'
 import type { Diagnostic } from '../documents/text/diagnostic.ts'
 import type { Document } from '../documents/text/document.ts'
 import { directoryOf, isUnder } from '../documents/text/paths.ts'
@@ -21,7 +21,7 @@ export function concernsClosure({
   const isSelected = (path: string): boolean => path === root || isUnder(root, path)
   const start = startOf(workspace, root)
   if (!start) return ({ path }) => isSelected(path)
-  const reached = reachedFrom(workspace, [start, ...guardrails.flatMap((path) => workspace.documentsAt(path))])
+  const reached = reachableDocuments(workspace, [start, ...guardrails.flatMap((path) => workspace.documentsAt(path))])
   const named = new Set([...guardrails, ...[...reached].flatMap((each) => filesNamedBy(workspace, each))])
   const others = workspace.documents.filter((each) => !reached.has(each))
   const namedByOthers = new Set(others.flatMap((each) => filesNamedBy(workspace, each)))

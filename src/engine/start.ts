@@ -28,7 +28,13 @@ export async function startSession(
   const principal = approverOf(request.principal)
   const { idempotency } = request
   if (idempotency) {
-    const before = await store.replay(principal, route, idempotency.key, idempotency.bodyDigest as Digest, clock.now())
+    const before = await store.findEarlierStart(
+      principal,
+      route,
+      idempotency.key,
+      idempotency.bodyDigest as Digest,
+      clock.now(),
+    )
     if (before) return toResponse(before)
   }
   const version = await readDeployedVersion(parts, request)
@@ -131,7 +137,7 @@ async function checkConfiguration(
     if (seen.has(snapshot.digest)) return
     seen.add(snapshot.digest)
     providers.choose(snapshot, snapshot.model, sessionId)
-    const unset = tools.unset(snapshot, sessionId)
+    const unset = tools.findUnsetSecret(snapshot, sessionId)
     if (unset) throw fail('secret_not_set', unset)
     for (const { digest } of snapshot.agents) {
       const child = digest && (await store.versionByDigest(workspaceId, digest))
@@ -214,7 +220,7 @@ const initialContext = (parts: EngineParts, version: AgentVersion, now: number):
   maySend: true,
   callsAtOnce: 0,
   takeSlot: () => false,
-  mostOutput: ({ model }) => parts.providers.mostOutput(model),
+  mostOutput: ({ model }) => parts.providers.maxOutputTokens(model),
   spentOn: () => undefined,
   maxIterations: parts.maxIterations ?? 100,
   jitter: 0,

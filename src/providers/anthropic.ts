@@ -12,9 +12,9 @@ import { unsafeNumberIn } from '../base/exact-number.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 import { toObjectSchema, parseArguments, vendorOptions } from './arguments.ts'
-import { maxTokensWithThinking, thinkingBudget } from './bound.ts'
+import { maxTokensWithThinking, thinkingBudget } from './output-limit.ts'
 import {
-  PAUSED,
+  PAUSE_TURN,
   type CompletionRequest,
   type FinishReason,
   type ModelMessage,
@@ -25,7 +25,7 @@ import {
 import { incompleteStreamError, unknownFinishError } from './sdk-error.ts'
 import { createSdkProvider, type SdkParts, type StreamCollector } from './sdk-provider.ts'
 
-export const createAnthropic = (parts: SdkParts): ModelProvider =>
+export const createAnthropicProvider = (parts: SdkParts): ModelProvider =>
   createSdkProvider(parts, {
     load: () => loadClient(parts),
     open: async (client, request, signal) =>
@@ -179,7 +179,7 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   max_tokens: 'length',
   model_context_window_exceeded: 'context',
   refusal: 'content_filter',
-  pause_turn: PAUSED,
+  pause_turn: PAUSE_TURN,
 }
 
 /** A block of the answer while it is streamed. */

@@ -3,9 +3,9 @@
  * arguments that fit the schema and come from the run's input where possible; then it answers. Its behaviour depends on the
  * transcript alone. Source: command line, section 3.1.
  */
-import { streamOfflineAnswer } from './play.ts'
+import { streamOfflineAnswer } from './offline-answer.ts'
 import type { CompletionRequest, ModelMessage, ModelProvider } from './provider.ts'
-import { sampleOf } from './sample.ts'
+import { sampleValue } from './sample.ts'
 
 export const autoProvider: ModelProvider = {
   async *complete(request, signal) {
@@ -16,7 +16,7 @@ export const autoProvider: ModelProvider = {
     )
     const next = request.tools.find((tool) => !called.has(tool.name) && !CONVERSATION_TOOLS.has(tool.name))
     if (next) {
-      const call = { name: next.name, arguments: sampleOf(next.schema, request.run.input) ?? {} }
+      const call = { name: next.name, arguments: sampleValue(next.schema, request.run.input) ?? {} }
       yield* streamOfflineAnswer(request, { text: '', calls: [call] }, signal)
     } else yield* streamOfflineAnswer(request, { text: answerOf(request), calls: [] }, signal)
   },
@@ -28,7 +28,7 @@ const CONVERSATION_TOOLS = new Set(['ask_parent', 'answer_subagent', 'escalate_t
 function answerOf(request: CompletionRequest): string {
   const { input, output } = request.run
   const schema = request.outputSchema ?? (output?.format === 'json' ? (output.schema ?? { type: 'object' }) : undefined)
-  if (schema !== undefined) return JSON.stringify(sampleOf(schema, input) ?? null)
+  if (schema !== undefined) return JSON.stringify(sampleValue(schema, input) ?? null)
   const results = request.messages.filter(
     (message): message is ModelMessage & { role: 'tool' } => message.role === 'tool',
   )

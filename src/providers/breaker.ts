@@ -1,10 +1,10 @@
 /** Circuit breaker for model providers. Source: security, S31. */
-import { createBreaker, sayPaused, type BreakerLimits } from '../base/breaker.ts'
+import { createBreaker, describePause, type BreakerLimits } from '../base/breaker.ts'
 import type { Clock } from '../base/clock.ts'
 import { ProviderError, type ModelProviders } from './provider.ts'
 
 /** Stops calling a provider after consecutive failures. Only retryable errors count; the error of a paused call tells when to retry. */
-export function withBreaker(providers: ModelProviders, limits: BreakerLimits, clock: Clock): ModelProviders {
+export function withModelBreaker(providers: ModelProviders, limits: BreakerLimits, clock: Clock): ModelProviders {
   const breaker = createBreaker(limits, clock)
   return {
     ...providers,
@@ -17,7 +17,7 @@ export function withBreaker(providers: ModelProviders, limits: BreakerLimits, cl
         async *complete(request, signal) {
           const ms = breaker.pausedMs(key)
           if (ms !== undefined)
-            throw new ProviderError(sayPaused(name, limits, ms), { retryable: true, retryAfterMs: ms })
+            throw new ProviderError(describePause(name, limits, ms), { retryable: true, retryAfterMs: ms })
           try {
             for await (const part of provider.complete(request, signal)) {
               if (part.type === 'end') breaker.tell(key, true)

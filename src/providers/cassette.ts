@@ -15,12 +15,12 @@ import {
  * Wraps providers to record their traffic. When the cassette replays, no provider is used: no network and no key are needed, and
  * a request that was not recorded fails its run with the difference to the nearest recorded request.
  */
-export function withCassette(providers: ModelProviders, { record, replay }: Cassette): ModelProviders {
-  const mostOutput: ModelProviders['mostOutput'] = (...of) => providers.mostOutput(...of)
-  if (replay) return { choose: () => createReplayProvider(replay), mostOutput }
+export function withModelCassette(providers: ModelProviders, { record, replay }: Cassette): ModelProviders {
+  const mostOutput: ModelProviders['maxOutputTokens'] = (...of) => providers.maxOutputTokens(...of)
+  if (replay) return { choose: () => createReplayProvider(replay), maxOutputTokens: mostOutput }
   if (!record) return providers
   return {
-    mostOutput,
+    maxOutputTokens: mostOutput,
     choose(agent, model) {
       const provider = providers.choose(agent, model)
       return {

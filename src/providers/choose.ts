@@ -5,12 +5,12 @@ import { Secret, type Redactor } from '../base/secret.ts'
 import type { ProjectConfig, ProviderType } from '../spec/config.ts'
 import { canonicalProvider, providerSpellings } from '../spec/document.ts'
 import type { SnapshotModel } from '../spec/snapshot.ts'
-import { createAnthropic } from './anthropic.ts'
+import { createAnthropicProvider } from './anthropic.ts'
 import { autoProvider } from './auto.ts'
-import { mostOutput } from './bound.ts'
-import { createOpenai } from './openai.ts'
+import { maxOutputTokens } from './output-limit.ts'
+import { createOpenaiProvider } from './openai.ts'
 import type { ModelProvider, ModelProviders } from './provider.ts'
-import type { waitOrAbort } from './play.ts'
+import type { waitOrAbort } from './offline-answer.ts'
 import { createScripted, scriptedProvider } from './scripted.ts'
 
 export interface ProviderParts {
@@ -82,13 +82,13 @@ export function createProviders({
         }
         client =
           type === 'anthropic'
-            ? createAnthropic(parts)
-            : createOpenai({ ...parts, compatible: type === 'openai-compatible' })
+            ? createAnthropicProvider(parts)
+            : createOpenaiProvider({ ...parts, compatible: type === 'openai-compatible' })
         clients.set(id, client)
       }
       return client
     },
-    mostOutput: (model) => mostOutput(model, typeOf(model)),
+    maxOutputTokens: (model) => maxOutputTokens(model, typeOf(model)),
   }
 }
 

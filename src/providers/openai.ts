@@ -25,7 +25,7 @@ export interface OpenaiParts extends SdkParts {
   readonly compatible: boolean
 }
 
-export const createOpenai = (parts: OpenaiParts): ModelProvider =>
+export const createOpenaiProvider = (parts: OpenaiParts): ModelProvider =>
   createSdkProvider(parts, {
     load: () => loadClient(parts),
     open: (client, request, signal) => client.chat.completions.create(toRequest(request, parts.compatible), { signal }),

@@ -68,8 +68,8 @@ export interface CompletionRequest {
  * Why a model ended its answer. Only `stop` and `tool_calls` are complete answers: `length` and `context` were cut off,
  * `content_filter` was withheld by the vendor, and `pause_turn` continues in another completion.
  */
-export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'context' | 'content_filter' | typeof PAUSED
-export const PAUSED = 'pause_turn'
+export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'context' | 'content_filter' | typeof PAUSE_TURN
+export const PAUSE_TURN = 'pause_turn'
 
 export interface ModelCompletion {
   readonly text: string
@@ -128,5 +128,5 @@ export interface ModelProviders {
     sessionId?: string,
   ): ModelProvider
   /** The most tokens that one answer can have; an assumed bound when nothing limits the model. */
-  mostOutput(model: SnapshotModel, sessionId?: string): number
+  maxOutputTokens(model: SnapshotModel, sessionId?: string): number
 }

@@ -5,7 +5,7 @@ import { fitsText, sampleText } from './sample-text.ts'
  * Builds a value that fits a schema, always the same one. Properties take the value that `given` has under the same name, at any
  * depth, if it fits. Undefined when no value was found.
  */
-export function sampleOf(schema: JsonObject | boolean, given: JsonObject): JsonValue | undefined {
+export function sampleValue(schema: JsonObject | boolean, given: JsonObject): JsonValue | undefined {
   return sample({ root: schema, given }, schema, undefined, 0)
 }
 

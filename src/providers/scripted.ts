@@ -15,7 +15,7 @@
 import { loadRe2 } from '../base/re2.ts'
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { ScriptCall, ScriptTurn } from '../spec/snapshot.ts'
-import { waitOrAbort, streamOfflineAnswer, type OfflineAnswer } from './play.ts'
+import { waitOrAbort, streamOfflineAnswer, type OfflineAnswer } from './offline-answer.ts'
 import {
   isRetryableStatus,
   ProviderError,

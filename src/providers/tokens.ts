@@ -18,7 +18,10 @@ export function estimateUsage(
   }
   for (const tool of request.tools)
     inputCharacters += tool.name.length + tool.description.length + JSON.stringify(tool.schema).length
-  return { inputTokens: tokensIn(inputCharacters), outputTokens: tokensIn(text.length + lengthOfCalls(calls)) }
+  return {
+    inputTokens: estimateTokens(inputCharacters),
+    outputTokens: estimateTokens(text.length + lengthOfCalls(calls)),
+  }
 }
 
 /** Vendors count about a thousand tokens for an image or a page of a PDF. */
@@ -27,4 +30,4 @@ const FILE_CHARACTERS = 4000
 const lengthOfCalls = (calls: readonly ModelCall[]): number =>
   calls.reduce((sum, call) => sum + call.name.length + JSON.stringify(call.arguments).length, 0)
 
-export const tokensIn = (characters: number): number => Math.max(1, Math.ceil(characters / 4))
+export const estimateTokens = (characters: number): number => Math.max(1, Math.ceil(characters / 4))

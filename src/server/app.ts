@@ -18,16 +18,16 @@ export function createApp(
   services: ServerServices,
   rules: HostRules = { loopback: false, hosts: [], origins: [] },
 ): H3 {
-  const { ids, clock, log, redactor, about } = services
+  const { ids, clock, log, redactor, serverState: about } = services
   const guard: Parameters<typeof serveRoutes>[0]['guard'] = (call) => {
     checkHost(rules, call)
     if (about.closing) throw fail('shutting_down', undefined, { headers: { connection: 'close' } })
   }
-  return serveRoutes({ ids, clock, log, redactor, guard, logsReads: true }, routesOf(services, identifyByKey))
+  return serveRoutes({ ids, clock, log, redactor, guard, logsReads: true }, listApiRoutes(services, identifyByKey))
 }
 
 /** @param identify who calls: the same routes are served to keys and to operators */
-export function routesOf(services: ServerServices, identify: IdentifyCaller): readonly ApiRoute[] {
+export function listApiRoutes(services: ServerServices, identify: IdentifyCaller): readonly ApiRoute[] {
   return [
     { method: 'POST', path: '/v1/agents/:agentId/runs', handle: startRun(services, identify) },
     { method: 'GET', path: '/v1/agents/:agentId/sessions', handle: listSessions(services, identify) },

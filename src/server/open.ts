@@ -81,7 +81,7 @@ async function removeStaleServerFiles(directory: string): Promise<void> {
 
 async function openListeners(runtime: OpenRuntime, options: ServerOptions, host: string): Promise<RunningServer> {
   const { services } = runtime
-  const { about, engine, store, ids, log, clock, workspace, config } = services
+  const { serverState: about, engine, store, ids, log, clock, workspace, config } = services
 
   const { hosts = [], origins = [] } = config.network ?? {}
   const app = createApp(services, { loopback: isLoopback(host), hosts, origins })
@@ -106,7 +106,7 @@ async function openListeners(runtime: OpenRuntime, options: ServerOptions, host:
       triggers: restored.triggers.length,
     })
   const schedule = createSchedule({ store, engine, workspaceId: workspace.id, config, clock, log })
-  about.onTriggers = () => schedule.refresh()
+  about.onTriggersChanged = () => schedule.refresh()
   runtime.onClose(() => schedule.stop())
 
   const { url, uploadUrl } = { url: about.url, uploadUrl: about.uploadUrl ?? '' }

@@ -78,7 +78,7 @@ export interface StepEnd {
  * An event of an update: in full, or with only the `ordinal` of a step when its data is that step as stored. The store
  * rebuilds the data from the step on reading, so that the content is written once.
  */
-export type TurnEvent = StoredEvent | (Omit<StoredEvent, 'data'> & { readonly ordinal: number })
+export type SessionUpdateEvent = StoredEvent | (Omit<StoredEvent, 'data'> & { readonly ordinal: number })
 
 /** Everything that one save of a session writes. */
 export interface SessionUpdate {
@@ -93,7 +93,7 @@ export interface SessionUpdate {
   readonly tasks: readonly TaskRecord[]
   readonly calls: readonly CallRow[]
   /** Numbered by the writer without gaps; `session.lastSeq` is the number of the last one. */
-  readonly events: readonly TurnEvent[]
+  readonly events: readonly SessionUpdateEvent[]
   readonly setTimers: readonly SessionTimer[]
   readonly clearTimers: readonly TimerKey[]
   /** True while the session has work in flight; a restart recovers these. A waiting session only occupies rows. */
@@ -204,7 +204,7 @@ export interface Store {
   /** T1: counts the limits, claims the idempotency key, writes session, run and first events. Writes nothing when refused. */
   start(update: SessionUpdate, limits: StartLimits, idempotency?: IdempotencyClaim): Promise<StartOutcome>
   /** Outcome of an earlier start with this idempotency key, unless it expired. */
-  replay(
+  findEarlierStart(
     principal: string,
     route: string,
     key: string,
@@ -230,7 +230,7 @@ export interface Store {
   sessionsEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly Session[]>
   run(id: RunId): Promise<Run | undefined>
   runs(filter: RunFilter, page: PageRange): Promise<{ readonly items: readonly Run[]; readonly total: number }>
-  runsOf(sessionId: SessionId): Promise<readonly Run[]>
+  runsOfSession(sessionId: SessionId): Promise<readonly Run[]>
   /** Runs whose id, without dashes, ends with these hexadecimal digits; at most `limit`. */
   runsEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly Run[]>
   /** Steps of a run in order, for the model's transcript. */
@@ -336,7 +336,7 @@ export interface Store {
   /** Writes everything committed to a new file; reads and writes continue meanwhile. */
   backup(path: string): Promise<void>
   /** Deletes every session with its runs, timeline, tasks and events. Publications, triggers, keys and files stay. */
-  forgetRuns(): Promise<void>
+  deleteAllRuns(): Promise<void>
   /** Finishes pending writes, makes them durable and closes the file. */
   close(): Promise<void>
 }

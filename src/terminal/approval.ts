@@ -18,7 +18,7 @@ export interface ApprovalContext {
 /** A key that answers a card, and its label, with the key in brackets. */
 export interface CardKey {
   readonly key: string
-  readonly says: string
+  readonly label: string
 }
 
 /** Most lines of one value; a longer one is cut and shown with its digest. */
@@ -28,32 +28,37 @@ const VALUE_LINES = 8
 const LONGEST_KEY = 16
 
 const DECIDE: readonly CardKey[] = [
-  { key: 'a', says: '[a]pprove' },
-  { key: 'r', says: '[r]eject' },
+  { key: 'a', label: '[a]pprove' },
+  { key: 'r', label: '[r]eject' },
 ]
 const LOOK: readonly CardKey[] = [
-  { key: 'c', says: '[c]onversation' },
-  { key: 'l', says: '[l]ater' },
+  { key: 'c', label: '[c]onversation' },
+  { key: 'l', label: '[l]ater' },
 ]
-const WHY: CardKey = { key: 'w', says: '[w]hy' }
+const WHY: CardKey = { key: 'w', label: '[w]hy' }
 
-const PROBE: CardKey = { key: 'p', says: '[p]robe' }
+const PROBE: CardKey = { key: 'p', label: '[p]robe' }
 
 const choicesOf = ({ options = [] }: TaskContent): readonly CardKey[] =>
-  options.map((_, at) => ({ key: `${at + 1}`, says: `[${at + 1}]` }))
+  options.map((_, at) => ({ key: `${at + 1}`, label: `[${at + 1}]` }))
 
 /** Keys that answer this task. None of them is a default. */
 export function keysOf(task: TaskContent): readonly CardKey[] {
   switch (task.kind) {
     case 'approval':
-      return [...DECIDE, ...(task.on_modify === 'reject' ? [] : [{ key: 'e', says: '[e]dit arguments' }]), WHY, ...LOOK]
+      return [
+        ...DECIDE,
+        ...(task.on_modify === 'reject' ? [] : [{ key: 'e', label: '[e]dit arguments' }]),
+        WHY,
+        ...LOOK,
+      ]
     case 'escalation':
       return [...DECIDE, WHY, ...LOOK]
     case 'anomaly_review':
       return [...choicesOf(task), ...(task.context?.['probe'] === undefined ? [] : [PROBE]), ...LOOK]
     default:
       if (task.options && task.options.length > 0 && task.options.length <= 9) return [...choicesOf(task), ...LOOK]
-      return [{ key: 't', says: '[t]ype the answer' }, ...LOOK]
+      return [{ key: 't', label: '[t]ype the answer' }, ...LOOK]
   }
 }
 
@@ -76,7 +81,7 @@ export function drawApproval(canvas: Canvas, task: TaskContent, asking: Approval
     ...(deadline === undefined || fits ? [] : [{ label: 'until', text: deadline }]),
   ]
   const keys = keysOf(task)
-    .map(({ says }) => says)
+    .map(({ label: says }) => says)
     .join('  ')
   return [
     ...wrapText(fits ? whole : title, width - 2).map(

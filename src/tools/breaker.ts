@@ -1,5 +1,5 @@
 /** Circuit breaker for tools. Source: security, S31. */
-import { createBreaker, sayPaused, type BreakerLimits } from '../base/breaker.ts'
+import { createBreaker, describePause, type BreakerLimits } from '../base/breaker.ts'
 import type { Clock } from '../base/clock.ts'
 import type { ToolOutcome, Toolbox } from './tool.ts'
 
@@ -7,7 +7,7 @@ import type { ToolOutcome, Toolbox } from './tool.ts'
  * Refuses calls of a tool after consecutive failures. Only calls that could not be sent or got no answer count: an error that
  * the tool returns is an answer.
  */
-export function withBreaker(tools: Toolbox, limits: BreakerLimits, clock: Clock): Toolbox {
+export function withToolBreaker(tools: Toolbox, limits: BreakerLimits, clock: Clock): Toolbox {
   const breaker = createBreaker(limits, clock)
   return {
     ...tools,
@@ -18,7 +18,7 @@ export function withBreaker(tools: Toolbox, limits: BreakerLimits, clock: Clock)
           ...route,
           async invoke(invocation, signal) {
             const ms = breaker.pausedMs(tool.id)
-            if (ms !== undefined) return { at: 'not_sent', code: 'refused', error: sayPaused(tool.id, limits, ms) }
+            if (ms !== undefined) return { at: 'not_sent', code: 'refused', error: describePause(tool.id, limits, ms) }
             const outcome = await route.invoke(invocation, signal)
             if (outcome.at === 'returned') breaker.tell(tool.id, true)
             else if (isFailure(outcome) && !signal.aborted) breaker.tell(tool.id, false)

@@ -4,7 +4,7 @@ import { tapeRequest, type TapedRequest, type Cassette } from '../spec/cassette.
 import type { ToolOutcome, Toolbox } from './tool.ts'
 
 /** Wraps tools to record their outcomes. When the cassette replays, calls get recorded outcomes and nothing is executed. */
-export function withCassette(tools: Toolbox, { record, replay }: Cassette): Toolbox {
+export function withToolCassette(tools: Toolbox, { record, replay }: Cassette): Toolbox {
   if (!record && !replay) return tools
   const recordAnswer = ({ kind, key, request, toTape }: TapedRequest, answer: JsonObject): void =>
     record?.({ kind, key, request, answer: toTape(answer) })
@@ -33,7 +33,7 @@ export function withCassette(tools: Toolbox, { record, replay }: Cassette): Tool
       recordAnswer(taped, found ? { found: found as unknown as JsonValue } : {})
       return found
     },
-    unset: (agent) => (replay ? undefined : tools.unset(agent)),
+    findUnsetSecret: (agent) => (replay ? undefined : tools.findUnsetSecret(agent)),
     close: () => tools.close(),
   }
 }

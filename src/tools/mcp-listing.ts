@@ -10,7 +10,7 @@ import { connectMcp } from './mcp-connection.ts'
 import { mcpCredentials, missingSecret } from './mcp-credentials.ts'
 
 /** Lists the tools of a server with the credentials of an agent. */
-export type AskMcp = (agent: Pick<AgentSnapshot, 'id' | 'secrets'>, server: McpServer) => Promise<ToolListing>
+export type McpToolLister = (agent: Pick<AgentSnapshot, 'id' | 'secrets'>, server: McpServer) => Promise<ToolListing>
 
 export interface ListingParts {
   readonly env: Readonly<Record<string, string | undefined>>

@@ -1,5 +1,5 @@
 import { InexactNumberError } from '../base/exact-number.ts'
-import { MAX_JSON_LEVELS, parseJson, TOO_DEEP, type JsonValue } from '../base/json.ts'
+import { MAX_JSON_LEVELS, parseJson, NESTING_ERROR, type JsonValue } from '../base/json.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type InvocationBody, type ToolOutcome } from './tool.ts'
 
 /** The JSON that command and http tools receive: the call, its idempotency key, and the run that made it. */
@@ -49,7 +49,7 @@ export function parseResult(output: Uint8Array, durationMs: number): ToolOutcome
     return returnedOutcome(parseJson(text), false, durationMs)
   } catch (error) {
     if (error instanceof InexactNumberError) return inexactNumberOutcome(error, text, durationMs)
-    if ((error as SyntaxError).message === TOO_DEEP) return tooDeepOutcome(durationMs)
+    if ((error as SyntaxError).message === NESTING_ERROR) return tooDeepOutcome(durationMs)
     return unusableOutcome(`its output is not JSON: ${text.trim().slice(0, 500)}`, durationMs)
   }
 }

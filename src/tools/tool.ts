@@ -48,7 +48,10 @@ export interface Toolbox {
     sessionId?: string,
   ): Promise<{ readonly description: string; readonly schema: JsonSchema } | undefined>
   /** A secret of an MCP server that the agent's tools need and that has no value in the environment. */
-  unset(agent: AgentSnapshot, sessionId?: string): { readonly secret: string; readonly env: string } | undefined
+  findUnsetSecret(
+    agent: AgentSnapshot,
+    sessionId?: string,
+  ): { readonly secret: string; readonly env: string } | undefined
   close(): Promise<void>
 }
 

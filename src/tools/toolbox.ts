@@ -104,7 +104,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
       tool.mcp
         ? servers.describe(agent, tool, timeoutOf(findRouteConfig(config.tools ?? {}, tool.id)), signal)
         : Promise.resolve(undefined),
-    unset(agent) {
+    findUnsetSecret(agent) {
       const used = new Set(agent.tools.flatMap((tool) => tool.mcp?.server ?? []))
       const missing = agent.mcpServers
         .filter(({ name }) => used.has(name))

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Failure } from '../../src/base/failure.ts'
 import { SvcClient } from '../../src/client/index.ts'
-import { createApp, routesOf } from '../../src/server/app.ts'
+import { createApp, listApiRoutes } from '../../src/server/app.ts'
 import { identifyByKey } from '../../src/server/auth/auth.ts'
 import { openRuntime } from '../../src/server/runtime/runtime.ts'
 import { createOperatorApp } from '../../src/server/operator/app.ts'
@@ -16,7 +16,7 @@ import { faultsOf, operations, schemaOf } from './document.ts'
 const UNKNOWN = '019f0000-0000-7000-8000-000000000000'
 
 test('has every route, and no other', () => {
-  const lines = routesOf(openTestHouse().services, identifyByKey).map(
+  const lines = listApiRoutes(openTestHouse().services, identifyByKey).map(
     ({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`,
   )
   expect([...operations.keys()].toSorted()).toEqual(lines.toSorted())

@@ -1,12 +1,12 @@
 import { assert, constantFrom, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { createApiKeySecret, hashKey, isWellFormedKey, prefixOf } from '../../src/base/api-key.ts'
+import { createApiKeySecret, hashKey, isWellFormedKey, keyPrefixOf } from '../../src/base/api-key.ts'
 
 test('is svc_, 32 characters of randomness and a checksum', () => {
   const zeros = createApiKeySecret((bytes) => void bytes.fill(0))
   expect(zeros).toBe('svc_000000000000000000000000000000003oy8NO')
   expect(isWellFormedKey(zeros)).toBe(true)
-  expect(prefixOf(zeros)).toBe('svc_0000')
+  expect(keyPrefixOf(zeros)).toBe('svc_0000')
 })
 
 test('every character is as likely as any other: bytes that would favour some are thrown away', () => {

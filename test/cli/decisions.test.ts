@@ -1,6 +1,6 @@
 /** Written decisions, and the clock that only moves when it is wound. */
 import { describe, expect, test } from 'vitest'
-import { answerOf, createRulebook, type WaitingTask, type DecisionRule } from '../../src/cli/runs/decisions.ts'
+import { answerOf, createScriptedAnswers, type WaitingTask, type DecisionRule } from '../../src/cli/runs/decisions.ts'
 import { createVirtualTime } from '../../src/cli/scenario/virtual-time.ts'
 
 const approval = (id: string, amount: number): WaitingTask => ({
@@ -13,10 +13,10 @@ const reply = (id: string): WaitingTask => ({ id, kind: 'reply' })
 
 describe('a rulebook', () => {
   const answers = (rules: readonly DecisionRule[], ...asked: readonly WaitingTask[]): (DecisionRule | undefined)[] => {
-    const book = createRulebook(rules)
+    const book = createScriptedAnswers(rules)
     return asked.map((each) => {
       const rule = book.choose(each)
-      if (rule) book.use(rule, each)
+      if (rule) book.recordUse(rule, each)
       return rule
     })
   }
@@ -94,7 +94,7 @@ describe('virtual time', () => {
     const woken = time.wait(500, new AbortController().signal)
     const calledOff = time.wait(Infinity, stop.signal)
     expect(time.asleep).toEqual({ count: 2, until: 1500 })
-    time.wind(1500)
+    time.advance(1500)
     await woken
     expect([time.clock.now(), time.clock.monotonic(), time.asleep]).toEqual([1500, 500, { count: 1, until: undefined }])
     stop.abort(new Error('over'))
@@ -109,9 +109,9 @@ describe('virtual time', () => {
       time.timers.set(again, 60_000)
     }
     time.timers.set(again, 60_000)
-    time.wind(60_000)
+    time.advance(60_000)
     expect(rung).toBe(1)
-    time.wind(120_000)
+    time.advance(120_000)
     expect(rung).toBe(2)
   })
 })

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { openFront } from '../../src/cli/dev/https.ts'
+import { openDevProxy } from '../../src/cli/dev/https.ts'
 
 test('the HTTPS front hands requests on as they came, and answers as they are given', async () => {
   const api = createServer((asked, answer) => {
@@ -15,7 +15,7 @@ test('the HTTPS front hands requests on as they came, and answers as they are gi
     )
   })
   await new Promise<void>((ready) => api.listen(0, '127.0.0.1', ready))
-  const front = await openFront(`http://127.0.0.1:${(api.address() as AddressInfo).port}`, '127.0.0.1', true)
+  const front = await openDevProxy(`http://127.0.0.1:${(api.address() as AddressInfo).port}`, '127.0.0.1', true)
   expect(front.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
   const answer = await new Promise<{ status: number | undefined; kept: unknown; text: string }>((done, failed) => {
     const sent = request(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextOf } from '../../src/cli/runs/approval-session.ts'
+import { nextOf } from '../../src/cli/runs/task-channel.ts'
 import { explainPolicies } from '../../src/cli/runs/why.ts'
 import type { InboxItem } from '../../src/spec/operator.ts'
 import { canvasOf, PIPE } from '../terminal/recording.ts'

@@ -9,7 +9,7 @@ import { digestOf } from '../../src/base/digest.ts'
 import { isFailure } from '../../src/base/failure.ts'
 import { MANIFEST, readArchive, writeArchive, type UnpackedArchive } from '../../src/compile/package/archive.ts'
 import { compileClosure } from '../../src/compile/compile.ts'
-import { faultOf } from '../../src/compile/package/contents.ts'
+import { findContentsFault } from '../../src/compile/package/contents.ts'
 import { packBundle } from '../../src/compile/package/pack.ts'
 import { nothingPublished } from '../../src/compile/state/published.ts'
 import { loadFiles, loadWorkspace } from '../../src/documents/workspace/load.ts'
@@ -263,6 +263,6 @@ describe('an error names the exceeded limit', () => {
       'A bundle has at most 2000 files; this one has 2001.',
     ],
   ])('%s', async (_, files, expected) => {
-    expect(faultOf(files)?.what).toBe(expected)
+    expect(findContentsFault(files)?.what).toBe(expected)
   })
 })

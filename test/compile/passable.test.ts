@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
-import { passableOf } from '../../src/compile/diff/passable.ts'
+import { findPassableCall } from '../../src/compile/diff/passable.ts'
 import { readCondition } from '../../src/policy/condition/condition.ts'
 import { decideByPolicies } from '../../src/policy/decide.ts'
 import type { CallFacts } from '../../src/policy/condition/decision.ts'
@@ -64,7 +64,7 @@ function ask(
       run: { taint: context['run.taint'] ?? false, depth: context['run.depth'] ?? 0 },
     }) as unknown as CallFacts
   const where = given.where === undefined ? undefined : readCondition({ when: given.where }).condition
-  const answer = passableOf({
+  const answer = findPassableCall({
     sets: { own: set, ancestors: [] },
     callee,
     schemas: [SCHEMA],

@@ -136,7 +136,7 @@ describe('a file', () => {
   test('with a byte order mark is read, and warned of', () => {
     const { documents, findings } = readDocuments({ path: 'p.yaml', bytes: Buffer.from(`\uFEFF${text}`) })
     expect(findings.map(({ rule, severity }) => [rule, severity])).toEqual([['doc/bom', 'warning']])
-    expect(documents[0]?.sound).toBe(true)
+    expect(documents[0]?.hasValidShape).toBe(true)
   })
 
   test('that is broken is told where it breaks', () => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
-import { isAlwaysUnknown } from '../../src/documents/prove/admits.ts'
+import { isAlwaysUnknown } from '../../src/documents/prove/satisfiable.ts'
 import { domainsUnder } from '../../src/documents/prove/policy-domains.ts'
-import { alwaysTrue, isSatisfiable } from '../../src/documents/prove/reasoning.ts'
+import { isAlwaysTrue, isSatisfiable } from '../../src/documents/prove/conditions.ts'
 import { leavesOf, readCondition, type Condition, type ConditionLeaf } from '../../src/policy/condition/condition.ts'
 import type { CallFacts } from '../../src/policy/condition/decision.ts'
-import { evaluateConditions } from '../../src/policy/condition/evaluate.ts'
+import { evaluateCondition } from '../../src/policy/condition/evaluate.ts'
 import { checkValue } from '../../src/tools/check.ts'
 
 const read = (value: JsonValue): Condition => {
@@ -311,7 +311,7 @@ test('no call makes true what is told to be never true, is unknown only where th
       const domains = domainsUnder(schema)
       const condition = read(wanted)
       const possible = isSatisfiable(condition, domains)
-      const constant = alwaysTrue(condition, domains)
+      const constant = isAlwaysTrue(condition, domains)
       const blind = leavesOf(condition).filter((each) => isAlwaysUnknown(each, domains(each.path)!))
       never += possible ? 0 : 1
       unknown += blind.length
@@ -323,7 +323,7 @@ test('no call makes true what is told to be never true, is unknown only where th
       for (const args of calls)
         for (const context of CONTEXTS) {
           const facts = factsOf(args, context)
-          const { truth } = evaluateConditions(condition, facts)
+          const { truth } = evaluateCondition(condition, facts)
           const wrong = [
             ...(!possible && truth === 'true' ? ['never true'] : []),
             ...(constant && truth === 'false' ? ['always true'] : []),
@@ -340,8 +340,8 @@ test('no call makes true what is told to be never true, is unknown only where th
 
 /** The value is there, and something is known of the comparison. Of an empty list, it is known that nothing in it is. */
 function isSeen(leaf: ConditionLeaf, facts: CallFacts): boolean {
-  const { truth } = evaluateConditions({ leaf }, facts)
+  const { truth } = evaluateCondition({ leaf }, facts)
   if (leaf.each !== undefined) return truth === 'true' && leaf.ifMissing === undefined
   const present = read({ field: leaf.path.text.replace(/^\w+\((.*)\)$/, '$1'), op: 'exists' })
-  return evaluateConditions(present, facts).truth === 'true' && truth !== 'unknown'
+  return evaluateCondition(present, facts).truth === 'true' && truth !== 'unknown'
 }

@@ -4,16 +4,16 @@ import type { JsonObject, JsonValue } from '../../src/base/json.ts'
 import { readCondition, type Condition } from '../../src/policy/condition/condition.ts'
 import type { ConditionOperator } from '../../src/policy/condition/operators.ts'
 import type { CallFacts } from '../../src/policy/condition/decision.ts'
-import { evaluateConditions } from '../../src/policy/condition/evaluate.ts'
-import { alwaysTrue, conditionImplies, isSatisfiable } from '../../src/documents/prove/reasoning.ts'
-import { domainAt, type Domains } from '../../src/documents/prove/value-domain.ts'
+import { evaluateCondition } from '../../src/policy/condition/evaluate.ts'
+import { isAlwaysTrue, conditionImplies, isSatisfiable } from '../../src/documents/prove/conditions.ts'
+import { argumentValues, type PossibleValuesAt } from '../../src/documents/prove/value-domain.ts'
 
 const read = (value: JsonValue): Condition => readCondition(value).condition!
 const under =
-  (schema: JsonObject): Domains =>
+  (schema: JsonObject): PossibleValuesAt =>
   (path) =>
-    domainAt(schema, path.segments)
-const amount = (property: JsonObject, required = true): Domains =>
+    argumentValues(schema, path.segments)
+const amount = (property: JsonObject, required = true): PossibleValuesAt =>
   under({ type: 'object', properties: { amount: property }, ...(required && { required: ['amount'] }) })
 const leaf = (op: string, value: JsonValue): JsonValue => ({ field: 'args.amount', op, value })
 
@@ -71,22 +71,22 @@ test('what cannot be in the first way may be in another', () => {
   const either = { all: [{ any: [never, leaf('eq', 7)] }, leaf('gt', 6)] }
   expect(isSatisfiable(read(either))).toBe(true)
   expect(isSatisfiable(read(either), amount({ type: 'number', maximum: 6 }))).toBe(false)
-  expect(alwaysTrue(read({ any: [leaf('gte', 0), never] }), amount({ type: 'number', minimum: 0 }))).toBe(true)
-  expect(alwaysTrue(read({ all: [leaf('gte', 0), leaf('gte', 1)] }), amount({ type: 'number', minimum: 0 }))).toBe(
+  expect(isAlwaysTrue(read({ any: [leaf('gte', 0), never] }), amount({ type: 'number', minimum: 0 }))).toBe(true)
+  expect(isAlwaysTrue(read({ all: [leaf('gte', 0), leaf('gte', 1)] }), amount({ type: 'number', minimum: 0 }))).toBe(
     false,
   )
 })
 
 describe('always true', () => {
   test('is what every call fulfils', () => {
-    expect(alwaysTrue(read(leaf('gte', 0)), amount({ type: 'number', minimum: 0 }))).toBe(true)
-    expect(alwaysTrue(read(leaf('in', ['USD', 'CAD'])), amount({ enum: ['USD'] }))).toBe(true)
+    expect(isAlwaysTrue(read(leaf('gte', 0)), amount({ type: 'number', minimum: 0 }))).toBe(true)
+    expect(isAlwaysTrue(read(leaf('in', ['USD', 'CAD'])), amount({ enum: ['USD'] }))).toBe(true)
   })
 
   test('is nothing that absence, another type or another value makes otherwise', () => {
-    expect(alwaysTrue(read(leaf('gte', 0)), amount({ type: 'number', minimum: 0 }, false))).toBe(false)
-    expect(alwaysTrue(read(leaf('gte', 0)), amount({ type: ['number', 'null'], minimum: 0 }))).toBe(false)
-    expect(alwaysTrue(read(leaf('gt', 0)), amount({ type: 'number', minimum: 0 }))).toBe(false)
+    expect(isAlwaysTrue(read(leaf('gte', 0)), amount({ type: 'number', minimum: 0 }, false))).toBe(false)
+    expect(isAlwaysTrue(read(leaf('gte', 0)), amount({ type: ['number', 'null'], minimum: 0 }))).toBe(false)
+    expect(isAlwaysTrue(read(leaf('gt', 0)), amount({ type: 'number', minimum: 0 }))).toBe(false)
   })
 })
 
@@ -137,7 +137,7 @@ const calls = fc.record(
 
 /** Conditions of this test read arguments alone. */
 const truthOf = (condition: Condition, args: JsonObject): string =>
-  evaluateConditions(condition, { args } as CallFacts).truth
+  evaluateCondition(condition, { args } as CallFacts).truth
 
 test('what is proven holds for every call: nothing makes true what cannot be, and what implies another is no larger', () => {
   fc.assert(
@@ -166,8 +166,8 @@ test('with a schema, too', () => {
       const condition = read(written)
       const truth = truthOf(condition, args)
       expect([truth === 'true', isSatisfiable(condition, under(schema))]).not.toEqual([true, false])
-      expect([truth, alwaysTrue(condition, under(schema))]).not.toEqual(['false', true])
-      expect([truth, alwaysTrue(condition, under(schema))]).not.toEqual(['unknown', true])
+      expect([truth, isAlwaysTrue(condition, under(schema))]).not.toEqual(['false', true])
+      expect([truth, isAlwaysTrue(condition, under(schema))]).not.toEqual(['unknown', true])
     }),
     { numRuns: 3000 },
   )

@@ -24,7 +24,7 @@ const REGISTRY: LintOptions = {
   },
 }
 
-const SERVER: LintOptions = { server: { approvers: 1, hidden: { 'acme.hidden': 'website' } } }
+const SERVER: LintOptions = { server: { approvers: 1, hiddenTimelines: { 'acme.hidden': 'website' } } }
 
 const FACTS: Readonly<Record<string, LintOptions>> = {
   'secret/env-missing': { env: { PATH: '/usr/bin' } },
@@ -33,7 +33,10 @@ const FACTS: Readonly<Record<string, LintOptions>> = {
   'approval/hidden-timeline': SERVER,
   'authority/loosened': {
     loosened: [
-      { agent: 'acme.loosened', say: 'pay.refund with {"amount":2000} needed an approval before, and is allowed now' },
+      {
+        agent: 'acme.loosened',
+        change: 'pay.refund with {"amount":2000} needed an approval before, and is allowed now',
+      },
     ],
   },
   'policy/untested': {

@@ -16,7 +16,7 @@ import { createRedactor } from '../../src/base/secret.ts'
 import { collectTimeline } from '../../src/engine/session/timeline.ts'
 import type { Engine, EngineParts, StartRequest } from '../../src/engine/session/engine.ts'
 import { createEngine } from '../../src/engine/open.ts'
-import { mostOutput } from '../../src/providers/bound.ts'
+import { maxOutputTokens } from '../../src/providers/output-limit.ts'
 import {
   ProviderError,
   type ModelCompletion,
@@ -240,7 +240,7 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
     store,
     providers: spec.providers ?? {
       choose: (agent) => ({ complete: (request, signal) => play(spec.models[agent.id.slice(5)]!, request, signal) }),
-      mostOutput: (model) => mostOutput(model, 'scripted'),
+      maxOutputTokens: (model) => maxOutputTokens(model, 'scripted'),
     },
     tools: {
       route(_, bound) {
@@ -256,7 +256,7 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
         }
       },
       describe: (_, bound) => Promise.resolve(spec.described?.[bound.wire]),
-      unset: () => spec.unset,
+      findUnsetSecret: () => spec.unset,
       close: () => Promise.resolve(),
     },
     clock,

@@ -41,7 +41,7 @@ test('a child waits for a person, its ancestors show it, and its output is the r
   const run = await bench.start('root')
   const task = await bench.asked(run)
   await bench.seen(run, (event) => event.subject === 'engine.session.paused')
-  const runs = await bench.store.runsOf((await bench.store.run(run))!.sessionId)
+  const runs = await bench.store.runsOfSession((await bench.store.run(run))!.sessionId)
   expect(runs.map((each) => [each.agentName, each.depth, each.status])).toEqual([
     ['acme.root', 0, 'WaitingForHITL'],
     ['acme.child', 1, 'WaitingForHITL'],
@@ -159,7 +159,7 @@ test('a cycle and too deep a nesting are tool errors before anything is spawned'
     .filter((item) => item.type === 'ToolResult')
     .map((item) => (item.content['result'] as JsonObject)['error'])
   expect(results).toEqual(['delegation_cycle', 'limit:max_subagent_depth'])
-  expect(await bench.store.runsOf((await bench.store.run(run))!.sessionId)).toHaveLength(2)
+  expect(await bench.store.runsOfSession((await bench.store.run(run))!.sessionId)).toHaveLength(2)
 })
 
 test("an ancestor's inherited gate stops a call of its descendant", async () => {
@@ -190,7 +190,7 @@ test('cancelling the root reaches its descendants and what they have under way',
   const task = await bench.asked(run)
   await bench.engine.cancel(run, key())
   const session = (await bench.store.run(run))!.sessionId
-  expect((await bench.store.runsOf(session)).map((each) => each.status)).toEqual(['Cancelled', 'Cancelled'])
+  expect((await bench.store.runsOfSession(session)).map((each) => each.status)).toEqual(['Cancelled', 'Cancelled'])
   expect(await bench.engine.answer(run, reply(task))).toMatchObject({
     status: 'Cancelled',
     code: 'task_already_completed',
@@ -280,11 +280,14 @@ test.each([
   expect(task).toMatchObject({ kind: 'aitl_escalation', prompt: 'Which account?', completable_via: ['operator'] })
   const session = (await bench.store.run(run))!.sessionId
   expect((await bench.store.task(task['user_task_id'] as never))!.runId).toBe(run)
-  expect((await bench.store.runsOf(session)).map((each) => each.status)).toEqual(['WaitingForHITL', 'WaitingForHITL'])
+  expect((await bench.store.runsOfSession(session)).map((each) => each.status)).toEqual([
+    'WaitingForHITL',
+    'WaitingForHITL',
+  ])
   expect(await bench.engine.answer(run, reply(task, { textValue: 'red' }))).toMatchObject({ code: 'operator_only' })
   await bench.engine.answer(run, reply(task, { by: operator(), textValue: 'red' }))
   await bench.ended(run)
-  const child = (await bench.store.runsOf(session)).find((each) => each.depth === 1)!
+  const child = (await bench.store.runsOfSession(session)).find((each) => each.depth === 1)!
   expect(child).toMatchObject({ status: 'Completed', output: 'Used red.' })
   expect(named).toContainEqual(['child', 'Used red.'])
   expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'End.' })
@@ -322,7 +325,7 @@ test('a stream of a child carries the child and the session, and ends with the c
   })
   const run = await bench.start('root')
   await bench.ended(run)
-  const childRun = (await bench.store.runsOf((await bench.store.run(run))!.sessionId))[1]!.id
+  const childRun = (await bench.store.runsOfSession((await bench.store.run(run))!.sessionId))[1]!.id
   const read = async (id: RunId, after: number) => {
     const subjects: string[] = []
     for await (const event of oneByOne(bench.engine.follow(id, after, new AbortController().signal))) {

@@ -144,7 +144,7 @@ const endsOf = (events: readonly StoredEvent[], step: RunStep): number =>
 
 async function check({ bench, session, run, effects }: History): Promise<void> {
   expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'All done.' })
-  for (const each of await bench.store.runsOf(session)) expect(each.state.at).toBe('done')
+  for (const each of await bench.store.runsOfSession(session)) expect(each.state.at).toBe('done')
   const unsafe = bench.invoked.filter((each) => each.tool.wire === 'pay' || each.tool.wire === 'post')
   for (const each of unsafe) expect(effects.get(each.idempotencyKey)).toBe(1)
   expect(new Set(unsafe.map((each) => each.idempotencyKey)).size).toBe(3)
@@ -157,7 +157,7 @@ async function check({ bench, session, run, effects }: History): Promise<void> {
   expect(events.at(-1)!.subject).toBe('engine.session.completed')
   const steps = await bench.store.stepsOfSession(session)
   expect(steps.map((step) => step.ordinal)).toEqual(steps.map((_, index) => index + 1))
-  for (const each of await bench.store.runsOf(session)) {
+  for (const each of await bench.store.runsOfSession(session)) {
     const own = steps.filter((step) => step.runId === each.id)
     expect(own.map((step) => step.sequence)).toEqual(own.map((_, index) => index + 1))
     expect(own.filter((step) => step.finishedAt === null)).toEqual([])
@@ -174,7 +174,7 @@ async function check({ bench, session, run, effects }: History): Promise<void> {
     ['blue', 'parent'],
     ['large', 'person'],
   ])
-  const made = (await bench.store.runsOf(session)).find((each) => each.agentName === 'acme.asker')
+  const made = (await bench.store.runsOfSession(session)).find((each) => each.agentName === 'acme.asker')
   expect(made?.output).toBe('Made it blue and large.')
   for (const sent of steps.filter((step) => step.type === 'ToolCall' && step.content['name'] === 'pay')) {
     const asked = steps.find(

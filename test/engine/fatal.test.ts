@@ -206,7 +206,7 @@ test.each(FATAL)('$name ends at once what else the run has begun', async ({ call
 
   const { status = 'Failed', errorCode, error } = end
   expect(await bench.store.run(run)).toMatchObject({ status, errorCode, error })
-  const below = (await bench.store.runsOf(sessionId)).filter(
+  const below = (await bench.store.runsOfSession(sessionId)).filter(
     ({ id, agentName }) => id !== run && agentName !== 'acme.spend',
   )
   expect(below.map((each) => [each.agentName, each.status, each.error])).toEqual([
@@ -312,12 +312,12 @@ test.each([
   const root = (await bench.store.run(run))!
   expect([root.status, root.errorCode, root.usage.outputTokens]).toEqual(['Failed', 'limit_exceeded', 10 + 3])
   expect((await bench.store.task(payment.id))!.status).toBe('cancelled')
-  expect((await bench.store.runsOf(sessionId)).map((each) => each.status)).toEqual(['Failed', 'Cancelled'])
+  expect((await bench.store.runsOfSession(sessionId)).map((each) => each.status)).toEqual(['Failed', 'Cancelled'])
 })
 
 test('a model that fails ends a child that waits for its answer', async () => {
   const { bench, run, sessionId, payment } = await thinkingBesideAChild({}, new Error('boom'))
-  expect((await bench.store.runsOf(sessionId)).map((each) => each.status)).toEqual(['Failed', 'Cancelled'])
+  expect((await bench.store.runsOfSession(sessionId)).map((each) => each.status)).toEqual(['Failed', 'Cancelled'])
   expect(await bench.engine.answer(run, { taskId: payment.id, approved: true, by: operator() })).toMatchObject({
     status: 'Failed',
     code: 'task_already_completed',
@@ -350,7 +350,9 @@ test('a sub-agent that ends so takes along what is below it, and its parent is t
   const [refused, payment] = ['gated', 'pay'].map((name) => tasks.find((task) => task.tool?.name === name)!)
   await bench.engine.answer(run, { taskId: refused!.id, approved: false, by: operator() })
   await bench.ended(run)
-  expect((await bench.store.runsOf(sessionId)).map((each) => [each.agentName, each.status, each.errorCode])).toEqual([
+  expect(
+    (await bench.store.runsOfSession(sessionId)).map((each) => [each.agentName, each.status, each.errorCode]),
+  ).toEqual([
     ['acme.root', 'Completed', null],
     ['acme.middle', 'Failed', 'rejected'],
     ['acme.payer', 'Cancelled', 'cancelled'],

@@ -148,7 +148,7 @@ test('the end of a parent asks about what its child had under way', async () => 
   await turns()
   await bench.engine.cancel(run, operator())
   const { sessionId } = (await bench.store.run(run))!
-  const below = (await bench.store.runsOf(sessionId)).find(({ depth }) => depth === 1)
+  const below = (await bench.store.runsOfSession(sessionId)).find(({ depth }) => depth === 1)
   expect(await reviews(bench, run)).toMatchObject([{ runId: below!.id, status: 'pending' }])
 })
 

@@ -382,7 +382,7 @@ test.each([
   expect(completions).toBe(4)
   expect(task).toMatchObject({ kind: 'escalation', context: { limit: 'max_tokens_per_run', value: 100, used: 100 } })
   const { sessionId } = (await bench.store.run(run))!
-  expect((await bench.store.runsOf(sessionId)).map((each) => each.status)).toEqual([
+  expect((await bench.store.runsOfSession(sessionId)).map((each) => each.status)).toEqual([
     'WaitingForHITL',
     'WaitingForHITL',
     'WaitingForHITL',

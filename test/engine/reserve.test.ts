@@ -130,7 +130,7 @@ test('what was in flight is booked after a restart, what waited is not; a parent
   expect(asked).toEqual(['a'])
   const { sessionId, error } = (await bench.store.run(run))!
   expect(error).toBe('The limit max_tokens_per_run of 15 is reached: 15 used.')
-  const [, a, b] = await bench.store.runsOf(sessionId)
+  const [, a, b] = await bench.store.runsOfSession(sessionId)
   expect([a!, b!].map(({ usage }) => [usage.inputTokens, usage.outputTokens])).toEqual([
     [5, 0],
     [0, 0],

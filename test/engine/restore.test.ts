@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
-import { holdAll } from '../../src/store/sqlite/restored.ts'
+import { holdRestoredWork } from '../../src/store/sqlite/restored.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
   inOrder,
@@ -140,7 +140,7 @@ test('what is restored at any moment does nothing until it is released, and then
   let border = 1
   for (let backup = await backUp(border); backup; backup = await backUp(++border)) {
     const { path, session, run, ledger } = backup
-    const wasOpen = holdAll(path, T0).runs === 1
+    const wasOpen = holdRestoredWork(path, T0).runs === 1
     const bench = await openBench({ ...specOf(ledger), path })
     const before = [...ledger]
     const stored = await bench.store.session(session)
@@ -178,7 +178,7 @@ test('an unsafe call that was under way in the backup is put before a person, wh
   let reviews = 0
   for (let backup = await backUp(border); backup; backup = await backUp(++border)) {
     const { path, session, ledger } = backup
-    holdAll(path, T0)
+    holdRestoredWork(path, T0)
     const bench = await openBench({ ...specOf(ledger), path })
     const { calls } = { calls: await bench.store.calls({ sessionId: session }) }
     const underWay = calls.filter(({ state, ref }) => state === 'sent' && (ref === 'acme.post' || ref === 'acme.pay'))
@@ -200,7 +200,7 @@ test('a held run takes answers and a cancel, and sends nothing for them', async 
   await first.asked(run)
   await first.store.backup(path)
   await first.engine.close(0)
-  holdAll(path, T0)
+  holdRestoredWork(path, T0)
   const before = [...ledger]
   const bench = await openBench({ ...specOf(ledger), path })
   await bench.engine.recover()

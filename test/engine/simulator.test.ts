@@ -309,7 +309,7 @@ interface Told {
 async function check({ bench, session, effects, sent, tooLate }: History): Promise<Told> {
   const ended = (await bench.store.session(session))!
   expect(ended.status).toMatch(/^(Completed|Cancelled|Failed)$/)
-  const runs = await bench.store.runsOf(session)
+  const runs = await bench.store.runsOfSession(session)
   const steps = await bench.store.stepsOfSession(session)
   const events = await bench.store.events(session, 0, 10_000)
 

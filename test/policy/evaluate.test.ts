@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
-import { evaluateConditions } from '../../src/policy/condition/evaluate.ts'
+import { evaluateCondition } from '../../src/policy/condition/evaluate.ts'
 import type { CallFacts } from '../../src/policy/condition/decision.ts'
 import { conditionOf, makeFacts } from './make.ts'
 
 const truth = (condition: JsonValue, facts: Parameters<typeof makeFacts>[0] = {}) =>
-  evaluateConditions(conditionOf(condition), makeFacts(facts)).truth
+  evaluateCondition(conditionOf(condition), makeFacts(facts)).truth
 const letter = { true: 'T', false: 'F', unknown: 'U' } as const
 
 describe('the table of policies, section 2', () => {
@@ -36,7 +36,7 @@ describe('three-valued logic', () => {
   })
 
   test('each leaf is asked, and what it saw is kept from left to right', () => {
-    expect(evaluateConditions(conditionOf({ any: [T, U, { not: F }] }), makeFacts({ args: { t: 1 } })).seen).toEqual([
+    expect(evaluateCondition(conditionOf({ any: [T, U, { not: F }] }), makeFacts({ args: { t: 1 } })).seen).toEqual([
       { truth: 'true', value: 1 },
       { truth: 'unknown', value: undefined },
       { truth: 'false', value: 1 },

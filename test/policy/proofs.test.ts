@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/base/json.ts'
 import { readCondition, type Condition, type ConditionLeaf } from '../../src/policy/condition/condition.ts'
 import { decideByPolicies } from '../../src/policy/decide.ts'
 import type { PolicyDecision } from '../../src/policy/condition/decision.ts'
-import { evaluateConditions } from '../../src/policy/condition/evaluate.ts'
+import { evaluateCondition } from '../../src/policy/condition/evaluate.ts'
 import { isLooser } from '../../src/compile/diff/strictness.ts'
 import { evaluatePolicies } from '../../src/policy/evaluate-policies.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
@@ -204,10 +204,10 @@ describe('10,000 random trees and hostile arguments', () => {
       fc.property(tree, hostileArguments, (when, args) => {
         const { condition, problems } = readCondition(when)
         expect(problems).toEqual([])
-        const { truth } = evaluateConditions(condition!, factsWith(args))
-        expect(truth).toBe(followed(condition!, (leaf) => evaluateConditions({ leaf }, factsWith(args)).truth))
+        const { truth } = evaluateCondition(condition!, factsWith(args))
+        expect(truth).toBe(followed(condition!, (leaf) => evaluateCondition({ leaf }, factsWith(args)).truth))
         const negated = { true: 'false', false: 'true', unknown: 'unknown' }
-        expect(evaluateConditions({ not: condition! }, factsWith(args)).truth).toBe(negated[truth])
+        expect(evaluateCondition({ not: condition! }, factsWith(args)).truth).toBe(negated[truth])
       }),
       runs,
     )
@@ -221,7 +221,7 @@ describe('10,000 random trees and hostile arguments', () => {
         fc.constantFrom<PolicyEffect>('deny', 'escalate', 'require_approval'),
         (when, args, effect) => {
           const given = factsWith(args)
-          const { truth } = evaluateConditions(conditionOf(when), given)
+          const { truth } = evaluateCondition(conditionOf(when), given)
           const decision = decideByPolicies(setsOf(makeEntry({ effect, when })), 'refunds', given)
           expect(decision.error).toBeUndefined()
           expect(decision.decision).toBe(truth === 'false' ? 'allow' : effect)
@@ -235,7 +235,7 @@ describe('10,000 random trees and hostile arguments', () => {
     fc.assert(
       fc.property(tree, hostileArguments, (when, args) => {
         const given = factsWith(args)
-        const { truth } = evaluateConditions(conditionOf(when), given)
+        const { truth } = evaluateCondition(conditionOf(when), given)
         const { decision } = evaluatePolicies(
           setsOf(makeEntry({ effect: 'grant', when })),
           'refunds',
@@ -278,7 +278,7 @@ describe('10,000 random trees and hostile arguments', () => {
   test("members of prototypes are nobody's arguments", () => {
     for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
       expect(
-        evaluateConditions(conditionOf({ field: `args.${name}`, op: 'exists' }), makeFacts({ args: {} })).truth,
+        evaluateCondition(conditionOf({ field: `args.${name}`, op: 'exists' }), makeFacts({ args: {} })).truth,
       ).toBe('false')
   })
 })

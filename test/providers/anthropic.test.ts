@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
 import { createTransport } from '../../src/base/transport.ts'
 import { createRedactor, Secret } from '../../src/base/secret.ts'
-import { createAnthropic } from '../../src/providers/anthropic.ts'
+import { createAnthropicProvider } from '../../src/providers/anthropic.ts'
 import { ProviderError, type ModelMessage } from '../../src/providers/provider.ts'
 import { startFakeAnthropic } from '../fakes/anthropic.ts'
 import type { FakeModel, FakeScript } from '../fakes/model-server.ts'
@@ -14,7 +14,7 @@ afterEach(() => fake.close())
 const KEY = 'sk-ant-test-1234567890'
 async function start(script: FakeScript) {
   fake = await startFakeAnthropic(script)
-  return createAnthropic({
+  return createAnthropicProvider({
     key: new Secret(KEY),
     baseUrl: fake.url,
     fetch: createTransport({ keepAlive: true }),

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
 import { autoProvider } from '../../src/providers/auto.ts'
 import type { ModelMessage } from '../../src/providers/provider.ts'
-import { sampleOf } from '../../src/providers/sample.ts'
+import { sampleValue } from '../../src/providers/sample.ts'
 import { complete, requestWith, user } from './request.ts'
 
 test('calls each tool once with arguments of the input, then answers', async () => {
@@ -102,11 +102,11 @@ describe('a sample fits its schema', () => {
     ],
   ]
   test.each(schemas)('%j', (schema, sample) => {
-    expect(sampleOf(schema, given)).toEqual(sample)
+    expect(sampleValue(schema, given)).toEqual(sample)
     expect(ajv.validate(schema, sample)).toBe(true)
   })
 
   test('a schema that asks for an endless value has none', () => {
-    expect(sampleOf({ properties: { next: { $ref: '#' } }, required: ['next'] }, {})).toBeUndefined()
+    expect(sampleValue({ properties: { next: { $ref: '#' } }, required: ['next'] }, {})).toBeUndefined()
   })
 })

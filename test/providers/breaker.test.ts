@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withBreaker } from '../../src/providers/breaker.ts'
+import { withModelBreaker } from '../../src/providers/breaker.ts'
 import { ProviderError, type ModelCompletion, type ModelProviders } from '../../src/providers/provider.ts'
 import { complete, requestWith } from './request.ts'
 
@@ -24,10 +24,10 @@ function modelsWith(answers: (ModelCompletion | Error)[]) {
         yield { type: 'end', completion: next }
       },
     }),
-    mostOutput: () => 100,
+    maxOutputTokens: () => 100,
   }
   const clock = { now: () => 0, monotonic: () => now }
-  const rested = withBreaker(providers, { failures: 2, pauseMs: 30_000 }, clock)
+  const rested = withModelBreaker(providers, { failures: 2, pauseMs: 30_000 }, clock)
   return {
     ask: async (provider = 'openai', base_url?: string) => {
       const request = requestWith({ model: { provider, ...(base_url !== undefined && { base_url }) } })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withCassette } from '../../src/providers/cassette.ts'
+import { withModelCassette } from '../../src/providers/cassette.ts'
 import {
   ProviderError,
   type ModelCompletion,
@@ -30,19 +30,19 @@ const models = (...answers: (ModelCompletion | Error)[]): ModelProviders => ({
       yield { type: 'end', completion: next }
     },
   }),
-  mostOutput: () => 100,
+  maxOutputTokens: () => 100,
 })
 
 /** Records completions to these requests, and gives the recording back as it is on disk. */
 async function recorded(providers: ModelProviders, requests: readonly ReturnType<typeof requestWith>[]) {
   const lines: string[] = []
-  const recording = withCassette(providers, { record: (exchange) => void lines.push(printExchange(exchange)) })
+  const recording = withModelCassette(providers, { record: (exchange) => void lines.push(printExchange(exchange)) })
   for (const request of requests) await complete(recording.choose(AGENT, request.model), request).catch(() => {})
   return readExchanges(lines.join(''))
 }
 
 const play = (exchanges: readonly RecordedExchange[]): ModelProvider =>
-  withCassette(models(), { replay: createTape(exchanges) }).choose(AGENT, { provider: 'openai', name: 'm' })
+  withModelCassette(models(), { replay: createTape(exchanges) }).choose(AGENT, { provider: 'openai', name: 'm' })
 
 test('what was recorded is played without asking any model', async () => {
   const exchanges = await recorded(models(says('Hello.')), [requestWith()])

@@ -102,7 +102,7 @@ test('a name that the config maps to Anthropic bounds its answers with thinking'
   const config = { house: { type: 'anthropic' as const } }
   const providers = createProviders({ config, env: {}, redactor: createRedactor() })
   const model = { name: 'm', parameters: { max_output_tokens: 100 }, reasoning: { effort: 'high' as const } }
-  expect(['house', 'vendor_a', 'openai'].map((provider) => providers.mostOutput({ ...model, provider }))).toEqual([
+  expect(['house', 'vendor_a', 'openai'].map((provider) => providers.maxOutputTokens({ ...model, provider }))).toEqual([
     16_484, 16_484, 100,
   ])
 })

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createTransport } from '../../src/base/transport.ts'
 import { createRedactor, Secret } from '../../src/base/secret.ts'
-import { createOpenai } from '../../src/providers/openai.ts'
+import { createOpenaiProvider } from '../../src/providers/openai.ts'
 import { ProviderError, type ModelMessage } from '../../src/providers/provider.ts'
 import type { FakeModel, FakeScript } from '../fakes/model-server.ts'
 import { startFakeOpenai } from '../fakes/openai.ts'
@@ -13,7 +13,7 @@ afterEach(() => fake.close())
 const KEY = 'sk-test-1234567890'
 async function start(script: FakeScript, options: { compatible?: boolean; path?: string; keyless?: boolean } = {}) {
   fake = await startFakeOpenai(script)
-  return createOpenai({
+  return createOpenaiProvider({
     ...(!options.keyless && { key: new Secret(KEY) }),
     baseUrl: fake.url + (options.path ?? '/v1'),
     fetch: createTransport({ keepAlive: true }),

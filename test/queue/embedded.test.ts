@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
-import { nameId } from '../../src/base/ids.ts'
+import { nameBasedId } from '../../src/base/ids.ts'
 import type { SessionId } from '../../src/base/ids.ts'
 import { createEmbeddedQueue } from '../../src/queue/embedded.ts'
 import type { QueueTimers } from '../../src/queue/embedded.ts'
 
 const START = 1_000_000
-const A: SessionId = nameId('session', 'a')
-const B: SessionId = nameId('session', 'b')
+const A: SessionId = nameBasedId('session', 'a')
+const B: SessionId = nameBasedId('session', 'b')
 
 /** Time that only passes when a test says so. */
 function handWound() {

@@ -500,7 +500,7 @@ test('health and the OpenAPI document need no key', async () => {
     '/v1/openapi.json',
     '/v1/healthz',
   ])
-  services.about.closing = true
+  services.serverState.closing = true
   const health = await api('/v1/healthz')
   expect(health.headers.get('retry-after')).toBe('1')
   expect(await problemOf(health)).toEqual({ status: 503, code: 'shutting_down', error: 'The server is shutting down.' })

@@ -1,11 +1,11 @@
 /** A server without a socket: a real store in memory, a clock wound by hand, and an engine that writes down what it is asked. */
 import { createApp } from '../../src/server/app.ts'
-import { createAttempts } from '../../src/server/runtime/attempts.ts'
+import { createKeyAttempts } from '../../src/server/runtime/attempts.ts'
 import type { HostRules } from '../../src/server/http/hosts.ts'
 import { createOperatorApp } from '../../src/server/operator/app.ts'
-import { createReaders } from '../../src/server/runtime/readers.ts'
+import { createStreamReaders } from '../../src/server/runtime/readers.ts'
 import { createRehearsals } from '../../src/server/runtime/rehearsals.ts'
-import { createScopes } from '../../src/server/runtime/scopes.ts'
+import { createSessionScopes } from '../../src/server/runtime/scopes.ts'
 import type { ServerServices } from '../../src/server/runtime/services.ts'
 import { digestOf } from '../../src/base/digest.ts'
 import { agentIdOf, createIds, versionIdOf, workspaceIdOf, type AgentId, type RunId } from '../../src/base/ids.ts'
@@ -267,11 +267,11 @@ export function openHouse(
     ids,
     log: silentLog,
     redactor: createRedactor(),
-    readers: createReaders(),
-    attempts: createAttempts(clock),
-    scopes: createScopes(store),
+    readers: createStreamReaders(),
+    attempts: createKeyAttempts(clock),
+    scopes: createSessionScopes(store),
     rehearsals: createRehearsals('no-such-directory', createRedactor()),
-    about: { version: '0.1.0', startedAt: NOW, url: null, uploadUrl: null, closing: false },
+    serverState: { version: '0.1.0', startedAt: NOW, url: null, uploadUrl: null, closing: false },
     operator: 'ana@acme.example',
   }
   const app = createApp(services, given.rules)

@@ -193,7 +193,7 @@ test('closing ends streams in good order, and accepts nothing more', async () =>
   }
   const response = await fetch(`${url}/v1/runs/${runId}/stream`, { headers: { 'x-api-key': secret } })
   const text = response.text()
-  services.about.closing = true
+  services.serverState.closing = true
   services.readers.stopAll()
   await listener.close(5000)
   expect(await text).toBe('retry: 1000\n\n: live\n\n')

@@ -5,7 +5,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createApiKeySecret, isWellFormedKey } from '../../src/base/api-key.ts'
 import type { Blobs } from '../../src/blobs/blobs.ts'
-import { routesOf } from '../../src/server/app.ts'
+import { listApiRoutes } from '../../src/server/app.ts'
 import { identifyByKey } from '../../src/server/auth/auth.ts'
 import { openHouse, type House } from './fixtures.ts'
 
@@ -185,7 +185,7 @@ const STATUS: Readonly<Record<string, number>> = {
 const OPEN = ['GET /v1/openapi.json', 'GET /v1/healthz']
 
 test('every route is in the matrix', () => {
-  const lines = routesOf(house.services, identifyByKey).map(({ method, path }) => `${method} ${path}`)
+  const lines = listApiRoutes(house.services, identifyByKey).map(({ method, path }) => `${method} ${path}`)
   expect(lines.toSorted()).toEqual([...Object.keys(STATUS), ...OPEN].toSorted())
 })
 

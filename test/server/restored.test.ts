@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { holdAll } from '../../src/store/sqlite/restored.ts'
+import { holdRestoredWork } from '../../src/store/sqlite/restored.ts'
 import { openServer } from '../../src/server/open.ts'
 import type { RestoredView } from '../../src/spec/operator.ts'
 import { ask, closing, DESK, directory, options, publishDesk } from './running.ts'
@@ -16,7 +16,7 @@ test('a trigger that was restored takes no starts, and every start once it is re
   const { agentId, secret } = await publishDesk(source.operator)
   await source.store.backup(join(second, 'data.db'))
   await source.close()
-  expect(holdAll(join(second, 'data.db'), Date.now())).toEqual({ runs: 0, triggers: 1 })
+  expect(holdRestoredWork(join(second, 'data.db'), Date.now())).toEqual({ runs: 0, triggers: 1 })
 
   const server = await openServer(options(second))
   closing(() => server.close())

@@ -28,7 +28,7 @@ async function scheduled(cron: string, timeZone?: string, at = NOW) {
   const log: Log = { write: (level, message, about) => void (level === 'warn' && told.push({ message, ...about })) }
   const open = () => createSchedule({ store, engine, workspaceId: workspace.id, config, clock, log })
   let schedule = open()
-  house.services.about.onTriggers = () => schedule.refresh()
+  house.services.serverState.onTriggersChanged = () => schedule.refresh()
   const wind = async (ms: number) => {
     // The clock first: a timer that fires asks it what is due.
     house.clock.wind(ms)
@@ -206,7 +206,7 @@ test('a trigger from a backup starts nothing until it is released, and makes up 
   await wind(3_600_000)
   expect(starts()).toBe(0)
   restored.mockRestore()
-  services.about.onTriggers!()
+  services.serverState.onTriggersChanged!()
   await turns()
   expect([starts(), told]).toEqual([0, []])
   await wind(600_000)

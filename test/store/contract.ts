@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as fc from 'fast-check'
 import type { Clock } from '../../src/base/clock.ts'
 import { digestOf } from '../../src/base/digest.ts'
-import { agentIdOf, nameId, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
+import { agentIdOf, nameBasedId, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
 import type { RunId } from '../../src/base/ids.ts'
 import { NOTHING_USED, type RunUsage } from '../../src/spec/run.ts'
 import type { RunStep } from '../../src/spec/step.ts'
 import { toTimelineItem } from '../../src/spec/timeline-item.ts'
-import type { IdempotencyClaim, Store, SessionTimer, TurnEvent } from '../../src/store/store.ts'
+import type { IdempotencyClaim, Store, SessionTimer, SessionUpdateEvent } from '../../src/store/store.ts'
 import {
   AGENT,
   NOW,
@@ -129,7 +129,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
           runs: [run, child],
           tasks: [],
         })
-        expect(await store.runsOf(session.id)).toEqual([run, child])
+        expect(await store.runsOfSession(session.id)).toEqual([run, child])
       })
 
       test('stores every change of status, and changes without one', async () => {
@@ -343,7 +343,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         const session = await started('a')
         const content = { tool_call_id: 'c1', name: 'read', result, is_error: false, duration_ms: 1 }
         const steps = [1, 2].map((ordinal) => aStep(session, ordinal, { type: 'ToolResult', content }))
-        const shown: TurnEvent = {
+        const shown: SessionUpdateEvent = {
           sessionId: session.id,
           seq: 3,
           runId: session.rootRunId,
@@ -386,7 +386,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         const session = await started('a')
         const open = aStep(session, 1, { type: 'ToolCall', tokensUsed: null, finishedAt: null })
         const whole = aStep(session, 2, { error: 'refused' })
-        const shows = (seq: number, step: RunStep, what: string): TurnEvent => ({
+        const shows = (seq: number, step: RunStep, what: string): SessionUpdateEvent => ({
           sessionId: session.id,
           seq,
           runId: step.runId,
@@ -648,7 +648,9 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
       test('counts the runs of a trigger that have not ended', async () => {
         const session = await started('a')
         expect(await start({ maxConcurrentRuns: 1 })).toEqual({ outcome: 'concurrency_limited', limit: 1 })
-        expect(await start({ maxConcurrentRuns: 1 }, { triggerId: nameId('other') })).toEqual({ outcome: 'started' })
+        expect(await start({ maxConcurrentRuns: 1 }, { triggerId: nameBasedId('other') })).toEqual({
+          outcome: 'started',
+        })
         await store.save(aTurn(session, { session: { ...session, status: 'Failed', finishedAt: NOW }, busy: false }))
         expect(await start({ maxConcurrentRuns: 1 })).toEqual({ outcome: 'started' })
       })
@@ -666,7 +668,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         now += 500
         expect(await start(rate)).toEqual({ outcome: 'started' })
         expect(await start(rate)).toMatchObject({ outcome: 'rate_limited', retryAfterSeconds: 20 })
-        expect(await start(rate, { triggerId: nameId('other') })).toEqual({ outcome: 'started' })
+        expect(await start(rate, { triggerId: nameBasedId('other') })).toEqual({ outcome: 'started' })
         expect(await start(rate, { triggerId: null })).toEqual({ outcome: 'started' })
       })
 
@@ -751,7 +753,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
           ])
           expect(await again()).toEqual({ outcome: 'replayed', response: { runId: runId('a') } })
           expect((await store.runs({ workspaceId: WORKSPACE }, ALL)).total).toBe(1)
-          expect(await store.replay('key:1', 'start', 'k', digestOf('body'), NOW)).toEqual({
+          expect(await store.findEarlierStart('key:1', 'start', 'k', digestOf('body'), NOW)).toEqual({
             outcome: 'replayed',
             response: { runId: runId('a') },
           })
@@ -760,7 +762,9 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         test('refuses the same key with a different body', async () => {
           await store.start(aStart('a'), NO_LIMITS, claim())
           expect(await again({ bodyDigest: digestOf('other') })).toEqual({ outcome: 'key_reused' })
-          expect(await store.replay('key:1', 'start', 'k', digestOf('other'), NOW)).toEqual({ outcome: 'key_reused' })
+          expect(await store.findEarlierStart('key:1', 'start', 'k', digestOf('other'), NOW)).toEqual({
+            outcome: 'key_reused',
+          })
         })
 
         test('accepts a key of another principal or route, or an expired one, as new', async () => {
@@ -769,7 +773,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
             outcome: 'started',
           })
           expect(await store.start(aStart('c'), NO_LIMITS, claim({ route: 'other' }))).toEqual({ outcome: 'started' })
-          expect(await store.replay('key:1', 'start', 'k', digestOf('body'), NOW + DAY)).toBeUndefined()
+          expect(await store.findEarlierStart('key:1', 'start', 'k', digestOf('body'), NOW + DAY)).toBeUndefined()
           now += DAY
           expect(
             await store.start(aStart('d'), NO_LIMITS, claim({ bodyDigest: digestOf('new'), expiresAt: now + DAY })),
@@ -780,7 +784,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         test('stores no claim of a refused start', async () => {
           await start({ ratePerMinute: 1 })
           expect(await again()).toMatchObject({ outcome: 'rate_limited' })
-          expect(await store.replay('key:1', 'start', 'k', digestOf('body'), NOW)).toBeUndefined()
+          expect(await store.findEarlierStart('key:1', 'start', 'k', digestOf('body'), NOW)).toBeUndefined()
           now += MINUTE
           expect(await again()).toEqual({ outcome: 'started' })
         })
@@ -940,7 +944,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
     describe('triggers and keys', () => {
       test('creates, changes and deletes triggers', async () => {
         const other = aTrigger({
-          id: nameId('trigger', 'nightly'),
+          id: nameBasedId('trigger', 'nightly'),
           type: 'schedule',
           name: 'nightly',
           cron: '0 3 * * *',

@@ -1,6 +1,6 @@
 /** Sessions, runs and updates with defaults for everything that a test does not set. */
 import { digestOf } from '../../src/base/digest.ts'
-import { agentIdOf, nameId, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
+import { agentIdOf, nameBasedId, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
 import type { FileId, KeyId, RunId, SessionId, TaskId, TriggerId } from '../../src/base/ids.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 import type { StoredFile } from '../../src/spec/file.ts'
@@ -16,14 +16,14 @@ import type { VersionPublication, StartLimits, SessionUpdate } from '../../src/s
 export const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
 export const WORKSPACE = workspaceIdOf('main')
 export const AGENT = agentIdOf('main', 'pay.clerk')
-export const TRIGGER: TriggerId = nameId('trigger', 'api')
+export const TRIGGER: TriggerId = nameBasedId('trigger', 'api')
 
-export const sessionId = (name: string): SessionId => nameId('session', name)
-export const runId = (name: string): RunId => nameId('run', name)
-export const taskId = (name: string): TaskId => nameId('task', name)
+export const sessionId = (name: string): SessionId => nameBasedId('session', name)
+export const runId = (name: string): RunId => nameBasedId('run', name)
+export const taskId = (name: string): TaskId => nameBasedId('task', name)
 
-export const keyId = (name: string): KeyId => nameId('key', name)
-export const fileId = (name: string): FileId => nameId('file', name)
+export const keyId = (name: string): KeyId => nameBasedId('key', name)
+export const fileId = (name: string): FileId => nameBasedId('file', name)
 
 export const NO_LIMITS: StartLimits = {
   ratePerMinute: null,
@@ -130,7 +130,7 @@ export const anEvent = (session: Session, seq: number, subject: string): StoredE
 })
 
 export const aStep = (session: Session, ordinal: number, about: Partial<RunStep> = {}): RunStep => ({
-  id: nameId('step', session.id, String(ordinal)),
+  id: nameBasedId('step', session.id, String(ordinal)),
   sessionId: session.id,
   runId: session.rootRunId,
   type: 'Reasoning',

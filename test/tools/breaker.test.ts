@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withBreaker } from '../../src/tools/breaker.ts'
+import { withToolBreaker } from '../../src/tools/breaker.ts'
 import type { ToolOutcome, Toolbox } from '../../src/tools/tool.ts'
 import { agentWith, invocationOf, toolNamed } from './invocation.ts'
 
@@ -28,11 +28,11 @@ function toolsWith(outcomes: ToolOutcome[]) {
       },
     }),
     describe: () => Promise.resolve(undefined),
-    unset: () => undefined,
+    findUnsetSecret: () => undefined,
     close: () => Promise.resolve(),
   }
   const clock = { now: () => 0, monotonic: () => now }
-  const rested = withBreaker(tools, { failures: 3, pauseMs: 30_000 }, clock)
+  const rested = withToolBreaker(tools, { failures: 3, pauseMs: 30_000 }, clock)
   return {
     call: (tool = look, signal = new AbortController().signal) =>
       rested.route(agentWith(), tool)!.invoke(invocationOf(tool, {}), signal),

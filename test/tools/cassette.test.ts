@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createTape, type RecordedExchange } from '../../src/spec/cassette.ts'
 import type { BoundTool, AgentSnapshot } from '../../src/spec/snapshot.ts'
-import { withCassette } from '../../src/tools/cassette.ts'
+import { withToolCassette } from '../../src/tools/cassette.ts'
 import type { ToolInvocation, ToolOutcome, Toolbox } from '../../src/tools/tool.ts'
 
 const tool = { id: 'acme.pay', version: '1.0.0' } as BoundTool
@@ -27,7 +27,7 @@ const real = (invoked: unknown[]): Toolbox => ({
       return Promise.resolve(paid)
     },
   }),
-  unset: () => undefined,
+  findUnsetSecret: () => undefined,
   describe: () => Promise.resolve({ description: 'Pays.', schema: { type: 'object' } }),
   close: () => Promise.resolve(),
 })
@@ -35,13 +35,13 @@ const real = (invoked: unknown[]): Toolbox => ({
 test('a recorded tool is played without being called, and its schema is the one that was recorded', async () => {
   const invoked: unknown[] = []
   const tape: RecordedExchange[] = []
-  const recording = withCassette(real(invoked), { record: (exchange) => void tape.push(exchange) })
+  const recording = withToolCassette(real(invoked), { record: (exchange) => void tape.push(exchange) })
   expect(await recording.route(agent, tool)!.invoke(call({ amount: 5 }), signal)).toEqual(paid)
   await recording.describe(agent, tool, signal)
   expect(invoked).toEqual([{ amount: 5 }])
 
   const replay = createTape(tape)
-  const playing = withCassette({ ...real(invoked), describe: () => Promise.resolve(undefined) }, { replay })
+  const playing = withToolCassette({ ...real(invoked), describe: () => Promise.resolve(undefined) }, { replay })
   expect(await playing.route(agent, tool)!.invoke(call({ amount: 5 }), signal)).toEqual(paid)
   expect(await playing.describe(agent, tool, signal)).toEqual({ description: 'Pays.', schema: { type: 'object' } })
   expect(invoked).toEqual([{ amount: 5 }])
@@ -50,9 +50,9 @@ test('a recorded tool is played without being called, and its schema is the one 
 test('a call that was not recorded is not made, and says what differs', async () => {
   const invoked: unknown[] = []
   const tape: RecordedExchange[] = []
-  const recording = withCassette(real(invoked), { record: (exchange) => void tape.push(exchange) })
+  const recording = withToolCassette(real(invoked), { record: (exchange) => void tape.push(exchange) })
   await recording.route(agent, tool)!.invoke(call({ amount: 5 }), signal)
-  const playing = withCassette(real(invoked), { replay: createTape(tape) })
+  const playing = withToolCassette(real(invoked), { replay: createTape(tape) })
   expect(await playing.route(agent, tool)!.invoke(call({ amount: 6 }), signal)).toEqual({
     at: 'not_sent',
     code: 'refused',

@@ -165,7 +165,7 @@ test.each([
     ],
     secrets: { token: { fromEnv: 'ORDERS_TOKEN' } },
   })
-  expect(toolboxWith({}, { env, offline }).unset(agent)).toEqual(unset)
+  expect(toolboxWith({}, { env, offline }).findUnsetSecret(agent)).toEqual(unset)
 })
 
 test('a session that the server has forgotten is begun again, and the call is made once', async () => {

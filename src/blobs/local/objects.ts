@@ -1,6 +1,6 @@
 /** The S3 operations on objects and on the one bucket, after the signature was verified. */
 import { Readable } from 'node:stream'
-import { MAX_LENGTH } from '../max-length.ts'
+import { MAX_LENGTH_PARAMETER } from '../max-length.ts'
 import type { ObjectDescription, ObjectDisk, ObjectInfo } from './disk.ts'
 import { clientHasCurrent } from './conditions.ts'
 import { readPayload } from './payload.ts'
@@ -92,7 +92,7 @@ function refuseUnknown({ query, headers, method, key }: S3Request): void {
 }
 
 async function putObject(disk: ObjectDisk, call: S3Request): Promise<S3Response> {
-  const bound = call.query.get(MAX_LENGTH)
+  const bound = call.query.get(MAX_LENGTH_PARAMETER)
   const maxBytes = bound === undefined ? MAX_PUT_BYTES : Number(bound)
   const bytes = readPayload(call.body(), call.headers, call.payload, maxBytes)
   const info = await disk.write(call.key, bytes, descriptionOf(call.headers))

@@ -7,7 +7,7 @@ import { safeText } from '../../terminal/text.ts'
 import { buildBundle } from '../release/build.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { decideTask } from '../runs/decide-task.ts'
-import { tellFindings } from '../release/findings.ts'
+import { printFindings } from '../release/findings.ts'
 import { Interrupted } from '../shell/io.ts'
 import type { OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
@@ -25,13 +25,13 @@ export interface HotkeyContext {
 }
 
 /** Handles keys until `q`, Ctrl-C or the signal. */
-export async function obeyKeys(context: HotkeyContext, signal: AbortSignal): Promise<void> {
+export async function handleHotkeys(context: HotkeyContext, signal: AbortSignal): Promise<void> {
   const { call } = context
   const actions: Readonly<Record<string, () => Promise<void> | void>> = {
     r: () => rerun(context),
     a: () => answerNext(context, signal),
     l: () => lintNow(context),
-    h: () => call.out.say(HELP),
+    h: () => call.out.message(HELP),
   }
   call.out.hint(HELP)
   try {
@@ -42,7 +42,7 @@ export async function obeyKeys(context: HotkeyContext, signal: AbortSignal): Pro
         await actions[key]!()
       } catch (error) {
         if (!isFailure(error) && !(error instanceof RemoteError)) throw error
-        call.out.say(error.message)
+        call.out.message(error.message)
       }
     }
   } catch (error) {
@@ -55,19 +55,19 @@ export async function obeyKeys(context: HotkeyContext, signal: AbortSignal): Pro
 async function rerun({ call, operator }: HotkeyContext): Promise<void> {
   const { items } = await operator.call('GET /runs', { query: { take: '50' } })
   const last = items.find(({ parentRunId }) => parentRunId === null)
-  if (!last) return call.out.say('There is no run yet.')
+  if (!last) return call.out.message('There is no run yet.')
   const { session } = await operator.call('GET /v1/runs/:id/conversation', { id: last.runId })
   const input = isJsonObject(session.input) ? session.input : {}
   const { runId } = await operator.call('POST /runs', { body: { agent: last.agent, input } })
-  call.out.say(`run ${shortId(runId)} started with the input of ${shortId(last.runId)}`)
+  call.out.message(`run ${shortId(runId)} started with the input of ${shortId(last.runId)}`)
 }
 
 async function answerNext({ call, operator }: HotkeyContext, signal: AbortSignal): Promise<void> {
   const { items } = await operator.call('GET /tasks', { query: {} })
   const [item] = items
-  if (!item) return call.out.say('Nothing waits for anybody.')
+  if (!item) return call.out.message('Nothing waits for anybody.')
   if (!item.task) {
-    call.out.say(safeText(item.why))
+    call.out.message(safeText(item.why))
     const text = (await call.io.prompts.text('Reply (empty: later):', signal)).trim()
     if (text !== '') await operator.call('POST /runs/:id/messages', { id: item.runId, body: { text } })
     return
@@ -82,9 +82,9 @@ async function answerNext({ call, operator }: HotkeyContext, signal: AbortSignal
 
 async function lintNow({ call, project, path, operator }: HotkeyContext): Promise<void> {
   const { findings, workspace } = await buildBundle({ project, path, operator })
-  tellFindings(call, findings, workspace)
+  printFindings(call, findings, workspace)
   const [errors, warnings] = (['error', 'warning'] as const).map(
     (severity) => findings.filter((each) => each.severity === severity).length,
   )
-  call.out.say(`lint: errors ${errors}, warnings ${warnings}`)
+  call.out.message(`lint: errors ${errors}, warnings ${warnings}`)
 }

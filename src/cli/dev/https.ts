@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingMessage, type ServerResponse } fro
 export interface HttpsProxy {
   readonly url: string
   /** Prints the address as a QR code on stdout. */
-  showCode(): Promise<void>
+  printQrCode(): Promise<void>
   close(): Promise<void>
 }
 
@@ -12,7 +12,7 @@ export interface HttpsProxy {
  * @param target address of the API
  * @param secure false for plain HTTP, where only the QR code is wanted
  */
-export async function openFront(target: string, host: string, secure: boolean): Promise<HttpsProxy> {
+export async function openDevProxy(target: string, host: string, secure: boolean): Promise<HttpsProxy> {
   const { listen } = await import('listhen')
   const listener = await listen(forwardTo(target), {
     port: 0,
@@ -27,7 +27,7 @@ export async function openFront(target: string, host: string, secure: boolean): 
   })
   return {
     url: listener.url.replace(/\/$/, ''),
-    showCode: async () => {
+    printQrCode: async () => {
       await listener.showURL({ qr: true })
     },
     close: () => listener.close(),

@@ -9,7 +9,7 @@ import type { OperatorClient } from '../project/operator.ts'
  * @param root agent of triggers that name none
  * @throws Failure `validation_failed` for a schedule that is none, `not_found` for an agent that is not deployed
  */
-export async function makeTriggers(
+export async function createTriggers(
   operator: OperatorClient,
   configured: readonly TriggerConfig[],
   root: string,

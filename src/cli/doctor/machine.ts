@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { toIsoText } from '../../base/clock.ts'
 import { readServerFile } from '../project/server-file.ts'
-import { sizeOf } from '../files/size.ts'
+import { formatSize } from '../files/size.ts'
 import { unhealthy, healthy, type DoctorChecks } from './finding.ts'
 
 const DEFAULT_PORT = 4310
@@ -61,9 +61,9 @@ export const machineChecks: DoctorChecks = {
     const { bavail, bsize } = await statfs(await existing(project?.dataDirectory ?? cwd))
     const free = bavail * bsize
     return free >= LEAST_FREE_BYTES
-      ? healthy(`${sizeOf(free)} free`)
+      ? healthy(`${formatSize(free)} free`)
       : unhealthy(
-          `${sizeOf(free)} free where the data directory is`,
+          `${formatSize(free)} free where the data directory is`,
           'Make room, or name another directory with --data.',
         )
   },

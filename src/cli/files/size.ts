@@ -3,7 +3,7 @@ import { fail } from '../../base/failure.ts'
 const UNITS = ['B', 'KiB', 'MiB', 'GiB'] as const
 
 /** Formats a number of bytes: `184 KiB`, `21.4 MiB`. */
-export function sizeOf(bytes: number): string {
+export function formatSize(bytes: number): string {
   const power = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10))
   const value = bytes / 1024 ** power
   return `${power === 0 || value >= 100 ? Math.round(value) : Number(value.toFixed(1))} ${UNITS[power]}`

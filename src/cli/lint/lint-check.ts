@@ -16,7 +16,13 @@ import type { OperatorClient } from '../project/operator.ts'
 import { isPolicyTest } from '../policy/test-path.ts'
 import { pathInProject } from '../project/project-path.ts'
 import type { Project } from '../project/project.ts'
-import { createNotebook, hasRegistry, isServerNamed, serverFacts, type RecordingRegistry } from '../project/registry.ts'
+import {
+  createRecordingRegistry,
+  hasRegistry,
+  isServerNamed,
+  serverFacts,
+  type RecordingRegistry,
+} from '../project/registry.ts'
 
 /** A document from standard input. */
 export interface VirtualDocument {
@@ -37,7 +43,7 @@ export async function checkDocuments(
 ): Promise<CheckedProject> {
   const { given, io } = call
   const workspace = await load(call, project, input, texts)
-  const notebook = createNotebook(true)
+  const notebook = createRecordingRegistry(true)
   const env = given.flag('check-env')
     ? await (await import('../project/dot-env.ts')).withDotEnv(io.env, project.directory, workspace)
     : undefined
@@ -70,7 +76,7 @@ async function load(
   const wanted = chosenBy({ given, cwd }, project, input, overlay)
   const base = given.text('changed')
   if (base === undefined) return await loadWorkspace(project.directory, wanted)
-  const [{ changedSince }, { affectedBy }] = await Promise.all([
+  const [{ changedSince }, { affectedFiles }] = await Promise.all([
     import('../files/git.ts'),
     import('../../documents/facts/dependents.ts'),
   ])
@@ -85,7 +91,7 @@ async function load(
     Object.keys(before).length > 0
       ? await loadWorkspace(project.directory, { ...options, overlay: { ...overlay, ...before } })
       : whole
-  const affected = [...new Set([former, whole].flatMap((each) => affectedBy(each, changed)))]
+  const affected = [...new Set([former, whole].flatMap((each) => affectedFiles(each, changed)))]
     .sort()
     .filter(
       (path) =>

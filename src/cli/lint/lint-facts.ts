@@ -40,19 +40,19 @@ export async function runPolicyTests(
   project: Project,
   { files }: Workspace,
 ): Promise<ReadonlyMap<string, readonly UnseenDocuments[]>> {
-  const [{ readPolicyTests }, { createCollector }, { createAsk, decideCase }] = await Promise.all([
+  const [{ readPolicyTests }, { createCoverageCollector }, { createCasePreparer, decideCase }] = await Promise.all([
     import('../policy/case-file.ts'),
     import('../policy/coverage.ts'),
     import('../policy/run-cases.ts'),
   ])
-  const [ask, collector] = [createAsk(call), createCollector()]
+  const [ask, collector] = [createCasePreparer(call), createCoverageCollector()]
   const reached = new Set<string>()
   for (const path of files.paths.filter(isPolicyTest)) {
     const file = join(project.directory, path)
     for (const test of readPolicyTests(new TextDecoder().decode(files.read(path)), path).tests)
       try {
         const asked = await ask.of(test, file)
-        collector.know(asked.subject.policies, asked.places)
+        collector.addSet(asked.subject.policies, asked.places)
         for (const each of test.calls) {
           const { explanation } = decideCase(asked, each, collector, call.io.clock.now())
           for (const { policy, version } of explanation?.policies ?? []) reached.add(`${policy}@${version}`)
@@ -81,7 +81,7 @@ export async function loosenings(
       if (widens && LOOSER.test(kind))
         found.push({
           agent,
-          say: tool === undefined || say.includes(tool) ? say : `${tool}: ${say}`,
+          change: tool === undefined || say.includes(tool) ? say : `${tool}: ${say}`,
           ...(place !== null && { place }),
         })
   }

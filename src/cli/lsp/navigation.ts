@@ -8,7 +8,7 @@ import {
   type SymbolKind,
   type TextDocumentPositionParams,
 } from 'vscode-languageserver/node'
-import { definitionAt, referencesAt, type DefinitionPlace } from '../../documents/lsp/define.ts'
+import { definitionAt, referencesAt, type DefinitionPlace } from '../../documents/lsp/definitions.ts'
 import { renameableAt, renameAt } from '../../documents/lsp/rename.ts'
 import { findSymbols, symbolsIn, type OutlineSymbol } from '../../documents/lsp/symbols.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'

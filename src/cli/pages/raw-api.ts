@@ -15,7 +15,7 @@ export interface RawApi {
 const KEYLESS_PATHS = /^\/v1\/(?:healthz|openapi\.json)$/
 
 /** @param path of the first request; determines the agent and trigger of the short-lived key */
-export async function openRaw(call: CommandContext, project: Project, path: string): Promise<RawApi> {
+export async function openRawApi(call: CommandContext, project: Project, path: string): Promise<RawApi> {
   const key = await givenKey(call, project)
   const direct = async (secret: string | undefined): Promise<RawApi> => {
     const base = await baseUrl(call, project)

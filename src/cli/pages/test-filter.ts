@@ -5,7 +5,7 @@ import { safeText } from '../../terminal/text.ts'
 export interface TestFilter {
   chooses(file: string, name: string): boolean
   /** @throws Failure `usage` where no test matched: a misspelt filter must not pass */
-  settle(): void
+  requireMatch(): void
 }
 
 /** Names listed in the remedy; the rest is counted. */
@@ -21,7 +21,7 @@ export function createTestFilter(text: string | undefined): TestFilter {
       others.push(name)
       return false
     },
-    settle() {
+    requireMatch() {
       if (found || others.length === 0) return
       const more = others.length > SHOWN ? [`${others.length - SHOWN} more`] : []
       throw fail(

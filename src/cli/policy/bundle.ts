@@ -2,7 +2,7 @@ import type { Document } from '../../documents/text/document.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
 import { buildBundle } from '../release/build.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { documentsFailure, tellFindings } from '../release/findings.ts'
+import { documentsFailure, printFindings } from '../release/findings.ts'
 import { withOperator } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
 import { hasRegistry } from '../project/registry.ts'
@@ -13,7 +13,7 @@ import { hasRegistry } from '../project/registry.ts'
  * exists.
  * @throws Failure `documents_have_errors` for what cannot be compiled, `no_documents`
  */
-export async function bundleAt(
+export async function compileBundleAt(
   call: CommandContext,
   project: Project,
   path: string,
@@ -23,10 +23,10 @@ export async function bundleAt(
     ? await withOperator(project, call, (operator) => buildBundle({ ...options, operator }))
     : await buildBundle(options)
   const errors = findings.filter(({ severity }) => severity === 'error')
-  if (errors.length > 0) tellFindings(call, compiled?.bundle ? errors : findings, workspace)
+  if (errors.length > 0) printFindings(call, compiled?.bundle ? errors : findings, workspace)
   if (!compiled?.bundle) throw documentsFailure(findings, call)
   if (errors.length > 0)
-    call.out.say(
+    call.out.message(
       `decided in spite of ${errors.length === 1 ? '1 error' : `${errors.length} errors`}: no such bundle is published`,
     )
   return { bundle: compiled.bundle, documents: workspace.documents }

@@ -36,9 +36,9 @@ export interface PolicySetCoverage {
 
 export interface CoverageCollector {
   /** Adds the comparisons of a set. */
-  know(set: PolicySet, places: LeafPlaces): void
+  addSet(set: PolicySet, places: LeafPlaces): void
   /** Adds the truths of a decision. */
-  see(explanation: DecisionExplanation): void
+  addDecision(explanation: DecisionExplanation): void
   result(): PolicySetCoverage
 }
 
@@ -50,14 +50,14 @@ interface KnownLeaf {
   readonly seen: Set<LeafTruth>
 }
 
-export function createCollector(): CoverageCollector {
+export function createCoverageCollector(): CoverageCollector {
   const policies = new Map<string, Map<string, KnownLeaf>>()
   const see = (id: string, node: ExplainedNode): void => {
     if (node.node === 'leaf') policies.get(id)?.get(node.text)?.seen.add(node.truth)
     else node.children.forEach((child) => see(id, child))
   }
   return {
-    know(set, places) {
+    addSet(set, places) {
       for (const { policy, version, when } of set.entries) {
         const id = `${policy}@${version}`
         const leaves = policies.get(id) ?? new Map<string, KnownLeaf>()
@@ -77,7 +77,7 @@ export function createCollector(): CoverageCollector {
         }
       }
     },
-    see({ policies: considered }) {
+    addDecision({ policies: considered }) {
       for (const { policy, version, tree } of considered) if (tree) see(`${policy}@${version}`, tree)
     },
     result() {

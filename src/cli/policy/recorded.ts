@@ -25,7 +25,7 @@ export function createSnapshots(operator: OperatorClient): SnapshotLookup {
  * The sets that a decision was made under.
  * @param change of a set, such as another in its place
  */
-export async function setsOf(
+export async function recordedPolicySets(
   { agent, versionLabel, ancestors }: RecordedDecision,
   snapshots: SnapshotLookup,
   change: (snapshot: AgentSnapshot) => PolicySet = ({ policies }) => policies,
@@ -47,7 +47,7 @@ export interface ReplayedFacts {
 }
 
 /** @param all every recorded decision, for measures that must be counted */
-export function factsOf(decision: RecordedDecision, all: readonly RecordedDecision[]): ReplayedFacts {
+export function recordedFacts(decision: RecordedDecision, all: readonly RecordedDecision[]): ReplayedFacts {
   const { facts, recordedAt, history } = decision
   const assumed = new Set<string>()
   return {

@@ -6,13 +6,21 @@ import { explainDecision, type ExplainedNode, type DecisionExplanation } from '.
 import { pathOfAgent } from '../project/agent-path.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { openProject, type Project } from '../project/project.ts'
-import { bundleAt } from './bundle.ts'
+import { compileBundleAt } from './bundle.ts'
 import type { PolicyCase, PolicyTest } from './case-file.ts'
 import type { CoverageCollector } from './coverage.ts'
 import { placesOf, type LeafPlaces } from './places.ts'
-import { factsOf } from './situation.ts'
-import { agentOf, calleeOf, policiesAlone, policyDocuments, setsOf, subjectOf, type EvalSubject } from './subject.ts'
-import { byOf } from './told.ts'
+import { hypotheticalFacts } from './hypothetical-call.ts'
+import {
+  agentOf,
+  calleeOf,
+  policiesAlone,
+  policyDocuments,
+  policySetsOf,
+  subjectOf,
+  type EvalSubject,
+} from './subject.ts'
+import { decidingPolicy } from './print-decision.ts'
 
 /** A test whose policies are compiled. */
 export interface PreparedCase {
@@ -26,10 +34,10 @@ export interface CasePreparer {
 }
 
 /** Compiles each bundle once for all tests of a command. */
-export function createAsk(call: CommandContext): CasePreparer {
-  const bundles = new Map<string, ReturnType<typeof bundleAt>>()
+export function createCasePreparer(call: CommandContext): CasePreparer {
+  const bundles = new Map<string, ReturnType<typeof compileBundleAt>>()
   const bundleOf = (project: Project, path: string) => {
-    const known = bundles.get(path) ?? bundleAt(call, project, path)
+    const known = bundles.get(path) ?? compileBundleAt(call, project, path)
     bundles.set(path, known)
     return known
   }
@@ -73,10 +81,10 @@ export function decideCase(
 ): DecidedCase {
   try {
     const { tool } = calleeOf(subject, each.tool)
-    const facts = factsOf({ subject, tool, args: each.args ?? {}, context: each.context ?? {}, now })
-    const explanation = explainDecision(setsOf(subject), tool.wire_name, facts)
-    collector.see(explanation)
-    const { policy, version } = byOf(explanation.decision, explanation.policies)
+    const facts = hypotheticalFacts({ subject, tool, args: each.args ?? {}, context: each.context ?? {}, now })
+    const explanation = explainDecision(policySetsOf(subject), tool.wire_name, facts)
+    collector.addDecision(explanation)
+    const { policy, version } = decidingPolicy(explanation.decision, explanation.policies)
     const by = version === null ? policy : `${policy}@${version}`
     return { explanation, by, failure: differences(each, explanation, by, places) }
   } catch (error) {

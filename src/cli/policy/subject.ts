@@ -2,8 +2,8 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
-import { ancestorsOf, depthOf } from '../../compile/view/ancestors.ts'
-import { loosePolicies, looseTool, type PolicyTarget } from '../../compile/loose.ts'
+import { ancestorsOf, agentDepth } from '../../compile/view/ancestors.ts'
+import { compileUnattachedPolicies, readUnattachedTool, type PolicyTarget } from '../../compile/unattached.ts'
 import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import type { Document } from '../../documents/text/document.ts'
 import { loadWorkspace } from '../../documents/workspace/load.ts'
@@ -38,7 +38,7 @@ export interface EvalSubject {
 }
 
 /** The policy sets for a call of the subject. */
-export const setsOf = ({ policies, ancestors }: EvalSubject): PolicySets => ({
+export const policySetsOf = ({ policies, ancestors }: EvalSubject): PolicySets => ({
   own: policies,
   ancestors: ancestors.map((each) => each.policies),
 })
@@ -61,7 +61,7 @@ export function agentOf({ root, agents }: CompiledBundle, given: string | undefi
 export const subjectOf = (bundle: Pick<CompiledBundle, 'agents'>, snapshot: AgentSnapshot): EvalSubject => ({
   ...withoutAncestors(snapshot, bundle.agents),
   ancestors: ancestorsOf(bundle, snapshot.id).map((each) => withoutAncestors(each, bundle.agents)),
-  depth: depthOf(bundle, snapshot.id),
+  depth: agentDepth(bundle, snapshot.id),
 })
 
 function withoutAncestors(snapshot: AgentSnapshot, agents: readonly AgentSnapshot[]): EvalSubject {
@@ -186,7 +186,7 @@ function setOf(
   agent: string,
   callees: readonly EvalCallee[],
 ): PolicySet {
-  const { set, findings } = loosePolicies(workspace, documents, agent, callees.map(toPolicyTarget))
+  const { set, findings } = compileUnattachedPolicies(workspace, documents, agent, callees.map(toPolicyTarget))
   if (!set) throw documentsFailure(findings satisfies readonly Diagnostic[])
   return set
 }
@@ -200,7 +200,7 @@ const toPolicyTarget = ({ tool, schema }: EvalCallee): PolicyTarget => ({
 })
 
 function toolNamed(workspace: Workspace, id: string): EvalCallee {
-  const { version = '', sideEffectClass, labels = {}, schema } = looseTool(workspace, id) ?? {}
+  const { version = '', sideEffectClass, labels = {}, schema } = readUnattachedTool(workspace, id) ?? {}
   return {
     tool: {
       id,

@@ -8,7 +8,7 @@ import type { CommandContext } from '../shell/command.ts'
 import { wholeNumber } from '../shell/numbers.ts'
 import type { Project } from './project.ts'
 import { packageVersion } from '../shell/version.ts'
-import { rememberWorkspace } from './workspace-file.ts'
+import { writeWorkspaceName } from './workspace-file.ts'
 
 const DEFAULT_PORT = 4310
 
@@ -54,7 +54,7 @@ export interface OpenServerOptions {
   readonly adminSocket?: string
 }
 
-export async function openServing(
+export async function openProjectServer(
   opening: OpenServerOptions,
   { host, port }: Pick<ListenAddress, 'host' | 'port'>,
 ): Promise<RunningServer> {
@@ -72,7 +72,7 @@ export async function openServing(
     otel = false,
   } = opening
   if (dataDirectory !== undefined && project.config.workspace)
-    rememberWorkspace(dataDirectory, project.config.workspace)
+    writeWorkspaceName(dataDirectory, project.config.workspace)
   return await openServer({
     ...(dataDirectory !== undefined && { dataDirectory }),
     workspace: project.workspace,
@@ -94,11 +94,14 @@ export async function openServing(
 }
 
 /** Tries the next free ports, unless `--port` was given. */
-export async function openNearby(opening: OpenServerOptions, address: ListenAddress): Promise<RunningServer> {
+export async function openServerNearPort(opening: OpenServerOptions, address: ListenAddress): Promise<RunningServer> {
   for (let tried = 0; ; tried++) {
     try {
       // In steps of three: the API, uploads, the console.
-      return await openServing(opening, { host: address.host, port: address.port === 0 ? 0 : address.port + 3 * tried })
+      return await openProjectServer(opening, {
+        host: address.host,
+        port: address.port === 0 ? 0 : address.port + 3 * tried,
+      })
     } catch (error) {
       if (address.named || !isFailure(error, 'port_taken') || tried === PORTS_TRIED) throw error
     }

@@ -11,7 +11,7 @@ import { answersAt, sendOverSocket, socketOf } from './operator-socket.ts'
 import type { Project } from './project.ts'
 import { remoteError } from '../shell/remote.ts'
 import { packageVersion } from '../shell/version.ts'
-import { rememberWorkspace } from './workspace-file.ts'
+import { writeWorkspaceName } from './workspace-file.ts'
 
 type OperatorRoute = keyof OperatorRoutes
 type OperatorAnswer<R extends OperatorRoute> = OperatorRoutes[R]['answer']
@@ -69,7 +69,7 @@ function openInProcess(
   let readOnlyApp: Promise<OpenOperator> | undefined
   let lockingApp: Promise<OpenOperator> | undefined
   const open = async (readOnly: boolean): Promise<OpenOperator> => {
-    if (!readOnly && project.config.workspace) rememberWorkspace(project.dataDirectory, project.config.workspace)
+    if (!readOnly && project.config.workspace) writeWorkspaceName(project.dataDirectory, project.config.workspace)
     const { openOperator: openApplication } = await import('../../server/open.ts')
     return await openApplication({
       dataDirectory: project.dataDirectory,

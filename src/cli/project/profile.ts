@@ -4,7 +4,7 @@ import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { statOf, textOf } from '../files/first-files.ts'
+import { statIfAny, readTextIfAny } from '../files/sync-files.ts'
 import { nearestWord } from '../shell/nearest.ts'
 import { userDirectory } from './user-config.ts'
 
@@ -52,7 +52,7 @@ export function readProfile(
 
 /** @throws Failure `usage` where there is none */
 export function keyOfFile(file: string): string {
-  const text = textOf(file)
+  const text = readTextIfAny(file)
   if (text.trim() === '') throw fail('usage', { what: `There is no key in ${file}.` })
   return text.trim()
 }
@@ -73,11 +73,11 @@ function readStoredKey(
   env: CommandContext['io']['env'],
 ): string | undefined {
   const file = join(userDirectory(env), 'credentials.json')
-  const found = statOf(file)
+  const found = statIfAny(file)
   if (!found) return undefined
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
     throw fail('usage', { what: `${file} can be read by others.` }, { fix: `chmod 600 ${file}` })
-  const credentials = readJson(textOf(file), file)
+  const credentials = readJson(readTextIfAny(file), file)
   const entry = isJsonObject(credentials) && Object.hasOwn(credentials, profile) ? credentials[profile] : undefined
   const key = isJsonObject(entry) ? entry[which] : undefined
   return typeof key === 'string' ? key : undefined

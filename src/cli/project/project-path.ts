@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename, dirname, relative, resolve, sep } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { linkStatOf, namesIn, statOf } from '../files/first-files.ts'
+import { linkStatIfAny, listNamesIfAny, statIfAny } from '../files/sync-files.ts'
 import { nearestWord } from '../shell/nearest.ts'
 import { directoryFiles } from '../../documents/text/files.ts'
 import { isGlob, parseGlobs } from '../../documents/text/ignore.ts'
@@ -41,7 +41,7 @@ export function pathInProject({ directory }: Pick<Project, 'directory'>, path: s
  * Refuses paths that cannot be documents: a misspelt path must not pass as one without errors.
  * @throws Failure `no_documents`
  */
-export function needPaths(cwd: string, paths: readonly string[]): void {
+export function requireDocumentPaths(cwd: string, paths: readonly string[]): void {
   for (const path of paths) {
     const whole = resolve(cwd, path)
     const glob = globOf(whole)
@@ -49,7 +49,7 @@ export function needPaths(cwd: string, paths: readonly string[]): void {
       if (leadsSomewhere(glob)) continue
       throw fail('no_documents', { where: path, why: 'no file matches' }, { fix: EVERYTHING })
     }
-    const [own, there] = [linkStatOf(whole), statOf(whole)]
+    const [own, there] = [linkStatIfAny(whole), statIfAny(whole)]
     // No links inside a project are followed; one that leads to a project from outside is fine.
     const isLink = own?.isSymbolicLink() === true && !relative(cwd, whole).startsWith('..')
     if (!isLink && (there?.isFile() || there?.isDirectory())) continue
@@ -59,7 +59,7 @@ export function needPaths(cwd: string, paths: readonly string[]): void {
         : isLink
           ? 'it is a symbolic link, and none is followed'
           : 'it is no regular file; `-` is standard input'
-    const near = own ? undefined : nearestWord(basename(whole), namesIn(dirname(whole)))
+    const near = own ? undefined : nearestWord(basename(whole), listNamesIfAny(dirname(whole)))
     const fix = near === undefined ? EVERYTHING : `Did you mean ${near}?`
     throw fail('no_documents', { where: path, why }, { fix })
   }

@@ -5,11 +5,11 @@ import { fileFailure } from '../../base/file-error.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { JsonObject } from '../../base/json.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { statOf } from '../files/first-files.ts'
+import { statIfAny } from '../files/sync-files.ts'
 import { createOperatorKey } from './operator-key.ts'
 import { readProfile, type RemoteProfile } from './profile.ts'
 import { configIn, mergeConfig, readUserConfig } from './user-config.ts'
-import { recallWorkspace } from './workspace-file.ts'
+import { readWorkspaceName } from './workspace-file.ts'
 
 export const CONFIG_FILE = 'svc.config.yaml'
 
@@ -50,7 +50,7 @@ export async function openProject(
   const directory = file ? dirname(file) : near ? directoryOf(near) : cwd
   const data = globals.data ?? io.env['SVC_DATA']
   const dataDirectory = data ? resolve(cwd, data) : join(directory, '.svc')
-  const workspace = config.workspace ?? recallWorkspace(dataDirectory) ?? DEFAULT_WORKSPACE
+  const workspace = config.workspace ?? readWorkspaceName(dataDirectory) ?? DEFAULT_WORKSPACE
   const target = readProfile({ globals, io }, config, directory)
   return {
     directory,
@@ -96,6 +96,6 @@ function nearest(from: string): string | undefined {
   }
 }
 
-const isFile = (path: string): boolean => statOf(path)?.isFile() ?? false
+const isFile = (path: string): boolean => statIfAny(path)?.isFile() ?? false
 
 const directoryOf = (path: string): string => (isFile(path) ? dirname(path) : path)

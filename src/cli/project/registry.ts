@@ -32,11 +32,11 @@ type RegistryKind = Parameters<PublishedRegistry['versions']>[0]
 export interface RecordingRegistry extends PublishedRegistry {
   /** Fetches what lint asked for. False where nothing new was found. */
   fetch(operator: OperatorClient): Promise<boolean>
-  readonly wants: boolean
+  readonly hasMisses: boolean
 }
 
 /** @param contents true to compare documents with what was published, beside their versions */
-export function createNotebook(contents = false): RecordingRegistry {
+export function createRecordingRegistry(contents = false): RecordingRegistry {
   const known = new Map<string, readonly string[]>()
   const documents = new Map<string, JsonObject>()
   const requested = new Map<string, readonly [RegistryKind, string]>()
@@ -57,7 +57,7 @@ export function createNotebook(contents = false): RecordingRegistry {
       if (!found) requested.set(`${kind} ${id}`, [kind, id])
       return found ?? []
     },
-    get wants() {
+    get hasMisses() {
       return requested.size > 0
     },
     async fetch(operator) {
@@ -108,7 +108,7 @@ export async function serverFacts(operator: OperatorClient): Promise<ServerFacts
   return {
     // The local operator is one approver; two credentials of one person count once.
     approvers: 1 + new Set(valid.map((key) => ('email' in key ? key.email : key.keyId))).size,
-    hidden: Object.fromEntries(hidden.map(({ agent, name }) => [agent, name])),
+    hiddenTimelines: Object.fromEntries(hidden.map(({ agent, name }) => [agent, name])),
   }
 }
 

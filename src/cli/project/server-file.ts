@@ -29,5 +29,5 @@ export async function writeServerFile(dataDirectory: string, file: FoundServerFi
   await rename(`${path}.key`, path)
 }
 
-export const forgetServer = (dataDirectory: string): Promise<void> =>
+export const deleteServerFile = (dataDirectory: string): Promise<void> =>
   rm(join(dataDirectory, 'server.json'), { force: true })

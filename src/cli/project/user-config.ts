@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
-import { textOf } from '../files/first-files.ts'
+import { readTextIfAny } from '../files/sync-files.ts'
 import type { Io } from '../shell/io.ts'
 
 /** `$XDG_CONFIG_HOME/svc`, else `~/.config/svc`. */
@@ -16,7 +16,7 @@ export const userConfigFile = (env: Io['env']): string => join(userDirectory(env
 /** @throws Failure `config_invalid` */
 export async function readUserConfig(env: Io['env']): Promise<ProjectConfig> {
   const file = userConfigFile(env)
-  const text = textOf(file)
+  const text = readTextIfAny(file)
   return text === '' ? {} : await configIn(text, file)
 }
 

@@ -4,19 +4,19 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { inDataDirectory } from '../../base/file-error.ts'
+import { runInDataDirectory } from '../../base/file-error.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
-import { textOf } from '../files/first-files.ts'
+import { readTextIfAny } from '../files/sync-files.ts'
 
-export function recallWorkspace(dataDirectory: string): string | undefined {
-  const text = textOf(join(dataDirectory, 'workspace'))
+export function readWorkspaceName(dataDirectory: string): string | undefined {
+  const text = readTextIfAny(join(dataDirectory, 'workspace'))
   return text.trim() === '' ? undefined : text.trim()
 }
 
 /** Stores the name from the project file. */
-export function rememberWorkspace(dataDirectory: string, workspace: string): void {
-  if (recallWorkspace(dataDirectory) === workspace) return
-  inDataDirectory(dataDirectory, () => {
+export function writeWorkspaceName(dataDirectory: string, workspace: string): void {
+  if (readWorkspaceName(dataDirectory) === workspace) return
+  runInDataDirectory(dataDirectory, () => {
     makeDirectory(dataDirectory, 0o700)
     writeFileSync(join(dataDirectory, 'workspace'), `${workspace}\n`, { mode: 0o600 })
   })

@@ -1,5 +1,5 @@
 /** Lists tools of MCP servers while documents are checked or compiled. Source: security, S14 and S16. */
-import type { AskMcp } from '../../tools/mcp-listing.ts'
+import type { McpToolLister } from '../../tools/mcp-listing.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { Project } from '../project/project.ts'
 import { packageVersion } from '../shell/version.ts'
@@ -7,7 +7,7 @@ import { packageVersion } from '../shell/version.ts'
 /** Limit for connecting and for listing, each. */
 const TIMEOUT_MS = 10_000
 
-export async function createAskMcp({ io }: Pick<CommandContext, 'io'>, { config }: Project): Promise<AskMcp> {
+export async function createAskMcp({ io }: Pick<CommandContext, 'io'>, { config }: Project): Promise<McpToolLister> {
   const [{ listMcpTools }, { createEgress }] = await Promise.all([
     import('../../tools/mcp-listing.ts'),
     import('../../base/egress.ts'),

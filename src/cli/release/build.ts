@@ -9,10 +9,10 @@ import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import { lintWorkspace } from '../../documents/lint/lint.ts'
 import { loadFiles, loadWorkspace } from '../../documents/workspace/load.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
-import type { AskMcp } from '../../tools/mcp-listing.ts'
+import type { McpToolLister } from '../../tools/mcp-listing.ts'
 import type { OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
-import { createNotebook, lookupOf } from '../project/registry.ts'
+import { createRecordingRegistry, lookupOf } from '../project/registry.ts'
 
 export interface BundleBuild {
   readonly workspace: Workspace
@@ -21,7 +21,7 @@ export interface BundleBuild {
   /** Absent where a finding is an error; with `despiteErrors`, only where compiling failed. */
   readonly compiled?: CompileResult
   /** Compiles the same documents again, as another prerelease or from another root (a path in the workspace), without reading or linting them again. */
-  readonly as?: (prerelease: string | undefined, root?: string) => Promise<BundleBuild>
+  readonly compileAs?: (prerelease: string | undefined, root?: string) => Promise<BundleBuild>
 }
 
 export interface BuildOptions {
@@ -36,7 +36,7 @@ export interface BuildOptions {
   /** Id of a registry member to resolve again, ignoring the lock. */
   readonly update?: string
   /** Lists the tools of MCP servers to pin them; absent = the lock's pins stay. */
-  readonly askMcp?: AskMcp
+  readonly askMcp?: McpToolLister
   /** Texts used instead of files, by path in the workspace. */
   readonly overlay?: Readonly<Record<string, string>>
   /** Used instead of `path`. */
@@ -63,7 +63,7 @@ export async function buildBundle({
     : await openDirectory(project, path, overlay)
   if (workspace.documents.length === 0 && workspace.findings.length === 0) throw fail('no_documents', { where: path })
   const { config } = project
-  const registry = createNotebook()
+  const registry = createRecordingRegistry()
   const options = {
     strict: strict || config.lint?.profile === 'strict',
     published: registry,
@@ -72,7 +72,7 @@ export async function buildBundle({
     guardrails: guardrails.map((each) => each.replace(/^\.\//, '')),
   }
   let findings = lintWorkspace(workspace, options)
-  if (operator && registry.wants && (await registry.fetch(operator))) findings = lintWorkspace(workspace, options)
+  if (operator && registry.hasMisses && (await registry.fetch(operator))) findings = lintWorkspace(workspace, options)
   const compileAs = async (suffix: string | undefined, root = inside): Promise<BundleBuild> => {
     const found = findings.filter(concernsClosure({ workspace, root, guardrails: options.guardrails }))
     if (!despiteErrors && found.some(({ severity }) => severity === 'error')) return { workspace, findings: found }
@@ -90,7 +90,7 @@ export async function buildBundle({
     const lintKeys = new Set(found.map(keyOf))
     const all = [...found, ...compiled.findings.filter((each) => !lintKeys.has(keyOf(each)))]
     const isUsable = despiteErrors ? compiled.bundle !== undefined : !all.some(({ severity }) => severity === 'error')
-    return !isUsable ? { workspace, findings: all } : { workspace, findings: all, compiled, as: compileAs }
+    return !isUsable ? { workspace, findings: all } : { workspace, findings: all, compiled, compileAs: compileAs }
   }
   return await compileAs(prerelease)
 }

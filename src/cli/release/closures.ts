@@ -2,12 +2,12 @@
 import { resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { BundleContents } from '../../compile/package/contents.ts'
-import { closureIn, closureOf, type ComparedClosure } from '../../compile/diff/closure.ts'
+import { closureInBundle, loadClosure, type ComparedClosure } from '../../compile/diff/closure.ts'
 import { packBundle } from '../../compile/package/pack.ts'
 import { isArchivePath, openArchiveAt } from './archives.ts'
 import { buildBundle, type BundleBuild } from './build.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { documentsFailure, tellFindings } from './findings.ts'
+import { documentsFailure, printFindings } from './findings.ts'
 import { withOperator, type OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
 import { agentOf, splitVersion } from '../project/reference.ts'
@@ -32,7 +32,7 @@ export interface LocalClosure {
 /** @throws Failure `documents_have_errors`, `usage` where there is no agent */
 export async function closureAt(call: CommandContext, project: Project, path: string): Promise<LocalClosure> {
   const { workspace, findings, compiled } = await buildAt(call, project, path)
-  tellFindings(
+  printFindings(
     call,
     findings.filter(({ severity }) => severity === 'error'),
     workspace,
@@ -40,7 +40,7 @@ export async function closureAt(call: CommandContext, project: Project, path: st
   if (!compiled?.bundle || !compiled.lock || compiled.document === undefined) throw documentsFailure(findings)
   const { bundle, lock, document } = compiled
   if (bundle.root === undefined) throw fail('usage', { what: `${path} holds no agent to compare.` })
-  return { closure: closureIn(bundle, bundle.root), files: packBundle(workspace, document, lock).files }
+  return { closure: closureInBundle(bundle, bundle.root), files: packBundle(workspace, document, lock).files }
 }
 
 /** @param reference `namespace.name@1.2.0`; without a version the deployed one, else the newest @throws Failure `not_found` */
@@ -52,5 +52,5 @@ export async function publishedClosure(operator: OperatorClient, reference: stri
   const root = await operator.call('GET /snapshot', {
     query: { agent: agentId, ...(wanted !== undefined && { version: wanted }) },
   })
-  return await closureOf(root, (id, number) => lookupOf(operator).agent(id, number))
+  return await loadClosure(root, (id, number) => lookupOf(operator).agent(id, number))
 }

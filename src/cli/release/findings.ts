@@ -6,14 +6,14 @@ import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { CommandContext } from '../shell/command.ts'
 
 /** Prints errors and warnings on stderr; nothing with `--json`, where the failure carries them. */
-export function tellFindings(
+export function printFindings(
   { mode, out }: Pick<CommandContext, 'mode' | 'out'>,
   findings: readonly Diagnostic[],
   workspace: Workspace,
 ): void {
   const reported = findings.filter(({ severity }) => severity !== 'info')
   if (mode.json || reported.length === 0) return
-  out.say(reportText(reported, { workspace, color: mode.color.stderr > 0 }).trimEnd())
+  out.message(reportText(reported, { workspace, color: mode.color.stderr > 0 }).trimEnd())
 }
 
 /** @param shown context of an earlier `tellFindings`, so that the failure does not repeat what was printed */

@@ -12,7 +12,7 @@ export interface LateBound {
 
 /** Compiles the late-bound agents of the workspace that a build delegates to, directly or through each other. */
 export async function lateBoundOf(
-  { workspace, findings: known, compiled, as }: BundleBuild,
+  { workspace, findings: known, compiled, compileAs: as }: BundleBuild,
   prerelease?: string,
 ): Promise<LateBound> {
   const bundles: CompiledBundle[] = []

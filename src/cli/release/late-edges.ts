@@ -29,7 +29,7 @@ export const lateEdgesOf = (
   )
 
 /** Warns about late-bound agents that are not deployed. Source: bundles, section 1. */
-export async function tellUndeployed(
+export async function printUndeployed(
   { out }: Pick<CommandContext, 'out'>,
   operator: OperatorClient,
   edges: readonly LateEdge[],
@@ -39,7 +39,7 @@ export async function tellUndeployed(
   for (const { from, to, path } of edges) {
     const agent = items.find(({ name }) => name === to)
     if (agent?.deployed) continue
-    out.say(`${from} delegates to ${to}, which is bound late and not deployed: such a call is an error until it is`)
+    out.message(`${from} delegates to ${to}, which is bound late and not deployed: such a call is an error until it is`)
     if (agent) out.hint(`next:  svc deploy ${to}`)
     else if (path !== undefined) out.hint(`next:  svc publish ${path} --deploy`)
   }

@@ -5,7 +5,7 @@ import { fail } from '../../base/failure.ts'
 import { fileFailure } from '../../base/file-error.ts'
 import { lockDrift, writeLock, type LockFile } from '../../compile/state/lock-file.ts'
 import type { BundleBuild } from './build.ts'
-import { textOf } from '../files/first-files.ts'
+import { readTextIfAny } from '../files/sync-files.ts'
 
 /** Absolute. */
 export const lockFileOf = ({ workspace, compiled }: BundleBuild): string =>
@@ -14,7 +14,7 @@ export const lockFileOf = ({ workspace, compiled }: BundleBuild): string =>
 /** Writes the lock atomically; an unchanged one is not written again. */
 export async function saveLock(built: BundleBuild, lock: LockFile): Promise<void> {
   const [path, text] = [lockFileOf(built), writeLock(lock)]
-  if (textOf(path) === text) return
+  if (readTextIfAny(path) === text) return
   const draft = `${path}.${process.pid}-${performance.now()}`
   try {
     await writeFile(draft, text)

@@ -9,7 +9,7 @@ import {
   type ChangeSeverity,
 } from '../../compile/diff/change.ts'
 import { announcesChange, bumpBetween, leastVersion, requiredBump } from '../../compile/diff/bump.ts'
-import { closureIn, closureOf } from '../../compile/diff/closure.ts'
+import { closureInBundle, loadClosure } from '../../compile/diff/closure.ts'
 import { diffClosures } from '../../compile/diff/diff.ts'
 import { diffDocuments } from '../../compile/diff/document.ts'
 import type { CompiledBundle, PublishedDocument, AgentSnapshot } from '../../spec/snapshot.ts'
@@ -85,7 +85,10 @@ async function agentStep(
   const before = from === undefined ? undefined : await lookup.agent(agent.id, from)
   const difference =
     before &&
-    diffClosures(await closureOf(before, (id, version) => lookup.agent(id, version)), closureIn(bundle, agent.id))
+    diffClosures(
+      await loadClosure(before, (id, version) => lookup.agent(id, version)),
+      closureInBundle(bundle, agent.id),
+    )
   return { step: stepOf('Agent', agent, from, difference, same !== undefined), ...(difference && { difference }) }
 }
 

@@ -86,7 +86,7 @@ const withFindings = (saving: SnapshotSave, { findings }: LateBound): SnapshotSa
 })
 
 async function numbered(plain: BundleBuild, root: string, number: number): Promise<SnapshotSave> {
-  const built = (await plain.as?.(`dev.${number}`)) ?? plain
+  const built = (await plain.compileAs?.(`dev.${number}`)) ?? plain
   const snapshot = built.compiled?.bundle?.agents.find(({ id }) => id === root)
   if (!snapshot) return { build: built, lateBound: [] }
   const late = await lateBoundOf(built, `dev.${number}`)

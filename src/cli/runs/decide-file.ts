@@ -8,7 +8,7 @@ import { readYaml } from '../../documents/text/yaml.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { readText } from './input.ts'
 import type { Project } from '../project/project.ts'
-import { createRulebook, ruleFindings, type DecisionRule, type ScriptedAnswers } from './decisions.ts'
+import { createScriptedAnswers, ruleFindings, type DecisionRule, type ScriptedAnswers } from './decisions.ts'
 import { readServerFile } from '../project/server-file.ts'
 import type { ServerTarget } from '../project/target.ts'
 
@@ -30,7 +30,7 @@ export async function readDecisions(
       { what: '--decide answers for people, which only `svc dev` allows.' },
       { fix: 'Start svc dev in this project, and give no key.' },
     )
-  return createRulebook(readRules(await readText(file, call), file))
+  return createScriptedAnswers(readRules(await readText(file, call), file))
 }
 
 function readRules(text: string, path: string): readonly DecisionRule[] {

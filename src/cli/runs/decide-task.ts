@@ -10,15 +10,15 @@ import { drawTimeline } from '../../terminal/timeline.ts'
 import { askAcknowledgement } from './acknowledge.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { parseJson } from './input.ts'
-import { talkScreen } from '../shell/list.ts'
+import { messageScreen } from '../shell/list.ts'
 import type { OperatorClient } from '../project/operator.ts'
 import { outputUnderReview } from './output-review.ts'
 import { readOption } from '../shell/options.ts'
 import { RemoteError } from '../shell/remote.ts'
-import { drawProbe } from './approval-session.ts'
+import { drawProbe } from './task-channel.ts'
 import { explainTask } from './why.ts'
 
-export interface ApprovalSession {
+export interface TaskPromptContext {
   readonly call: CommandContext
   readonly client: SvcClient
   readonly answering: SvcClient
@@ -36,14 +36,14 @@ export type DecisionEnd = 'answered' | 'later' | 'gone'
  * @param signal fires when the task was closed elsewhere
  */
 export async function decideTask(
-  session: ApprovalSession,
+  session: TaskPromptContext,
   runId: string,
   task: UserTask,
   signal: AbortSignal,
 ): Promise<DecisionEnd> {
   const { out } = session.call
   if (!task.apiCompletable && !session.operator) {
-    out.say(`task ${task.userTaskId.slice(-6)} (${task.kind}) can only be completed by an operator: svc inbox`)
+    out.message(`task ${task.userTaskId.slice(-6)} (${task.kind}) can only be completed by an operator: svc inbox`)
     return 'later'
   }
   for (;;) {
@@ -52,10 +52,10 @@ export async function decideTask(
     if (decision === 'again') continue
     const answer = await answerTask(session.answering, runId, task, decision)
     if (answer.error === undefined) {
-      out.say(`  ${describeDecision(decision)}`)
+      out.message(`  ${describeDecision(decision)}`)
       return 'answered'
     }
-    out.say(`error[${answer.code ?? 'conflict'}]: ${safeText(answer.error)}`)
+    out.message(`error[${answer.code ?? 'conflict'}]: ${safeText(answer.error)}`)
     if (answer.code === 'not_an_approver')
       out.hint('the run waits for somebody else, and goes on here when they have decided')
     if (!RETRYABLE.has(answer.code)) return 'gone'
@@ -77,13 +77,13 @@ const describeDecision = (decision: TaskDecision): string =>
 type PromptAnswer = TaskDecision | 'later' | 'again'
 
 async function ask(
-  { call, client, operator, agent }: ApprovalSession,
+  { call, client, operator, agent }: TaskPromptContext,
   runId: string,
   task: UserTask,
   signal: AbortSignal,
 ): Promise<PromptAnswer> {
   const { io } = call
-  const screen = talkScreen(call)
+  const screen = messageScreen(call)
   const { content } = task
   screen.lines(...drawApproval(screen, content, { now: io.clock.now(), agent, runId: task.runId }))
   const key = await io.prompts.key(
@@ -144,7 +144,7 @@ async function askApproval(
   if (output !== undefined) return { approved: true, textValue: (await io.prompts.edit(output, signal)).trim() }
   if (content.comprehension_required !== true) return { approved: true }
   if (await askAcknowledgement(content, io, signal)) return { approved: true, acknowledged: true }
-  out.say('that is not what the call says; nothing was approved')
+  out.message('that is not what the call says; nothing was approved')
   return 'again'
 }
 
@@ -155,10 +155,10 @@ async function askEdit(call: CommandContext, { content }: UserTask, signal: Abor
     const edited = parseJson(await io.prompts.edit(`${before}\n`, signal), 'What was saved')
     if (!isJsonObject(edited)) throw fail('usage', { what: 'Arguments are an object.' })
     if (JSON.stringify(edited, null, 2) === before) {
-      out.say('nothing was changed')
+      out.message('nothing was changed')
       return 'again'
     }
-    talkScreen(call).lines(...changesOf(content.arguments ?? {}, edited))
+    messageScreen(call).lines(...changesOf(content.arguments ?? {}, edited))
     if ((await io.prompts.key('approve with these arguments?  [y]es  [n]o', ['y', 'n'], signal)) === 'n') return 'again'
     if (content.comprehension_required !== true) return { approved: true, arguments: edited }
     if (await askAcknowledgement({ ...content, arguments: edited }, io, signal))
@@ -166,7 +166,7 @@ async function askEdit(call: CommandContext, { content }: UserTask, signal: Abor
     return 'again'
   } catch (error) {
     if (!isFailure(error)) throw error
-    out.say(error.message)
+    out.message(error.message)
     return 'again'
   }
 }
@@ -216,7 +216,7 @@ async function askValue(
     return valueOf(kind, content.options, typed)
   } catch (error) {
     if (!isFailure(error)) throw error
-    out.say(error.message)
+    out.message(error.message)
     return 'again'
   }
 }

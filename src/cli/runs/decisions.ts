@@ -5,7 +5,7 @@ import { createFinding, type Diagnostic } from '../../documents/text/diagnostic.
 import type { DocumentSpans } from '../../documents/text/document.ts'
 import { readCondition } from '../../policy/condition/condition.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'
-import { evaluateConditions } from '../../policy/condition/evaluate.ts'
+import { evaluateCondition } from '../../policy/condition/evaluate.ts'
 import { readOption } from '../shell/options.ts'
 
 export interface DecisionRule {
@@ -49,10 +49,10 @@ export interface ScriptedAnswers {
    */
   choose(task: WaitingTask): DecisionRule | undefined
   /** Records that the rule answered the task. */
-  use(rule: DecisionRule, task: WaitingTask): void
+  recordUse(rule: DecisionRule, task: WaitingTask): void
 }
 
-export function createRulebook(rules: readonly DecisionRule[]): ScriptedAnswers {
+export function createScriptedAnswers(rules: readonly DecisionRule[]): ScriptedAnswers {
   const answered = new Map<DecisionRule, Set<string>>()
   return {
     choose(task) {
@@ -60,7 +60,7 @@ export function createRulebook(rules: readonly DecisionRule[]): ScriptedAnswers 
       const fresh = fitting.find((rule) => !answered.has(rule))
       return fresh ?? (task.kind === 'reply' ? undefined : fitting[0])
     },
-    use(rule, { id }) {
+    recordUse(rule, { id }) {
       answered.set(rule, (answered.get(rule) ?? new Set()).add(id))
     },
   }
@@ -71,7 +71,7 @@ function matchesTask(rule: DecisionRule, task: WaitingTask): boolean {
   if (rule.tool !== undefined && rule.tool !== task.tool) return false
   if (rule.when === undefined) return true
   const { condition } = readCondition(rule.when)
-  return condition !== undefined && evaluateConditions(condition, factsOf(task)).truth === 'true'
+  return condition !== undefined && evaluateCondition(condition, factsOf(task)).truth === 'true'
 }
 
 /** The message that the rule sends, without the ids. @throws Failure `usage` for an option that is not offered */

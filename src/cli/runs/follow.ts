@@ -9,9 +9,9 @@ import {
 } from '../../client/index.ts'
 import { safeText } from '../../terminal/text.ts'
 import { createLiveTimeline } from '../../terminal/timeline.ts'
-import { decideTask, type ApprovalSession } from './decide-task.ts'
+import { decideTask, type TaskPromptContext } from './decide-task.ts'
 import { answerOf, type WaitingTask, type ScriptedAnswers } from './decisions.ts'
-import { talkScreen } from '../shell/list.ts'
+import { messageScreen } from '../shell/list.ts'
 
 export type OnTask = 'prompt' | 'wait' | 'exit' | 'reject'
 export type FollowDetail = 'all' | 'steps' | 'text' | 'none'
@@ -24,7 +24,7 @@ export interface FollowOptions {
   readonly events: boolean
   readonly maxWaitMs?: number
   /** Answers tasks first; `onTask` applies to the rest. */
-  readonly rulebook?: ScriptedAnswers
+  readonly scriptedAnswers?: ScriptedAnswers
 }
 
 /** Why following ended: the run ended, it waits (for `task` where it is one), or `maxWaitMs` passed (`gaveUp`). */
@@ -34,7 +34,7 @@ export interface FollowEnd {
   readonly gaveUp: boolean
 }
 
-export async function followRun(session: ApprovalSession, options: FollowOptions): Promise<FollowEnd> {
+export async function followRun(session: TaskPromptContext, options: FollowOptions): Promise<FollowEnd> {
   const { call, client } = session
   const { runId, onTask } = options
   const stop = new AbortController()
@@ -68,7 +68,7 @@ export async function followRun(session: ApprovalSession, options: FollowOptions
       seen.set(task.userTaskId, closed)
       if (await answeredByRule(session, options, task)) continue
       if (onTask === 'wait') {
-        call.out.say(`waiting for ${describeTask(task)}`)
+        call.out.message(`waiting for ${describeTask(task)}`)
         continue
       }
       if (onTask === 'exit' || !(await promptForTask(task, AbortSignal.any([signal, closed.signal]), closed.signal)))
@@ -88,7 +88,7 @@ export async function followRun(session: ApprovalSession, options: FollowOptions
       return (await decideTask(session, runId, task, closing)) !== 'later'
     } catch (error) {
       if (!closed.aborted) throw error
-      call.out.say('  answered elsewhere')
+      call.out.message('  answered elsewhere')
       return true
     }
   }
@@ -100,7 +100,7 @@ export async function followRun(session: ApprovalSession, options: FollowOptions
     const text = (await call.io.prompts.text('Reply (empty: later):', signal)).trim()
     if (text === '') return stopFollowing(run)
     const { error } = await session.answering.sendRunMessage(runId, { text }, { signal })
-    if (error !== undefined) call.out.say(safeText(error))
+    if (error !== undefined) call.out.message(safeText(error))
   }
 
   const timer =
@@ -132,7 +132,7 @@ export async function followRun(session: ApprovalSession, options: FollowOptions
   return end ?? { run: await client.getRun(runId), gaveUp }
 }
 
-const answeredByRule = (session: ApprovalSession, options: FollowOptions, task: UserTask): Promise<boolean> =>
+const answeredByRule = (session: TaskPromptContext, options: FollowOptions, task: UserTask): Promise<boolean> =>
   applyRule(
     session,
     options,
@@ -149,23 +149,23 @@ const answeredByRule = (session: ApprovalSession, options: FollowOptions, task: 
 
 /** Answers by rules until none matches: each rule is the vote of another person. */
 async function applyRule(
-  session: ApprovalSession,
+  session: TaskPromptContext,
   options: FollowOptions,
   question: WaitingTask,
   runId: string,
 ): Promise<boolean> {
   const { operator, call } = session
-  const { rulebook } = options
+  const { scriptedAnswers: rulebook } = options
   const rule = rulebook?.choose(question)
   if (!rule || !operator) return false
-  rulebook!.use(rule, question)
+  rulebook!.recordUse(rule, question)
   const body = {
     ...answerOf(rule, question),
     ...(question.kind !== 'reply' && { userTaskId: question.id }),
     ...(rule.as !== undefined && { as: rule.as }),
   }
   const { error } = await operator.call('POST /runs/:id/messages', { id: runId, body })
-  call.out.say(
+  call.out.message(
     error === undefined
       ? `  answered by a rule${rule.as === undefined ? '' : ` as ${safeText(rule.as)}`}`
       : safeText(error),
@@ -192,10 +192,10 @@ function closeTask(event: StreamEvent, seen: ReadonlyMap<string, AbortController
 }
 
 function createDrawing(
-  { call }: ApprovalSession,
+  { call }: TaskPromptContext,
   { runId, onTask, show, events }: FollowOptions,
 ): (event: StreamEvent) => Promise<void> {
-  const screen = talkScreen(call)
+  const screen = messageScreen(call)
   const timeline = createLiveTimeline(screen, runId)
   return async (event) => {
     if (events && call.mode.json) return await call.out.ndjson(event)
@@ -204,10 +204,10 @@ function createDrawing(
     if (show === 'text' && type !== 'Reasoning') return
     // The approval card, drawn next, says more.
     if (type === 'UserTaskReq' && onTask === 'prompt') return
-    if (isToldAtStart(type) === (event.subject === 'engine.step.started'))
+    if (isShownAtStart(type) === (event.subject === 'engine.step.started'))
       screen.lines(...timeline.add(event.data.step))
   }
 }
 
 /** Delegations and tasks are shown when they start, since they stay open for long; other steps when they end. */
-export const isToldAtStart = (type: string): boolean => type === 'SubAgentCall' || type === 'UserTaskReq'
+export const isShownAtStart = (type: string): boolean => type === 'SubAgentCall' || type === 'UserTaskReq'

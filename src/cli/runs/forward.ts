@@ -26,9 +26,9 @@ export function createForward(call: CommandContext, address: string): (event: St
       const since = io.clock.monotonic()
       const status = await post(io.fetch, url, event, signal)
       const ms = Math.round(io.clock.monotonic() - since)
-      out.say(`${event.subject} → ${status ?? 'no answer'} in ${ms} ms`)
+      out.message(`${event.subject} → ${status ?? 'no answer'} in ${ms} ms`)
       if (status !== undefined && status < 500 && status !== 429) return
-      if (pause === undefined) return out.say(`${event.subject} was not taken; going on`)
+      if (pause === undefined) return out.message(`${event.subject} was not taken; going on`)
       await after(pause, undefined, { signal })
     }
   }

@@ -7,7 +7,7 @@ import { describeTask, type FollowEnd } from './follow.ts'
 import { Interrupted } from '../shell/io.ts'
 
 /** stdout gets the output and nothing else. */
-export async function tellOutcome(call: CommandContext, followed: FollowEnd, events: boolean): Promise<number> {
+export async function printOutcome(call: CommandContext, followed: FollowEnd, events: boolean): Promise<number> {
   const { mode, out } = call
   const { run, task, gaveUp } = followed
   if (mode.json) {
@@ -17,7 +17,7 @@ export async function tellOutcome(call: CommandContext, followed: FollowEnd, eve
   const id = run.runId.slice(-6)
   if (isTerminal(run.status)) {
     if (run.status !== 'Completed') {
-      out.say(`error[${run.errorCode ?? 'failed'}]: ${safeText(run.error ?? `The run is ${run.status}.`)}`)
+      out.message(`error[${run.errorCode ?? 'failed'}]: ${safeText(run.error ?? `The run is ${run.status}.`)}`)
       out.hint(`  see:  svc runs conversation ${id}`)
       return 1
     }
@@ -26,18 +26,18 @@ export async function tellOutcome(call: CommandContext, followed: FollowEnd, eve
     return 0
   }
   if (gaveUp) {
-    out.say(`gave up waiting; run ${id} goes on`)
+    out.message(`gave up waiting; run ${id} goes on`)
     out.hint(`  see:  svc runs watch ${id}`)
     return 9
   }
   const short = task?.userTaskId.slice(-6)
   if (task && (task.kind === 'approval' || task.kind === 'escalation'))
-    out.say(
+    out.message(
       `waiting for ${describeTask(task)}. Answer with: svc approve ${short}   or   svc reject ${short} --reason …`,
     )
-  else if (task) out.say(`waiting for ${describeTask(task)}. Answer with: svc answer ${short} …`)
-  else if (run.status === 'WaitingForResponse') out.say(`waiting for a reply. Answer with: svc send ${id} "…"`)
-  else out.say(`waiting for a person, by a task that this key cannot see. Answer with: svc inbox`)
+  else if (task) out.message(`waiting for ${describeTask(task)}. Answer with: svc answer ${short} …`)
+  else if (run.status === 'WaitingForResponse') out.message(`waiting for a reply. Answer with: svc send ${id} "…"`)
+  else out.message(`waiting for a person, by a task that this key cannot see. Answer with: svc inbox`)
   return 3
 }
 
@@ -49,10 +49,10 @@ export const exitOfStatus = (status: string): number =>
  * After Ctrl-C while following: says that the run continues and how to return. Throws any other error again.
  * @param error of the aborted request, or `Interrupted` from a prompt, where raw mode sends no signal
  */
-export function tellInterrupted(call: CommandContext, runId: string, error: unknown): number {
+export function printInterrupted(call: CommandContext, runId: string, error: unknown): number {
   const reason: unknown = call.signal.aborted ? call.signal.reason : error
   if (!(reason instanceof Interrupted)) throw reason
-  call.out.say(`run ${runId.slice(-6)} goes on; come back with: svc runs watch ${runId.slice(-6)}`)
+  call.out.message(`run ${runId.slice(-6)} goes on; come back with: svc runs watch ${runId.slice(-6)}`)
   return reason.signal === 'SIGINT' ? 130 : 143
 }
 

@@ -32,7 +32,8 @@ export function withDoubles(
       if (!doubleOf(tool)) return real.describe(agent, tool, signal)
       return { description: tool.description, schema: { type: 'object' } }
     },
-    unset: (agent) => real.unset({ ...agent, tools: agent.tools.filter((tool) => !doubleOf(tool)) }),
+    findUnsetSecret: (agent) =>
+      real.findUnsetSecret({ ...agent, tools: agent.tools.filter((tool) => !doubleOf(tool)) }),
     close: () => real.close(),
   }
 }

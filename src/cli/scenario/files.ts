@@ -1,4 +1,4 @@
-import { nameId, workspaceIdOf } from '../../base/ids.ts'
+import { nameBasedId, workspaceIdOf } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { isFileRef, type FileRef } from '../../spec/file.ts'
 import type { Project } from '../project/project.ts'
@@ -17,7 +17,7 @@ export async function fakeFiles(
   const now = time.clock.now()
   for (const { filename, mediaType = 'application/octet-stream' } of fileRefsIn(input)) {
     if (await store.fileByName(workspaceId, filename)) continue
-    const id = nameId<'file'>('scenario', filename)
+    const id = nameBasedId<'file'>('scenario', filename)
     const objectKey = `${workspaceId}/files/${filename}`
     const file = { id, workspaceId, objectKey, stagingKey: `staging/${id}`, filename, mediaType, maxBytes: 1 }
     await store.presignFile({ ...file, sizeBytes: null, createdAt: now, expiresAt: now + 1, finalizedAt: null }, null)

@@ -11,10 +11,10 @@ import type { CompiledBundle } from '../../spec/snapshot.ts'
 import type { SessionTree } from '../../store/store.ts'
 import type { Project } from '../project/project.ts'
 import { RemoteError } from '../shell/remote.ts'
-import { subjectOf } from '../runs/approval-session.ts'
+import { subjectOf } from '../runs/task-channel.ts'
 import {
   answerOf,
-  createRulebook,
+  createScriptedAnswers,
   delayOf,
   type WaitingTask,
   type DecisionRule,
@@ -22,7 +22,7 @@ import {
 } from '../runs/decisions.ts'
 import type { Scenario } from './scenario.ts'
 import { fakeFiles } from './files.ts'
-import { openStage, type ScenarioServer } from './scenario-server.ts'
+import { openScenarioServer, type ScenarioServer } from './scenario-server.ts'
 
 export interface PlayedScenario {
   /** Absent when the run could not be started. */
@@ -53,7 +53,7 @@ export async function playScenario(
   scenario: Scenario,
   { project, bundle, lateBound, agent, cassette, env, signal }: PlayOptions,
 ): Promise<PlayedScenario> {
-  const server = await openStage(project, [...lateBound, bundle], scenario.tools ?? {}, env, cassette)
+  const server = await openScenarioServer(project, [...lateBound, bundle], scenario.tools ?? {}, env, cassette)
   const undecided = new Set<string>()
   const since = server.time.clock.now()
   try {
@@ -61,7 +61,7 @@ export async function playScenario(
     const started = await startRun(server, agent, scenario)
     if (typeof started === 'string') return { events: [], undecided: [], problem: started, virtualMs: 0 }
     const sessionId = started.sessionId as SessionId
-    const answers = createRulebook(scenario.decide ?? [])
+    const answers = createScriptedAnswers(scenario.decide ?? [])
     let problem: string | undefined
     for (;;) {
       const tree = await waitUntilIdle(server, sessionId, signal)
@@ -170,11 +170,11 @@ async function answerOrAdvance(
   }
   const due = Math.min((await store.nextTimerAt()) ?? Infinity, time.asleep.until ?? Infinity)
   if (next && next.at < due) {
-    time.wind(next.at)
+    time.advance(next.at)
     return await answerTask(server, answers, next)
   }
   if (due === Infinity) return 'the run waits for something that never comes'
-  time.wind(due)
+  time.advance(due)
   return undefined
 }
 
@@ -189,7 +189,7 @@ async function answerTask(
       ...(rule.as !== undefined && { id: rule.as }),
       ...(rule.roles && { roles: rule.roles }),
     })
-    answers.use(rule, task)
+    answers.recordUse(rule, task)
     return error === undefined ? undefined : `the answer to ${describeTask(item)} is refused: ${error}`
   } catch (error) {
     if (error instanceof RemoteError || isFailure(error)) return `the answer to ${describeTask(item)}: ${error.message}`

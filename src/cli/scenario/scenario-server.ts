@@ -34,7 +34,7 @@ export interface ScenarioServer {
 /** A fixed start, a Thursday morning, so that conditions on time are repeatable. */
 const START: Instant = Date.UTC(2026, 0, 1, 9)
 
-export async function openStage(
+export async function openScenarioServer(
   project: Project,
   bundles: readonly CompiledBundle[],
   doubles: Readonly<Record<string, ToolDouble>>,

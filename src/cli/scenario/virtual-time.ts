@@ -11,7 +11,7 @@ export interface VirtualTime {
   /** Number of waits, and when the first one is due. */
   readonly asleep: { readonly count: number; readonly until: Instant | undefined }
   /** Moves the clock forward, never back, and ends waits that are due. */
-  wind(to: Instant): void
+  advance(to: Instant): void
 }
 
 interface VirtualTimer {
@@ -66,7 +66,7 @@ export function createVirtualTime(start: Instant): VirtualTime {
       const first = Math.min(...[...pendingWaits].map(({ until }) => until))
       return { count: pendingWaits.size, until: Number.isFinite(first) ? first : undefined }
     },
-    wind(to) {
+    advance(to) {
       now = Math.max(now, to)
       for (const pending of pendingWaits) if (pending.until <= now) pending.wake()
       // All timers fire: the queue reads the clock and sets its timer again where nothing is due.

@@ -7,7 +7,7 @@ import { Interrupted } from './io.ts'
 import { RefusedAnswer, remoteError, RemoteError } from './remote.ts'
 
 /** An error as it is printed: `{"error": …}` with `--json`, else as in section 1.7 of the command line. */
-export interface LastWords {
+export interface CommandError {
   readonly exit: number
   readonly code: string
   readonly message: string
@@ -19,7 +19,7 @@ export interface LastWords {
 }
 
 /** Undefined for an unexpected error: a bug. */
-export function lastWords(error: unknown): LastWords | undefined {
+export function describeCommandError(error: unknown): CommandError | undefined {
   if (error instanceof Interrupted)
     return { exit: error.signal === 'SIGINT' ? 130 : 143, code: 'interrupted', message: 'Interrupted.' }
   if (isFailure(error)) {
@@ -33,7 +33,7 @@ export function lastWords(error: unknown): LastWords | undefined {
     }
   }
   const file = fileFailure(error)
-  if (file) return lastWords(file)
+  if (file) return describeCommandError(file)
   if (error instanceof RemoteError)
     return {
       exit: error.exit,
@@ -53,7 +53,7 @@ export function lastWords(error: unknown): LastWords | undefined {
       ...(error.fix !== undefined && { hint: error.fix }),
     }
   if (error instanceof SvcError)
-    return lastWords(remoteError(error.status, `${error.method} ${error.path}`, error.body))
+    return describeCommandError(remoteError(error.status, `${error.method} ${error.path}`, error.body))
   if (error instanceof SvcTimeoutError) return { exit: 9, code: 'timed_out', message: error.message }
   if (error instanceof SvcConnectionError)
     return { exit: 8, code: 'no_server', message: error.message, hint: failures.no_server.fix }
@@ -65,7 +65,7 @@ export const exitOfCode = (code: string | undefined): number =>
   code !== undefined && Object.hasOwn(failures, code) ? failures[code as FailureCode].exit : 6
 
 /** One line with `--json`, else message, details, request and remedy. No line break at the end. */
-export function renderLastWords(words: LastWords, json: boolean): string {
+export function formatCommandError(words: CommandError, json: boolean): string {
   const { exit: _, ...printed } = words
   if (json) return JSON.stringify({ error: printed })
   const lines = [`error[${words.code}]: ${safeText(words.message)}`]

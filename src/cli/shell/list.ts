@@ -14,7 +14,7 @@ export async function printList<T>(
 ): Promise<void> {
   if (call.mode.json) return await call.out.json(list)
   if (list.items.length > 0) return drawTable(answerScreen(call), columns, list.items).forEach(call.out.line)
-  if (call.io.stdout.isTTY) call.out.say(nothing)
+  if (call.io.stdout.isTTY) call.out.message(nothing)
 }
 
 /** One object: a card on a terminal, `key<TAB>value` lines in a pipe. */
@@ -34,5 +34,5 @@ export const answerScreen = ({ io, mode }: Pick<CommandContext, 'io' | 'mode'>):
   createScreen(io.stdout, mode.color.stdout)
 
 /** A screen on stderr. */
-export const talkScreen = ({ io, mode }: Pick<CommandContext, 'io' | 'mode'>): Screen =>
+export const messageScreen = ({ io, mode }: Pick<CommandContext, 'io' | 'mode'>): Screen =>
   createScreen(io.stderr, mode.color.stderr)

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 
 /** Exits after a failed write to stdout: silently for a closed pipe (`| head`), with a message for a full disk. */
-export function endWithoutOutput({ code, message }: NodeJS.ErrnoException): never {
+export function exitOnLostOutput({ code, message }: NodeJS.ErrnoException): never {
   if (code === 'EPIPE') process.exit(141)
   const why = message.replace(/^[A-Z]+: /, '').replace(/, write$/, '')
   try {

@@ -12,7 +12,7 @@ export interface CommandOutput {
   /** One line of JSON in a stream, written immediately. */
   readonly ndjson: (value: unknown) => Promise<void>
   /** A line for people, on stderr. */
-  readonly say: (text: string) => void
+  readonly message: (text: string) => void
   /** As `say`, unless `--quiet`. */
   readonly hint: (text: string) => void
 }
@@ -31,7 +31,7 @@ export function createOutput(stdout: OutputSink, stderr: OutputSink, mode: Outpu
     ndjson: async (value) => {
       for (const each of await filtered(value)) stdout.write(`${JSON.stringify(each)}\n`)
     },
-    say: (text) => stderr.write(`${text}\n`),
+    message: (text) => stderr.write(`${text}\n`),
     hint: (text) => {
       if (!mode.quiet) stderr.write(`${text}\n`)
     },

@@ -1,13 +1,13 @@
 import { isAgent, isCI } from 'std-env'
 import { systemClock } from '../../base/clock.ts'
 import type { OutputSink } from '../../terminal/screen.ts'
-import { endWithoutOutput } from './lost-output.ts'
+import { exitOnLostOutput } from './lost-output.ts'
 import { Interrupted, type Io, type Prompts } from './io.ts'
 
 /** Input and output of this process. */
 export function processIo(): Io {
   // Without a listener Node prints a stack trace and exits 1 when the reader of a pipe has gone.
-  process.stdout.on('error', endWithoutOutput)
+  process.stdout.on('error', exitOnLostOutput)
   process.stderr.on('error', () => undefined)
   const { env } = process
   return {

@@ -5,7 +5,7 @@ declare const SVC_VERSION: string | undefined
 export const packageVersion = typeof SVC_VERSION === 'string' ? SVC_VERSION : '0.0.0-source'
 
 /** Handles `--version` before anything else is loaded. False for any other argument. */
-export function tellVersion([word]: readonly string[], out: { write(text: string): unknown }): boolean {
+export function handleVersionFlag([word]: readonly string[], out: { write(text: string): unknown }): boolean {
   if (word !== '-V' && word !== '--version') return false
   out.write(`${packageVersion}\n`)
   return true

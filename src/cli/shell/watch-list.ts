@@ -8,15 +8,15 @@ import { answerScreen } from './list.ts'
 const POLL_INTERVAL_MS = 1000
 
 export interface WatchedList<T> {
-  readonly look: () => Promise<readonly T[]>
+  readonly loadItems: () => Promise<readonly T[]>
   /** A key that changes whenever the item does. */
   readonly keyOf: (item: T) => string
   readonly columns: (now: number) => readonly TableColumn<T>[]
   /** The item as `--json` prints it. */
-  readonly published: (item: T) => unknown
-  readonly nothing: string
+  readonly toJson: (item: T) => unknown
+  readonly emptyMessage: string
   /** Sound the terminal bell for new items. */
-  readonly bell: boolean
+  readonly soundsBell: boolean
 }
 
 /**
@@ -39,7 +39,7 @@ export async function watchList<T>(call: CommandContext, watched: WatchedList<T>
 
 async function repaint<T>(call: CommandContext, watched: WatchedList<T>, signal: AbortSignal): Promise<never> {
   const { mode, out, io } = call
-  const { look, keyOf, columns, published, nothing, bell } = watched
+  const { loadItems: look, keyOf, columns, toJson: published, emptyMessage: nothing, soundsBell: bell } = watched
   const screen = answerScreen(call)
   const known = new Set<string>()
   for (let first = true; ; first = false) {

@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import type { ValueClass } from '../../policy/prove/classes.ts'
 import { numbersFor, type ValueDomain } from '../../policy/prove/domains.ts'
-import { sampleOf } from '../../providers/sample.ts'
+import { sampleValue } from '../../providers/sample.ts'
 import { sampleText } from '../../providers/sample-text.ts'
 
 /** A value at a path, or the reason why there is none. */
@@ -79,7 +79,7 @@ const mappingsFor = ({ schemas }: ValueDomain): readonly JsonValue[] =>
     if (!isJsonObject(schema) || !isJsonObject(schema['properties']) || !isJsonObject(root)) return []
     const { $defs, definitions } = root
     const whole = { ...schema, ...($defs && { $defs }), ...(definitions && { definitions }) }
-    return sampleOf({ ...whole, required: Object.keys(schema['properties']) }, {}) ?? []
+    return sampleValue({ ...whole, required: Object.keys(schema['properties']) }, {}) ?? []
   })
 
 /** Prefixes that authors' patterns often allow. */

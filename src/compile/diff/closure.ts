@@ -8,7 +8,7 @@ export interface ComparedClosure {
 }
 
 /** The closure of an agent of a compiled bundle. @throws Error if the bundle lacks a member, which compile never leaves out */
-export function closureIn({ agents }: Pick<CompiledBundle, 'agents'>, id: string): ComparedClosure {
+export function closureInBundle({ agents }: Pick<CompiledBundle, 'agents'>, id: string): ComparedClosure {
   const found = new Map<string, AgentSnapshot>()
   const visit = (at: string): AgentSnapshot => {
     const snapshot = agents.find((each) => each.id === at)
@@ -23,7 +23,7 @@ export function closureIn({ agents }: Pick<CompiledBundle, 'agents'>, id: string
 }
 
 /** The closure of an agent from the registry. @param load a pinned version; undefined = it is missing and left out */
-export async function closureOf(
+export async function loadClosure(
   root: AgentSnapshot,
   load: (id: string, version: string) => Promise<AgentSnapshot | undefined>,
 ): Promise<ComparedClosure> {

@@ -9,7 +9,7 @@ import {
   type PublishedDocument,
   type AgentSnapshot,
 } from '../../spec/snapshot.ts'
-import { entryOf } from '../stages/policy-entry.ts'
+import { standalonePolicyEntry } from '../stages/policy-entry.ts'
 import { compareAccepted, compareAuthority, type ComparedVersion } from './authority.ts'
 import { classChange, inputChanges, outputChanges, taintChange } from './calls.ts'
 import { versionChange, differenceOf, type VersionChange, type VersionDifference } from './change.ts'
@@ -87,7 +87,7 @@ function acceptedChanges(
 }
 
 function policyChanges(id: string, before: PolicyDocument, after: PolicyDocument): readonly VersionChange[] {
-  const [was, is] = [before, after].map((policy) => entryOf(id, policy)) as [
+  const [was, is] = [before, after].map((policy) => standalonePolicyEntry(id, policy)) as [
     PolicyEntry | undefined,
     PolicyEntry | undefined,
   ]

@@ -5,11 +5,11 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { domainsUnder } from '../../documents/prove/policy-domains.ts'
-import { isSatisfiable } from '../../documents/prove/reasoning.ts'
+import { isSatisfiable } from '../../documents/prove/conditions.ts'
 import { leavesOf, readCondition, type Condition } from '../../policy/condition/condition.ts'
 import { decideByPolicies } from '../../policy/decide.ts'
 import type { PolicyDecision, CallFacts, PolicySets } from '../../policy/condition/decision.ts'
-import { evaluateConditions } from '../../policy/condition/evaluate.ts'
+import { evaluateCondition } from '../../policy/condition/evaluate.ts'
 import {
   innerPathText,
   isSpread,
@@ -43,7 +43,7 @@ export interface PassAnswer {
   readonly by: readonly string[]
 }
 
-export function passableOf(question: PassQuestion): PassAnswer {
+export function findPassableCall(question: PassQuestion): PassAnswer {
   const entries = entriesOf(question)
   const needs = entries.flatMap((entry) => passCondition(entry, question.unattended))
   const schema: JsonObject = { allOf: question.schemas.map((each) => each as JsonValue) }
@@ -162,7 +162,7 @@ function witnessOf(question: PassQuestion, conditions: readonly Condition[]): Pa
     }
     if (!accepts(args)) continue
     const facts = factsOf(args, context)
-    if (where && evaluateConditions(where, facts).truth !== 'true') continue
+    if (where && evaluateCondition(where, facts).truth !== 'true') continue
     const { decision, policies, obligations } = decideByPolicies(sets, callee.wire_name, facts)
     const needsPerson = decision !== 'allow' && obligations?.timeout?.default !== 'allow'
     if (decision === 'deny' || (unattended && needsPerson)) continue

@@ -4,7 +4,7 @@ import { readCondition, type ConditionLeaf } from '../../policy/condition/condit
 import { isSpread, readArgumentPath, type ConditionPath, type PathSegment } from '../../policy/condition/path.ts'
 import { classesOf, EXACT, type ValueClass } from '../../policy/prove/classes.ts'
 import { argumentDomain, fieldDomain, namedIn } from '../../policy/prove/domains.ts'
-import { sampleOf } from '../../providers/sample.ts'
+import { sampleValue } from '../../providers/sample.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
 import type { CallContext } from './callee.ts'
@@ -104,7 +104,7 @@ function choiceAt(pools: readonly Pool[], number: number): ChosenValues {
 
 /** A call that the schemas accept, if one can be generated. */
 function baseOf(schemas: readonly JsonSchema[]): JsonObject {
-  const sample = sampleOf(schemas.length === 1 ? schemas[0]! : { allOf: [...schemas] as JsonValue[] }, {})
+  const sample = sampleValue(schemas.length === 1 ? schemas[0]! : { allOf: [...schemas] as JsonValue[] }, {})
   return isJsonObject(sample) ? sample : {}
 }
 
@@ -282,7 +282,7 @@ function generateMapping(schemas: readonly JsonSchema[], segments: readonly Path
   const found = argumentDomain(schemas, segments).schemas.find(({ schema }) => isJsonObject(schema))
   if (!found || !isJsonObject(found.root)) return {}
   const { $defs, definitions } = found.root
-  const sample = sampleOf(
+  const sample = sampleValue(
     { ...(found.schema as JsonObject), ...($defs && { $defs }), ...(definitions && { definitions }) },
     {},
   )

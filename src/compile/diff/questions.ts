@@ -7,7 +7,7 @@
 import { canonicalJson, type JsonValue } from '../../base/json.ts'
 import { readCondition, writeCondition, type Condition, type ConditionLeaf } from '../../policy/condition/condition.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'
-import { evaluateConditions } from '../../policy/condition/evaluate.ts'
+import { evaluateCondition } from '../../policy/condition/evaluate.ts'
 import { inWindow } from '../../policy/condition/history.ts'
 import { isSpread, readArgumentPath, type ConditionPath } from '../../policy/condition/path.ts'
 import { entryIdOf, sealSet } from '../../policy/policy-set.ts'
@@ -189,7 +189,7 @@ function addStandaloneQuestion(
   // The elements of a value that is not a list are unknown to every comparison.
   const isDecided = (leaf.op === 'exists' || leaf.op === 'type') && !isSpread(leaf.path)
   const answers = known
-    ? [TRUTHS[evaluateConditions({ leaf }, factsOf(callee, {})).truth]]
+    ? [TRUTHS[evaluateCondition({ leaf }, factsOf(callee, {})).truth]]
     : isDecided
       ? [TRUTHS.true, TRUTHS.false]
       : [TRUTHS.true, TRUTHS.false, TRUTHS.unknown]
@@ -217,7 +217,7 @@ function answersOf(subject: QuestionSubject, key: string): readonly DomainAnswer
     const isNew = widenings.some((widening) => widening.mayAdmit(each))
     const outcome = JSON.stringify([
       isNew,
-      ...tests.map((test) => evaluateConditions(test, facts).truth),
+      ...tests.map((test) => evaluateCondition(test, facts).truth),
       ...lists.map((list) => text !== undefined && list.includes(text)),
     ])
     const known = outcomes.get(outcome)

@@ -4,7 +4,7 @@ import { packTar, unpackTar } from 'modern-tar'
 import { digestOf, digestOfJson, type Digest } from '../../base/digest.ts'
 import { fail, type Failure } from '../../base/failure.ts'
 import { canonicalJson, isJsonObject } from '../../base/json.ts'
-import { faultOf, MAX_BUNDLE_BYTES, MAX_FILES, refuseFault, type BundleContents } from './contents.ts'
+import { findContentsFault, MAX_BUNDLE_BYTES, MAX_FILES, refuseFault, type BundleContents } from './contents.ts'
 
 export interface UnpackedArchive {
   /** Path of the published document. */
@@ -97,7 +97,7 @@ export async function readArchive(bytes: Uint8Array): Promise<ReadArchive> {
 function checkNames(files: BundleContents): void {
   if (files.has(MANIFEST))
     throw fail('bundle_invalid', { what: `${MANIFEST} is reserved for the manifest of the archive.` })
-  refuseFault(faultOf([...files].map(([path, { length }]) => [path, length])))
+  refuseFault(findContentsFault([...files].map(([path, { length }]) => [path, length])))
 }
 
 /** Headers and padding of each file, with room for a long name. */

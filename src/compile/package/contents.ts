@@ -17,7 +17,9 @@ export interface ContentsFault {
 }
 
 /** The first fault of a list of files: an invalid name, or an exceeded limit. */
-export function faultOf(files: readonly (readonly [path: string, size: number])[]): ContentsFault | undefined {
+export function findContentsFault(
+  files: readonly (readonly [path: string, size: number])[],
+): ContentsFault | undefined {
   const over = (what: string): ContentsFault => ({ rule: 'doc/too-large', what })
   if (files.length > MAX_FILES) return over(`A bundle has at most ${MAX_FILES} files; this one has ${files.length}.`)
   const folded = new Map<string, string>()

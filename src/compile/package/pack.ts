@@ -4,7 +4,7 @@ import { lockPathOf } from '../../documents/facts/lock-file.ts'
 import { directoryOf, isUnder } from '../../documents/text/paths.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { UnpackedArchive } from './archive.ts'
-import { faultOf, refuseFault, type ContentsFault } from './contents.ts'
+import { findContentsFault, refuseFault, type ContentsFault } from './contents.ts'
 import type { LockFile } from '../state/lock-file.ts'
 
 type Members = Pick<LockFile, 'members'>
@@ -33,7 +33,7 @@ export function faultOfBundle(workspace: Workspace, root: string, lock: Members)
       what: `"${link}" is a symbolic link; a bundle must not contain any.`,
       fix: 'Copy what it leads to, or list it in .svcignore.',
     }
-  return faultOf(packed.map((path) => [inside(path), workspace.files.size(path)]))
+  return findContentsFault(packed.map((path) => [inside(path), workspace.files.size(path)]))
 }
 
 function filesOf(workspace: Workspace, root: string, { members }: Members) {
@@ -45,7 +45,7 @@ function filesOf(workspace: Workspace, root: string, { members }: Members) {
   const lockPath = lockPathOf(workspace, document)
   const paths = new Set([
     root,
-    ...(whole ? workspace.neighbours(document).map(({ path }) => path) : []),
+    ...(whole ? workspace.publishedTogether(document).map(({ path }) => path) : []),
     ...members.flatMap(({ path }) => path ?? []),
     ...(workspace.files.paths.includes(lockPath) ? [lockPath] : []),
   ])

@@ -14,7 +14,7 @@ export function bindBoundaries(state: CompileState): void {
   const { subject, workspace, members } = state
   if (!subject || members.length === 0) return
   const declared = new Set(members.flatMap(({ agent }) => agent.metadata.governance?.authority_boundaries ?? []))
-  for (const document of workspace.neighbours(subject)) {
+  for (const document of workspace.publishedTogether(subject)) {
     const boundary = document.kind === 'Policy' ? document.at('spec.decision.authority_ref')[0]?.value : undefined
     if (typeof boundary !== 'string') continue
     if (declared.has(boundary)) resolvePolicyDocument(state, document)

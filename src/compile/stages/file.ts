@@ -1,7 +1,7 @@
 /** Reads the files that documents name, once, and records them for the lock. */
 import { digestOf } from '../../base/digest.ts'
 import { resolveBeside } from '../../documents/workspace/resolve-beside.ts'
-import { explainUnresolvedPath } from '../state/refuse.ts'
+import { explainUnresolvedPath } from '../state/unresolved-path.ts'
 import { reportFinding, type FileMember, type DocumentPlace, type CompileState } from '../state/state.ts'
 
 /**

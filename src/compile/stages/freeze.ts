@@ -17,7 +17,7 @@ export function freezeAgents(state: CompileState): void {
 }
 
 /** What is published: the closure of the subject. It includes members from the registry; publishing these again changes nothing. */
-export function bundleOf(state: CompileState): CompiledBundle {
+export function toCompiledBundle(state: CompileState): CompiledBundle {
   const agents = [...state.members.flatMap(({ snapshot }) => snapshot ?? []), ...state.externals.values()]
   const documents = [...state.contracts.values(), ...state.resolvedPolicies.values()].map(({ published }) => published)
   const order = (a: { id: string; version: string }, b: { id: string; version: string }) =>

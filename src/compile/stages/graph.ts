@@ -3,7 +3,7 @@ import { readAgentRef } from '../../documents/text/reference.ts'
 import type { Document } from '../../documents/text/document.ts'
 import type { AgentBinding } from '../../spec/document.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
-import { explainUnresolvedPath } from '../state/refuse.ts'
+import { explainUnresolvedPath } from '../state/unresolved-path.ts'
 import {
   checkPinned,
   idOfDocument,

@@ -6,7 +6,7 @@ import type { LockFile, LockedMember, McpPin } from '../state/lock-file.ts'
 import { idOfDocument, type CompileState } from '../state/state.ts'
 
 /** The result of a compilation. Paths are relative to the workspace. */
-export function lockOf(state: CompileState, bundle: CompiledBundle): LockFile {
+export function toLockFile(state: CompileState, bundle: CompiledBundle): LockFile {
   const members: LockedMember[] = [
     ...state.members.map(({ id, document, agent }): LockedMember => ({
       kind: 'agent',

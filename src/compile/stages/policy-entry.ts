@@ -11,7 +11,7 @@ import { effectOf, obligationsOf } from './read-policy.ts'
 const SOME_ARGUMENT = 'args.value'
 
 /** Undefined for a document without a decision or with an unreadable condition. */
-export function entryOf(policy: string, { metadata, spec }: PolicyDocument): PolicyEntry | undefined {
+export function standalonePolicyEntry(policy: string, { metadata, spec }: PolicyDocument): PolicyEntry | undefined {
   const { decision, conditions, allow, scope } = spec
   if (!decision) return undefined
   const when = conditions && canonicalCondition(conditions)

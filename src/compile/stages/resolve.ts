@@ -8,7 +8,7 @@ import { didYouMean } from '../../documents/text/suggest.ts'
 import type { PolicyAttachment, PolicyDocument, ToolBinding, ToolDocument } from '../../spec/document.ts'
 import { digestOfDocument, type JsonSchema, type PublishedDocument } from '../../spec/snapshot.ts'
 import { builtinTool } from './builtin.ts'
-import { explainUnresolvedPath } from '../state/refuse.ts'
+import { explainUnresolvedPath } from '../state/unresolved-path.ts'
 import { readPolicyDocument } from './read-policy.ts'
 import { inlineSchema } from './schema.ts'
 import {
@@ -86,7 +86,9 @@ async function whyUnresolved(state: CompileState, ref: LogicalRef, from: Documen
   ]
   if (versions.length > 0)
     return `No version of ${ref.id} satisfies ${ref.range ?? '*'}; there are ${versions.sort().join(', ')}.`
-  const ids = state.workspace.neighbours(from).flatMap((each) => (each.kind === 'Tool' ? idOfDocument(each) : []))
+  const ids = state.workspace
+    .publishedTogether(from)
+    .flatMap((each) => (each.kind === 'Tool' ? idOfDocument(each) : []))
   return `There is no Tool document ${ref.id}, neither in the bundle nor published.${didYouMean(ref.id, ids)}`
 }
 
@@ -109,7 +111,7 @@ const bundleDocuments = (
   kind: 'Tool' | 'Policy',
   id: string,
 ): readonly Document[] =>
-  state.workspace.neighbours(from).filter((each) => each.kind === kind && each.identity?.id === id)
+  state.workspace.publishedTogether(from).filter((each) => each.kind === kind && each.identity?.id === id)
 
 /**
  * The version chosen by the lock while it satisfies the range, else the highest. A yanked version is used only if it is
@@ -224,7 +226,7 @@ async function policyById(state: CompileState, id: string, at: DocumentPlace): P
   const published = chooseVersion(state, 'Policy', id, await state.published.policies(id), '*')
   if (published) return resolvePublishedPolicy(state, published, at)
   const ids = state.workspace
-    .neighbours(at.document)
+    .publishedTogether(at.document)
     .flatMap((each) => (each.kind === 'Policy' ? idOfDocument(each) : []))
   return reportFinding(
     state,

@@ -29,7 +29,7 @@ import type {
   ScriptTurn,
   AgentSnapshot,
 } from '../../spec/snapshot.ts'
-import type { AskMcp } from '../../tools/mcp-listing.ts'
+import type { McpToolLister } from '../../tools/mcp-listing.ts'
 import type { LockFile } from './lock-file.ts'
 import type { PublishedLookup } from './published.ts'
 
@@ -40,7 +40,7 @@ export interface CompileState {
   readonly published: PublishedLookup
   /** Id of a registry member to choose again. */
   readonly update: string | undefined
-  readonly askMcp: AskMcp | undefined
+  readonly askMcp: McpToolLister | undefined
   /** Paths of Policy documents that apply to every agent. */
   readonly guardrails: readonly string[]
   readonly strict: boolean

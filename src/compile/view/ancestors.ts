@@ -11,9 +11,9 @@ export function ancestorsOf({ agents }: CompiledAgents, id: string): readonly Ag
 }
 
 /** Distance of an agent from the nearest one that nobody delegates to. */
-export function depthOf({ agents }: CompiledAgents, id: string): number {
+export function agentDepth({ agents }: CompiledAgents, id: string): number {
   const parents = parentsOf(agents, id)
-  return parents.length === 0 ? 0 : 1 + Math.min(...parents.map((each) => depthOf({ agents }, each.id)))
+  return parents.length === 0 ? 0 : 1 + Math.min(...parents.map((each) => agentDepth({ agents }, each.id)))
 }
 
 type CompiledAgents = Pick<CompiledBundle, 'agents'>

@@ -2,7 +2,7 @@ import type { TextEdit } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
 import { segmentsOf } from '../text/pointer.ts'
 import { nodeAt } from './removal.ts'
-import { brokenAs } from '../text/source.ts'
+import { withLineBreaksOf } from '../text/source.ts'
 import { memberOf, type YamlMember } from '../text/node.ts'
 
 /**
@@ -12,7 +12,7 @@ import { memberOf, type YamlMember } from '../text/node.ts'
  * @param value its value as flow text, valid in YAML and JSON, or as lines to be indented below the key
  * @param before key in front of which it stands; the first place when absent
  */
-export function insertionOf(
+export function insertionEdits(
   { source, root }: DocumentSpans,
   pointer: string,
   value: string | readonly string[],
@@ -31,7 +31,7 @@ export function insertionOf(
   const quoted = (name: string): string => (isJson || !/^[A-Za-z_][\w-]*$/.test(name) ? JSON.stringify(name) : name)
   const isFlow = source.text[parent.start] === '{'
   const put = (at: number, text: string): TextEdit[] => [
-    { path: source.path, range: source.span(at, at), text: brokenAs(source, text) },
+    { path: source.path, range: source.span(at, at), text: withLineBreaksOf(source, text) },
   ]
   const { members } = parent
   const next = members.find((each) => each.key === before) ?? members[0]
@@ -56,7 +56,7 @@ export function insertionOf(
 }
 
 /** Edits that move a member with its value as written; empty where removal or insertion is impossible. */
-export function moveOf(
+export function moveEdits(
   spans: DocumentSpans,
   from: string,
   to: string,
@@ -68,7 +68,7 @@ export function moveOf(
   const member = holder && memberOf(holder, at.at(-1)!)
   const outward = segmentsOf(to).length === 1 || spans.source.path.endsWith('.json')
   const value = member && writtenValue(spans.source.text, member, outward)
-  const insertion = value === undefined || removal.length === 0 ? [] : insertionOf(spans, to, value, before)
+  const insertion = value === undefined || removal.length === 0 ? [] : insertionEdits(spans, to, value, before)
   return insertion.length === 0 ? [] : [...removal, ...insertion]
 }
 

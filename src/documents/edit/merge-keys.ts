@@ -5,7 +5,7 @@ import type { DocumentSpans } from '../text/document.ts'
 import { memberOf, type YamlNode } from '../text/node.ts'
 import { segmentsOf } from '../text/pointer.ts'
 import { nodeAt } from './removal.ts'
-import { brokenAs } from '../text/source.ts'
+import { withLineBreaksOf } from '../text/source.ts'
 
 export const MERGE_KEY = '<<'
 
@@ -13,7 +13,7 @@ export const MERGE_KEY = '<<'
 const LONGEST = 500
 
 /** What a merge key at a pointer would add: of several, the first that has a key; nothing that the mapping has itself. */
-export function mergedAt({ root }: DocumentSpans, pointer: string): ReadonlyMap<string, JsonValue> {
+export function mergedKeysAt({ root }: DocumentSpans, pointer: string): ReadonlyMap<string, JsonValue> {
   const holder = nodeAt(root, segmentsOf(pointer).slice(0, -1))
   const merged = holder && memberOf(holder, MERGE_KEY)?.node
   const sources: readonly YamlNode[] = merged === undefined ? [] : (merged.items ?? [merged])
@@ -28,14 +28,14 @@ export function mergedAt({ root }: DocumentSpans, pointer: string): ReadonlyMap<
 const MOST_KEYS = LONGEST / 4
 
 /** Edits that write these keys in its place. Empty for what adds nothing, or is merged itself. */
-export function writtenOut(spans: DocumentSpans, pointer: string): TextEdit[] {
+export function mergeKeyEdits(spans: DocumentSpans, pointer: string): TextEdit[] {
   const { source, root } = spans
   const holder = nodeAt(root, segmentsOf(pointer).slice(0, -1))
   const member = holder && memberOf(holder, MERGE_KEY)
   const sources = member === undefined ? [] : (member.node.items ?? [member.node])
   const isPlain = ({ value }: YamlNode): boolean => isJsonObject(value) && !Object.hasOwn(value, MERGE_KEY)
   if (holder === undefined || member === undefined || holder.alias || !sources.every(isPlain)) return []
-  const added = membersText(mergedAt(spans, pointer), LONGEST)
+  const added = membersText(mergedKeysAt(spans, pointer), LONGEST)
   if (added === undefined || added.length === 0) return []
   const column = member.start - (source.text.lastIndexOf('\n', member.start - 1) + 1)
   const between = source.text[holder.start] === '{' ? ', ' : `\n${' '.repeat(column)}`
@@ -43,7 +43,7 @@ export function writtenOut(spans: DocumentSpans, pointer: string): TextEdit[] {
     {
       path: source.path,
       range: source.span(member.start, member.node.end),
-      text: brokenAs(source, added.join(between)),
+      text: withLineBreaksOf(source, added.join(between)),
     },
   ]
 }

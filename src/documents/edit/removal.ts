@@ -8,7 +8,7 @@ import { memberOf, type YamlNode } from '../text/node.ts'
  * Empty where that cannot be done without touching more: the last member of a mapping, or one whose text an alias shares.
  * @param moved true where its text is written again elsewhere, with the comments in it
  */
-export function removalOf(
+export function removalEdits(
   { source, root }: DocumentSpans,
   pointer: string,
   { moved = false }: { readonly moved?: boolean } = {},
@@ -41,7 +41,7 @@ export function removalWithParent(spans: DocumentSpans, pointer: string): TextEd
   const parent = pointer.slice(0, pointer.lastIndexOf('/'))
   const holder = nodeAt(spans.root, segmentsOf(parent))
   const size = (holder?.members ?? holder?.items)?.length ?? 0
-  return size === 1 && parent !== '' ? removalWithParent(spans, parent) : removalOf(spans, pointer)
+  return size === 1 && parent !== '' ? removalWithParent(spans, parent) : removalEdits(spans, pointer)
 }
 
 /** A text with this in it loses its fix, no more. */

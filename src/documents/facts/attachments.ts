@@ -4,7 +4,7 @@ import { subAgentsOf, toolDocument, toolsOf, usesOf, type CallBinding, type Tool
 import { linkOf } from './decision.ts'
 import type { Document, FoundText } from '../text/document.ts'
 import { groupBy } from '../text/group.ts'
-import { oncePerObject, oncePerWorkspace } from '../workspace/once.ts'
+import { memoizePerObject, memoizePerWorkspace } from '../workspace/memoize.ts'
 import type { PathResolution, Workspace } from '../workspace/workspace.ts'
 
 export interface AttachedPolicyRef {
@@ -35,7 +35,7 @@ function mayAttach({ value: { spec } }: Document): boolean {
 
 const NONE: readonly AttachedPolicyRef[] = []
 
-const readAttachments = oncePerObject((workspace, document: Document): readonly AttachedPolicyRef[] => {
+const readAttachments = memoizePerObject((workspace, document: Document): readonly AttachedPolicyRef[] => {
   const found: AttachedPolicyRef[] = []
   const attach = (at: FoundText): unknown => found.push(attachmentAt(workspace, document, at))
   for (const list of ATTACHMENT_PLACES) {
@@ -77,7 +77,7 @@ interface GatedCalls {
   readonly bindings: ToolUse[]
 }
 
-const gatesByPolicy = oncePerWorkspace((workspace): ReadonlyMap<Document, GatedCalls> => {
+const gatesByPolicy = memoizePerWorkspace((workspace): ReadonlyMap<Document, GatedCalls> => {
   const gated = new Map<Document, GatedCalls>()
   for (const agent of workspace.documents) if (agent.kind === 'Agent') addPoliciesOfAgent(workspace, agent, gated)
   return gated
@@ -130,11 +130,11 @@ function isKnownBinding(bindings: readonly ToolUse[], use: ToolUse): boolean {
 
 /** Policies linked to a boundary of an agent, among the documents published with it. */
 export function linkedPolicies(workspace: Workspace, agent: Document, boundary: string): readonly Document[] {
-  return policiesByBoundary(workspace, workspace.neighbours(agent)).get(boundary) ?? []
+  return policiesByBoundary(workspace, workspace.publishedTogether(agent)).get(boundary) ?? []
 }
 
 /** Policies of documents published together, by the boundary to which they are linked. */
-const policiesByBoundary = oncePerObject((_, documents: readonly Document[]) =>
+const policiesByBoundary = memoizePerObject((_, documents: readonly Document[]) =>
   groupBy(
     documents.filter(({ kind }) => kind === 'Policy'),
     linkOf,
@@ -142,7 +142,7 @@ const policiesByBoundary = oncePerObject((_, documents: readonly Document[]) =>
 )
 
 /** The tool that `scope: tool:<id>` names. */
-export const scopeOf = (policy: Document): string | undefined => policy.once(readScope)
+export const scopeOf = (policy: Document): string | undefined => policy.memoize(readScope)
 
 function readScope(policy: Document): string | undefined {
   const scope = isJsonObject(policy.value['spec']) ? policy.value['spec']['scope'] : undefined

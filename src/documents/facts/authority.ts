@@ -1,12 +1,12 @@
 /** Which policies concern the calls of a binding, as far as documents say. Source: policies, sections 3, 4 and 6. */
 import { attachmentsOf, linkedPolicies, scopeOf } from './attachments.ts'
 import { effectiveClass, toolDocument, type ToolUse } from './bindings.ts'
-import { edgesOf } from './closure.ts'
+import { subAgentEdges } from './closure.ts'
 import { conditionOf } from './conditions.ts'
 import { decisionOf } from './decision.ts'
 import type { Document } from '../text/document.ts'
 import { leavesOf } from '../../policy/condition/condition.ts'
-import { oncePerObject, oncePerWorkspace } from '../workspace/once.ts'
+import { memoizePerObject, memoizePerWorkspace } from '../workspace/memoize.ts'
 import type { LintProject } from './rule.ts'
 
 export interface BoundaryAuthority {
@@ -43,7 +43,7 @@ export function authorityOver(project: LintProject, use: ToolUse): BoundaryAutho
 }
 
 /** Cached, since several rules ask about each binding. */
-const authorityTables = oncePerWorkspace(() => new Map<LintProject, Map<ToolUse, BoundaryAuthority>>())
+const authorityTables = memoizePerWorkspace(() => new Map<LintProject, Map<ToolUse, BoundaryAuthority>>())
 
 function readAuthority({ workspace, guardrails }: LintProject, use: ToolUse): BoundaryAuthority {
   const { agent } = use
@@ -81,7 +81,7 @@ export function isStopped(project: LintProject, use: ToolUse): boolean {
   return unseen || synthetic || policies.some(stopsOrdinaryCalls)
 }
 
-const isStoppedByAttached = oncePerObject((workspace, use: ToolUse): boolean => {
+const isStoppedByAttached = memoizePerObject((workspace, use: ToolUse): boolean => {
   const attachments = attachmentsOf(workspace, use.agent)
   for (let at = 0; at < attachments.length; at++) {
     const { binding, policies } = attachments[at]!
@@ -99,7 +99,7 @@ function concerns(policy: Document, { ref }: ToolUse): boolean {
 }
 
 /** True for a gate or allow list that applies to ordinary calls. */
-export const stopsOrdinaryCalls = (policy: Document): boolean => policy.once(isGate)
+export const stopsOrdinaryCalls = (policy: Document): boolean => policy.memoize(isGate)
 
 function isGate(policy: Document): boolean {
   const effect = effectOf(policy)
@@ -122,7 +122,7 @@ export interface AuthorityBoundary {
 }
 
 /** The boundaries of an agent with the policies that are linked to them. */
-export const boundariesOf = oncePerObject((workspace, agent: Document): readonly AuthorityBoundary[] =>
+export const boundariesOf = memoizePerObject((workspace, agent: Document): readonly AuthorityBoundary[] =>
   agent.texts('metadata.governance.authority_boundaries.*').map(({ value, pointer }) => ({
     id: value,
     pointer,
@@ -138,7 +138,7 @@ interface Boundaries {
 }
 
 /** The boundaries of an agent and of all agents that delegate to it, directly or not: they apply to its calls. */
-const boundariesOver = oncePerObject((workspace, agent: Document): Boundaries => {
+const boundariesOver = memoizePerObject((workspace, agent: Document): Boundaries => {
   const found = new Set([agent])
   for (const each of found) for (const parent of parents(workspace).get(each) ?? []) found.add(parent)
   const boundaries = [...found].flatMap((each) => boundariesOf(workspace, each))
@@ -148,9 +148,9 @@ const boundariesOver = oncePerObject((workspace, agent: Document): Boundaries =>
   }
 })
 
-const parents = oncePerWorkspace((workspace): ReadonlyMap<Document, readonly Document[]> => {
+const parents = memoizePerWorkspace((workspace): ReadonlyMap<Document, readonly Document[]> => {
   const above = new Map<Document, Document[]>()
   for (const agent of workspace.documents)
-    for (const { child } of edgesOf(workspace, agent)) above.set(child, [...(above.get(child) ?? []), agent])
+    for (const { child } of subAgentEdges(workspace, agent)) above.set(child, [...(above.get(child) ?? []), agent])
   return above
 })

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import { SIDE_EFFECT_CLASSES, type SideEffectClass } from '../../spec/document.ts'
 import type { Document } from '../text/document.ts'
 import { groupBy } from '../text/group.ts'
-import { oncePerObject } from '../workspace/once.ts'
+import { memoizePerObject } from '../workspace/memoize.ts'
 import { pointerTo } from '../text/pointer.ts'
 import {
   BUILTIN_TOOLS,
@@ -30,22 +30,22 @@ export interface ToolUse extends CallBinding {
   readonly builtin: boolean
 }
 
-export const textAt = (object: JsonObject, key: string): string | undefined => {
+export const textMember = (object: JsonObject, key: string): string | undefined => {
   const value = object[key]
   return typeof value === 'string' ? value : undefined
 }
 
 /** `spec.tools[]` of an agent, those that are mappings. */
-export const toolsOf = (agent: Document): readonly ToolUse[] => agent.once(readTools)
+export const toolsOf = (agent: Document): readonly ToolUse[] => agent.memoize(readTools)
 
 const readTools = (agent: Document): readonly ToolUse[] =>
   bindingsAt(agent, 'tools').map(({ pointer, value }) => {
-    const ref = readLogicalRef(textAt(value, 'ref') ?? '')
+    const ref = readLogicalRef(textMember(value, 'ref') ?? '')
     return { pointer, value, agent, ref, builtin: ref !== undefined && BUILTIN_TOOLS.includes(ref.id) }
   })
 
 /** Bindings of an agent that call a tool, by its logical id. */
-export const usesOf = (agent: Document, id: string): readonly ToolUse[] => agent.once(usesById).get(id) ?? NO_USES
+export const usesOf = (agent: Document, id: string): readonly ToolUse[] => agent.memoize(usesById).get(id) ?? NO_USES
 
 const usesById = (agent: Document): ReadonlyMap<string | undefined, readonly ToolUse[]> =>
   groupBy(toolsOf(agent), ({ ref }) => ref?.id)
@@ -53,7 +53,7 @@ const usesById = (agent: Document): ReadonlyMap<string | undefined, readonly Too
 const NO_USES: readonly ToolUse[] = []
 
 /** `spec.agents[]` of an agent, those that are mappings. */
-export const subAgentsOf = (agent: Document): readonly CallBinding[] => agent.once(readSubAgents)
+export const subAgentsOf = (agent: Document): readonly CallBinding[] => agent.memoize(readSubAgents)
 
 const readSubAgents = (agent: Document): readonly CallBinding[] => bindingsAt(agent, 'agents')
 
@@ -71,7 +71,7 @@ function bindingsAt(agent: Document, key: 'tools' | 'agents'): CallBinding[] {
 }
 
 /** The Tool document that a binding gets from the workspace: the highest version that its range allows. */
-export const toolDocument = oncePerObject((workspace, use: ToolUse): Document | undefined => {
+export const toolDocument = memoizePerObject((workspace, use: ToolUse): Document | undefined => {
   if (use.ref === undefined) return undefined
   const { id, range } = use.ref
   const fitting = workspace
@@ -82,8 +82,8 @@ export const toolDocument = oncePerObject((workspace, use: ToolUse): Document | 
 })
 
 /** The Agent document that a sub-agent binding names by path; undefined for other references, or when there is none. */
-export const childOf = oncePerObject((workspace, edge: CallBinding): Document | undefined => {
-  const ref = readAgentRef(textAt(edge.value, 'ref') ?? '')
+export const subAgentDocument = memoizePerObject((workspace, edge: CallBinding): Document | undefined => {
+  const ref = readAgentRef(textMember(edge.value, 'ref') ?? '')
   if (ref.form !== 'path' || edge.value['late_bound'] === true) return undefined
   const found = workspace.resolve(edge.agent, ref.path)
   return 'path' in found ? workspace.documentsAt(found.path).find(({ kind }) => kind === 'Agent') : undefined
@@ -91,13 +91,13 @@ export const childOf = oncePerObject((workspace, edge: CallBinding): Document | 
 
 /** The tool name that the model sees; undefined when neither `as` nor `ref` gives one. */
 export function wireNameOf(workspace: Workspace, binding: CallBinding): string | undefined {
-  const as = textAt(binding.value, 'as')
+  const as = textMember(binding.value, 'as')
   if (as !== undefined) return as
-  const ref = textAt(binding.value, 'ref') ?? ''
+  const ref = textMember(binding.value, 'ref') ?? ''
   if (isToolUse(binding)) return derived(binding.ref?.name)
   const target = readAgentRef(ref)
   if (target.form === 'path' || target.form === 'versioned-path')
-    return derived(childOf(workspace, binding)?.identity?.name)
+    return derived(subAgentDocument(workspace, binding)?.identity?.name)
   return derived(readLogicalRef(ref)?.name)
 }
 
@@ -106,15 +106,15 @@ const isToolUse = (binding: CallBinding): binding is ToolUse => 'builtin' in bin
 const derived = (name: string | undefined): string | undefined =>
   name === undefined ? undefined : deriveWireName(name)
 
-export const classOf = (value: JsonValue | undefined): SideEffectClass | undefined =>
+export const readSideEffectClass = (value: JsonValue | undefined): SideEffectClass | undefined =>
   isClass(value) ? value : undefined
 
 const isClass = (value: JsonValue | undefined): value is SideEffectClass =>
   typeof value === 'string' && (SIDE_EFFECT_CLASSES as readonly string[]).includes(value)
 
 /** The class of a binding: the stricter of its own and the Tool document's; undefined when neither declares one. */
-export const effectiveClass = oncePerObject((workspace, use: ToolUse): SideEffectClass | undefined => {
-  const own = classOf(use.value['side_effect_class'])
+export const effectiveClass = memoizePerObject((workspace, use: ToolUse): SideEffectClass | undefined => {
+  const own = readSideEffectClass(use.value['side_effect_class'])
   const declared = declaredClass(toolDocument(workspace, use))
   if (own === undefined || declared === undefined) return own ?? declared
   return sideEffectRank(own) > sideEffectRank(declared) ? own : declared
@@ -123,12 +123,12 @@ export const effectiveClass = oncePerObject((workspace, use: ToolUse): SideEffec
 /** The description of a Tool document. */
 export function descriptionOf(tool: Document): string | undefined {
   const { spec } = tool.value
-  return isJsonObject(spec) ? textAt(spec, 'description') : undefined
+  return isJsonObject(spec) ? textMember(spec, 'description') : undefined
 }
 
 export function declaredClass(tool: Document | undefined): SideEffectClass | undefined {
   const spec = tool?.value['spec']
-  return isJsonObject(spec) ? classOf(spec['side_effect_class']) : undefined
+  return isJsonObject(spec) ? readSideEffectClass(spec['side_effect_class']) : undefined
 }
 
 /** From harmless to irreversible. */

@@ -3,10 +3,10 @@
  * the labels of the Tool document, or guessed from names where there are none. Source: lint rules, "security".
  */
 import { isJsonObject } from '../../base/json.ts'
-import { effectiveClass, textAt, toolDocument, toolsOf, type ToolUse } from './bindings.ts'
+import { effectiveClass, textMember, toolDocument, toolsOf, type ToolUse } from './bindings.ts'
 import type { Document } from '../text/document.ts'
-import { oncePerObject } from '../workspace/once.ts'
-import { memoizeByText } from '../text/remember.ts'
+import { memoizePerObject } from '../workspace/memoize.ts'
+import { memoizeByText } from '../text/memoize-by-text.ts'
 
 export type CapabilityConfidence = 'label' | 'guess'
 
@@ -16,10 +16,12 @@ export interface ToolCapabilities {
   readonly egress: CapabilityConfidence | undefined
 }
 
-export const capabilitiesOf = oncePerObject((workspace, use: ToolUse): ToolCapabilities => {
+export const capabilitiesOf = memoizePerObject((workspace, use: ToolUse): ToolCapabilities => {
   const tool = toolDocument(workspace, use)
   const has = hintsOf(
-    textAt(use.value, 'as') === undefined ? (use.ref?.id ?? '') : `${use.ref?.id ?? ''} ${textAt(use.value, 'as')}`,
+    textMember(use.value, 'as') === undefined
+      ? (use.ref?.id ?? '')
+      : `${use.ref?.id ?? ''} ${textMember(use.value, 'as')}`,
   )
   const writes = effectiveClass(workspace, use) !== 'read_only'
   const reads = !writes || has.reading
@@ -33,7 +35,7 @@ export const capabilitiesOf = oncePerObject((workspace, use: ToolUse): ToolCapab
 })
 
 /** The capabilities that at least one binding of an agent has. */
-export const abilitiesOf = oncePerObject(
+export const agentCapabilitiesOf = memoizePerObject(
   (workspace, agent: Document): Readonly<Record<keyof ToolCapabilities, boolean>> => {
     const can = { private: false, untrusted: false, egress: false }
     for (const use of toolsOf(agent)) {
@@ -71,7 +73,7 @@ function known(label: string | undefined, meant: string, guess: boolean): Capabi
 function labelOf(tool: Document | undefined, name: string): string | undefined {
   const metadata = tool?.value['metadata']
   const labels = isJsonObject(metadata) ? metadata['labels'] : undefined
-  return isJsonObject(labels) ? textAt(labels, name) || undefined : undefined
+  return isJsonObject(labels) ? textMember(labels, name) || undefined : undefined
 }
 
 const set = (words: string): ReadonlySet<string> => new Set(words.split(' '))

@@ -1,22 +1,22 @@
 /** Agents reached from an agent through edges inside the workspace. */
-import { childOf, subAgentsOf, type CallBinding } from './bindings.ts'
+import { subAgentDocument, subAgentsOf, type CallBinding } from './bindings.ts'
 import type { Document } from '../text/document.ts'
-import { oncePerObject, oncePerWorkspace } from '../workspace/once.ts'
+import { memoizePerObject, memoizePerWorkspace } from '../workspace/memoize.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 export interface SubAgentEdge extends CallBinding {
   readonly child: Document
 }
 
-export const edgesOf = (workspace: Workspace, agent: Document): readonly SubAgentEdge[] =>
+export const subAgentEdges = (workspace: Workspace, agent: Document): readonly SubAgentEdge[] =>
   edges(workspace).get(agent) ?? NONE
 
 const NONE: readonly SubAgentEdge[] = []
 
-const edges = oncePerWorkspace((workspace): ReadonlyMap<Document, readonly SubAgentEdge[]> => {
+const edges = memoizePerWorkspace((workspace): ReadonlyMap<Document, readonly SubAgentEdge[]> => {
   const follow = (edge: CallBinding): SubAgentEdge[] => {
     const { pointer, value, agent } = edge
-    const child = childOf(workspace, edge)
+    const child = subAgentDocument(workspace, edge)
     return child === undefined ? [] : [{ pointer, value, agent, child }]
   }
   const found = new Map<Document, readonly SubAgentEdge[]>()
@@ -27,7 +27,7 @@ const edges = oncePerWorkspace((workspace): ReadonlyMap<Document, readonly SubAg
   return found
 })
 
-const children = oncePerWorkspace(
+const children = memoizePerWorkspace(
   (workspace): ReadonlySet<Document> =>
     new Set(
       [...edges(workspace).values()].flatMap((list) =>
@@ -37,11 +37,11 @@ const children = oncePerWorkspace(
 )
 
 /** An agent and every agent that it reaches, nearest first, each once. */
-export const closureOf = oncePerObject((workspace, root: Document): readonly Document[] => {
-  if (edgesOf(workspace, root).length === 0) return [root]
+export const closureOf = memoizePerObject((workspace, root: Document): readonly Document[] => {
+  if (subAgentEdges(workspace, root).length === 0) return [root]
   const reached = new Set([root])
   // A set also iterates over members added during the loop.
-  for (const agent of reached) for (const { child } of edgesOf(workspace, agent)) reached.add(child)
+  for (const agent of reached) for (const { child } of subAgentEdges(workspace, agent)) reached.add(child)
   return [...reached]
 })
 
@@ -53,7 +53,7 @@ export function cycleThrough(workspace: Workspace, first: SubAgentEdge): Documen
   const seen = new Set(open)
   for (const here of open) {
     if (here === agent) return [agent, ...trail(from, agent, child)]
-    for (const { child: next } of edgesOf(workspace, here)) {
+    for (const { child: next } of subAgentEdges(workspace, here)) {
       if (seen.has(next)) continue
       seen.add(next)
       from.set(next, here)
@@ -71,7 +71,7 @@ export function longestPath(workspace: Workspace, root: Document): Document[] {
     if (before !== undefined) return before
     const trail = new Set([...above, agent])
     let best: Document[] = []
-    for (const { child } of edgesOf(workspace, agent)) {
+    for (const { child } of subAgentEdges(workspace, agent)) {
       if (trail.has(child)) continue
       const path = below(child, trail)
       if (path.length > best.length) best = path

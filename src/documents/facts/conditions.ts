@@ -16,10 +16,10 @@ import { pointerTo } from '../text/pointer.ts'
 const BASE = '/spec/conditions'
 
 /** Problems of the conditions, at pointers into the document. */
-export const conditionProblems = (policy: Document): readonly ConditionProblem[] => policy.once(readWhole).problems
+export const conditionProblems = (policy: Document): readonly ConditionProblem[] => policy.memoize(readWhole).problems
 
 /** The condition as it is evaluated; undefined where there is none or it cannot be read. */
-export const conditionOf = (policy: Document): Condition | undefined => policy.once(readWhole).condition
+export const conditionOf = (policy: Document): Condition | undefined => policy.memoize(readWhole).condition
 
 function readWhole(policy: Document): ReadCondition {
   const conditions = conditionsOf(policy)
@@ -29,23 +29,23 @@ function readWhole(policy: Document): ReadCondition {
 const NOTHING: ReadCondition = { problems: [] }
 
 /** The readable comparisons, at any depth. */
-export const leavesIn = (policy: Document): readonly LeafUse[] => policy.once(readLeaves)
+export const leavesIn = (policy: Document): readonly LeafUse[] => policy.memoize(readLeaves)
 
 function readLeaves(policy: Document): readonly LeafUse[] {
-  const { leaves } = policy.once(readWhole)
+  const { leaves } = policy.memoize(readWhole)
   if (leaves !== undefined) return leaves
   // With a problem in the condition, each comparison is read separately.
-  return policy.once(comparisons).flatMap(({ pointer, value }) => {
+  return policy.memoize(comparisons).flatMap(({ pointer, value }) => {
     const leaf = leafOf(value)
     return leaf === undefined ? [] : [{ pointer, leaf }]
   })
 }
 
 /** True where a readable condition compares the same value more than once: only then can its comparisons contradict or repeat each other. */
-export const comparesAgain = (policy: Document): boolean => policy.once(readsAgain)
+export const comparesAgain = (policy: Document): boolean => policy.memoize(readsAgain)
 
 function readsAgain(policy: Document): boolean {
-  const { leaves = [] } = policy.once(readWhole)
+  const { leaves = [] } = policy.memoize(readWhole)
   for (let at = 1; at < leaves.length; at++)
     for (let before = 0; before < at; before++)
       if (innerPathText(leaves[at]!.leaf.path) === innerPathText(leaves[before]!.leaf.path)) return true
@@ -67,7 +67,7 @@ export interface ConditionGroup {
 }
 
 /** The readable `all` and `any` lists, at any depth. */
-export const groupsIn = (policy: Document): readonly ConditionGroup[] => policy.once(readGroups)
+export const groupsIn = (policy: Document): readonly ConditionGroup[] => policy.memoize(readGroups)
 
 function readGroups(policy: Document): readonly ConditionGroup[] {
   const found: ConditionGroup[] = []
@@ -120,10 +120,10 @@ export interface FieldUse {
 }
 
 /** The paths in comparisons, including comparisons with other faults. */
-export const fieldsIn = (policy: Document): readonly FieldUse[] => policy.once(readFields)
+export const fieldsIn = (policy: Document): readonly FieldUse[] => policy.memoize(readFields)
 
 function readFields(policy: Document): readonly FieldUse[] {
-  return policy.once(comparisons).flatMap(({ pointer, value }) => {
+  return policy.memoize(comparisons).flatMap(({ pointer, value }) => {
     const path = pathOf(value['field'])
     return path === undefined ? [] : [{ pointer: `${pointer}/field`, path }]
   })

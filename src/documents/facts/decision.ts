@@ -16,7 +16,7 @@ export function linkOf(policy: Document): string | undefined {
 }
 
 /** True where an approval is granted if nobody answers in time. */
-export function isAllowedInSilence(policy: Document): boolean {
+export function isAllowedOnTimeout(policy: Document): boolean {
   const { timeout } = decisionOf(policy)
   return isJsonObject(timeout) && timeout['default'] === 'allow'
 }

@@ -2,13 +2,13 @@
 import { attachmentsOf } from './attachments.ts'
 import { boundariesOf } from './authority.ts'
 import { toolDocument, toolsOf } from './bindings.ts'
-import { edgesOf } from './closure.ts'
+import { subAgentEdges } from './closure.ts'
 import type { Document } from '../text/document.ts'
 import { pathsIn } from './path-refs.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 /** The changed files, and the files of all documents that refer to them, directly or not. Sorted, without deleted files. */
-export function affectedBy(workspace: Workspace, changed: readonly string[]): readonly string[] {
+export function affectedFiles(workspace: Workspace, changed: readonly string[]): readonly string[] {
   const users = new Map<string, string[]>()
   for (const document of workspace.documents)
     for (const path of usedBy(workspace, document)) users.set(path, [...(users.get(path) ?? []), document.path])
@@ -20,7 +20,7 @@ export function affectedBy(workspace: Workspace, changed: readonly string[]): re
 }
 
 /** The documents, and all documents to which they refer, directly or not. */
-export function reachedFrom(workspace: Workspace, documents: readonly Document[]): ReadonlySet<Document> {
+export function reachableDocuments(workspace: Workspace, documents: readonly Document[]): ReadonlySet<Document> {
   const reached = new Set(documents)
   // A set also iterates over members added during the loop.
   for (const document of reached) {
@@ -42,7 +42,7 @@ const documentsUsedBy = (workspace: Workspace, document: Document): Document[] =
     ...toolsOf(document).map((use) => toolDocument(workspace, use)),
     ...attachmentsOf(workspace, document).flatMap(({ policies }) => policies),
     ...boundariesOf(workspace, document).flatMap(({ policies }) => policies),
-    ...edgesOf(workspace, document).map(({ child }) => child),
+    ...subAgentEdges(workspace, document).map(({ child }) => child),
   ].filter((each) => each !== undefined)
 
 const usedBy = (workspace: Workspace, document: Document): string[] => [

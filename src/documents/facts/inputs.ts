@@ -1,12 +1,12 @@
 /** The schema that validates the arguments of a call. Source: policies, section 1. */
 import { toolDocument, type CallBinding, type ToolUse } from './bindings.ts'
 import type { Document } from '../text/document.ts'
-import { oncePerObject } from '../workspace/once.ts'
+import { memoizePerObject } from '../workspace/memoize.ts'
 import { schemaAt, type SchemaText } from '../schemas/schemas.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 /** The schema of a binding: its own, else that of its Tool document; undefined where there is none that can be read. */
-export const inputOf = oncePerObject((workspace, use: ToolUse): SchemaText | undefined => {
+export const inputOf = memoizePerObject((workspace, use: ToolUse): SchemaText | undefined => {
   const own = ownInput(workspace, use)
   const tool = toolDocument(workspace, use)
   return own ?? (tool === undefined ? undefined : toolInput(workspace, tool))
@@ -19,7 +19,7 @@ export const ownInput = (workspace: Workspace, { agent, pointer, value }: CallBi
     : at(workspace, agent, `${pointer.slice(1).replaceAll('/', '.')}.input_schema`)
 
 /** The schema of a Tool document. */
-export const toolInput = oncePerObject((workspace, tool: Document): SchemaText | undefined =>
+export const toolInput = memoizePerObject((workspace, tool: Document): SchemaText | undefined =>
   at(workspace, tool, 'spec.input_schema'),
 )
 

@@ -28,7 +28,7 @@ export function lockPathOf(workspace: Workspace, document: Document): string {
     directoryOf(path) === directory &&
     identity?.id !== document.identity?.id &&
     !roots.includes(path)
-  return workspace.neighbours(document).some(isOther) ? own : shared
+  return workspace.publishedTogether(document).some(isOther) ? own : shared
 }
 
 /** The lock shared by a directory, and the own lock of an agent. */

@@ -1,10 +1,10 @@
 /** What belongs in the lock of a bundle or an agent, as far as documents say. Source: bundles, section 3. */
 import { digestOf, digestOfJson, type Digest } from '../../base/digest.ts'
 import { attachmentsOf, linkedPolicies } from './attachments.ts'
-import { subAgentsOf, textAt, toolDocument, toolsOf } from './bindings.ts'
+import { subAgentsOf, textMember, toolDocument, toolsOf } from './bindings.ts'
 import { closureOf } from './closure.ts'
 import type { Document } from '../text/document.ts'
-import { integrityOf } from './frozen.ts'
+import { integrityOf } from './published-form.ts'
 import { pathsIn } from './path-refs.ts'
 import { readAgentRef } from '../text/reference.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -35,7 +35,7 @@ export interface LockMembers {
 /** Members of the closure of an agent. What guardrails, schemas of schemas and the registry's own documents bring is not among them. */
 export function lockMembers(workspace: Workspace, root: Document): LockMembers {
   const agents = closureOf(workspace, root)
-  const together = new Set(workspace.neighbours(root))
+  const together = new Set(workspace.publishedTogether(root))
   const uses = agents.flatMap(toolsOf).filter(({ builtin }) => !builtin)
   const tools = uses.flatMap((use) => toolDocument(workspace, use) ?? []).filter((tool) => together.has(tool))
   const policies = [
@@ -60,7 +60,7 @@ export function lockMembers(workspace: Workspace, root: Document): LockMembers {
           : [{ kind: 'tool', id: use.ref.id, ...(use.ref.range !== undefined && { range: use.ref.range }) }],
       ),
       ...agents.flatMap(subAgentsOf).flatMap(({ value }): RegistryMember[] => {
-        const ref = readAgentRef(textAt(value, 'ref') ?? '')
+        const ref = readAgentRef(textMember(value, 'ref') ?? '')
         return ref.form === 'pinned' && value['late_bound'] !== true
           ? [{ kind: 'agent', id: ref.id, range: ref.version }]
           : []

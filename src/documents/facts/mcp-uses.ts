@@ -1,6 +1,6 @@
 /** Tool bindings that are routed to an MCP server. Source: authoring format, "Tool binding": `mcp`. */
 import { isJsonObject } from '../../base/json.ts'
-import { textAt, toolsOf, wireNameOf, type ToolUse } from './bindings.ts'
+import { textMember, toolsOf, wireNameOf, type ToolUse } from './bindings.ts'
 import type { Document } from '../text/document.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
@@ -15,7 +15,7 @@ export interface McpUse {
 export const mcpUsesOf = (workspace: Workspace, agent: Document): readonly McpUse[] =>
   toolsOf(agent).flatMap((use) => {
     const { mcp } = use.value
-    const server = isJsonObject(mcp) ? textAt(mcp, 'server') : undefined
-    const tool = isJsonObject(mcp) ? (textAt(mcp, 'tool') ?? wireNameOf(workspace, use)) : undefined
+    const server = isJsonObject(mcp) ? textMember(mcp, 'server') : undefined
+    const tool = isJsonObject(mcp) ? (textMember(mcp, 'tool') ?? wireNameOf(workspace, use)) : undefined
     return server === undefined || tool === undefined ? [] : [{ use, server, tool }]
   })

@@ -17,7 +17,7 @@ const PLACES = [
 ]
 
 /** Every path that a document names. */
-export const pathsIn = (document: Document): readonly FoundText[] => document.once(readPaths)
+export const pathsIn = (document: Document): readonly FoundText[] => document.memoize(readPaths)
 
 function readPaths(document: Document): readonly FoundText[] {
   const agents = document.texts('spec.agents.*.ref').filter(({ value }) => /path/.test(readAgentRef(value).form))

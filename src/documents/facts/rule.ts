@@ -72,7 +72,7 @@ export interface KnownLoosening {
   /** `namespace.name`. */
   readonly agent: string
   /** What changed, without a full stop. */
-  readonly say: string
+  readonly change: string
   /** `policies/limit.yaml:11`, where it is known. */
   readonly place?: string
 }
@@ -81,7 +81,7 @@ export interface ServerFacts {
   /** Identities that can approve: the operator, persons with a credential and the active API keys. */
   readonly approvers: number
   /** Agents, `namespace.name`, of which a trigger hides the timeline, with the trigger's name. */
-  readonly hidden: Readonly<Record<string, string>>
+  readonly hiddenTimelines: Readonly<Record<string, string>>
 }
 
 /** What was published before, as far as references need it. */

@@ -1,16 +1,16 @@
 /** A policy that asks a person as soon as a run has read what strangers wrote. Source: lint rules, "security"; policies, `run.taint`. */
 import type { ToolUse } from './bindings.ts'
 import type { TextEdit, FindingFix } from '../text/diagnostic.ts'
-import { insertionOf } from '../edit/insertion.ts'
+import { insertionEdits } from '../edit/insertion.ts'
 import { joinPath } from '../text/paths.ts'
 import { segmentsOf } from '../text/pointer.ts'
 import { isLogicalId } from '../text/reference.ts'
 import { nodeAt } from '../edit/removal.ts'
-import { brokenAs } from '../text/source.ts'
+import { withLineBreaksOf } from '../text/source.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 /** The fix that writes the policy and attaches it to a binding; undefined where its name or path is taken, or it cannot be attached. */
-export function taintGate(workspace: Workspace, use: ToolUse): FindingFix | undefined {
+export function taintGateFix(workspace: Workspace, use: ToolUse): FindingFix | undefined {
   const { agent, ref } = use
   const { namespace } = agent.identity ?? {}
   if (ref === undefined || namespace === undefined) return undefined
@@ -55,12 +55,18 @@ function attachment({ agent, pointer }: ToolUse, id: string): TextEdit[] {
   const { source, root } = agent
   const list = nodeAt(root, segmentsOf(`${pointer}/policies`))
   if (list === undefined)
-    return insertionOf(agent, `${pointer}/policies`, source.path.endsWith('.json') ? `["${id}"]` : `[${id}]`)
+    return insertionEdits(agent, `${pointer}/policies`, source.path.endsWith('.json') ? `["${id}"]` : `[${id}]`)
   const [first] = list.items ?? []
   if (first === undefined || list.alias || source.path.endsWith('.json')) return []
   const before = source.text.slice(source.text.lastIndexOf('\n', first.start - 1) + 1, first.start)
   const mark = /^\s*-\s+$/.test(before) ? `\n${before}` : source.text[list.start] === '[' ? ', ' : undefined
   return mark === undefined
     ? []
-    : [{ path: source.path, range: source.span(first.start, first.start), text: brokenAs(source, `${id}${mark}`) }]
+    : [
+        {
+          path: source.path,
+          range: source.span(first.start, first.start),
+          text: withLineBreaksOf(source, `${id}${mark}`),
+        },
+      ]
 }

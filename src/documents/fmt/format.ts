@@ -4,7 +4,7 @@
  */
 import type { Diagnostic } from '../text/diagnostic.ts'
 import { decodeUtf8, type FileInput } from '../workspace/read.ts'
-import { brokenAs, createSource } from '../text/source.ts'
+import { withLineBreaksOf, createSource } from '../text/source.ts'
 import type { YamlNode } from '../text/node.ts'
 import { readYaml } from '../text/yaml.ts'
 import { commentsOf } from './comments.ts'
@@ -31,7 +31,7 @@ export function formatDocuments(file: FileInput): FormattedText {
   const json = path.endsWith('.json')
   const printed = json ? printJson(reading.roots[0], source.text) : settled(source.text.replaceAll('\r\n', '\n'))
   if (typeof printed !== 'string') return printed
-  const text = brokenAs(source, printed)
+  const text = withLineBreaksOf(source, printed)
   const changed = text !== source.text || findings.length > 0
   if (!changed || json) return { text, changed }
   const lost = lossOf(reading.roots, source.text, readYaml(createSource(path, text)).roots, text)

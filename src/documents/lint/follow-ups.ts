@@ -10,7 +10,7 @@ import { directoryOf, joinPath } from '../text/paths.ts'
 import { segmentsOf, valueAt } from '../text/pointer.ts'
 import { readLogicalRef } from '../text/reference.ts'
 import type { RuleName } from '../facts/rule.ts'
-import { looseText } from '../text/source.ts'
+import { decodeLoosely } from '../text/source.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 /** When a finding of a rule is only the consequence of another finding. Keys are dotted paths. */
@@ -315,7 +315,7 @@ function isAboutName({ facts: { subject = [], meant = '' } = {}, path, rule }: D
 
 /** True for an unreadable file that may hold what a finding misses: its text or its path has the name. */
 function mayHold(workspace: Workspace, file: string, each: Diagnostic): boolean {
-  const text = `${file}\n${looseText(workspace.files.read(file))}`
+  const text = `${file}\n${decodeLoosely(workspace.files.read(file))}`
   const own = workspace.documentsAt(each.path).flatMap(({ identity }) => identity?.id ?? [])
   const kind = each.rule === 'agent/needs-bundle' ? ['kind: Bundle'] : []
   const names = [...namesOf(workspace, each), ...own, ...each.related.map(({ path }) => path), each.path, ...kind]

@@ -10,7 +10,7 @@ import { pointerTo } from '../text/pointer.ts'
 import { readLogicalRef } from '../text/reference.ts'
 import type { SourceText, TextSpan } from '../text/source.ts'
 import { readYaml } from '../text/yaml.ts'
-import { oncePerWorkspace } from '../workspace/once.ts'
+import { memoizePerWorkspace } from '../workspace/memoize.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 /** A document, or the key of something that is no document: `file:schemas/a.json`. Two places mean the same where the targets are equal. */
@@ -28,7 +28,7 @@ export interface NamePlace {
 }
 
 /** In the order of the documents, then the scenarios, policy tests and project files. */
-export const namePlaces = oncePerWorkspace((workspace): readonly NamePlace[] => [
+export const namePlaces = memoizePerWorkspace((workspace): readonly NamePlace[] => [
   ...workspace.documents.flatMap((document) => placesInDocument(workspace, document)),
   ...workspace.files.paths
     .filter((path) => OTHER_FILE.test(path))

@@ -5,7 +5,7 @@ import { gatedBindings, scopeOf } from '../facts/attachments.ts'
 import { conditionOf } from '../facts/conditions.ts'
 import { decisionOf } from '../facts/decision.ts'
 import type { Document } from '../text/document.ts'
-import { conditionImplies, isSatisfiable } from './reasoning.ts'
+import { conditionImplies, isSatisfiable } from './conditions.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 /**
@@ -24,7 +24,7 @@ export function coveringPolicy(
   const calls = gatedBindings(workspace, policy)
   if (own === undefined || calls.length === 0 || fieldOf(own) === undefined || !isSatisfiable(own)) return undefined
   // A policy that gates the same calls is published together with this one.
-  return workspace.neighbours(policy).find((other) => {
+  return workspace.publishedTogether(policy).find((other) => {
     if (other === policy || other.kind !== 'Policy' || !isOf(other, over)) return false
     const condition = conditionOf(other)
     const reached = gatedBindings(workspace, other)

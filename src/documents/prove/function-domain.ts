@@ -2,14 +2,20 @@
 import type { JsonValue } from '../../base/json.ts'
 import { FUNCTIONS } from '../../policy/condition/functions.ts'
 import type { PathFunction } from '../../policy/condition/path.ts'
-import { ANY_VALUE, type Domain, type ValueType } from './value-domain.ts'
+import { ANY_VALUE, type PossibleValues, type ValueType } from './value-domain.ts'
 
 /** The domain of a function of a value; that of the value itself without one. */
-export function domainAfter(fn: PathFunction | undefined, of: Domain): Domain {
+export function domainAfter(fn: PathFunction | undefined, of: PossibleValues): PossibleValues {
   if (fn === undefined) return of
   const values = of.values?.flatMap((value) => FUNCTIONS[fn](value) ?? [])
   // Not every URL has a host, and no number a length.
-  const result: Domain = { ...ANY_VALUE, values, absent: of.absent, unreadable: true, types: typesAfter(fn, of) }
+  const result: PossibleValues = {
+    ...ANY_VALUE,
+    values,
+    absent: of.absent,
+    unreadable: true,
+    types: typesAfter(fn, of),
+  }
   switch (fn) {
     case 'length':
       return { ...result, ...lengthsOf(of) }
@@ -21,12 +27,12 @@ export function domainAfter(fn: PathFunction | undefined, of: Domain): Domain {
   }
 }
 
-function typesAfter(fn: PathFunction, { types }: Domain): readonly ValueType[] {
+function typesAfter(fn: PathFunction, { types }: PossibleValues): readonly ValueType[] {
   if (fn === 'length') return types.includes('string') || types.includes('array') ? ['number'] : []
   return types.includes('string') ? ['string'] : []
 }
 
-function lengthsOf({ types, size }: Domain): Pick<Domain, 'low' | 'high' | 'integer'> {
+function lengthsOf({ types, size }: PossibleValues): Pick<PossibleValues, 'low' | 'high' | 'integer'> {
   const sizes = [...(types.includes('string') ? [size.string] : []), ...(types.includes('array') ? [size.array] : [])]
   const [least, most] = [Math.min(...sizes.map((each) => each.least)), Math.max(...sizes.map((each) => each.most))]
   return {
@@ -36,13 +42,13 @@ function lengthsOf({ types, size }: Domain): Pick<Domain, 'low' | 'high' | 'inte
   }
 }
 
-function isNoLower(value: JsonValue, { size: { string: size } }: Domain): boolean {
+function isNoLower(value: JsonValue, { size: { string: size } }: PossibleValues): boolean {
   if (typeof value !== 'string') return true
   if (value !== value.toLowerCase()) return true
   return Array.from(unfolded(value)).length > size.most || Array.from(value).length < size.least
 }
 
-const isNoPart = (part: string, { size: { string: size } }: Domain): boolean =>
+const isNoPart = (part: string, { size: { string: size } }: PossibleValues): boolean =>
   part !== part.toLowerCase() || Array.from(unfolded(part)).length - 1 > size.most
 
 /** One capital, U+0130, becomes two characters in lower case; every other stays one. */

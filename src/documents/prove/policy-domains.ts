@@ -4,16 +4,16 @@ import { innerPathText } from '../../policy/condition/path.ts'
 import { gatedBindings } from '../facts/attachments.ts'
 import type { Document } from '../text/document.ts'
 import { inputOf } from '../facts/inputs.ts'
-import { oncePerObject } from '../workspace/once.ts'
+import { memoizePerObject } from '../workspace/memoize.ts'
 import type { SchemaText } from '../schemas/schemas.ts'
-import { ANY_VALUE, domainAt, fieldDomain, type Domain, type Domains } from './value-domain.ts'
+import { ANY_VALUE, argumentValues, factValues, type PossibleValues, type PossibleValuesAt } from './value-domain.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 export interface KnownCalls {
   /** Logical id. */
   readonly tool: string
   readonly schema: SchemaText
-  readonly domains: Domains
+  readonly domains: PossibleValuesAt
 }
 
 /** One entry a schema; undefined where the arguments of one of them are not known. */
@@ -32,7 +32,7 @@ interface PolicyCalls {
   readonly complete: boolean
 }
 
-const callsOf = oncePerObject((workspace, policy: Document): PolicyCalls => {
+const callsOf = memoizePerObject((workspace, policy: Document): PolicyCalls => {
   const known: KnownCalls[] = []
   let complete = true
   const uses = gatedBindings(workspace, policy)
@@ -51,18 +51,18 @@ const callsOf = oncePerObject((workspace, policy: Document): PolicyCalls => {
 })
 
 /** What the roots other than `args` can be, where nothing is known of the arguments. */
-export const withoutSchema: Domains = (path) => (path.root === 'args' ? ANY_VALUE : fieldDomain(path))
+export const withoutSchema: PossibleValuesAt = (path) => (path.root === 'args' ? ANY_VALUE : factValues(path))
 
 /** What a schema says of each argument, found once: several rules ask. */
-export function domainsUnder(schema: JsonObject | boolean): Domains {
-  const known = new Map<string, Domain>()
+export function domainsUnder(schema: JsonObject | boolean): PossibleValuesAt {
+  const known = new Map<string, PossibleValues>()
   return (path) => {
     const { root, segments } = path
-    if (root !== 'args') return fieldDomain(path)
+    if (root !== 'args') return factValues(path)
     const name = innerPathText(path)
     let domain = known.get(name)
     if (domain === undefined) {
-      domain = domainAt(schema, segments)
+      domain = argumentValues(schema, segments)
       known.set(name, domain)
     }
     return domain

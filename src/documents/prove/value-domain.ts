@@ -11,18 +11,18 @@ import { patternRefuses } from './pattern-fit.ts'
 
 export type ValueType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
 
-export interface Domain {
+export interface PossibleValues {
   /** All possible values, where they can be listed. */
   readonly values: readonly JsonValue[] | undefined
   readonly types: readonly ValueType[]
-  readonly low: Bound | undefined
-  readonly high: Bound | undefined
+  readonly low: NumberBound | undefined
+  readonly high: NumberBound | undefined
   /** True where all numbers are integers. */
   readonly integer: boolean
   /** Lengths: characters of texts, elements of lists. */
-  readonly size: { readonly string: Size; readonly array: Size }
+  readonly size: { readonly string: LengthBounds; readonly array: LengthBounds }
   /** Domain of the elements of a list; undefined where unknown. */
-  readonly element: Domain | undefined
+  readonly element: PossibleValues | undefined
   /** True where a call may leave the value out. */
   readonly absent: boolean
   /** True where a value on the path may have no members, so that the path cannot be read. */
@@ -33,25 +33,25 @@ export interface Domain {
   readonly lacks?: (part: string) => boolean
 }
 
-export interface Bound {
+export interface NumberBound {
   readonly at: number
   /** True for an exclusive bound. */
   readonly open: boolean
 }
 
-export interface Size {
+export interface LengthBounds {
   readonly least: number
   readonly most: number
 }
 
 /** The domain of a path without its function; undefined = nothing is known. */
-export type Domains = (path: ConditionPath) => Domain | undefined
+export type PossibleValuesAt = (path: ConditionPath) => PossibleValues | undefined
 
 const ALL_TYPES: readonly ValueType[] = ['null', 'boolean', 'number', 'string', 'array', 'object']
-const ANY_SIZE: Size = { least: 0, most: Infinity }
+const ANY_SIZE: LengthBounds = { least: 0, most: Infinity }
 
 /** Any JSON value, or none. */
-export const ANY_VALUE: Domain = {
+export const ANY_VALUE: PossibleValues = {
   values: undefined,
   types: ALL_TYPES,
   low: undefined,
@@ -64,7 +64,7 @@ export const ANY_VALUE: Domain = {
 }
 
 /** The domain of an argument under the schema of the arguments; with `[*]`, of each element. */
-export function domainAt(schema: JsonObject | boolean, segments: readonly PathSegment[]): Domain {
+export function argumentValues(schema: JsonObject | boolean, segments: readonly PathSegment[]): PossibleValues {
   let at = conjunctsOf(schema, schema)
   let [absent, unreadable] = [false, false]
   for (const [depth, segment] of segments.entries()) {
@@ -95,7 +95,7 @@ export function mayBeAbsent(schema: JsonObject | boolean, segments: readonly Pat
 }
 
 /** The domain of a field outside `args`. */
-export function fieldDomain(path: ConditionPath): Domain {
+export function factValues(path: ConditionPath): PossibleValues {
   const { text, history, segments } = path
   // A total may be negative, and is unreadable where one of its values is not a number.
   if (history)
@@ -108,15 +108,21 @@ export function fieldDomain(path: ConditionPath): Domain {
   return first !== undefined && 'key' in first && first.key === 'labels' ? LABEL : ANY_VALUE
 }
 
-const there = (domain: Partial<Domain>): Domain => ({ ...ANY_VALUE, absent: false, unreadable: false, ...domain })
-const oneOf = (...values: readonly JsonValue[]): Domain => there({ values, types: [...new Set(values.map(typeOf))] })
+const there = (domain: Partial<PossibleValues>): PossibleValues => ({
+  ...ANY_VALUE,
+  absent: false,
+  unreadable: false,
+  ...domain,
+})
+const oneOf = (...values: readonly JsonValue[]): PossibleValues =>
+  there({ values, types: [...new Set(values.map(typeOf))] })
 const TEXT = there({ types: ['string'] })
-const LABEL: Domain = { ...TEXT, absent: true }
+const LABEL: PossibleValues = { ...TEXT, absent: true }
 const AMOUNT = there({ types: ['number'], low: { at: 0, open: false } })
-const COUNT: Domain = { ...AMOUNT, integer: true }
+const COUNT: PossibleValues = { ...AMOUNT, integer: true }
 
 /** Source: policies, section 2, the table of roots. */
-const FIELD_DOMAINS: Readonly<Record<string, Domain>> = {
+const FIELD_DOMAINS: Readonly<Record<string, PossibleValues>> = {
   'tool.id': TEXT,
   'tool.namespace': TEXT,
   'tool.name': TEXT,
@@ -155,7 +161,7 @@ export function typeOf(value: JsonValue): ValueType {
 }
 
 /** False where the domain excludes the value. */
-export function mayBe(domain: Domain, value: JsonValue): boolean {
+export function mayBe(domain: PossibleValues, value: JsonValue): boolean {
   const { values, types, low, high, integer, size, refuses } = domain
   if (values !== undefined) return values.some((each) => canonicalJson(each) === canonicalJson(value))
   if (!types.includes(typeOf(value)) || refuses?.(value) === true) return false
@@ -227,7 +233,7 @@ function isWithout(schema: JsonObject, key: string): boolean {
 const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : [])
 
 /** The values that satisfy all of the schemas, by their plain keywords. */
-function domainOf(at: readonly Conjunct[], absent: boolean, unreadable: boolean): Domain {
+function domainOf(at: readonly Conjunct[], absent: boolean, unreadable: boolean): PossibleValues {
   const schemas = at.map(({ schema }) => schema)
   const named = schemas.map(typesOf).filter((types) => types.length > 0)
   const types = ALL_TYPES.filter((type) =>
@@ -275,7 +281,7 @@ function tightest(
   closed: readonly number[],
   open: readonly number[],
   order: (a: number, b: number) => number,
-): Bound | undefined {
+): NumberBound | undefined {
   const bounds = [...closed.map((at) => ({ at, open: false })), ...open.map((at) => ({ at, open: true }))]
   return bounds.sort((a, b) => order(a.at, b.at) || Number(b.open) - Number(a.open))[0]
 }

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { measureSchema } from '../../tools/schema-size.ts'
 import { metaSchema } from '../generated/validators.js'
 import { isPlainSchema } from './plain-schema.ts'
-import { inWords } from '../text/pointer.ts'
+import { formatPointer } from '../text/pointer.ts'
 import type { SchemaText } from './schemas.ts'
 import { nearestCandidate } from '../text/suggest.ts'
 import { valueAt } from '../text/pointer.ts'
@@ -38,7 +38,7 @@ const isOutermost =
 
 function sayWhat(schema: JsonObject | boolean, error: ErrorObject): string {
   const found = valueAt(schema, error.instancePath)
-  const name = inWords(error.instancePath) || 'The schema'
+  const name = formatPointer(error.instancePath) || 'The schema'
   if (error.keyword === 'enum') {
     const allowed = (error.params['allowedValues'] as JsonValue[]).map(String)
     const near = typeof found === 'string' ? nearestCandidate(found, allowed) : undefined

@@ -1,7 +1,7 @@
 /** JSON Schemas that documents name or hold. Source: authoring format, "Schema spec". */
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { createSpans, type Document, type FoundValue, type DocumentSpans } from '../text/document.ts'
-import { oncePerObject, oncePerWorkspace } from '../workspace/once.ts'
+import { memoizePerObject, memoizePerWorkspace } from '../workspace/memoize.ts'
 import { decodeUtf8 } from '../workspace/read.ts'
 import { keywordsIn, type KeywordUse } from './schema-keywords.ts'
 import { readYaml } from '../text/yaml.ts'
@@ -60,7 +60,7 @@ class WrittenSchema implements SchemaText {
 const NOWHERE: readonly KeywordUse[] = []
 
 /** Every schema of a document. */
-export const schemasOf = oncePerObject((workspace, document: Document): readonly SchemaUse[] => {
+export const schemasOf = memoizePerObject((workspace, document: Document): readonly SchemaUse[] => {
   const uses: SchemaUse[] = []
   for (const place of PLACES[document.kind])
     for (const found of document.at(place)) {
@@ -83,7 +83,7 @@ export function schemaAt(workspace: Workspace, document: Document, found: FoundV
   return use
 }
 
-const specs = oncePerWorkspace(() => new Map<FoundValue, SchemaUse | undefined>())
+const specs = memoizePerWorkspace(() => new Map<FoundValue, SchemaUse | undefined>())
 
 function readSpec(workspace: Workspace, document: Document, found: FoundValue): SchemaUse | undefined {
   if (!isJsonObject(found.value)) return undefined

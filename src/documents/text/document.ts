@@ -54,18 +54,18 @@ export interface Document extends DocumentSpans {
   readonly index: number
   readonly value: JsonObject
   /** True when the shape is that of its kind: `value` may then be read as the type of `spec/document.ts`. */
-  readonly sound: boolean
+  readonly hasValidShape: boolean
   /** Absent when namespace, name or version is missing or not a text. */
   readonly identity?: DocumentIdentity
   /** Computes a value about this document once per function: documents do not change. */
-  once<T>(compute: (document: Document) => T): T
+  memoize<T>(compute: (document: Document) => T): T
 }
 
 export interface DocumentParts {
   readonly kind: DocumentKind
   readonly index: number
   readonly value: JsonObject
-  readonly sound: boolean
+  readonly hasValidShape: boolean
   readonly source: SourceText
   readonly root: YamlNode
 }
@@ -164,22 +164,22 @@ class AuthoringDocument extends DocumentText implements Document {
   readonly path: string
   readonly index: number
   readonly value: JsonObject
-  readonly sound: boolean
+  readonly hasValidShape: boolean
   declare readonly identity?: DocumentIdentity
   readonly #memoized = new Map<unknown, unknown>()
 
-  constructor({ source, root, kind, index, value, sound }: DocumentParts) {
+  constructor({ source, root, kind, index, value, hasValidShape: sound }: DocumentParts) {
     super(source, root)
     this.kind = kind
     this.path = source.path
     this.index = index
     this.value = value
-    this.sound = sound
+    this.hasValidShape = sound
     const identity = identityOf(value)
     if (identity !== undefined) this.identity = identity
   }
 
-  once<T>(compute: (document: Document) => T): T {
+  memoize<T>(compute: (document: Document) => T): T {
     const before = this.#memoized.get(compute)
     // The stored value may be undefined.
     if (before !== undefined || this.#memoized.has(compute)) return before as T
@@ -227,7 +227,7 @@ export function asKind<K extends DocumentKind>(
   kind: K,
 ): Extract<AnyDocument, { readonly kind: K }> | undefined {
   // The shape check has proven the type.
-  return document.kind === kind && document.sound
+  return document.kind === kind && document.hasValidShape
     ? (document.value as unknown as Extract<AnyDocument, { readonly kind: K }>)
     : undefined
 }

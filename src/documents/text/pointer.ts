@@ -14,7 +14,7 @@ export function segmentsOf(pointer: string): string[] {
 }
 
 /** A pointer as people write paths: `spec.tools[0].ref` for `/spec/tools/0/ref`. */
-export const inWords = (pointer: string): string =>
+export const formatPointer = (pointer: string): string =>
   segmentsOf(pointer)
     .map((segment, index) => (/^\d+$/.test(segment) ? `[${segment}]` : index === 0 ? segment : `.${segment}`))
     .join('')

@@ -21,7 +21,7 @@ const JSON_TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer',
 const NO_TYPES: readonly string[] = []
 
 /** The first step of a path that a closed object does not have; undefined where all may be there. */
-export function missingIn(
+export function firstMissingStep(
   schema: JsonObject | boolean,
   segments: readonly PathSegment[],
 ): { readonly name: string; readonly known: readonly string[]; readonly pointer: string } | undefined {
@@ -42,7 +42,7 @@ export function missingIn(
 }
 
 /** The first step of a path that leads into what has no such members; undefined where each may lead on. */
-export function misstepIn(
+export function firstImpossibleStep(
   schema: JsonObject | boolean,
   segments: readonly PathSegment[],
 ): { readonly at: number; readonly types: readonly string[] } | undefined {

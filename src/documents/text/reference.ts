@@ -1,6 +1,6 @@
 /** The forms of references between documents. Source: bundles, section 1; authoring format, "Versioning". */
 import { parse, Range } from 'semver'
-import { memoizeByText } from './remember.ts'
+import { memoizeByText } from './memoize-by-text.ts'
 
 /** A tool or an agent by logical id, `namespace.name[@range]`. */
 export interface LogicalRef {
@@ -76,7 +76,7 @@ export const isVersion = (text: string): boolean => /^\d/.test(text) && versionO
  * The version that a text surely means: without a `v` before it, with all three numbers. Undefined where something of it would be
  * lost: `1.2.3.4`, a date and a range mean no one version.
  */
-export function meantVersion(text: string): string | undefined {
+export function completeVersion(text: string): string | undefined {
   const [, numbers, label] = /^\s*v?(\d+(?:\.\d+){0,2})((?:[-+][a-z][\w.+-]*)?)\s*$/i.exec(text) ?? []
   if (numbers === undefined) return undefined
   const version = [...numbers.split('.'), '0', '0'].slice(0, 3).join('.') + label

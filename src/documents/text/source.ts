@@ -89,11 +89,11 @@ function lineStarts(text: string): number[] {
 }
 
 /** Converts line breaks to those of the file. */
-export const brokenAs = ({ text: file }: SourceText, text: string): string =>
+export const withLineBreaksOf = ({ text: file }: SourceText, text: string): string =>
   file.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text
 
 /** Decodes bytes of any encoding well enough to search for words. */
-export function looseText(bytes: Uint8Array | undefined): string {
+export function decodeLoosely(bytes: Uint8Array | undefined): string {
   const text = new TextDecoder('latin1').decode(bytes).replace(/^(?:ÿþ|þÿ)/, '')
   return text.includes('\0') ? text.replaceAll('\0', '') : text
 }

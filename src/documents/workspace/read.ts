@@ -7,7 +7,7 @@ import { pointerTo } from '../text/pointer.ts'
 import type { SchemaName } from './schema-keys.ts'
 import { checkShape, hasShape } from './shape.ts'
 import { misspeltKey } from './unknown-keys.ts'
-import { createSource, looseText, type SourceText } from '../text/source.ts'
+import { createSource, decodeLoosely, type SourceText } from '../text/source.ts'
 import { nearestCandidate } from '../text/suggest.ts'
 import type { YamlNode } from '../text/node.ts'
 import { readYaml } from '../text/yaml.ts'
@@ -36,7 +36,7 @@ export interface ReadDocuments {
 export function readDocuments(file: FileInput, options: ReadOptions = {}): ReadDocuments {
   const { source, findings } = decodeUtf8(file)
   if (source === undefined)
-    return { documents: [], findings: options.named || seemsOurs(looseText(file.bytes)) ? findings : [] }
+    return { documents: [], findings: options.named || seemsOurs(decodeLoosely(file.bytes)) ? findings : [] }
   const reading = readYaml(source)
   if (reading.roots.length === 0 && options.named !== true && !seemsOurs(source.text))
     return { documents: [], findings: [] }
@@ -137,7 +137,7 @@ function readOne(
     }
   const kind = kindOf(value['kind']) ?? meantKind(value)
   const create = (sound: boolean): Document =>
-    createDocument({ kind: kind ?? 'Agent', index, value, sound, source, root })
+    createDocument({ kind: kind ?? 'Agent', index, value, hasValidShape: sound, source, root })
   const version = value['apiVersion']
   if (version === API_VERSION && kind !== undefined && value['kind'] === kind && hasShape(schemaOf(kind), value))
     return { document: create(true), findings: [] }

@@ -7,7 +7,7 @@ import type { JsonValue } from '../../base/json.ts'
 import { agent, bundle, config, policy, policytest, scenario, tool } from '../generated/validators.js'
 import { createFinding, type Diagnostic } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
-import { inWords, valueAt } from '../text/pointer.ts'
+import { formatPointer, valueAt } from '../text/pointer.ts'
 import { missingKeys } from './missing-keys.ts'
 import type { SchemaName } from './schema-keys.ts'
 import { explainUnknownKey, unknownKey } from './unknown-keys.ts'
@@ -55,7 +55,7 @@ export function checkShape(schema: SchemaName, file: DocumentSpans): Diagnostic[
           'doc/schema',
           'error',
           file.placeOf(pointer),
-          `${inWords(pointer) || 'The document'} needs ${names.inWords}.`,
+          `${formatPointer(pointer) || 'The document'} needs ${names.inWords}.`,
           {
             missing: names.keys,
           },

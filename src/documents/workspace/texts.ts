@@ -1,7 +1,7 @@
 /** Every text of a document and of the files it names: what a model reads or what is sent anywhere. */
 import type { FindingPlace } from '../text/diagnostic.ts'
 import { textsAt, type Document } from '../text/document.ts'
-import { oncePerObject } from './once.ts'
+import { memoizePerObject } from './memoize.ts'
 import { isAscii } from '../text/scripts.ts'
 import { createSource, type SourceText } from '../text/source.ts'
 import type { Workspace } from './workspace.ts'
@@ -26,7 +26,7 @@ export function writtenTexts(
   document: Document,
   may: (text: string) => boolean,
 ): readonly WrittenText[] {
-  const own = mayWrite(document, may) ? document.once(textsIn) : NOTHING
+  const own = mayContain(document, may) ? document.memoize(textsIn) : NOTHING
   const named = namedTexts(workspace, document, may)
   return named.length === 0 ? own : [...own, ...named]
 }
@@ -46,8 +46,8 @@ export function namedTexts(
 }
 
 /** False for a document whose own texts cannot contain a match. */
-export const mayWrite = (document: Document, may: (text: string) => boolean): boolean =>
-  may(document.once(searchableText))
+export const mayContain = (document: Document, may: (text: string) => boolean): boolean =>
+  may(document.memoize(searchableText))
 
 const NOTHING: readonly WrittenText[] = []
 
@@ -60,7 +60,7 @@ const FILES = [
   'spec.output_schema.ref',
 ]
 
-const namedFiles = oncePerObject((workspace, document: Document): readonly string[] => {
+const namedFiles = memoizePerObject((workspace, document: Document): readonly string[] => {
   const paths: string[] = []
   for (let at = 0; at < FILES.length; at++) {
     const named = textsAt(document.value, FILES[at]!)
@@ -79,15 +79,15 @@ function searchableText(document: Document): string {
   const text = source.text.slice(root.start, root.end)
   if (!text.includes('\\')) return text
   return document
-    .once(textsIn)
+    .memoize(textsIn)
     .map((each) => each.text)
     .join('\n')
 }
 
 /** True for a document in ASCII only: it has no look-alike letters. */
-export const isAsciiOnly = (document: Document): boolean => document.once(hasAsciiOnly)
+export const isAsciiOnly = (document: Document): boolean => document.memoize(hasAsciiOnly)
 
-const hasAsciiOnly = (document: Document): boolean => isAscii(document.once(searchableText))
+const hasAsciiOnly = (document: Document): boolean => isAscii(document.memoize(searchableText))
 
 function textsIn(document: Document): readonly WrittenText[] {
   const texts: WrittenText[] = []

@@ -2,9 +2,9 @@
 import type { ErrorObject } from 'ajv'
 import { distance } from 'fastest-levenshtein'
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
-import { moveOf } from '../edit/insertion.ts'
-import { MERGE_KEY, mergedAt, writtenOut } from '../edit/merge-keys.ts'
-import { removalOf } from '../edit/removal.ts'
+import { moveEdits } from '../edit/insertion.ts'
+import { MERGE_KEY, mergedKeysAt, mergeKeyEdits } from '../edit/merge-keys.ts'
+import { removalEdits } from '../edit/removal.ts'
 import {
   createFinding,
   replaceScalarFix,
@@ -13,7 +13,7 @@ import {
   type TextEdit,
 } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
-import { inWords, pointerTo, segmentsOf, valueAt } from '../text/pointer.ts'
+import { formatPointer, pointerTo, segmentsOf, valueAt } from '../text/pointer.ts'
 import { nearestCandidate } from '../text/suggest.ts'
 import { commonMistakeAt } from './common-mistakes.ts'
 import type { MissingKeys } from './missing-keys.ts'
@@ -33,7 +33,7 @@ export function explainUnknownKey(
   const key = String(error.params['additionalProperty'])
   const pointer = pointerTo(parent, key)
   const place = { path: file.source.path, pointer, range: file.keySpanOf(pointer) ?? file.placeOf(parent).range }
-  const where = inWords(parent) || 'the top level'
+  const where = formatPointer(parent) || 'the top level'
   const here = knownKeysAt(schema, parent)
   const near = nearestCandidate(key, here)
   const mistake = commonMistakeAt(schema, parent, key)
@@ -45,9 +45,9 @@ export function explainUnknownKey(
     return createFinding('doc/unknown-key', 'error', place, message, { fix })
   }
   if (key === MERGE_KEY) {
-    for (const merged of mergedAt(file, pointer).keys()) meant.add(pointerTo(parent, merged))
+    for (const merged of mergedKeysAt(file, pointer).keys()) meant.add(pointerTo(parent, merged))
     return createFinding('doc/unknown-key', 'error', place, 'Merge keys are not read: YAML 1.2 has none.', {
-      fix: { description: 'Write the merged keys out.', edits: writtenOut(file, pointer) },
+      fix: { description: 'Write the merged keys out.', edits: mergeKeyEdits(file, pointer) },
     })
   }
   // One letter off is a typing error, wherever else the word may belong.
@@ -103,7 +103,7 @@ export function unknownKey(
     'doc/unknown-key',
     'error',
     place,
-    `\`${key}\` is no key of ${inWords(parent) || 'the top level'}${needs}.`,
+    `\`${key}\` is no key of ${formatPointer(parent) || 'the top level'}${needs}.`,
     here.length === 0 ? {} : { fix: `Known here: ${here.join(', ')}.` },
   )
 }
@@ -117,7 +117,13 @@ function moveToHome(file: DocumentSpans, pointer: string, home: string): TextEdi
     .every((segment, at) => segment !== '*' || to.slice(0, at).every((each, before) => each === from[before]))
   if (!isBelow) return []
   const target = to.reduce((parent, segment) => pointerTo(parent, segment), '')
-  return moveOf(file, pointer, target, removalOf(file, pointer, { moved: true }), to.length === 1 ? 'spec' : undefined)
+  return moveEdits(
+    file,
+    pointer,
+    target,
+    removalEdits(file, pointer, { moved: true }),
+    to.length === 1 ? 'spec' : undefined,
+  )
 }
 
 const isPresent = (value: JsonValue, parent: string, key: string): boolean => {

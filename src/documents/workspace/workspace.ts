@@ -7,7 +7,7 @@ import type { Document } from '../text/document.ts'
 import type { ProjectFiles } from '../text/files.ts'
 import { groupBy } from '../text/group.ts'
 import { checkPath, directoryOf, extensionOf, joinPath, pathsUnder } from '../text/paths.ts'
-import { memoizeByText } from '../text/remember.ts'
+import { memoizeByText } from '../text/memoize-by-text.ts'
 import { createSource, type SourceText } from '../text/source.ts'
 import { nearestCandidate } from '../text/suggest.ts'
 
@@ -31,7 +31,7 @@ export interface Workspace {
   /** Directory of the nearest Bundle document above a file, which may be the file itself; undefined where there is none. */
   bundleOf(file: Pick<Document, 'path'>): string | undefined
   /** Documents that are published together with this one: those under its bundle's directory, or all where no Bundle stands above it. */
-  neighbours(document: Document): readonly Document[]
+  publishedTogether(document: Document): readonly Document[]
   /** Documents of a kind with a logical id `namespace.name`: those of the same bundle, or where it has none, of the workspace. */
   find(from: Pick<Document, 'path'>, kind: DocumentKind, id: string): readonly Document[]
   /** Logical ids of all documents of a kind, in the order of the documents: the candidates for a suggestion. */
@@ -149,7 +149,7 @@ export function createWorkspace(parts: WorkspaceParts): Workspace {
     read,
     bundleDirectory,
     bundleOf,
-    neighbours: (document) => groups.get(bundleOf(document)) ?? NONE,
+    publishedTogether: (document) => groups.get(bundleOf(document)) ?? NONE,
     find(from, kind, id) {
       const all = byId.get(kind)?.get(id) ?? NONE
       if (all.length < 2) return all

@@ -3,8 +3,8 @@ import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import { nodeAt } from '../edit/removal.ts'
 import { createFinding, type Diagnostic, type TextEdit } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
-import { inWords, segmentsOf } from '../text/pointer.ts'
-import { brokenAs } from '../text/source.ts'
+import { formatPointer, segmentsOf } from '../text/pointer.ts'
+import { withLineBreaksOf } from '../text/source.ts'
 import { variableIn } from './common-mistakes.ts'
 
 const SCHEMA_SPEC = /\/(?:input_schema|output_schema)$|^\/output\/schema$/
@@ -30,7 +30,7 @@ export function bareSchema(file: DocumentSpans, pointer: string, value: JsonValu
     'doc/misplaced-key',
     'error',
     { path: file.source.path, pointer, range: file.keySpanOf(pointer) ?? file.placeOf(pointer).range },
-    `${inWords(pointer)} holds a JSON Schema itself, which belongs under \`inline\`.`,
+    `${formatPointer(pointer)} holds a JSON Schema itself, which belongs under \`inline\`.`,
     { fix: { description: 'Put it under `inline`.', edits: wrapValueEdits(file, pointer, 'inline') } },
   )
 }
@@ -108,7 +108,7 @@ export function wrapValueEdits({ source, root }: DocumentSpans, pointer: string,
   const put = (at: number, written: string): TextEdit => ({
     path,
     range: source.span(at, at),
-    text: brokenAs(source, written),
+    text: withLineBreaksOf(source, written),
   })
   const name = path.endsWith('.json') ? JSON.stringify(key) : key
   const isBlock = node.members !== undefined && text[node.start] !== '{'

@@ -10,8 +10,8 @@ import {
   type FindingText,
 } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
-import { inWords, pointerTo, segmentsOf, valueAt } from '../text/pointer.ts'
-import { meantVersion } from '../text/reference.ts'
+import { formatPointer, pointerTo, segmentsOf, valueAt } from '../text/pointer.ts'
+import { completeVersion } from '../text/reference.ts'
 import { nearestCandidate } from '../text/suggest.ts'
 import { alternativesAt, isChoice, listKeys, missingProperty } from './missing-keys.ts'
 import { knownKeysAt, type SchemaName } from './schema-keys.ts'
@@ -98,7 +98,7 @@ export function describeWrongValue(
   }
 }
 
-const nameOf = (pointer: string): string => inWords(pointer) || 'The document'
+const nameOf = (pointer: string): string => formatPointer(pointer) || 'The document'
 
 function wrongType(schema: SchemaName, file: DocumentSpans, pointer: string, wanted: readonly string[]): Diagnostic {
   const found = valueAt(file.root.value, pointer)
@@ -108,7 +108,7 @@ function wrongType(schema: SchemaName, file: DocumentSpans, pointer: string, wan
     createFinding(rule, 'error', place, message, details)
   const written = file.source.text.slice(place.range.start.offset, place.range.end.offset)
   if (wanted.includes('string') && (typeof found === 'number' || typeof found === 'boolean')) {
-    const meant = pointer === '/metadata/version' ? (meantVersion(written) ?? written) : written
+    const meant = pointer === '/metadata/version' ? (completeVersion(written) ?? written) : written
     const fix: FindingFix = {
       description: `Write "${meant}" in quotes.`,
       edits: [{ path: place.path, range: place.range, text: JSON.stringify(meant) }],
@@ -208,7 +208,7 @@ function notAllowed(file: DocumentSpans, pointer: string, allowed: readonly stri
     'doc/schema',
     'error',
     place,
-    `${inWords(pointer)} must be ${list}, but is ${JSON.stringify(found)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+    `${formatPointer(pointer)} must be ${list}, but is ${JSON.stringify(found)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
     {
       wrongValue: true,
       ...(near !== undefined

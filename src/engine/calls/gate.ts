@@ -5,7 +5,7 @@
 import { digestOfJson, type Digest } from '../../base/digest.ts'
 import type { InvalidPlace } from '../../base/failure.ts'
 import type { DecisionId, RunId } from '../../base/ids.ts'
-import { InexactNumberError, sayInexact, unsafeNumberIn } from '../../base/exact-number.ts'
+import { InexactNumberError, describeInexactNumber, unsafeNumberIn } from '../../base/exact-number.ts'
 import { isJsonObject, MAX_JSON_LEVELS, parseJson, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { factsOfAgent, factsOfTool } from '../../policy/callee-facts.ts'
 import { decideByPolicies } from '../../policy/decide.ts'
@@ -158,7 +158,7 @@ function problemsOf(target: CallTarget, value: JsonValue): readonly InvalidPlace
   }
   // A number parsed by an SDK may differ from the one that the model wrote.
   const unsafe = unsafeNumberIn(value)
-  if (unsafe) return [{ path: unsafe.pointer, message: sayInexact(unsafe.value) }]
+  if (unsafe) return [{ path: unsafe.pointer, message: describeInexactNumber(unsafe.value) }]
   return target.schemas.flatMap((schema) => checkValue(schema, value))
 }
 
@@ -167,7 +167,8 @@ function inexactIn(text: string): InvalidPlace | undefined {
   try {
     parseJson(text)
   } catch (error) {
-    if (error instanceof InexactNumberError) return { path: error.pointer, message: sayInexact(error.written) }
+    if (error instanceof InexactNumberError)
+      return { path: error.pointer, message: describeInexactNumber(error.written) }
   }
   return undefined
 }
@@ -246,7 +247,10 @@ function isCoveredByApproval(
 ): boolean {
   if (actionDigest(tx, id, call) !== approved.digest) return false
   if (decision.decision === 'allow') return true
-  const request = tx.lastStep(id, (step) => step.type === 'UserTaskReq' && step.content['user_task_id'] === approved.task)
+  const request = tx.lastStep(
+    id,
+    (step) => step.type === 'UserTaskReq' && step.content['user_task_id'] === approved.task,
+  )
   if (decision.decision === 'escalate') return request?.content['kind'] === 'escalation'
   const needed = decision.obligations?.approvals_required ?? 1
   return request?.content['kind'] === 'escalation' || Number(request?.content['approvals_required'] ?? 1) >= needed

@@ -5,7 +5,7 @@
 import type { RunId } from '../../base/ids.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
-import { isSafe, toolNamed } from '../session/bindings.ts'
+import { isRepeatable, toolNamed } from '../session/bindings.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import { routeToPerson } from './gate.ts'
 import { openReview, OPTIONS_WHILE_OPEN } from '../session/review.ts'
@@ -39,7 +39,7 @@ export function recoverDispatch(
   // Counted from the first attempt, when the tool began to remember the key.
   const keyAgeMs = tx.now - (call.firstSentAt ?? tx.now)
   const keyIsKnown = tool?.sideEffectClass === 'read_only' || keyAgeMs < KEY_TTL_MS
-  if (isSafe(tool?.sideEffectClass) && keyIsKnown && call.attempt < lost.attempts) {
+  if (isRepeatable(tool?.sideEffectClass) && keyIsKnown && call.attempt < lost.attempts) {
     closeDispatch(tx, id, call, lost.error)
     const ready: ToolCall = {
       ...call,

@@ -106,7 +106,7 @@ async function createRunFamily(store: Store, run: Run): Promise<RunFamily> {
   if (run.depth === 0) return { isWholeSession: true, has: () => Promise.resolve(true) }
   let parents = new Map<RunId, RunId | null>()
   const read = async (): Promise<void> => {
-    parents = new Map((await store.runsOf(run.sessionId)).map((each) => [each.id, each.parentRunId]))
+    parents = new Map((await store.runsOfSession(run.sessionId)).map((each) => [each.id, each.parentRunId]))
   }
   await read()
   return {

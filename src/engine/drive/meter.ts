@@ -1,5 +1,5 @@
 import type { ModelCompletion, CompletionRequest } from '../../providers/provider.ts'
-import { estimateUsage, tokensIn } from '../../providers/tokens.ts'
+import { estimateUsage, estimateTokens } from '../../providers/tokens.ts'
 
 /** Estimates the usage of a completion in flight, for one that is aborted or breaks off. */
 export interface CompletionMeter {
@@ -21,7 +21,7 @@ export function createMeter(): CompletionMeter {
     spent: () =>
       request && {
         inputTokens: estimateUsage(request, '', []).inputTokens,
-        outputTokens: characters === 0 ? 0 : tokensIn(characters),
+        outputTokens: characters === 0 ? 0 : estimateTokens(characters),
       },
   }
 }

@@ -40,7 +40,7 @@ export function transitionContextOf(
     callsAtOnce: bounds.completion,
     takeSlot: (run, key, tool, { route, concurrency: bound }) =>
       slots.take({ session: actor.id, run, key, tool, route, bound }),
-    mostOutput: ({ model }) => parts.providers.mostOutput(model, live.tree.session.id),
+    mostOutput: ({ model }) => parts.providers.maxOutputTokens(model, live.tree.session.id),
     spentOn: (completion) => actor.inFlight.get(completion)?.meter.spent(),
     maxIterations: parts.maxIterations ?? 100,
     jitter: parts.random(),

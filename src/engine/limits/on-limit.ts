@@ -2,7 +2,7 @@
 import { digestOfJson } from '../../base/digest.ts'
 import type { RunId } from '../../base/ids.ts'
 import { readCondition } from '../../policy/condition/condition.ts'
-import { evaluateConditions } from '../../policy/condition/evaluate.ts'
+import { evaluateCondition } from '../../policy/condition/evaluate.ts'
 import type { LimitName } from '../../spec/run.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import { factsOf } from './facts.ts'
@@ -19,7 +19,7 @@ export function asksAboutLimit(tx: SessionTransaction, id: RunId, limit: LimitNa
   )
   return routing.some(({ when }) => {
     const { condition } = readCondition(when!)
-    return condition !== undefined && evaluateConditions(condition, factsOfLimit(tx, id, limit)).truth === 'true'
+    return condition !== undefined && evaluateCondition(condition, factsOfLimit(tx, id, limit)).truth === 'true'
   })
 }
 

@@ -3,7 +3,7 @@
  * completion, or fail the run. Source: decisions, section 13.
  */
 import type { RunId } from '../../base/ids.ts'
-import { PAUSED, type ModelCompletion } from '../../providers/provider.ts'
+import { PAUSE_TURN, type ModelCompletion } from '../../providers/provider.ts'
 import type { ErrorCode, RunState } from '../../spec/run.ts'
 import { textOf } from '../session/bindings.ts'
 import { requestCompletion, startTurn } from '../calls/calls.ts'
@@ -26,7 +26,7 @@ export function shortfallOf({ finishReason, text, calls }: ModelCompletion): Sho
     case 'stop':
     case 'tool_calls':
       return text.trim() === '' && calls.length === 0 ? { kind: 'empty', error: 'The answer is empty.' } : undefined
-    case PAUSED:
+    case PAUSE_TURN:
       return { kind: 'paused', error: 'The provider paused the answer.' }
     case 'content_filter':
       return { kind: 'withheld', error: 'The provider withheld the answer: the model refused, or a filter did.' }
@@ -98,7 +98,7 @@ export function wholeText(tx: SessionTransaction, id: RunId, text: string): stri
     .slice(0, -1)
   const parts: string[] = [text]
   for (const { content } of before.toReversed()) {
-    if (content['finish_reason'] !== PAUSED) break
+    if (content['finish_reason'] !== PAUSE_TURN) break
     parts.unshift(textOf(content['text']))
   }
   return parts.join('')

@@ -1,5 +1,5 @@
 /** Checks final answers against the output that the agent declares. Source: decisions, section 16. */
-import { InexactNumberError, sayInexact } from '../../base/exact-number.ts'
+import { InexactNumberError, describeInexactNumber } from '../../base/exact-number.ts'
 import type { InvalidPlace } from '../../base/failure.ts'
 import type { RunId } from '../../base/ids.ts'
 import { parseJson, type JsonValue } from '../../base/json.ts'
@@ -23,7 +23,7 @@ export function readOutput({ output }: AgentSnapshot, text: string): ParsedOutpu
     value = parseJson(text)
   } catch (error) {
     if (error instanceof InexactNumberError)
-      return { errors: [{ path: error.pointer, message: sayInexact(error.written) }] }
+      return { errors: [{ path: error.pointer, message: describeInexactNumber(error.written) }] }
     return { errors: [{ path: '', message: `is not JSON: ${error instanceof Error ? error.message : String(error)}` }] }
   }
   const errors = output.schema === undefined ? [] : checkValue(output.schema, value)

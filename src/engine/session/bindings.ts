@@ -10,11 +10,11 @@ export const agentNamed = (snapshot: AgentSnapshot, wire: string): BoundAgent | 
   snapshot.agents.find((agent) => agent.wire === wire)
 
 /** True for classes whose calls may be repeated with the same key. All others, undeclared ones included, are sent once. */
-export const isSafe = (sideEffectClass: SideEffectClass | undefined): boolean =>
+export const isRepeatable = (sideEffectClass: SideEffectClass | undefined): boolean =>
   sideEffectClass === 'read_only' || sideEffectClass === 'idempotent_write'
 
 export const isUnsafeCall = (snapshot: AgentSnapshot, call: ToolCall): boolean =>
-  call.kind === 'tool' && !isSafe(toolNamed(snapshot, call.name)?.sideEffectClass)
+  call.kind === 'tool' && !isRepeatable(toolNamed(snapshot, call.name)?.sideEffectClass)
 
 /** Tools that the engine carries out itself, by logical id. Source: decisions, sections 9 and 10. */
 export const ASK_USER = 'svc.ask_user'

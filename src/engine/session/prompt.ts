@@ -2,14 +2,14 @@
 import type { RunId } from '../../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import {
-  PAUSED,
+  PAUSE_TURN,
   type CompletionRequest,
   type ModelMessage,
   type MessagePart,
   type ModelCall,
   type ModelTool,
 } from '../../providers/provider.ts'
-import { withRoom } from '../../providers/bound.ts'
+import { withOutputLimit } from '../../providers/output-limit.ts'
 import { estimateUsage } from '../../providers/tokens.ts'
 import { isFileRef } from '../../spec/file.ts'
 import type { Run } from '../../spec/run.ts'
@@ -50,7 +50,7 @@ export function toRequest({
   const results = resultsOf(steps)
   const messages = messagesOf(steps, results, attachments)
   return {
-    model: room === undefined ? snapshot.model : withRoom(snapshot.model, room),
+    model: room === undefined ? snapshot.model : withOutputLimit(snapshot.model, room),
     system: snapshot.instructions.text,
     messages: repair ? repairOf(snapshot, steps) : messages,
     tools: repair ? [] : tools,
@@ -262,7 +262,7 @@ function resultsOf(steps: readonly RunStep[]): ResultStyle {
 
 /** False for a failed completion, and for one that its provider paused. */
 const isWholeAnswer = ({ type, error, content }: RunStep): boolean =>
-  type === 'Reasoning' && error === null && content['finish_reason'] !== PAUSED
+  type === 'Reasoning' && error === null && content['finish_reason'] !== PAUSE_TURN
 
 /** The request to repair an invalid answer: its errors, the schema, and the answer. */
 function repairOf({ output }: AgentSnapshot, steps: readonly RunStep[]): ModelMessage[] {

@@ -69,7 +69,7 @@ const PAGE = 100
 export async function conversationOf(store: Store, id: SessionId): Promise<PagedConversation> {
   const [session, runs, tasks, first] = await Promise.all([
     store.session(id),
-    store.runsOf(id),
+    store.runsOfSession(id),
     store.tasksOfSession(id),
     store.stepsAfter(id, 0, PAGE),
   ])

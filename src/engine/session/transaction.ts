@@ -21,7 +21,7 @@ import type {
   TimerKind,
   SessionTree,
   SessionUpdate,
-  TurnEvent,
+  SessionUpdateEvent,
   AgentVersion,
 } from '../../store/store.ts'
 import type { RunTransitionEvent } from './event.ts'
@@ -143,7 +143,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
   const changedCalls = new Map<string, CallRow>()
   const steps: RunStep[] = []
   const closed = new Map<StepId, StepEnd>()
-  const events: TurnEvent[] = []
+  const events: SessionUpdateEvent[] = []
   const timers = new Map<string, { key: TimerKey; at: Instant | null }>()
   const queuedEvents: { run: RunId; event: RunTransitionEvent }[] = []
   const { session } = tree

@@ -12,7 +12,7 @@ import { combineAll, combineAny, UnusableValue, type SubjectValue, type TruthVal
  */
 export function compileComparison({ path, op, value: literal, each, ifMissing }: ConditionLeaf): ValueTest {
   const missing = ifMissing === undefined ? 'unknown' : ifMissing ? 'true' : 'false'
-  const test = operatorRow(op).judge(literal, missing)
+  const test = operatorRow(op).compileTest(literal, missing)
   if (each === undefined) return test
   const testElement = (value: SubjectValue): TruthValue => test(applyFunction(path, value))
   const { after = [] } = splitAtEach(path.segments)

@@ -30,7 +30,7 @@ export function compileCondition(condition: Condition): ConditionEvaluator {
   }
 }
 
-export const evaluateConditions = (condition: Condition, facts: CallFacts): EvaluatedCondition =>
+export const evaluateCondition = (condition: Condition, facts: CallFacts): EvaluatedCondition =>
   compileCondition(condition)(facts)
 
 /** Appends each comparison below the node to `seen`. All are evaluated, also where the first one decides: the trace is whole. */

@@ -32,7 +32,7 @@ const namespaceOf = (id: string): string => id.slice(0, Math.max(0, id.lastIndex
 const nameOf = (id: string): string => id.slice(id.lastIndexOf('.') + 1)
 
 /** By root, then by field. */
-export const FIELDS: Readonly<Record<string, Readonly<Record<string, CallField>>>> = {
+export const CALL_FIELDS: Readonly<Record<string, Readonly<Record<string, CallField>>>> = {
   tool: {
     id: { read: ({ tool }) => tool.id, schema: TEXT },
     namespace: { read: ({ tool }) => namespaceOf(tool.id), schema: TEXT, isDerived: true },
@@ -92,7 +92,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, CallField>>
  */
 export function fieldAt({ root, segments }: ConditionPath): Pick<CallField, 'schema' | 'isOptional'> | undefined {
   const [first, second] = segments.map((segment) => ('key' in segment ? segment.key : ''))
-  const fields = Object.hasOwn(FIELDS, root) ? FIELDS[root]! : {}
+  const fields = Object.hasOwn(CALL_FIELDS, root) ? CALL_FIELDS[root]! : {}
   const field = first !== undefined && Object.hasOwn(fields, first) ? fields[first] : undefined
   if (!field || second === undefined) return field
   return field.schema === DISPATCH && second === 'trigger'

@@ -19,14 +19,14 @@ interface OperatorRow {
    * @param literal one without problems
    * @param missing the truth for an absent value
    */
-  judge(literal: JsonValue, missing: TruthValue): ValueTest
+  compileTest(literal: JsonValue, missing: TruthValue): ValueTest
 }
 
 const truthOf = (result: boolean): TruthValue => (result ? 'true' : 'false')
 
 /** Answers absent and unusable values, so that the test sees neither. */
 const testUsable =
-  (compile: (literal: JsonValue) => Test): OperatorRow['judge'] =>
+  (compile: (literal: JsonValue) => Test): OperatorRow['compileTest'] =>
   (literal, missing) => {
     const test = compile(literal)
     return (value) => {
@@ -38,7 +38,7 @@ const testUsable =
 
 /** `exists` and `type` are never unknown. */
 const testPresence =
-  (compile: (literal: JsonValue) => (value: JsonValue | undefined) => boolean): OperatorRow['judge'] =>
+  (compile: (literal: JsonValue) => (value: JsonValue | undefined) => boolean): OperatorRow['compileTest'] =>
   (literal) => {
     const test = compile(literal)
     return (value) => truthOf(test(showValue(value)))
@@ -104,7 +104,7 @@ const negateTest =
     }
   }
 
-const compareNumbers = (holds: (value: number, literal: number) => boolean): OperatorRow['judge'] =>
+const compareNumbers = (holds: (value: number, literal: number) => boolean): OperatorRow['compileTest'] =>
   testUsable((literal) => (value) => (typeof value === 'number' ? holds(value, literal as number) : undefined))
 
 const needsEqual = (literal: JsonValue | undefined): string | undefined => {
@@ -166,54 +166,54 @@ function patternProblem(literal: JsonValue | undefined): string | undefined {
 }
 
 export const OPERATORS = {
-  eq: { word: '==', problem: needsEqual, judge: testUsable(equals) },
-  ne: { word: '!=', problem: needsEqual, judge: testUsable(negateTest(equals)) },
+  eq: { word: '==', problem: needsEqual, compileTest: testUsable(equals) },
+  ne: { word: '!=', problem: needsEqual, compileTest: testUsable(negateTest(equals)) },
   gt: {
     word: '>',
     problem: needsNumber,
-    judge: compareNumbers((value, literal) => value > literal),
+    compileTest: compareNumbers((value, literal) => value > literal),
   },
   gte: {
     word: '>=',
     problem: needsNumber,
-    judge: compareNumbers((value, literal) => value >= literal),
+    compileTest: compareNumbers((value, literal) => value >= literal),
   },
   lt: {
     word: '<',
     problem: needsNumber,
-    judge: compareNumbers((value, literal) => value < literal),
+    compileTest: compareNumbers((value, literal) => value < literal),
   },
   lte: {
     word: '<=',
     problem: needsNumber,
-    judge: compareNumbers((value, literal) => value <= literal),
+    compileTest: compareNumbers((value, literal) => value <= literal),
   },
-  in: { word: 'in', problem: needsList, judge: testUsable(isMember) },
-  not_in: { word: 'not in', problem: needsList, judge: testUsable(negateTest(isMember)) },
+  in: { word: 'in', problem: needsList, compileTest: testUsable(isMember) },
+  not_in: { word: 'not in', problem: needsList, compileTest: testUsable(negateTest(isMember)) },
   contains: {
     word: 'contains',
     problem: (literal) =>
       isComparable(literal)
         ? undefined
         : `takes a string, number, boolean or null; its value is ${describeLiteral(literal)}`,
-    judge: testUsable(contains),
+    compileTest: testUsable(contains),
   },
   starts_with: {
     word: 'starts with',
     problem: needsText,
-    judge: testUsable((literal) => text((value) => value.startsWith(literal as string))),
+    compileTest: testUsable((literal) => text((value) => value.startsWith(literal as string))),
   },
   ends_with: {
     word: 'ends with',
     problem: needsText,
-    judge: testUsable((literal) => text((value) => value.endsWith(literal as string))),
+    compileTest: testUsable((literal) => text((value) => value.endsWith(literal as string))),
   },
-  matches: { word: 'matches', problem: patternProblem, judge: testUsable(pattern) },
+  matches: { word: 'matches', problem: patternProblem, compileTest: testUsable(pattern) },
   exists: {
     word: 'exists',
     problem: (literal) =>
       typeof literal === 'boolean' ? undefined : `takes true or false; its value is ${describeLiteral(literal)}`,
-    judge: testPresence((literal) => (value) => (value !== undefined) === literal),
+    compileTest: testPresence((literal) => (value) => (value !== undefined) === literal),
   },
   type: {
     word: 'is of type',
@@ -223,7 +223,7 @@ export const OPERATORS = {
       asList(literal).every((type) => TYPES.includes(type as string))
         ? undefined
         : `takes one of ${TYPES.join(', ')}, or a list of them; its value is ${describeLiteral(literal)}`,
-    judge: testPresence(hasType),
+    compileTest: testPresence(hasType),
   },
   cidr: {
     word: 'in network',
@@ -233,7 +233,7 @@ export const OPERATORS = {
       asList(literal).every((range) => typeof range === 'string' && ipaddr.isValidCIDR(range))
         ? undefined
         : `takes an address range such as 10.0.0.0/8, or a list of them; its value is ${describeLiteral(literal)}`,
-    judge: testUsable(cidr),
+    compileTest: testUsable(cidr),
   },
   semver: {
     word: 'satisfies',
@@ -241,11 +241,11 @@ export const OPERATORS = {
       typeof literal === 'string' && semver.validRange(literal) !== null
         ? undefined
         : `takes a semver range; its value is ${describeLiteral(literal)}`,
-    judge: testUsable((literal) =>
+    compileTest: testUsable((literal) =>
       text((value) => (semver.valid(value) === null ? undefined : semver.satisfies(value, literal as string))),
     ),
   },
-  within: { word: 'within', problem: withinProblem, judge: testUsable(withinTest) },
+  within: { word: 'within', problem: withinProblem, compileTest: testUsable(withinTest) },
 } satisfies Readonly<Record<string, OperatorRow>>
 
 export type ConditionOperator = keyof typeof OPERATORS

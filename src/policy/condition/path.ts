@@ -1,7 +1,7 @@
 /** Paths of conditions: a root, segments and at most one function. Source: policies, section 2. */
 import type { JsonValue } from '../../base/json.ts'
 import type { HistoryMeasure, HistoryScope, HistorySubject } from './decision.ts'
-import { FIELDS } from './fields.ts'
+import { CALL_FIELDS } from './fields.ts'
 import { historyText } from './history.ts'
 
 export const PATH_FUNCTIONS = ['length', 'lower', 'host', 'email_domain'] as const
@@ -95,7 +95,7 @@ function readPlain(text: string): ReadPath {
   const first = segments[0]!
   const root = 'key' in first ? first.key : ''
   if (root === 'args') return { path: { text: write('args', segments.slice(1)), root, segments: segments.slice(1) } }
-  const fields = Object.hasOwn(FIELDS, root) ? FIELDS[root] : undefined
+  const fields = Object.hasOwn(CALL_FIELDS, root) ? CALL_FIELDS[root] : undefined
   if (!fields) return { path: { text: write('args', segments), root: 'args', segments, bare: true } }
   const problem = unknownField(root, fields, segments.slice(1))
   if (problem) return { problem, code: 'field' }
@@ -104,7 +104,7 @@ function readPlain(text: string): ReadPath {
 
 function unknownField(
   root: string,
-  fields: (typeof FIELDS)[string],
+  fields: (typeof CALL_FIELDS)[string],
   segments: readonly PathSegment[],
 ): string | undefined {
   const [first, second, ...more] = segments

@@ -2,7 +2,7 @@
 import type { JsonValue } from '../../base/json.ts'
 import type { ConditionLeaf } from './condition.ts'
 import type { CallFacts } from './decision.ts'
-import { FIELDS } from './fields.ts'
+import { CALL_FIELDS } from './fields.ts'
 import { FUNCTIONS } from './functions.ts'
 import { stepInto, type ConditionPath, type PathSegment } from './path.ts'
 import { isOutOfRange, UnusableValue, type SubjectValue } from './truth.ts'
@@ -27,7 +27,7 @@ function compileFact(root: ConditionPath['root'], segments: readonly PathSegment
   if (root === 'args') return (facts) => walkPath(facts.args, segments)
   const [first, ...rest] = segments
   // `readPath` refuses fields that are not in the table.
-  const { read } = FIELDS[root]![(first as { key: string }).key]!
+  const { read } = CALL_FIELDS[root]![(first as { key: string }).key]!
   return (facts) => walkPath(read(facts), rest)
 }
 

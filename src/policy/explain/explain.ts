@@ -11,7 +11,7 @@ import { operatorRow } from '../condition/operators.ts'
 import { argumentAt } from '../condition/path.ts'
 import type { EvaluatedLeaf } from '../condition/evaluate.ts'
 import { combineAll, combineAny, negateTruth, type TruthValue } from '../condition/truth.ts'
-import { turnsOf } from './turning-points.ts'
+import { findTurningPoints } from './turning-points.ts'
 
 export type ExplainedNode =
   | { readonly node: 'all' | 'any' | 'not'; readonly truth: TruthValue; readonly children: readonly ExplainedNode[] }
@@ -62,7 +62,7 @@ export function explainDecision(
   return {
     decision: describeVerdict(verdict),
     policies: verdict.policies.map((policy) => explainPolicy(policy, facts)),
-    turns: turnsOf(
+    turns: findTurningPoints(
       verdict.policies.map(({ rule }) => rule),
       verdict.decision,
       (other) => evaluatePolicies(sets, wire, other, effectiveClass).decision,

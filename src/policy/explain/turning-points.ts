@@ -10,7 +10,7 @@ import type { PolicyRule } from '../rules.ts'
 type DecidedAs = PolicyDecision['decision']
 
 /** `allow if args.amount <= 100`, `deny if args.country in "DE", "FR"`, for fields that conditions test by equality, order or list. */
-export function turnsOf(
+export function findTurningPoints(
   rules: readonly PolicyRule[],
   now: DecidedAs,
   decideWith: (facts: CallFacts) => DecidedAs,

@@ -1,6 +1,6 @@
 /** Reads a JSON body. Size is checked while it arrives, depth before it is parsed. Source: decisions, section 2; security, S9. */
 import { fail, Failure } from '../../base/failure.ts'
-import { InexactNumberError, sayInexact } from '../../base/exact-number.ts'
+import { InexactNumberError, describeInexactNumber } from '../../base/exact-number.ts'
 import { isJsonObject, jsonDepth, parseJson } from '../../base/json.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { AsyncReadable, HttpRequestContext } from './route.ts'
@@ -41,7 +41,7 @@ export async function readJson(call: HttpRequestContext, { maxBytes, maxDepth }:
       throw fail(
         'validation_failed',
         { what: `The body is refused: ${error.message}.` },
-        { details: [{ path: error.pointer, message: sayInexact(error.written) }] },
+        { details: [{ path: error.pointer, message: describeInexactNumber(error.written) }] },
       )
     throw fail('invalid_json', { why: 'it cannot be parsed' })
   }

@@ -1,7 +1,7 @@
 import { fail, type InvalidPlace } from '../../base/failure.ts'
 
 /** Throws if there are findings, with the first one in the message. @throws Failure `validation_failed` */
-export function refuseFindings(problems: readonly InvalidPlace[], what: string): void {
+export function throwFindings(problems: readonly InvalidPlace[], what: string): void {
   const first = problems[0]
   if (!first) return
   throw fail(

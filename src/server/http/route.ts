@@ -1,7 +1,7 @@
 /** Routes as data, and the application that serves a table of them. */
 import { STATUS_CODES } from 'node:http'
 import { H3, HTTPResponse, type H3Event, type HTTPError } from 'h3'
-import { isWellFormedKey, prefixOf } from '../../base/api-key.ts'
+import { isWellFormedKey, keyPrefixOf } from '../../base/api-key.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { IdSource } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
@@ -171,7 +171,7 @@ async function answer(call: HttpRequestContext, handle: RouteHandler, parts: Rou
 /** The prefix of a well-formed key, as lists show it; nothing of any other value. */
 function keyOf({ headers }: Request): { key?: string } {
   const key = headers.get('x-api-key') ?? headers.get(OPERATOR_KEY_HEADER)
-  return key !== null && isWellFormedKey(key) ? { key: prefixOf(key) } : {}
+  return key !== null && isWellFormedKey(key) ? { key: keyPrefixOf(key) } : {}
 }
 
 /** The error that was sent, with the first invalid place. */

@@ -7,7 +7,7 @@ import { fail, type InvalidPlace } from '../../base/failure.ts'
 import type { CancelBody, FinalizeBody, MessageBody, PresignBody, StartRunBody } from '../../spec/api.ts'
 import type { PageRange } from '../../store/store.ts'
 import { firstPerPlace } from './findings.ts'
-import { refuseFindings } from './refuse.ts'
+import { throwFindings } from './refuse.ts'
 import { checks as every } from '../generated/every.js'
 import { checks as first } from '../generated/first.js'
 
@@ -98,12 +98,12 @@ const parseBody = <N extends Name>(name: N, value: unknown): CheckedBodies[N] =>
   parse(name, value, 'The body is not valid')
 const parseQuery = <N extends Name>(name: N, value: unknown): CheckedBodies[N] =>
   parse(name, value, 'The query is not valid')
-const refuseBody = (path: string, message: string): void => refuseFindings([{ path, message }], 'The body is not valid')
+const refuseBody = (path: string, message: string): void => throwFindings([{ path, message }], 'The body is not valid')
 
 /** @throws Failure `validation_failed` */
 function parse<N extends Name>(name: N, value: unknown, what: string): CheckedBodies[N] {
   if (first[name](value)) return value as CheckedBodies[N]
-  refuseFindings(whyNot(name, value), what)
+  throwFindings(whyNot(name, value), what)
   throw new Error(`${name} was refused without a reason.`)
 }
 

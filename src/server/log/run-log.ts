@@ -1,6 +1,6 @@
 /** Logs runs: start, end, waiting and failures. Successful steps are only in the timeline. */
 import type { LogLevel, Log } from '../../base/log.ts'
-import type { Store, SessionUpdate, TurnEvent } from '../../store/store.ts'
+import type { Store, SessionUpdate, SessionUpdateEvent } from '../../store/store.ts'
 
 /** A store that logs every update after it was saved. */
 export const withRunLog = (store: Store, log: Log): Store => ({
@@ -35,7 +35,7 @@ function logUpdate({ session, runs, tasks, steps, closedSteps, events }: Session
   }
 }
 
-function levelOf({ kind, subject }: TurnEvent): LogLevel | undefined {
+function levelOf({ kind, subject }: SessionUpdateEvent): LogLevel | undefined {
   if (subject.endsWith('.failed')) return 'warn'
   // The session says nothing that its root run does not.
   return kind === 'run' || kind === 'user_task' || kind === 'aitl' ? 'info' : undefined

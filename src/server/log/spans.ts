@@ -42,7 +42,7 @@ export const withSpans = (store: Store, telemetry: Telemetry, log: Log): Store =
 })
 
 const tellEnded = async (store: Store, telemetry: Telemetry, session: Session): Promise<void> =>
-  tellSession(telemetry, session, await store.runsOf(session.id), await store.stepsOfSession(session.id))
+  tellSession(telemetry, session, await store.runsOfSession(session.id), await store.stepsOfSession(session.id))
 
 function tellSession(
   { tracer, below, errorCode }: Telemetry,

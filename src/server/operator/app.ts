@@ -4,7 +4,7 @@
  */
 import { toNodeHandler } from 'h3/node'
 import { fail } from '../../base/failure.ts'
-import { routesOf } from '../app.ts'
+import { listApiRoutes } from '../app.ts'
 import type { IdentifyCaller } from '../auth/auth.ts'
 import type { NodeHandler } from '../http/listen.ts'
 import { readJson, type BodyLimits } from '../http/body.ts'
@@ -77,7 +77,7 @@ export interface OperatorApp {
 }
 
 export function createOperatorApp(services: ServerServices): OperatorApp {
-  const { ids, clock, log, redactor, about } = services
+  const { ids, clock, log, redactor, serverState: about } = services
   const guard = () => {
     if (about.closing) throw fail('shutting_down')
   }
@@ -85,7 +85,7 @@ export function createOperatorApp(services: ServerServices): OperatorApp {
     // Each action is paired with its own route here, so the answer's type does not matter any more.
     toRoute(services, line, act as unknown as (request: OperatorRequest) => Promise<unknown>),
   )
-  const routes = [...routesOf(services, identifyForApi), ...own]
+  const routes = [...listApiRoutes(services, identifyForApi), ...own]
   const app = serveRoutes({ ids, clock, log, redactor, guard, logsReads: false }, routes)
   return { fetch: async (request) => app.fetch(request), handleNode: toNodeHandler(app) as NodeHandler }
 }

@@ -51,7 +51,7 @@ async function decisionsOf(
 ): Promise<RecordedDecision[]> {
   const [steps, runs, calls] = await Promise.all([
     store.stepsOfSession(session.id),
-    store.runsOf(session.id),
+    store.runsOfSession(session.id),
     store.calls({ sessionId: session.id }),
   ])
   const found: RecordedDecision[] = []

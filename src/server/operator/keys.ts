@@ -2,7 +2,7 @@
  * API keys and operator credentials. Only the answer of create contains the secret.
  * Source: HTTP API, "API key"; command line, `svc keys`; security, S1.
  */
-import { createApiKeySecret, hashKey, prefixOf } from '../../base/api-key.ts'
+import { createApiKeySecret, hashKey, keyPrefixOf } from '../../base/api-key.ts'
 import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { ApiKey, OperatorKey } from '../../spec/key.ts'
@@ -78,7 +78,7 @@ const EMAIL = /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u
 const ROLE = /^(?! )[^\p{C}]{1,100}(?<! )$/u
 
 const newSecret = (secret: string, now: Instant, seconds: number | undefined) => ({
-  prefix: prefixOf(secret),
+  prefix: keyPrefixOf(secret),
   hash: hashKey(secret),
   createdAt: now,
   expiresAt: seconds === undefined ? null : now + seconds * 1000,

@@ -8,7 +8,10 @@ import { parseSince } from './runs.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error']
 
-export const streamLogs: OperatorAction<'GET /logs'> = async ({ services: { directory, about }, query }) => {
+export const streamLogs: OperatorAction<'GET /logs'> = async ({
+  services: { directory, serverState: about },
+  query,
+}) => {
   const wanted = filterOf(query)
   let read = query.get('follow') === 'true'
   const lines = directory === undefined ? none() : readLog(directory, () => read && !about.closing)

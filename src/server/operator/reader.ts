@@ -1,7 +1,7 @@
 /** Validates bodies of the operator's own routes, property by property. Bodies of `/v1` are validated by schema. */
 import type { InvalidPlace } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
-import { refuseFindings } from '../http/refuse.ts'
+import { throwFindings } from '../http/refuse.ts'
 
 interface TextRules {
   readonly min?: number
@@ -48,7 +48,7 @@ export function readProperties(body: unknown) {
       return typed(name, Array.isArray, 'must be an array')?.map((each, index) => parse(each, `/${name}/${index}`))
     },
     /** @throws Failure `validation_failed` */
-    done: () => refuseFindings(problems, 'The body is not valid'),
+    done: () => throwFindings(problems, 'The body is not valid'),
   }
 }
 

@@ -1,7 +1,7 @@
 /** Lists and releases what a restore holds, with the calls that may repeat. Source: reliability, "Restoring". */
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import type { SessionId, TriggerId } from '../../base/ids.ts'
-import { isSafe, toolNamed } from '../../engine/session/bindings.ts'
+import { isRepeatable, toolNamed } from '../../engine/session/bindings.ts'
 import { idempotencyKeyOf } from '../../engine/session/transaction.ts'
 import type { Trigger } from '../../spec/key.ts'
 import type { RepeatView, RestoredView } from '../../spec/operator.ts'
@@ -30,7 +30,7 @@ export const releaseRestored: OperatorAction<'POST /restored/release'> = async (
   check.done()
   const { sessions, triggers } = await wanted(services, { run, agent, trigger })
   await services.engine.release(sessions, triggers)
-  services.about.onTriggers?.()
+  services.serverState.onTriggersChanged?.()
   services.log.write('info', 'released what a restore held', { runs: sessions.length, triggers: triggers.length })
   return { runs: sessions.length, triggers: triggers.length }
 }
@@ -59,7 +59,7 @@ async function wanted(
 
 async function toHeldRun(services: ServerServices, id: SessionId): Promise<RestoredView['runs'][number]> {
   const { store } = services
-  const runs = await store.runsOf(id)
+  const runs = await store.runsOfSession(id)
   const mayRepeat: RepeatView[] = []
   for (const run of runs) {
     const version = await store.version(run.agentVersionId)
@@ -102,7 +102,7 @@ function repeatsOf({ id: runId, agentName: agent, state }: Run, snapshot: AgentS
 function fateOf({ name, state: { at } }: ToolCall, snapshot: AgentSnapshot): RepeatView['onRelease'] | undefined {
   if (at === 'awaiting' || at === 'unknown') return 'asked'
   // The outcome is unknown.
-  if (at === 'sent') return isSafe(toolNamed(snapshot, name)?.sideEffectClass) ? 'made' : 'asked'
+  if (at === 'sent') return isRepeatable(toolNamed(snapshot, name)?.sideEffectClass) ? 'made' : 'asked'
   return at === 'proposed' || at === 'ready' ? 'made' : undefined
 }
 

@@ -35,7 +35,7 @@ export const getSession: OperatorAction<'GET /sessions/:id'> = async ({ services
   const { store, workspace } = services
   const session = isUuid(id) ? await store.session(id as SessionId) : undefined
   if (session?.workspaceId !== workspace.id) throw notFoundFailure('session')
-  const runs = await store.runsOf(session.id)
+  const runs = await store.runsOfSession(session.id)
   return { ...toNamedItem(session), runs: await Promise.all(runs.map((run) => toRunView(services, run))) }
 }
 

@@ -2,7 +2,10 @@ import { toIsoText } from '../../base/clock.ts'
 import type { OperatorAction } from './act.ts'
 
 /** Who answers here: a server with its addresses, or a command that opened the directory for itself. */
-export const getStatus: OperatorAction<'GET /status'> = async ({ services: { about, workspace }, operator }) => ({
+export const getStatus: OperatorAction<'GET /status'> = async ({
+  services: { serverState: about, workspace },
+  operator,
+}) => ({
   version: about.version,
   pid: process.pid,
   url: about.url,

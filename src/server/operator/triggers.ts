@@ -49,7 +49,7 @@ export const createTrigger: OperatorAction<'POST /triggers'> = async ({ services
     createdAt: services.clock.now(),
   }
   await services.store.createTrigger(trigger)
-  services.about.onTriggers?.()
+  services.serverState.onTriggersChanged?.()
   return toTriggerView(trigger, agent.name)
 }
 
@@ -60,7 +60,7 @@ export const updateTrigger: OperatorAction<'PATCH /triggers/:id'> = async ({ ser
   check.done()
   const trigger: Trigger = { ...(await findTrigger(services, id)), ...(active !== undefined && { active }), ...limits }
   await services.store.updateTrigger(trigger)
-  services.about.onTriggers?.()
+  services.serverState.onTriggersChanged?.()
   // Open streams use the old settings; clients reconnect under the new ones.
   for (const key of await keysOf(services, trigger)) services.readers.stop(key.id)
   return toTriggerView(trigger, await nameOf(services, trigger.agentId))
@@ -74,7 +74,7 @@ export const deleteTrigger: OperatorAction<'DELETE /triggers/:id'> = async ({ se
     services.readers.stop(key.id)
   }
   await services.store.deleteTrigger(trigger.id)
-  services.about.onTriggers?.()
+  services.serverState.onTriggersChanged?.()
   return { triggerId: trigger.id }
 }
 

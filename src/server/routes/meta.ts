@@ -9,7 +9,7 @@ export const getOpenApi = (): RouteHandler => async () => okReply(await readOpen
 
 /** GET /v1/healthz (extension): 200 while requests are accepted, else 503; no key needed. */
 export const getHealth =
-  ({ about }: ServerServices): RouteHandler =>
+  ({ serverState: about }: ServerServices): RouteHandler =>
   () => {
     if (about.closing) throw fail('shutting_down')
     return okReply({ status: 'ready' })

@@ -13,14 +13,14 @@ const FORGOTTEN_MS = 100
 const MAX_ADDRESSES = 10_000
 const MAX_KEYS = 1000
 
-export interface LoginAttempts {
+export interface KeyAttempts {
   /** @throws Failure `rate_limited` when the address has failed too often */
   check(address: string | undefined, keyHash: string): void
   failed(address: string | undefined): void
   accepted(keyHash: string): void
 }
 
-export function createAttempts(clock: Clock): LoginAttempts {
+export function createKeyAttempts(clock: Clock): KeyAttempts {
   /** Time at which no failure of the address counts any more. */
   const until = new Map<string, number>()
   const known = new Set<string>()

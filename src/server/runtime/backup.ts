@@ -35,7 +35,7 @@ export interface OpenBackup {
 const PAGE = 500
 
 export async function createBackup(services: ServerServices): Promise<OpenBackup> {
-  const { store, workspace, about, clock } = services
+  const { store, workspace, serverState: about, clock } = services
   const directory = await mkdtemp(join(services.directory ?? tmpdir(), 'backup-'))
   const file = join(directory, DATABASE)
   try {

@@ -5,10 +5,10 @@ import { fail } from '../../base/failure.ts'
 import { LOG_DIRECTORY } from '../log/log-file.ts'
 
 /** @throws Failure `store_unreadable` */
-export function refuseEmptied(directory: string): void {
+export function refuseLostDatabase(directory: string): void {
   const file = join(directory, 'data.db')
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) return
-  const left = leftOf(directory)
+  const left = filesBeside(directory)
   if (left.length === 0) return
   const why = `it is missing or empty, but ${left.join(' and ')} beside it are not`
   throw fail(
@@ -19,7 +19,7 @@ export function refuseEmptied(directory: string): void {
 }
 
 /** Directories in which a server has written files beside its database. */
-export const leftOf = (directory: string): readonly string[] =>
+export const filesBeside = (directory: string): readonly string[] =>
   [LOG_DIRECTORY, 'objects'].filter((name) => holdsFiles(join(directory, name)))
 
 function holdsFiles(path: string): boolean {

@@ -13,7 +13,7 @@ import { logToAll, openLogFile } from '../log/log-file.ts'
 import { withRunLog } from '../log/run-log.ts'
 import { openTelemetry, withSpans } from '../log/spans.ts'
 import type { CloseStack } from './close-stack.ts'
-import { refuseEmptied } from './emptied.ts'
+import { refuseLostDatabase } from './emptied.ts'
 import type { RuntimeOptions } from './options.ts'
 
 /** Reserved on disk so that outcomes of work in flight can still be stored when the disk is full. Source: reliability, "Storage rules". */
@@ -35,7 +35,7 @@ export async function openDataDirectory(
   if (!readOnly) {
     const lock = lockDirectory(dataDirectory)
     closing.push(() => lock.release())
-    refuseEmptied(dataDirectory)
+    refuseLostDatabase(dataDirectory)
   }
   return dataDirectory
 }

@@ -9,7 +9,7 @@ export interface StreamReaders {
   stopAll(): void
 }
 
-export function createReaders(): StreamReaders {
+export function createStreamReaders(): StreamReaders {
   const open = new Map<string, Set<() => void>>()
   const stop = (owner: string) => {
     for (const each of open.get(owner) ?? []) each()

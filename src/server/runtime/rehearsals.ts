@@ -9,13 +9,13 @@ import { fail } from '../../base/failure.ts'
 import type { SessionId } from '../../base/ids.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
 import type { Redactor } from '../../base/secret.ts'
-import { withCassette as recordedModels } from '../../providers/cassette.ts'
+import { withModelCassette as recordedModels } from '../../providers/cassette.ts'
 import type { ModelProviders } from '../../providers/provider.ts'
 import { createTape, printExchange, readExchanges, type Cassette } from '../../spec/cassette.ts'
 import { canonicalProvider } from '../../spec/document.ts'
 import type { RehearsalOptions } from '../../spec/operator.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
-import { withCassette as recordedTools } from '../../tools/cassette.ts'
+import { withToolCassette as recordedTools } from '../../tools/cassette.ts'
 import type { Toolbox } from '../../tools/tool.ts'
 
 export interface RehearsalRegistry {
@@ -25,7 +25,7 @@ export interface RehearsalRegistry {
    */
   open(sessionId: SessionId, rehearsal: RehearsalOptions): void
   /** Rehearsed sessions, including ended ones. */
-  kept(): readonly SessionId[]
+  sessionIds(): readonly SessionId[]
   /** Call it when the session failed to start or has ended. */
   forget(sessionId: SessionId): void
   models(real: ModelProviders): ModelProviders
@@ -68,7 +68,7 @@ export function createRehearsals(directory: string, redactor: Redactor): Rehears
       // A recording holds one run: exchanges left in the file by an earlier run would be replayed first.
       if (rehearsal.record !== undefined) writeFileSync(rehearsal.record, '', { mode: 0o600 })
     },
-    kept: () => [...opened.keys()] as SessionId[],
+    sessionIds: () => [...opened.keys()] as SessionId[],
     forget(sessionId) {
       opened.delete(sessionId)
       rmSync(fileOf(sessionId), { force: true })
@@ -82,7 +82,7 @@ export function createRehearsals(directory: string, redactor: Redactor): Rehears
       }
       return {
         choose: (agent, model, sessionId) => modelsOf(sessionId).choose(agent, model, sessionId),
-        mostOutput: (model, sessionId) => modelsOf(sessionId).mostOutput(model),
+        maxOutputTokens: (model, sessionId) => modelsOf(sessionId).maxOutputTokens(model),
       }
     },
     tools: (real) => ({
@@ -98,7 +98,7 @@ export function createRehearsals(directory: string, redactor: Redactor): Rehears
         }
       },
       describe: (agent, tool, signal, sessionId) => toolsOf(real, sessionId).describe(agent, tool, signal),
-      unset: (agent, sessionId) => toolsOf(real, sessionId).unset(agent),
+      findUnsetSecret: (agent, sessionId) => toolsOf(real, sessionId).findUnsetSecret(agent),
       close: () => real.close(),
     }),
   }
@@ -117,7 +117,7 @@ function withOtherModel(
       : { provider, name, ...(parameters && { parameters }), ...(reasoning && { reasoning }) }
   }
   return {
-    mostOutput: (model) => real.mostOutput(otherThan(model)),
+    maxOutputTokens: (model) => real.maxOutputTokens(otherThan(model)),
     choose(agent, model) {
       const other = otherThan(model)
       const secrets = { ...(variable !== undefined && { [provider]: { fromEnv: variable } }), ...agent.secrets }

@@ -8,7 +8,7 @@ import { silentLog } from '../../base/log.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import { lockDirectory } from '../../store/sqlite/database/lock.ts'
 import { openSqlite } from '../../store/sqlite/open.ts'
-import { leftOf } from './emptied.ts'
+import { filesBeside } from './emptied.ts'
 import { openStorage } from './storage.ts'
 
 export interface ResetOptions {
@@ -39,7 +39,7 @@ export async function openReset({
   config,
   clock,
 }: ResetOptions): Promise<WorkspaceReset | undefined> {
-  if (!existsSync(join(dataDirectory, 'data.db')) && leftOf(dataDirectory).length === 0) return undefined
+  if (!existsSync(join(dataDirectory, 'data.db')) && filesBeside(dataDirectory).length === 0) return undefined
   const lock = lockDirectory(dataDirectory)
   try {
     const store = openSqlite(join(dataDirectory, 'data.db'), { clock })
@@ -48,7 +48,7 @@ export async function openReset({
     return {
       runs: (await store.runs({ workspaceId }, one)).total,
       files: (await store.files(workspaceId, one)).total,
-      forgetRuns: () => store.forgetRuns(),
+      forgetRuns: () => store.deleteAllRuns(),
       async forgetAll() {
         if (config.storage?.url !== undefined) {
           const at = { directory: dataDirectory, host: '127.0.0.1', port: 0, hosts: [], clock, log: silentLog }

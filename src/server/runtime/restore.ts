@@ -10,7 +10,7 @@ import { fail } from '../../base/failure.ts'
 import type { Log } from '../../base/log.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import { lockDirectory } from '../../store/sqlite/database/lock.ts'
-import { holdAll, type HeldCounts } from '../../store/sqlite/restored.ts'
+import { holdRestoredWork, type HeldCounts } from '../../store/sqlite/restored.ts'
 import { verifyDatabase } from '../../store/sqlite/database/verify.ts'
 import { DATABASE, MANIFEST, type BackupManifest } from './backup.ts'
 import { openStorage, type ObjectStorage } from './storage.ts'
@@ -49,7 +49,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoredBa
     try {
       const manifest = await unpack(options, staging)
       verifyDatabase(join(staging, DATABASE))
-      const held = holdAll(join(staging, DATABASE), options.clock.now())
+      const held = holdRestoredWork(join(staging, DATABASE), options.clock.now())
       for (const name of BACKED_UP) await rm(join(dataDirectory, name), { recursive: true, force: true })
       for (const name of [DATABASE, 'objects'])
         if (existsSync(join(staging, name))) await rename(join(staging, name), join(dataDirectory, name))

@@ -10,14 +10,14 @@ import { createEmbeddedQueue } from '../../queue/embedded.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import { canonicalProvider } from '../../spec/document.ts'
 import type { Store } from '../../store/store.ts'
-import { createAttempts } from './attempts.ts'
+import { createKeyAttempts } from './attempts.ts'
 import { createCloseStack, type CloseAction, type CloseStack } from './close-stack.ts'
 import { openDataDirectory, openLogAndStore } from './open-store.ts'
 import { openTools } from './open-tools.ts'
 import type { RuntimeOptions } from './options.ts'
-import { createReaders } from './readers.ts'
+import { createStreamReaders } from './readers.ts'
 import type { RehearsalRegistry } from './rehearsals.ts'
-import { createScopes } from './scopes.ts'
+import { createSessionScopes } from './scopes.ts'
 import type { ServerServices } from './services.ts'
 import { readSessionFile } from './session-files.ts'
 import { openStorage, type ObjectStorage } from './storage.ts'
@@ -129,10 +129,10 @@ async function openParts(
     ids,
     log,
     redactor,
-    readers: createReaders(),
-    attempts: createAttempts(clock),
-    scopes: createScopes(store),
-    about: { version, startedAt: clock.now(), url: null, uploadUrl: storage?.url ?? null, closing: false },
+    readers: createStreamReaders(),
+    attempts: createKeyAttempts(clock),
+    scopes: createSessionScopes(store),
+    serverState: { version, startedAt: clock.now(), url: null, uploadUrl: storage?.url ?? null, closing: false },
     development: options.development ?? false,
     rehearsals,
     operator: env['SVC_OPERATOR'] ?? env['USER'] ?? env['USERNAME'] ?? 'operator',
@@ -142,7 +142,7 @@ async function openParts(
     onListening: (port) => void ownPorts.add(port),
     onClose: (close) => closing.push(close),
     close(graceMs) {
-      services.about.closing = true
+      services.serverState.closing = true
       services.readers.stopAll()
       return closing.closeAll(graceMs)
     },
@@ -159,5 +159,5 @@ const providerConcurrency = (providers: ProjectConfig['providers'] = {}): Readon
 
 /** Deletes what earlier processes kept for rehearsed sessions that have ended since. */
 async function forgetEndedRehearsals(rehearsals: RehearsalRegistry, store: Store): Promise<void> {
-  for (const id of rehearsals.kept()) if ((await store.session(id))?.finishedAt !== null) rehearsals.forget(id)
+  for (const id of rehearsals.sessionIds()) if ((await store.session(id))?.finishedAt !== null) rehearsals.forget(id)
 }

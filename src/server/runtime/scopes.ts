@@ -17,7 +17,7 @@ export interface SessionScopes {
 /** Cached sessions; the oldest are evicted first. */
 const MAX_CACHED = 10_000
 
-export function createScopes(store: Store): SessionScopes {
+export function createSessionScopes(store: Store): SessionScopes {
   const known = new Map<SessionId, SessionScope>()
   return {
     async of(id) {

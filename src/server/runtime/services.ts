@@ -7,7 +7,7 @@ import type { Redactor } from '../../base/secret.ts'
 import type { Engine } from '../../engine/session/engine.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { Store } from '../../store/store.ts'
-import type { LoginAttempts } from './attempts.ts'
+import type { KeyAttempts } from './attempts.ts'
 import type { StreamReaders } from './readers.ts'
 import type { RehearsalRegistry } from './rehearsals.ts'
 import type { SessionScopes } from './scopes.ts'
@@ -28,9 +28,9 @@ export interface ServerServices {
   /** Open event streams, so that a revoked key and a shutdown reach them. */
   readonly readers: StreamReaders
   /** Failed keys per address, to slow down guessing. */
-  readonly attempts: LoginAttempts
+  readonly attempts: KeyAttempts
   readonly scopes: SessionScopes
-  readonly about: ServerState
+  readonly serverState: ServerState
   /** True for a development server: `as` may name anybody, and runs may be rehearsed. */
   readonly development?: boolean
   readonly rehearsals: RehearsalRegistry
@@ -46,7 +46,7 @@ export interface ServerState {
   url: string | null
   uploadUrl: string | null
   /** Called when the schedule triggers have changed. */
-  onTriggers?: () => void
+  onTriggersChanged?: () => void
   /** True once shutdown begins: every request is then answered 503. */
   closing: boolean
 }

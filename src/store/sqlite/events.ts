@@ -5,7 +5,7 @@ import type { EventKind, StoredEvent } from '../../spec/event.ts'
 import type { Run } from '../../spec/run.ts'
 import type { StepType } from '../../spec/step.ts'
 import { toTimelineItem } from '../../spec/timeline-item.ts'
-import type { Store, TurnEvent } from '../store.ts'
+import type { Store, SessionUpdateEvent } from '../store.ts'
 import { toText } from './database/json-column.ts'
 import { toContent } from './results.ts'
 import { fromColumn, toColumn, type EventOwner } from './event-data.ts'
@@ -13,7 +13,7 @@ import { fromColumn, toColumn, type EventOwner } from './event-data.ts'
 export interface EventTable {
   readonly reads: Pick<Store, 'events'>
   /** @param run the event's run, when the update has it: ids that it repeats are then left out of the stored data */
-  add(sessionN: number, runN: number, event: TurnEvent, run: Run | undefined): void
+  add(sessionN: number, runN: number, event: SessionUpdateEvent, run: Run | undefined): void
 }
 
 export function openEvents(db: Database): EventTable {

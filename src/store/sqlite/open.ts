@@ -92,7 +92,8 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     ...files.reads,
     ...restored.reads,
     start: (update, limits, claim) => write(() => updates.start(update, limits, claim)),
-    replay: async (principal, route, key, bodyDigest, now) => idempotency.find(principal, route, key, bodyDigest, now),
+    findEarlierStart: async (principal, route, key, bodyDigest, now) =>
+      idempotency.find(principal, route, key, bodyDigest, now),
     load: async (sessionId) => updates.load(sessionId),
     save: (update) => write(() => reportRefusedContent(() => updates.save(update)), true),
     publish: (publication) => write(() => versions.publish(publication)),
@@ -118,7 +119,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
       createPrivateFile(path)
       await db.backup(path)
     },
-    forgetRuns: () => write(() => deleteRunRows(db)),
+    deleteAllRuns: () => write(() => deleteRunRows(db)),
     async close() {
       if (!db.open) return
       if (db.readonly) return void db.close()

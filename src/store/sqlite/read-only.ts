@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type { Clock } from '../../base/clock.ts'
 import { fail, isFailure } from '../../base/failure.ts'
-import { inDataDirectory } from '../../base/file-error.ts'
+import { runInDataDirectory } from '../../base/file-error.ts'
 import type { Store } from '../store.ts'
 import { connectSqlite } from './database/connect.ts'
 import { isMigrated } from './database/migrate.ts'
@@ -20,7 +20,7 @@ import { createSqliteStore, openSqlite } from './open.ts'
 export async function openSqliteReadOnly(path: string, clock: Clock): Promise<Store> {
   const found = await stat(path).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    return inDataDirectory(dirname(path), () => {
+    return runInDataDirectory(dirname(path), () => {
       throw error
     })
   })

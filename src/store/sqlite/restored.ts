@@ -19,7 +19,7 @@ export interface HeldCounts {
  * Holds every open session and every trigger of a restored database that no process uses, because calls may have been made
  * after the backup was taken. Source: reliability, "Restoring".
  */
-export function holdAll(path: string, at: Instant): HeldCounts {
+export function holdRestoredWork(path: string, at: Instant): HeldCounts {
   const db = openDatabase(path)
   try {
     const held = db.transaction((): HeldCounts => {

@@ -10,7 +10,7 @@ import { toObject, toText, toValue } from './database/json-column.ts'
 import { endingRange, tailOf } from './database/tail.ts'
 
 export interface RunTable {
-  readonly reads: Pick<Store, 'run' | 'runs' | 'runsOf' | 'runsEndingWith'>
+  readonly reads: Pick<Store, 'run' | 'runs' | 'runsOfSession' | 'runsEndingWith'>
   numberOf(id: RunId): number | undefined
   ofSession(sessionN: number): readonly Run[]
   /** Inserts or updates a run and returns its row number. */
@@ -78,7 +78,7 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
           : (agent ?? agents.totals(filter.workspaceId)).runs
         return { items: items.map(toRun), total }
       },
-      async runsOf(sessionId) {
+      async runsOfSession(sessionId) {
         return ofSessionId.all(sessionId).map(toRun)
       },
       async runsEndingWith(workspaceId, text, limit) {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { closureIn } from '../../../src/compile/diff/closure.ts'
+import { closureInBundle } from '../../../src/compile/diff/closure.ts'
 import { diffClosures } from '../../../src/compile/diff/diff.ts'
 import type { VersionDifference } from '../../../src/compile/diff/change.ts'
 import { bundleOf, changed, DESK, type Files } from '../make.ts'
 
 async function diff(after: Files, before: Files = DESK): Promise<VersionDifference> {
   const [old, now] = await Promise.all([before, after].map((files) => bundleOf(files)))
-  return diffClosures(closureIn(old!, 'acme.desk'), closureIn(now!, 'acme.desk'))
+  return diffClosures(closureInBundle(old!, 'acme.desk'), closureInBundle(now!, 'acme.desk'))
 }
 
 /** The bump, then a line for each change; `!` = it widens authority. */

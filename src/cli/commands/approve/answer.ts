@@ -7,12 +7,12 @@ import type { CommandContext } from '../../shell/command.ts'
 import { jsonOrText, valueOf } from '../../runs/decide-task.ts'
 import { metadataOf } from '../../project/metadata.ts'
 import { readOption } from '../../shell/options.ts'
-import { drawProbe, nextOf, withTaskDesk } from '../../runs/approval-session.ts'
+import { drawProbe, nextOf, withTaskChannel } from '../../runs/task-channel.ts'
 
 export async function answer(call: CommandContext): Promise<void> {
   const { given, mode, out } = call
   const metadata = metadataOf(given.list('metadata')) ?? {}
-  await withTaskDesk(call, async (desk) => {
+  await withTaskChannel(call, async (desk) => {
     const item = await desk.find(given.argument(0)!)
     if (item.kind === 'approval' || item.kind === 'escalation')
       throw fail(

@@ -8,7 +8,7 @@ import { askAcknowledgement } from '../../runs/acknowledge.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { parseJson, readText } from '../../runs/input.ts'
 import { outputUnderReview } from '../../runs/output-review.ts'
-import { nextOf, subjectOf, withTaskDesk, type AnswerReport, type AnswerReceipt } from '../../runs/approval-session.ts'
+import { nextOf, subjectOf, withTaskChannel, type AnswerReport, type AnswerReceipt } from '../../runs/task-channel.ts'
 
 export async function approve(call: CommandContext): Promise<void> {
   const { given, out } = call
@@ -83,7 +83,7 @@ async function decideEach(
 ): Promise<void> {
   const { given, mode, out } = call
   const digest = given.text('args-digest')
-  await withTaskDesk(call, async (desk) => {
+  await withTaskChannel(call, async (desk) => {
     const found: InboxItem[] = []
     for (const text of given.rest(0)) found.push(await desk.find(text))
     for (const item of found) checkKind(item, digest)
@@ -125,7 +125,7 @@ async function checkSeen({ given, mode, io, out, signal }: CommandContext, item:
     throw fail('digest_required', undefined, {
       fix: 'svc inbox --json shows args and argsDigest; then  --args-digest SHA',
     })
-  out.say(safeText(`${subjectOf(item)}  ${JSON.stringify(item.args)}`))
+  out.message(safeText(`${subjectOf(item)}  ${JSON.stringify(item.args)}`))
   if (!(await io.prompts.confirm('Approve it with these arguments?', signal)))
     throw fail('usage', { what: 'Nothing was approved.' })
 }

@@ -10,7 +10,7 @@ import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { agentOf } from '../../project/reference.ts'
 import { openTarget } from '../../project/target.ts'
-import { subjectOf } from '../../runs/approval-session.ts'
+import { subjectOf } from '../../runs/task-channel.ts'
 import { watchList } from '../../shell/watch-list.ts'
 
 const NOTHING = 'Nothing waits for anybody.'
@@ -21,12 +21,12 @@ export async function inbox(call: CommandContext): Promise<void> {
   if (given.flag('watch'))
     return await watchList(call, {
       // Opens and closes the store per refresh: without a server, the data directory must stay free for one.
-      look: async () => (await withOperator(project, call, (operator) => read(call, operator))).items,
+      loadItems: async () => (await withOperator(project, call, (operator) => read(call, operator))).items,
       keyOf: ({ userTaskId, createdAt }) => `${userTaskId} ${createdAt}`,
       columns,
-      published: ({ task: _task, ...item }) => item,
-      nothing: NOTHING,
-      bell: true,
+      toJson: ({ task: _task, ...item }) => item,
+      emptyMessage: NOTHING,
+      soundsBell: true,
     })
   const list = await withOperator(project, call, (operator) => read(call, operator))
   if (given.flag('count')) return mode.json ? await out.json({ total: list.total }) : out.line(String(list.total))
@@ -60,7 +60,7 @@ async function pick(call: CommandContext, project: Project): Promise<void> {
   try {
     for (;;) {
       const { items } = await read(call, operator)
-      if (items.length === 0) return out.say(NOTHING)
+      if (items.length === 0) return out.message(NOTHING)
       const chosen = await io.prompts.select('open:', [...items.map(toChoice), { value: '', name: 'quit' }], signal)
       const item = items.find(({ userTaskId }) => userTaskId === chosen)
       if (!item) return
@@ -91,11 +91,11 @@ const toUserTask = (item: InboxItem, content: NonNullable<InboxItem['task']>): U
 })
 
 async function reply({ io, out, signal }: CommandContext, operator: OperatorClient, item: InboxItem): Promise<void> {
-  out.say(safeText(item.why))
+  out.message(safeText(item.why))
   const text = (await io.prompts.text('Reply (empty: later):', signal)).trim()
   if (text === '') return
   const { error } = await operator.call('POST /runs/:id/messages', { id: item.runId, body: { text } })
-  out.say(error === undefined ? '  sent' : safeText(error))
+  out.message(error === undefined ? '  sent' : safeText(error))
 }
 
 /** Leaves out the fields that only the approval card needs. */

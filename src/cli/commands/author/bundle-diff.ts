@@ -58,7 +58,7 @@ async function printDifference(
     changeLines(difference.changes, io.stdout.isTTY).forEach(out.line)
     files?.forEach((each) => out.line(fileLine(each, io.stdout.isTTY)))
     const same = difference.changes.length === 0 && (files ?? []).length === 0
-    out.say(same ? 'no difference' : countChanges(difference))
+    out.message(same ? 'no difference' : countChanges(difference))
   }
   return strict && difference.breaking ? 1 : 0
 }

@@ -8,7 +8,7 @@ import { openArchiveAt } from '../../release/archives.ts'
 import { buildBundle, type BundleBuild } from '../../release/build.ts'
 import { buildAt } from '../../release/closures.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { documentsFailure, tellFindings } from '../../release/findings.ts'
+import { documentsFailure, printFindings } from '../../release/findings.ts'
 import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { hasRegistry } from '../../project/registry.ts'
@@ -93,7 +93,7 @@ export async function bundleVerify(call: CommandContext): Promise<void> {
 }
 
 function soundBuild(call: CommandContext, { workspace, findings, compiled }: BundleBuild) {
-  tellFindings(call, findings, workspace)
+  printFindings(call, findings, workspace)
   if (!compiled?.bundle || !compiled.lock) throw documentsFailure(findings, call)
   return { bundle: compiled.bundle, lock: compiled.lock, compiled }
 }

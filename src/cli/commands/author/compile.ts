@@ -8,13 +8,13 @@ import type { CompiledBundle, AgentSnapshot } from '../../../spec/snapshot.ts'
 import { createAskMcp } from '../../release/ask-mcp.ts'
 import { buildBundle } from '../../release/build.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { documentsFailure, tellFindings } from '../../release/findings.ts'
+import { documentsFailure, printFindings } from '../../release/findings.ts'
 import { answerScreen } from '../../shell/list.ts'
 import { checkDrift, saveLock } from '../../release/lock-file.ts'
 import { matrixLines } from '../../release/matrix-lines.ts'
 import { nearestWord } from '../../shell/nearest.ts'
 import { withOperator } from '../../project/operator.ts'
-import { concernLine, concernsOf } from '../../policy/concerns.ts'
+import { concernLine, concernsOf } from '../../policy/list-applicable.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { hasRegistry } from '../../project/registry.ts'
 import { writeUserFile } from '../../files/write-file.ts'
@@ -28,7 +28,7 @@ export async function compileCommand(call: CommandContext): Promise<void> {
   const built = await compileHere(call, project, path, update)
   const { workspace, findings, compiled } = built
   // Skips warnings about files that this command writes, and about what it prints in more detail below.
-  tellFindings(call, compiled?.bundle ? findings.filter(({ rule }) => !ABOUT_LOCK.has(rule)) : findings, workspace)
+  printFindings(call, compiled?.bundle ? findings.filter(({ rule }) => !ABOUT_LOCK.has(rule)) : findings, workspace)
   if (!compiled?.bundle || !compiled.lock) throw documentsFailure(findings, call)
   const { bundle, lock, locked } = compiled
   if (update !== undefined && !locked?.members.some(({ id, origin }) => id === update && origin === 'registry'))
@@ -54,7 +54,7 @@ export async function compileCommand(call: CommandContext): Promise<void> {
   }
   explained?.forEach((each) => out.line(concernLine(each)))
   const { boundaries, policies } = summary
-  out.say(
+  out.message(
     `${count(boundaries.length, 'boundary', 'boundaries')} → ${count(policies.length, 'policy', 'policies')}, digest ${bundle.closureDigest.slice(0, 15)}…`,
   )
 }

@@ -15,11 +15,11 @@ import {
 import { createLiveTimeline, drawTimeline } from '../../../terminal/timeline.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { decideTask } from '../../runs/decide-task.ts'
-import { isToldAtStart } from '../../runs/follow.ts'
+import { isShownAtStart } from '../../runs/follow.ts'
 import { answerScreen } from '../../shell/list.ts'
 import { createOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { openServing } from '../../project/open-server.ts'
+import { openProjectServer } from '../../project/open-server.ts'
 import { explainTask } from '../../runs/why.ts'
 import { planTemplate, writeTemplate } from '../../pages/template.ts'
 import { publishPath } from '../ship/publish.ts'
@@ -38,7 +38,7 @@ export async function demo(call: CommandContext): Promise<number> {
     await writeTemplate(directory, await planTemplate('refund', directory))
     const globals = { config: join(directory, 'svc.config.yaml') }
     const project = await openProject({ cwd: directory, globals, io })
-    const server = await openServing(
+    const server = await openProjectServer(
       { project, env: io.env, offline: false, log: silentLog },
       { host: '127.0.0.1', port: 0 },
     )
@@ -81,7 +81,7 @@ async function play(
     else if (
       event.kind === 'step' &&
       event.data.step &&
-      isToldAtStart(event.data.step.type) === (event.subject === 'engine.step.started')
+      isShownAtStart(event.data.step.type) === (event.subject === 'engine.step.started')
     ) {
       const lines = timeline.add(event.data.step)
       lines.forEach(out.line)
@@ -118,7 +118,7 @@ async function decide(call: CommandContext, client: SvcClient, runId: string, ta
   if (mode.interactive && !mode.json) {
     // The demo ends with its run, so it asks again when the person skips the task.
     while ((await decideTask(desk, runId, task, call.signal)) === 'later')
-      out.say('the demo goes on when you have decided')
+      out.message('the demo goes on when you have decided')
     return
   }
   await answerTask(client, runId, task, { approved: true, comment: 'recorded decision of the demo' })

@@ -7,8 +7,8 @@ import { loadFiles, loadWorkspace } from '../../../documents/workspace/load.ts'
 import { isUnder } from '../../../documents/text/paths.ts'
 import type { Workspace } from '../../../documents/workspace/workspace.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { documentsFailure, tellFindings } from '../../release/findings.ts'
-import { needPaths, openDocuments, pathInProject } from '../../project/project-path.ts'
+import { documentsFailure, printFindings } from '../../release/findings.ts'
+import { requireDocumentPaths, openDocuments, pathInProject } from '../../project/project-path.ts'
 import { stdinBytes, writeOut } from '../../files/stdin-bytes.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 
@@ -32,7 +32,7 @@ export async function fmt(call: CommandContext): Promise<number> {
   for (const [path, before] of texts) {
     const formatted = formatDocuments({ path, bytes: before })
     if ('findings' in formatted) findings.push(...formatted.findings)
-    if ('kept' in formatted) out.say(`${path} is left as it is: ${formatted.kept}.`)
+    if ('kept' in formatted) out.message(`${path} is left as it is: ${formatted.kept}.`)
     const after = 'text' in formatted ? formatted : undefined
     if (after?.changed) changed.push(path)
     if (mode.json) {
@@ -45,7 +45,7 @@ export async function fmt(call: CommandContext): Promise<number> {
     else if (after?.changed) await writeUserFile(join(directory, path), after.text)
   }
   const unchanged = texts.size - changed.length
-  tellFindings(call, findings, workspace)
+  printFindings(call, findings, workspace)
   if (findings.length > 0) throw documentsFailure(findings, call)
   if (mode.json) await out.json({ changed, unchanged })
   else if (!stdin) out.hint(summaryLine(changed, texts.size, check || diff))
@@ -56,7 +56,7 @@ async function open(
   call: CommandContext,
   paths: readonly string[],
 ): Promise<{ readonly workspace: Workspace; readonly directory: string }> {
-  needPaths(call.cwd, paths)
+  requireDocumentPaths(call.cwd, paths)
   const project = await openDocuments(call, paths[0] === undefined ? undefined : resolve(call.cwd, paths[0]))
   const { directory, config } = project
   const workspace = await loadWorkspace(directory, {

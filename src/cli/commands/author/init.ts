@@ -33,8 +33,9 @@ export async function init(call: CommandContext): Promise<void> {
   })
   const shown = relative(cwd, directory) || '.'
   if (asks) {
-    out.say([`${shown}/`, ...files.map(({ path }) => `  ${path}`)].join('\n'))
-    if (!(await io.prompts.confirm(`Write these ${files.length} files?`, signal))) return out.say('nothing was written')
+    out.message([`${shown}/`, ...files.map(({ path }) => `  ${path}`)].join('\n'))
+    if (!(await io.prompts.confirm(`Write these ${files.length} files?`, signal)))
+      return out.message('nothing was written')
   }
   const written = await writeTemplate(directory, files)
   const next = [

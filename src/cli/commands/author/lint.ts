@@ -12,7 +12,7 @@ import type { CheckedProject, FixedProject } from '../../lint/lint-fix.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { isPolicyTest } from '../../policy/test-path.ts'
 import type { Project } from '../../project/project.ts'
-import { needPaths, openDocuments, pathInProject } from '../../project/project-path.ts'
+import { requireDocumentPaths, openDocuments, pathInProject } from '../../project/project-path.ts'
 import { stdinBytes, writeOut } from '../../files/stdin-bytes.ts'
 
 export async function lint(call: CommandContext): Promise<number> {
@@ -21,7 +21,7 @@ export async function lint(call: CommandContext): Promise<number> {
   const stdin = paths.length === 1 && paths[0] === '-'
   if (stdin && (given.flag('watch') || given.text('changed') !== undefined))
     throw fail('usage', { what: 'Standard input is read once: --watch and --changed need files.' })
-  if (!stdin) needPaths(cwd, paths)
+  if (!stdin) requireDocumentPaths(cwd, paths)
   const open = (): Promise<Project> =>
     openDocuments(call, paths[0] === undefined || stdin ? undefined : resolve(cwd, paths[0]))
   const project = await open()
@@ -36,7 +36,7 @@ export async function lint(call: CommandContext): Promise<number> {
       // The project file may be invalid, or documents missing, until the next save.
       if (!isFailure(error)) throw error
       code = error.exit
-      if (last.output !== error.message) call.out.say(`error[${error.code}]: ${error.message}`)
+      if (last.output !== error.message) call.out.message(`error[${error.code}]: ${error.message}`)
       last.output = error.message
     }
   }
@@ -125,7 +125,7 @@ async function printFindings(
 ): Promise<void> {
   const format = (mode.json ? 'json' : (given.text('format') ?? 'text')) as ReportFormat
   const color = (aside ? mode.color.stderr : mode.color.stdout) > 0
-  const line = aside ? out.say : out.line
+  const line = aside ? out.message : out.line
   const isForGithub = given.text('format') === undefined && io.env['GITHUB_ACTIONS'] === 'true'
   // A clean run, the usual case, does not load the renderer.
   if (findings.length === 0 && format === 'text') return

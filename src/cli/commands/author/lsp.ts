@@ -4,7 +4,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import type { LspProject } from '../../lsp/folder.ts'
 import { serveLanguage } from '../../lsp/serve.ts'
 import { openProject, projectRoot } from '../../project/project.ts'
-import { createNotebook, hasRegistry } from '../../project/registry.ts'
+import { createRecordingRegistry, hasRegistry } from '../../project/registry.ts'
 
 export async function lsp(call: CommandContext): Promise<void> {
   const { createConnection } = await import('vscode-languageserver/node')
@@ -21,7 +21,7 @@ export async function lsp(call: CommandContext): Promise<void> {
 
 /** Reads the project file each time, since it may be the file being edited. */
 function checkOf(call: CommandContext): LspProject['check'] {
-  const notebook = createNotebook()
+  const notebook = createRecordingRegistry()
   return async (overlay) => {
     const project = await openProject(call)
     const { config, directory } = project
@@ -34,7 +34,7 @@ function checkOf(call: CommandContext): LspProject['check'] {
       ...(config.guardrails && { guardrails: config.guardrails.map((path) => path.replace(/^\.\//, '')) }),
     }
     let findings = lintWorkspace(workspace, options)
-    if (notebook.wants && hasRegistry(project)) {
+    if (notebook.hasMisses && hasRegistry(project)) {
       const { withOperator } = await import('../../project/operator.ts')
       if (await withOperator(project, call, (operator) => notebook.fetch(operator)))
         findings = lintWorkspace(workspace, options)

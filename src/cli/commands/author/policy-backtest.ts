@@ -19,8 +19,14 @@ import { answerScreen } from '../../shell/list.ts'
 import { parseMoment } from '../../shell/numbers.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { buildBundle } from '../../release/build.ts'
-import { documentsFailure, tellFindings } from '../../release/findings.ts'
-import { assumedLine, createSnapshots, factsOf, setsOf, type ReplayedFacts } from '../../policy/recorded.ts'
+import { documentsFailure, printFindings } from '../../release/findings.ts'
+import {
+  assumedLine,
+  createSnapshots,
+  recordedFacts,
+  recordedPolicySets,
+  type ReplayedFacts,
+} from '../../policy/recorded.ts'
 import { policyDocuments, subjectOf, withPolicies } from '../../policy/subject.ts'
 import { openProject, type Project } from '../../project/project.ts'
 
@@ -59,9 +65,9 @@ export async function policyBacktest(call: CommandContext): Promise<void> {
     const flips: Flip[] = []
     const assumed = new Set<string>()
     for (const decision of items) {
-      const replayed = factsOf(decision, items)
-      const before = await setsOf(decision, snapshots)
-      const after = await setsOf(decision, snapshots, (snapshot) => replacements.policiesOf(snapshot))
+      const replayed = recordedFacts(decision, items)
+      const before = await recordedPolicySets(decision, snapshots)
+      const after = await recordedPolicySets(decision, snapshots, (snapshot) => replacements.policiesOf(snapshot))
       const flip = flipOf(decision, before, after, replayed, replacements.classOf(decision))
       if (flip) flips.push(flip)
       replayed.assumed.forEach((each) => assumed.add(each))
@@ -73,9 +79,9 @@ export async function policyBacktest(call: CommandContext): Promise<void> {
         ...(assumed.size > 0 && { assumed: [...assumed].sort() }),
       })
     if (flips.length > 0) drawTable(answerScreen(call), columns, flips).forEach((line) => out.line(line))
-    out.say(`${items.length} ${items.length === 1 ? 'call' : 'calls'}, ${flips.length} would be decided otherwise`)
+    out.message(`${items.length} ${items.length === 1 ? 'call' : 'calls'}, ${flips.length} would be decided otherwise`)
     const assumption = assumedLine(assumed)
-    if (assumption !== undefined) out.say(assumption)
+    if (assumption !== undefined) out.message(assumption)
   })
 }
 
@@ -165,7 +171,7 @@ async function bundleIn(
   if (!documents.some(isRoot)) return undefined
   const { workspace, findings, compiled } = await buildBundle({ project, path, operator })
   if (compiled?.bundle) return compiled.bundle
-  tellFindings(call, findings, workspace)
+  printFindings(call, findings, workspace)
   throw documentsFailure(findings, call)
 }
 

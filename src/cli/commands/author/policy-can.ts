@@ -2,13 +2,13 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
-import { passableOf } from '../../../compile/diff/passable.ts'
+import { findPassableCall } from '../../../compile/diff/passable.ts'
 import { readCondition, type Condition } from '../../../policy/condition/condition.ts'
 import { describeCondition } from '../../../policy/condition/describe.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { bundleAt } from '../../policy/bundle.ts'
-import { factsOf } from '../../policy/situation.ts'
-import { agentOf, calleeOf, setsOf, subjectOf } from '../../policy/subject.ts'
+import { compileBundleAt } from '../../policy/bundle.ts'
+import { hypotheticalFacts } from '../../policy/hypothetical-call.ts'
+import { agentOf, calleeOf, policySetsOf, subjectOf } from '../../policy/subject.ts'
 import { openProject } from '../../project/project.ts'
 
 export async function policyCan(call: CommandContext): Promise<number> {
@@ -17,19 +17,19 @@ export async function policyCan(call: CommandContext): Promise<number> {
   const at = resolve(cwd, agent)
   const isPath = (await stat(at).catch(() => undefined)) !== undefined
   const project = await openProject(call, isPath ? at : undefined)
-  const { bundle } = await bundleAt(call, project, isPath ? at : project.directory)
+  const { bundle } = await compileBundleAt(call, project, isPath ? at : project.directory)
   const subject = subjectOf(bundle, agentOf(bundle, isPath ? undefined : agent))
   const callee = calleeOf(subject, tool)
   const unattended = given.flag('unattended')
   const where = readWhere(given.text('where'))
   const { checkValue } = await import('../../../tools/check.ts')
-  const answer = passableOf({
-    sets: setsOf(subject),
+  const answer = findPassableCall({
+    sets: policySetsOf(subject),
     callee: callee.tool,
     schemas: callee.schemas,
     unattended,
     ...(where && { where }),
-    factsOf: (args, context) => factsOf({ subject, tool: callee.tool, args, context, now: io.clock.now() }),
+    factsOf: (args, context) => hypotheticalFacts({ subject, tool: callee.tool, args, context, now: io.clock.now() }),
     accepts: (args) => callee.schemas.every((schema) => checkValue(schema, args).length === 0),
   })
   if (mode.json) await out.json(answer)
@@ -48,7 +48,7 @@ export async function policyCan(call: CommandContext): Promise<number> {
   }
   const expected = given.text('expect')
   if (expected === undefined || expected === answer.can) return 0
-  out.say(`expected ${expected}`)
+  out.message(`expected ${expected}`)
   return 1
 }
 

@@ -8,21 +8,21 @@ import { createTheme } from '../../../terminal/theme.ts'
 import { pathOfAgent } from '../../project/agent-path.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { parseJson, readText } from '../../runs/input.ts'
-import { bundleAt } from '../../policy/bundle.ts'
+import { compileBundleAt } from '../../policy/bundle.ts'
 import { placesOf, type LeafPlaces } from '../../policy/places.ts'
-import { factsOf } from '../../policy/situation.ts'
+import { hypotheticalFacts } from '../../policy/hypothetical-call.ts'
 import {
   agentOf,
   calleeOf,
   policiesAlone,
   policyDocuments,
-  setsOf,
+  policySetsOf,
   subjectOf,
   withPolicies,
   type EvalCallee,
   type EvalSubject,
 } from '../../policy/subject.ts'
-import { decisionLine, explanationLines, toJson } from '../../policy/told.ts'
+import { decisionLine, explanationLines, decisionJson } from '../../policy/print-decision.ts'
 import { openProject } from '../../project/project.ts'
 
 export async function policyEval(call: CommandContext): Promise<number> {
@@ -34,20 +34,21 @@ export async function policyEval(call: CommandContext): Promise<number> {
   if (!isJsonObject(context)) throw fail('usage', { what: '--context takes an object.' })
   const { subject, places } = await subjectFor(call, tool)
   const callee = calleeOf(subject, tool)
-  const facts = factsOf({ subject, tool: callee.tool, args, context, now: io.clock.now() })
-  const explanation = explainDecision(setsOf(subject), callee.tool.wire_name, facts)
+  const facts = hypotheticalFacts({ subject, tool: callee.tool, args, context, now: io.clock.now() })
+  const explanation = explainDecision(policySetsOf(subject), callee.tool.wire_name, facts)
   const invalid = await problemsOf(args, callee)
-  if (mode.json) await out.json({ ...toJson(explanation, places), invalid })
+  if (mode.json) await out.json({ ...decisionJson(explanation, places), invalid })
   else {
     out.line(decisionLine(explanation))
     if (given.flag('explain'))
       explanationLines(explanation, places, createTheme(mode.color.stdout)).forEach((line) => out.line(line))
-    if (invalid.length > 0) out.say(`${tool} does not take these arguments; a run refuses the call before any policy:`)
-    for (const { path, message } of invalid) out.say(`  ${path === '' ? 'the arguments' : path}: ${message}`)
+    if (invalid.length > 0)
+      out.message(`${tool} does not take these arguments; a run refuses the call before any policy:`)
+    for (const { path, message } of invalid) out.message(`  ${path === '' ? 'the arguments' : path}: ${message}`)
   }
   const { decision } = explanation.decision
   if (expected === undefined || expected === decision) return 0
-  out.say(`expected ${expected}`)
+  out.message(`expected ${expected}`)
   return 1
 }
 
@@ -71,7 +72,7 @@ async function subjectFor(
   if (agent === undefined && more)
     return { subject: policiesAlone(more.workspace, more.documents, [tool]), places: placesOf(more.documents) }
   const where = path ?? (await pathOfAgent(project, agent, cwd))
-  const { bundle, documents } = await bundleAt(call, project, where)
+  const { bundle, documents } = await compileBundleAt(call, project, where)
   const subject = subjectOf(bundle, agentOf(bundle, path === undefined ? agent : undefined))
   if (!more) return { subject, places: placesOf(documents) }
   return {

@@ -10,10 +10,10 @@ import { shortId, timeOfDay } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { answerScreen } from '../../shell/list.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
-import { explainConcerns } from '../../policy/concerns.ts'
+import { explainConcerns } from '../../policy/list-applicable.ts'
 import { placesOf, type LeafPlaces } from '../../policy/places.ts'
-import { assumedLine, createSnapshots, factsOf, setsOf } from '../../policy/recorded.ts'
-import { explanationLines, toJson } from '../../policy/told.ts'
+import { assumedLine, createSnapshots, recordedFacts, recordedPolicySets } from '../../policy/recorded.ts'
+import { explanationLines, decisionJson } from '../../policy/print-decision.ts'
 import { openProject } from '../../project/project.ts'
 import { runIdOf, taskOf } from '../../project/reference.ts'
 import { RemoteError } from '../../shell/remote.ts'
@@ -35,8 +35,8 @@ export async function policyExplain(call: CommandContext): Promise<void> {
     const snapshots = createSnapshots(operator)
     const explained: ExplainedDecision[] = []
     for (const decision of wanted) {
-      const { facts, assumed } = factsOf(decision, all)
-      const explanation = explainDecision(await setsOf(decision, snapshots), decision.tool, facts)
+      const { facts, assumed } = recordedFacts(decision, all)
+      const explanation = explainDecision(await recordedPolicySets(decision, snapshots), decision.tool, facts)
       explained.push({ decision, explanation, assumed: [...assumed].sort() })
     }
     // The documents may have changed: use the places that the deciding versions recorded.
@@ -62,7 +62,7 @@ interface ExplainedDecision {
 
 /** The recorded decision has precedence: the engine may require an approval for a reason outside of policies. */
 const jsonOf = ({ decision, explanation, assumed }: ExplainedDecision, places: LeafPlaces): object => ({
-  ...toJson(explanation, places),
+  ...decisionJson(explanation, places),
   decision: decision.decision,
   explanation: decision.explanation,
   tool: decision.tool,

@@ -9,10 +9,10 @@ import type { CommandContext } from '../../shell/command.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import type { LeafPlaces } from '../../policy/places.ts'
 import { readPolicyTests, type PolicyCase } from '../../policy/case-file.ts'
-import { createCollector, type CoverageCollector, type PolicySetCoverage } from '../../policy/coverage.ts'
+import { createCoverageCollector, type CoverageCollector, type PolicySetCoverage } from '../../policy/coverage.ts'
 import { rewriteCases } from '../../policy/rewrite.ts'
-import { createAsk, decideCase, type CasePreparer, type DecidedCase } from '../../policy/run-cases.ts'
-import { toJson } from '../../policy/told.ts'
+import { createCasePreparer, decideCase, type CasePreparer, type DecidedCase } from '../../policy/run-cases.ts'
+import { decisionJson } from '../../policy/print-decision.ts'
 import { openProject } from '../../project/project.ts'
 import { filesBelow } from '../../scenario/find.ts'
 import { untilStopped } from '../../project/open-server.ts'
@@ -39,7 +39,7 @@ export async function policyTest(call: CommandContext): Promise<number> {
   const again = async (): Promise<void> => {
     await testOnce(call, wanted, minimum).catch((error: unknown) => {
       if (!isFailure(error)) throw error
-      out.say(error.message)
+      out.message(error.message)
     })
   }
   await again()
@@ -53,7 +53,7 @@ export async function policyTest(call: CommandContext): Promise<number> {
 async function testOnce(call: CommandContext, paths: readonly string[], minimum: number | undefined): Promise<number> {
   const { given, io, mode, out } = call
   const since = io.clock.monotonic()
-  const [ask, collector] = [createAsk(call), createCollector()]
+  const [ask, collector] = [createCasePreparer(call), createCoverageCollector()]
   const format = mode.json ? 'json' : (given.text('format') ?? 'text')
   const filter = createTestFilter(given.text('filter'))
   const results: PolicyCaseResult[] = []
@@ -62,7 +62,7 @@ async function testOnce(call: CommandContext, paths: readonly string[], minimum:
     results.push(...found)
     if (format === 'text') printResults(call, found)
   }
-  if (results.length === 0) filter.settle()
+  if (results.length === 0) filter.requireMatch()
   const coverage = collector.result()
   const failed = results.filter(({ ok }) => !ok).length
   const isShort = minimum !== undefined && coverage.percent < minimum
@@ -70,7 +70,7 @@ async function testOnce(call: CommandContext, paths: readonly string[], minimum:
   else if (format === 'junit') out.line(reportJunit(results, 'svc policy test'))
   else if (format === 'tap') out.line(reportTap(results))
   else
-    out.say(
+    out.message(
       summaryLine(
         results.length - failed,
         failed,
@@ -78,7 +78,7 @@ async function testOnce(call: CommandContext, paths: readonly string[], minimum:
         minimum === undefined ? undefined : coverage,
       ),
     )
-  if (isShort) out.say(`coverage is ${coverage.percent}%, below ${minimum}%`)
+  if (isShort) out.message(`coverage is ${coverage.percent}%, below ${minimum}%`)
   return failed > 0 || isShort ? 1 : 0
 }
 
@@ -137,7 +137,7 @@ async function testFile(
       decisions.push([])
       continue
     }
-    collector.know(prepared.subject.policies, prepared.places)
+    collector.addSet(prepared.subject.policies, prepared.places)
     const decided: DecidedCase[] = []
     for (const each of test.calls) {
       const since = io.clock.monotonic()
@@ -232,7 +232,7 @@ const jsonOf = (
           approvals: decided.explanation.decision.obligations?.approvals_required ?? null,
         }
       : null,
-    trace: decided?.explanation && places ? toJson(decided.explanation, places).trace : [],
+    trace: decided?.explanation && places ? decisionJson(decided.explanation, places).trace : [],
     failure,
   })),
 })

@@ -40,7 +40,7 @@ export async function test(call: CommandContext): Promise<number> {
   const again = async (): Promise<void> => {
     await testOnce(call, wanted).catch((error: unknown) => {
       if (!isFailure(error)) throw error
-      call.out.say(error.message)
+      call.out.message(error.message)
     })
   }
   await again()
@@ -75,7 +75,7 @@ async function testOnce(call: CommandContext, paths: readonly string[]): Promise
     }
     if (given.flag('update') && updates.some(Boolean)) await writeUserFile(file, rewriteExpectations(text, updates))
   }
-  if (results.length === 0) filter.settle()
+  if (results.length === 0) filter.requireMatch()
   return await finish(call, format, results, since)
 }
 
@@ -198,7 +198,7 @@ async function finish(
   else if (format === 'tap') out.line(reportTap(results))
   const tokens = results.reduce((sum, { played }) => sum + (played?.run?.totalTokensUsed ?? 0), 0)
   if (format === 'text')
-    out.say(
+    out.message(
       `${passed} passed${failed > 0 ? `, ${failed} failed` : ''} in ${formatDuration(ms)}, ${call.given.flag('record') ? 'recorded' : '0 network calls'}, ${tokens} scripted tokens`,
     )
   return failed > 0 ? 1 : 0

@@ -6,7 +6,7 @@ import type { TableColumn } from '../../../terminal/table.ts'
 import { safeText } from '../../../terminal/text.ts'
 import { formatRelative } from '../../../terminal/time.ts'
 import { openUserFile } from '../../files/read-file.ts'
-import { sizeOf, readSize } from '../../files/size.ts'
+import { formatSize, readSize } from '../../files/size.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { printList } from '../../shell/list.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
@@ -59,7 +59,7 @@ export async function filesUpload(call: CommandContext): Promise<void> {
       const shown = safeText(name ?? basename(file))
       out.line(
         io.stdout.isTTY
-          ? `${shown}  ${upload.mediaType}  ${sizeOf(bytes)}  → ${objectKey}`
+          ? `${shown}  ${upload.mediaType}  ${formatSize(bytes)}  → ${objectKey}`
           : [shown, upload.mediaType, bytes, objectKey].join('\t'),
       )
     }
@@ -93,7 +93,7 @@ const columns = (now: number): readonly TableColumn<FileView>[] => [
   { title: 'TYPE', cell: ({ mediaType }) => mediaType },
   {
     title: 'SIZE',
-    cell: ({ sizeBytes }) => sizeOf(sizeBytes),
+    cell: ({ sizeBytes }) => formatSize(sizeBytes),
     plain: ({ sizeBytes }) => String(sizeBytes),
     align: 'right',
   },
@@ -120,6 +120,6 @@ export async function filesGet(call: CommandContext): Promise<void> {
     if (to === '-') return io.writeBytes?.(bytes)
     await writeUserFile(resolve(cwd, to), bytes)
     if (mode.json) return await out.json({ objectKey: key, file: to, bytes: bytes.length })
-    out.hint(`wrote ${to} (${sizeOf(bytes.length)})`)
+    out.hint(`wrote ${to} (${formatSize(bytes.length)})`)
   })
 }

@@ -2,12 +2,12 @@ import { resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { readDecisions } from '../../runs/decide-file.ts'
-import { documentsFailure, tellFindings } from '../../release/findings.ts'
+import { documentsFailure, printFindings } from '../../release/findings.ts'
 import { followRun } from '../../runs/follow.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
 import { readInput, type InputContract } from '../../runs/input.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
-import { tellInterrupted, tellOutcome } from '../../runs/outcome.ts'
+import { printInterrupted, printOutcome } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { agentIdFrom, agentOf, splitVersion } from '../../project/reference.ts'
 import { readServerFile } from '../../project/server-file.ts'
@@ -52,13 +52,13 @@ export async function run(call: CommandContext): Promise<number> {
       agent,
     }
     try {
-      return await tellOutcome(
+      return await printOutcome(
         call,
-        await followRun(desk, { ...following, runId, ...(rulebook && { rulebook }) }),
+        await followRun(desk, { ...following, runId, ...(rulebook && { scriptedAnswers: rulebook }) }),
         following.events,
       )
     } catch (error) {
-      return tellInterrupted(call, runId, error)
+      return printInterrupted(call, runId, error)
     }
   } finally {
     await target.close()
@@ -93,7 +93,7 @@ async function readAgent(
     )
   return await withOperator(project, call, async (operator) => {
     const { build, saved } = await saveSnapshot(project, resolve(call.cwd, text), operator)
-    tellFindings(call, build.findings, build.workspace)
+    printFindings(call, build.findings, build.workspace)
     if (!saved) throw documentsFailure(build.findings, call)
     return { name: saved.agent }
   })

@@ -15,7 +15,7 @@ import { readFollowOptions } from '../../runs/follow-options.ts'
 import { answerScreen, printList, printLong, printOne } from '../../shell/list.ts'
 import { parseMoment, wholeNumber } from '../../shell/numbers.ts'
 import { withOperator } from '../../project/operator.ts'
-import { exitOfStatus, tellInterrupted, tellOutcome } from '../../runs/outcome.ts'
+import { exitOfStatus, printInterrupted, printOutcome } from '../../runs/outcome.ts'
 import { openProject } from '../../project/project.ts'
 import { agentOf, runIdOf } from '../../project/reference.ts'
 import { openTarget, type ServerTarget } from '../../project/target.ts'
@@ -43,12 +43,12 @@ export async function runsList(call: CommandContext): Promise<void> {
     )
   if (!given.flag('watch')) return await printList(call, await read(), columns(io.clock.now()), NOTHING)
   await watchList(call, {
-    look: async () => (await read()).items,
+    loadItems: async () => (await read()).items,
     keyOf: ({ runId, status, waitingOn }) => `${runId} ${status} ${waitingOn ?? ''}`,
     columns,
-    published: (run) => run,
-    nothing: NOTHING,
-    bell: false,
+    toJson: (run) => run,
+    emptyMessage: NOTHING,
+    soundsBell: false,
   })
 }
 
@@ -115,9 +115,9 @@ export async function runsWatch(call: CommandContext): Promise<number> {
       agent: await agentOfRun(target, runId),
     }
     try {
-      return await tellOutcome(call, await followRun(desk, { ...following, runId }), following.events)
+      return await printOutcome(call, await followRun(desk, { ...following, runId }), following.events)
     } catch (error) {
-      return tellInterrupted(call, runId, error)
+      return printInterrupted(call, runId, error)
     }
   })
 }
@@ -187,7 +187,7 @@ export async function runsConversation(call: CommandContext): Promise<void> {
     if (given.flag('markdown')) return await printLong(call, toMarkdown(conversation))
     await printLong(call, drawTimeline(answerScreen(call), items, whole.runs))
     if (whole.session.input === null && !target.operator)
-      out.say('the timeline of this trigger is hidden from API keys; svc inbox and the operator see it')
+      out.message('the timeline of this trigger is hidden from API keys; svc inbox and the operator see it')
   })
 }
 

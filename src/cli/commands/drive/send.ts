@@ -5,7 +5,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { exitOfCode } from '../../shell/exit.ts'
 import { followRun } from '../../runs/follow.ts'
 import { metadataOf } from '../../project/metadata.ts'
-import { tellInterrupted, tellOutcome } from '../../runs/outcome.ts'
+import { printInterrupted, printOutcome } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { openUserFile } from '../../files/read-file.ts'
 import { runIdOf } from '../../project/reference.ts'
@@ -46,9 +46,9 @@ export async function send(call: CommandContext): Promise<number> {
     }
     const onTask = mode.interactive ? 'prompt' : 'exit'
     try {
-      return await tellOutcome(call, await followRun(desk, { runId, onTask, show: 'none', events: false }), false)
+      return await printOutcome(call, await followRun(desk, { runId, onTask, show: 'none', events: false }), false)
     } catch (error) {
-      return tellInterrupted(call, runId, error)
+      return printInterrupted(call, runId, error)
     }
   } finally {
     await target.close()

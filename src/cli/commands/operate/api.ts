@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failure.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
 import { safeBlock } from '../../../terminal/text.ts'
-import { openRaw, type RawApi } from '../../pages/raw-api.ts'
+import { openRawApi, type RawApi } from '../../pages/raw-api.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitOfCode } from '../../shell/exit.ts'
 import { parseJson, readText } from '../../runs/input.ts'
@@ -20,7 +20,7 @@ export async function api(call: CommandContext): Promise<number> {
     throw fail('usage', { what: `"${given.argument(0)}" is no method.` }, { fix: `One of ${METHODS.join(', ')}.` })
   const path = pathOf(given.argument(1)!)
   const request = await requestOf(call, method, path)
-  const raw = await openRaw(call, await openProject(call), request.path)
+  const raw = await openRawApi(call, await openProject(call), request.path)
   try {
     const response = await raw.send(method, request.path, request.body)
     if (given.flag('include')) out.line(headOf(response))

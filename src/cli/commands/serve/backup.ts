@@ -15,7 +15,7 @@ import { OPERATOR_URL, withOperator } from '../../project/operator.ts'
 import { answersOperator } from '../../project/operator-socket.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { remoteError } from '../../shell/remote.ts'
-import { sizeOf } from '../../files/size.ts'
+import { formatSize } from '../../files/size.ts'
 import { stdinBytes } from '../../files/stdin-bytes.ts'
 import { releaseHeld } from './restored.ts'
 
@@ -34,9 +34,9 @@ export async function backup(call: CommandContext): Promise<void> {
     const [runs, objects] = [count('x-svc-runs'), count('x-svc-objects')]
     const written = file === '-' ? await toStdout(call, response.body) : await toFile(resolve(cwd, file), response.body)
     if (mode.json) return await out.json({ file, ...written, runs, objects })
-    const summary = `backed up ${countNoun(runs, 'run')}, ${countNoun(objects, 'object')}, ${sizeOf(written.bytes)}`
+    const summary = `backed up ${countNoun(runs, 'run')}, ${countNoun(objects, 'object')}, ${formatSize(written.bytes)}`
     const running = (await answersOperator(project.dataDirectory)) ? ' (server kept running)' : ''
-    if (file === '-') out.say(summary)
+    if (file === '-') out.message(summary)
     else out.line(`${summary} → ${file}${running}`)
   })
 }
@@ -121,7 +121,7 @@ export async function restore(call: CommandContext): Promise<void> {
     await there?.close()
     const lost = there && `${countNoun(there.runs, 'run')} and ${countNoun(there.files, 'file')}`
     if (lost && !(await confirmLoss(call, `Replace what is in ${dataDirectory} (${lost} are lost)?`)))
-      return out.say('kept')
+      return out.message('kept')
   }
   if (!project.anchored) throw fail('no_project', { directory: project.directory })
   const { manifest, held } = await restoreBackup({
@@ -139,11 +139,11 @@ export async function restore(call: CommandContext): Promise<void> {
     `restored ${countNoun(runs, 'run')}, ${countNoun(objects.length, 'object')} of ${manifest.workspace} → ${dataDirectory}`,
   )
   if (held.runs + held.triggers > 0)
-    out.say(
+    out.message(
       `${countNoun(held.runs, 'open run')} and ${countNoun(held.triggers, 'trigger')} are held, since they may have gone on after the backup:  svc restore --plan   svc restore --resume`,
     )
   if (project.config.workspace !== undefined && project.config.workspace !== manifest.workspace)
-    out.say(
+    out.message(
       `warning: the project's workspace is ${project.config.workspace}; agents of ${manifest.workspace} are seen with that name only`,
     )
 }
@@ -169,7 +169,7 @@ export async function reset(call: CommandContext): Promise<void> {
   const state = await openReset({ dataDirectory, workspace, config, clock: io.clock })
   const forgotten = { all, runs: state?.runs ?? 0, files: all ? (state?.files ?? 0) : 0, dataDirectory }
   try {
-    if (state && !(await mayForget(call, all, workspace, state))) return out.say('kept')
+    if (state && !(await mayForget(call, all, workspace, state))) return out.message('kept')
     await (all ? state?.forgetAll() : state?.forgetRuns())
   } finally {
     await state?.close()

@@ -16,21 +16,21 @@ import { safeText } from '../../../terminal/text.ts'
 import { timeOfDay } from '../../../terminal/time.ts'
 import { changeLines } from '../../release/changes.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { openFront, type HttpsProxy } from '../../dev/https.ts'
-import { obeyKeys, type HotkeyContext } from '../../dev/hotkeys.ts'
+import { openDevProxy, type HttpsProxy } from '../../dev/https.ts'
+import { handleHotkeys, type HotkeyContext } from '../../dev/hotkeys.ts'
 import { logRuns } from '../../dev/live-log.ts'
-import { makeTriggers } from '../../dev/triggers.ts'
+import { createTriggers } from '../../dev/triggers.ts'
 import { withDotEnv } from '../../project/dot-env.ts'
 import { exampleInput } from '../../runs/example-input.ts'
-import { tellFindings } from '../../release/findings.ts'
-import { lastWords, renderLastWords } from '../../shell/exit.ts'
+import { printFindings } from '../../release/findings.ts'
+import { describeCommandError, formatCommandError } from '../../shell/exit.ts'
 import { nextTimes } from '../../pages/next-times.ts'
 import { readText } from '../../runs/input.ts'
 import { createOperator, openOperator, type OperatorClient } from '../../project/operator.ts'
 import { answersOperator } from '../../project/operator-socket.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { forgetServer, readServerFile, writeServerFile, type FoundServerFile } from '../../project/server-file.ts'
-import { openNearby, readAddress, readyLine, untilStopped } from '../../project/open-server.ts'
+import { deleteServerFile, readServerFile, writeServerFile, type FoundServerFile } from '../../project/server-file.ts'
+import { openServerNearPort, readAddress, readyLine, untilStopped } from '../../project/open-server.ts'
 import { readTapes } from '../../scenario/rehearsal.ts'
 import { bundlesOf, saveSnapshot, type SavedSnapshots, type SnapshotSave } from '../../release/snapshots.ts'
 import { packageVersion } from '../../shell/version.ts'
@@ -57,7 +57,7 @@ export async function dev(call: CommandContext): Promise<number> {
   await readEnv(await loadWorkspace(project.directory))
   const ephemeral = given.flag('ephemeral') ? await mkdtemp(join(tmpdir(), 'svc-dev-')) : undefined
   const dataDirectory = ephemeral ?? project.dataDirectory
-  const server = await openNearby(
+  const server = await openServerNearPort(
     {
       project,
       dataDirectory,
@@ -71,7 +71,7 @@ export async function dev(call: CommandContext): Promise<number> {
   )
   const port = Number(new URL(server.url).port)
   if (address.port !== 0 && port !== address.port)
-    out.say(`Port ${address.port} or the next is taken by another program; this server listens on ${port}.`)
+    out.message(`Port ${address.port} or the next is taken by another program; this server listens on ${port}.`)
   const operator = createOperator(
     (request) => server.operator.fetch(request),
     async () => undefined,
@@ -94,7 +94,7 @@ export async function dev(call: CommandContext): Promise<number> {
     if (saving.saved) before = saving
     if (saving.saved && !key) {
       key = await makeKey(operator, saving.saved)
-      triggers = await makeTriggers(operator, project.config.triggers ?? [], saving.saved.agent)
+      triggers = await createTriggers(operator, project.config.triggers ?? [], saving.saved.agent)
       await share({ secret: key.secret, agent: key.agent })
     }
     const mended = broken && saving.saved !== undefined
@@ -114,9 +114,9 @@ export async function dev(call: CommandContext): Promise<number> {
       )
     await announce(call, server, saving.saved, key, triggers)
     if (given.flag('https') || given.flag('qr')) {
-      front = await openFront(server.url, address.host, given.flag('https'))
-      out.say(`  ${given.flag('https') ? 'HTTPS  ' : 'front  '}  ${front.url}`)
-      if (given.flag('qr') && io.stdout.isTTY && !call.mode.json) await front.showCode()
+      front = await openDevProxy(server.url, address.host, given.flag('https'))
+      out.message(`  ${given.flag('https') ? 'HTTPS  ' : 'front  '}  ${front.url}`)
+      if (given.flag('qr') && io.stdout.isTTY && !call.mode.json) await front.printQrCode()
     }
     await tellDiagnostics(call, saving)
     await stay({ call, project, path, operator })
@@ -126,7 +126,7 @@ export async function dev(call: CommandContext): Promise<number> {
     if (key) await operator.call('POST /keys/:id/revoke', { id: key.keyId, body: undefined })
     await server.close()
     if (ephemeral !== undefined) {
-      await forgetServer(project.dataDirectory)
+      await deleteServerFile(project.dataDirectory)
       await rm(ephemeral, { recursive: true, force: true })
     }
   }
@@ -160,7 +160,7 @@ async function attach(
     await operator?.close()
   }
   if (!call.signal.aborted && !(await answersOperator(dataDirectory)))
-    out.say(`The server of process ${pid} has ended, and so has this one. svc dev starts the next.`)
+    out.message(`The server of process ${pid} has ended, and so has this one. svc dev starts the next.`)
   return 0
 }
 
@@ -181,7 +181,7 @@ async function stay(bench: HotkeyContext, ended?: AbortSignal): Promise<void> {
   const logging = call.mode.json ? undefined : logRuns(call, operator, signal)
   try {
     const obeys = call.mode.interactive && !call.mode.json
-    await Promise.race([obeys ? obeyKeys(bench, signal) : untilStopped(signal), ...(logging ? [logging] : [])])
+    await Promise.race([obeys ? handleHotkeys(bench, signal) : untilStopped(signal), ...(logging ? [logging] : [])])
   } finally {
     stop.abort()
     await logging
@@ -212,13 +212,15 @@ function createDifferences(first: SnapshotSave): (next: SnapshotSave) => Promise
     if (!next.saved) return []
     const before = last
     last = next
-    const [{ closureIn }, { diffClosures }] = await Promise.all([
+    const [{ closureInBundle }, { diffClosures }] = await Promise.all([
       import('../../../compile/diff/closure.ts'),
       import('../../../compile/diff/diff.ts'),
     ])
     const changes = bundlesOf(next).flatMap((is) => {
       const was = bundlesOf(before).find(({ root }) => root === is.root)
-      return was && is.root !== undefined ? diffClosures(closureIn(was, is.root), closureIn(is, is.root)).changes : []
+      return was && is.root !== undefined
+        ? diffClosures(closureInBundle(was, is.root), closureInBundle(is, is.root)).changes
+        : []
     })
     return changes.filter(({ severity, widens }) => widens || severity !== 'patch')
   }
@@ -244,13 +246,15 @@ async function announce(
   if (mode.json) return await out.ndjson(readyLine(server))
   if (!io.stdout.isTTY) out.line(`ready ${server.url}`)
   const model = saved && `   model: ${saved.model}${saved.model.startsWith('scripted/') ? ' (no key needed)' : ''}`
-  out.say(`  svc ${packageVersion}   ${saved ? `${saved.agent}@${saved.version}${model}` : 'waiting for a clean save'}`)
-  out.say(`  API      ${server.url}${key ? `      key  ${key.prefix}…  (in server.json)` : ''}`)
-  out.say(`  uploads  ${server.uploadUrl}`)
+  out.message(
+    `  svc ${packageVersion}   ${saved ? `${saved.agent}@${saved.version}${model}` : 'waiting for a clean save'}`,
+  )
+  out.message(`  API      ${server.url}${key ? `      key  ${key.prefix}…  (in server.json)` : ''}`)
+  out.message(`  uploads  ${server.uploadUrl}`)
   for (const { name, cron, timeZone } of triggers) {
     if (cron === null) continue
     const [next] = await nextTimes(cron, timeZone ?? undefined, io.clock.now())
-    out.say(`  schedule ${safeText(name)}      next ${next} (${timeZone ?? 'UTC'})`)
+    out.message(`  schedule ${safeText(name)}      next ${next} (${timeZone ?? 'UTC'})`)
   }
   if (saved)
     out.hint(
@@ -273,29 +277,33 @@ async function reload(
     const saving = await save()
     await tellDiagnostics(call, saving)
     if (changed.some((name) => DOT_ENV.test(name)))
-      out.say(`${timeOfDay(io.clock.now())}  read ${safeText(changed.join(', '))}; secrets count from the next call`)
+      out.message(
+        `${timeOfDay(io.clock.now())}  read ${safeText(changed.join(', '))}; secrets count from the next call`,
+      )
     if (saving.saved?.unchanged && saving.mended && !mode.json)
-      out.say(`${timeOfDay(io.clock.now())}  clean again; ${saving.saved.version} stays deployed`)
+      out.message(`${timeOfDay(io.clock.now())}  clean again; ${saving.saved.version} stays deployed`)
     if (!saving.saved || saving.saved.unchanged) return
     const { agent, version: deployed } = saving.saved
     const ms = Math.round(io.clock.monotonic() - since)
     // Deploys first: the comparison may take longer.
     const changes = await differences(saving)
     if (mode.json) return await out.ndjson({ type: 'reload', changed, agent, version: deployed, ms, changes })
-    out.say(`${timeOfDay(io.clock.now())}  changed ${safeText(changed.join(', '))} → ${deployed} deployed in ${ms} ms`)
-    changeLines(changes, true).forEach((line) => out.say(`          ${line}`))
+    out.message(
+      `${timeOfDay(io.clock.now())}  changed ${safeText(changed.join(', '))} → ${deployed} deployed in ${ms} ms`,
+    )
+    changeLines(changes, true).forEach((line) => out.message(`          ${line}`))
   } catch (error) {
-    const words = lastWords(error)
+    const words = describeCommandError(error)
     if (!words) throw error
     if (mode.json) await out.ndjson({ type: 'diagnostic', severity: 'error', rule: words.code, message: words.message })
-    else out.say(renderLastWords(words, false))
+    else out.message(formatCommandError(words, false))
   }
 }
 
 async function tellDiagnostics(call: CommandContext, { build: { findings, workspace } }: SnapshotSave): Promise<void> {
   const worth = findings.filter(({ severity }) => severity !== 'info')
   if (call.mode.json) for (const each of worth) await call.out.ndjson({ type: 'diagnostic', ...each })
-  else tellFindings(call, worth, workspace)
+  else printFindings(call, worth, workspace)
 }
 
 const DOT_ENV = /^\.env(?:\.local)?$/
@@ -303,6 +311,6 @@ const DOT_ENV = /^\.env(?:\.local)?$/
 /** Logs errors only, and no values, since these lines are not redacted. */
 const quietLog = (out: CommandContext['out']): Log => ({
   write(level, message) {
-    if (level === 'warn' || level === 'error') out.say(`${level}: ${message}`)
+    if (level === 'warn' || level === 'error') out.message(`${level}: ${message}`)
   },
 })

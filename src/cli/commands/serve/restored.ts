@@ -6,7 +6,7 @@ import { shortId } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { confirmLoss } from '../../shell/confirm.ts'
 import { countNoun } from '../../shell/counted.ts'
-import { answerScreen, talkScreen } from '../../shell/list.ts'
+import { answerScreen, messageScreen } from '../../shell/list.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { agentOf, runIdOf } from '../../project/reference.ts'
@@ -26,15 +26,15 @@ export async function releaseHeld(call: CommandContext): Promise<void> {
     if (given.flag('plan')) {
       if (mode.json) return await out.json(held)
       const lines = drawPlan(answerScreen(call), held)
-      return lines.length === 0 ? out.say(NOTHING) : lines.forEach(out.line)
+      return lines.length === 0 ? out.message(NOTHING) : lines.forEach(out.line)
     }
     const body = await named(call, operator)
     const total = held.runs.length + held.triggers.length
     if (total > 0 && !mode.yes) {
-      drawPlan(talkScreen(call), held).forEach(out.say)
+      drawPlan(messageScreen(call), held).forEach(out.message)
       const what = Object.keys(body).length === 0 ? 'all of it' : 'what was named'
       if (!(await confirmLoss(call, `Release ${what}? Calls made after the backup may then be made again.`)))
-        return out.say('kept')
+        return out.message('kept')
     }
     const released = await operator.call('POST /restored/release', { body })
     if (mode.json) return await out.json(released)

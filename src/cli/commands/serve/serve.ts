@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
 import { isFailure } from '../../../base/failure.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { tellUndeployed, type LateEdge } from '../../release/late-edges.ts'
-import { talkScreen } from '../../shell/list.ts'
+import { printUndeployed, type LateEdge } from '../../release/late-edges.ts'
+import { messageScreen } from '../../shell/list.ts'
 import { createOperator } from '../../project/operator.ts'
 import { answersOperator } from '../../project/operator-socket.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { prettyLog } from '../../runs/pretty-log.ts'
-import { openServing, readAddress, readyLine, untilStopped } from '../../project/open-server.ts'
+import { openProjectServer, readAddress, readyLine, untilStopped } from '../../project/open-server.ts'
 import { publishPath } from '../ship/publish.ts'
 
 /** The server for shared use. Logs are JSON on stderr; stdout gets one line when the server is ready. */
@@ -18,14 +18,14 @@ export async function serve(call: CommandContext): Promise<number> {
   const address = readAddress(call, project)
   const [storage, adminSocket] = [given.text('storage'), given.text('admin-socket')]
   const server = await openWhenFree(call, project.dataDirectory, () =>
-    openServing(
+    openProjectServer(
       {
         project: storage === undefined ? project : withStorage(project, storage),
         dataDirectory: project.dataDirectory,
         env: io.env,
         offline: given.flag('offline'),
         otel: given.flag('otel'),
-        ...(given.text('log-format') === 'pretty' && { logTo: prettyLog(talkScreen(call)) }),
+        ...(given.text('log-format') === 'pretty' && { logTo: prettyLog(messageScreen(call)) }),
         ...(adminSocket !== undefined && { adminSocket: resolve(cwd, adminSocket) }),
       },
       address,
@@ -41,7 +41,7 @@ export async function serve(call: CommandContext): Promise<number> {
       const { late = [] } = await publishPath(call, { project, operator, path, deploy: true })
       edges.push(...late)
     }
-    await tellUndeployed(call, operator, edges)
+    await printUndeployed(call, operator, edges)
     if (mode.json) await out.ndjson(readyLine(server))
     else out.line(`ready ${server.url}`)
     await untilStopped(signal)
@@ -68,7 +68,7 @@ async function openWhenFree<T>(
     } catch (error) {
       if (!isFailure(error, 'store_locked') || io.clock.monotonic() > until || signal.aborted) throw error
       if (await answersOperator(dataDirectory)) throw error
-      if (!isReported) out.say('another command holds the data directory; waiting up to 10 s for it')
+      if (!isReported) out.message('another command holds the data directory; waiting up to 10 s for it')
       await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS))
     }
   }

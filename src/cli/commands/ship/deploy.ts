@@ -2,7 +2,7 @@ import { compare } from 'semver'
 import type { CommandContext } from '../../shell/command.ts'
 import { publishedClosure } from '../../release/closures.ts'
 import { confirmLoss } from '../../shell/confirm.ts'
-import { lateEdgesOf, tellUndeployed } from '../../release/late-edges.ts'
+import { lateEdgesOf, printUndeployed } from '../../release/late-edges.ts'
 import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { agentOf, splitVersion } from '../../project/reference.ts'
@@ -24,7 +24,7 @@ export async function deploy(call: CommandContext): Promise<void> {
         `${agent.name}@${version} is yanked. Deploy it all the same?`,
         call.signal,
       )
-      if (!allowYanked) return out.say('nothing changed')
+      if (!allowYanked) return out.message('nothing changed')
     }
     const older = version !== undefined && current !== undefined && compare(version, current, true) < 0
     if (
@@ -34,7 +34,7 @@ export async function deploy(call: CommandContext): Promise<void> {
         `Deploy ${rollback ? 'the previous version' : version} of ${agent.name} again, instead of ${current}?`,
       ))
     )
-      return out.say('nothing changed')
+      return out.message('nothing changed')
     const body = {
       agent: agent.agentId,
       ...(version !== undefined && { version }),
@@ -48,6 +48,6 @@ export async function deploy(call: CommandContext): Promise<void> {
     if (mode.json) await out.json(deployed)
     else out.line(`deployed ${agent.name} ${from === null ? to : `${from} → ${to}`}${keep}`)
     const { agents } = await publishedClosure(operator, `${agent.name}@${to}`)
-    await tellUndeployed(call, operator, lateEdgesOf([...agents.values()]))
+    await printUndeployed(call, operator, lateEdgesOf([...agents.values()]))
   })
 }

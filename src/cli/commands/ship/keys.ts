@@ -79,7 +79,7 @@ export async function keysCreate(call: CommandContext): Promise<void> {
     })
     if (mode.json) return await out.json(key)
     const uploads = key.allowUploads ? ', uploads allowed' : ''
-    out.say(`key ${shortId(key.keyId)} for ${key.agent} / ${key.trigger}${uploads}. Shown once:`)
+    out.message(`key ${shortId(key.keyId)} for ${key.agent} / ${key.trigger}${uploads}. Shown once:`)
     out.line(key.secret)
   })
 }
@@ -109,7 +109,7 @@ async function createForPerson(call: CommandContext): Promise<void> {
       },
     })
     if (mode.json) return await out.json(key)
-    out.say(`operator credential ${shortId(key.keyId)} for ${personOf(key)}. Shown once:`)
+    out.message(`operator credential ${shortId(key.keyId)} for ${personOf(key)}. Shown once:`)
     out.line(key.secret)
   })
 }
@@ -129,7 +129,7 @@ export async function keysRevoke(call: CommandContext): Promise<void> {
         `Revoke key ${key.prefix}… of ${'email' in key ? key.email : `${key.agent} / ${key.trigger}`} (${used})?`,
       ))
     )
-      return out.say('kept')
+      return out.message('kept')
     const revoked = await operator.call('POST /keys/:id/revoke', { id: key.keyId, body: undefined })
     if (mode.json) return await out.json(revoked)
     out.line(`revoked ${key.prefix}…`)

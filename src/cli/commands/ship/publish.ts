@@ -8,9 +8,9 @@ import { buildBundle, type BundleBuild, type BuildOptions } from '../../release/
 import { bumpVersions, type ReleaseStep } from '../../release/bump.ts'
 import { changeLines, countChanges } from '../../release/changes.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { documentsFailure, tellFindings } from '../../release/findings.ts'
-import { lateEdgesOf, tellUndeployed, type LateEdge } from '../../release/late-edges.ts'
-import { answerScreen, talkScreen } from '../../shell/list.ts'
+import { documentsFailure, printFindings } from '../../release/findings.ts'
+import { lateEdgesOf, printUndeployed, type LateEdge } from '../../release/late-edges.ts'
+import { answerScreen, messageScreen } from '../../shell/list.ts'
 import { checkDrift } from '../../release/lock-file.ts'
 import { matrixLines } from '../../release/matrix-lines.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
@@ -71,7 +71,7 @@ export async function publish(call: CommandContext): Promise<void> {
         ...(firsts.length > 0 && { matrix: firsts }),
       }
       await out.json({ published, plan, ...(deployed && { deployed }) })
-      return await tellUndeployed(call, operator, edges)
+      return await printUndeployed(call, operator, edges)
     }
     published.forEach((each) => out.line(lineOf(each)))
     const root = deployed && published.find(({ agentVersionId }) => agentVersionId === deployed?.agentVersionId)
@@ -79,7 +79,7 @@ export async function publish(call: CommandContext): Promise<void> {
     const agent = published.find(({ kind, id }) => kind === 'Agent' && id === rootId)
     if (!deployed && agent && !(await isDeployed(operator, agent)))
       out.hint(`next:  svc deploy ${agent.id}@${agent.version}`)
-    await tellUndeployed(call, operator, edges)
+    await printUndeployed(call, operator, edges)
   })
 }
 
@@ -128,7 +128,7 @@ export async function publishPath(call: PublishContext, publishing: Publishing):
   const { operator, path, deploy, message, planOnly = false, showsFirst = false } = publishing
   const { built, texts } = await buildFor(call, publishing)
   const { workspace, findings, compiled } = built
-  tellFindings(call, findings, workspace)
+  printFindings(call, findings, workspace)
   if (!compiled?.bundle) throw documentsFailure(findings, call)
   const { bundle } = compiled
   if (deploy && bundle.root === undefined)
@@ -139,7 +139,7 @@ export async function publishPath(call: PublishContext, publishing: Publishing):
   if (planOnly) return { plan, ...root }
   // The store refuses a version that is there with other content, and says what differs.
   if (!plan.steps.some(({ taken }) => taken) && !(await mayPublish(call, publishing, plan))) {
-    call.out.say('nothing was published')
+    call.out.message('nothing was published')
     return { plan, ...root }
   }
   for (const [file, text] of Object.entries(texts)) await writeUserFile(join(workspace.root, file), text)
@@ -213,15 +213,15 @@ function tellPlan({ mode, out, io }: PublishContext, plan: PublishPlan, asked: b
   for (const { id, from, to, required, least, enough } of plan.steps) {
     if (from === null && !asked) continue
     const bumps = enough ? (required ?? 'first version') : `${required}: at least ${least}`
-    out.say(`plan  ${id} ${from === null ? to : `${from} → ${to}`}  ${bumps}`)
+    out.message(`plan  ${id} ${from === null ? to : `${from} → ${to}`}  ${bumps}`)
   }
   const lines = changeLines(plan.changes, io.stdout.isTTY)
-  lines.forEach(asked ? out.line : out.say)
+  lines.forEach(asked ? out.line : out.message)
   // Nothing says what a first version changes: all that it may do is new.
-  const screen = asked ? answerScreen({ io, mode }) : talkScreen({ io, mode })
-  for (const { agent, rows } of plan.matrix) matrixLines(screen, agent, rows).forEach(asked ? out.line : out.say)
-  if (plan.changes.length > 0) out.say(countChanges(plan))
-  else if (plan.matrix.length === 0) out.say('nothing changes')
+  const screen = asked ? answerScreen({ io, mode }) : messageScreen({ io, mode })
+  for (const { agent, rows } of plan.matrix) matrixLines(screen, agent, rows).forEach(asked ? out.line : out.message)
+  if (plan.changes.length > 0) out.message(countChanges(plan))
+  else if (plan.matrix.length === 0) out.message('nothing changes')
 }
 
 const lineOf = ({ kind, id, version, digest, agentId, agentVersionId, already }: PublishedMember): string =>

@@ -79,7 +79,7 @@ export async function triggersCreate(call: CommandContext): Promise<void> {
     if (mode.json) return await out.json(trigger)
     const next = times.length > 0 ? `; next: ${times.join(', ')}${timeZone ? ` (${timeZone})` : ''}` : ''
     out.line(`created trigger ${shortId(trigger.triggerId)} ${trigger.name}${next}`)
-    if (!trigger.exposeTimeline) out.say(HIDDEN)
+    if (!trigger.exposeTimeline) out.message(HIDDEN)
     if (type === 'api') out.hint(`next:  svc keys create --agent ${trigger.agent} --trigger ${trigger.name}`)
   })
 }
@@ -96,7 +96,7 @@ export async function triggersUpdate(call: CommandContext): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
     const { triggerId } = await triggerOf(given.argument(0)!, operator)
     const trigger = await operator.call('PATCH /triggers/:id', { id: triggerId, body })
-    if (given.choice('expose-timeline') === false) out.say(HIDDEN)
+    if (given.choice('expose-timeline') === false) out.message(HIDDEN)
     if (mode.json) return await out.json(trigger)
     out.line(`updated trigger ${shortId(triggerId)}`)
   })
@@ -107,7 +107,7 @@ export async function triggersDelete(call: CommandContext): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
     const trigger = await triggerOf(call.given.argument(0)!, operator)
     if (!(await confirmLoss(call, `Delete trigger ${trigger.name} of ${trigger.agent}? Its keys stop working.`)))
-      return out.say('kept')
+      return out.message('kept')
     const deleted = await operator.call('DELETE /triggers/:id', { id: trigger.triggerId, body: undefined })
     if (mode.json) return await out.json(deleted)
     out.line(`deleted trigger ${shortId(trigger.triggerId)}`)

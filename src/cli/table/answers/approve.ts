@@ -1,5 +1,5 @@
 import type { InboxItem, ProbeView } from '../../../spec/operator.ts'
-import type { AnswerReceipt } from '../../runs/approval-session.ts'
+import type { AnswerReceipt } from '../../runs/task-channel.ts'
 import {
   anyValue,
   boolean,

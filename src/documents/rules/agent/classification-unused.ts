@@ -13,7 +13,7 @@ export const agentClassificationUnused: LintRule = {
   check(document, report, { workspace }) {
     const own = document.texts('metadata.governance.classifications.*')
     if (own.length === 0) return
-    const read = new Set(workspace.neighbours(document).flatMap(classificationsRead))
+    const read = new Set(workspace.publishedTogether(document).flatMap(classificationsRead))
     if (!own.some(({ value }) => read.has(value))) return
     for (const each of own)
       if (!read.has(each.value)) report(each, `No policy reads the classification "${each.value}".`)

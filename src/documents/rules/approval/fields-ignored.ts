@@ -1,4 +1,4 @@
-import { removalOf } from '../../edit/removal.ts'
+import { removalEdits } from '../../edit/removal.ts'
 import { decisionOf } from '../../facts/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -18,7 +18,7 @@ export const approvalFieldsIgnored: LintRule = {
           { ...found, range: found.keyRange },
           `A policy that decides ${type} never asks, so \`${name}\` is not used.`,
           {
-            fix: { description: 'Remove it.', edits: removalOf(document, found.pointer) },
+            fix: { description: 'Remove it.', edits: removalEdits(document, found.pointer) },
           },
         )
   },

@@ -14,7 +14,7 @@ export const approvalHiddenTimeline: LintRule = {
   check(document, report, { workspace, server }) {
     if (server === undefined || document.identity === undefined) return
     const { id } = document.identity
-    const trigger = Object.hasOwn(server.hidden, id) ? server.hidden[id] : undefined
+    const trigger = Object.hasOwn(server.hiddenTimelines, id) ? server.hiddenTimelines[id] : undefined
     if (trigger === undefined) return
     const closure = closureOf(workspace, document)
     const policy = workspace.documents.find(

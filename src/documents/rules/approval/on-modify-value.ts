@@ -1,4 +1,4 @@
-import { oneOf } from '../../facts/one-of.ts'
+import { checkDecisionWord } from '../../facts/decision-word.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalOnModifyValue: LintRule = {
@@ -8,5 +8,5 @@ export const approvalOnModifyValue: LintRule = {
   fix: 'Write revalidate, accept or reject.',
   source: 'Authoring format, "decision": `on_modify`; decisions, section 8',
   kinds: ['Policy'],
-  check: oneOf('on_modify', ['revalidate', 'accept', 'reject']),
+  check: checkDecisionWord('on_modify', ['revalidate', 'accept', 'reject']),
 }

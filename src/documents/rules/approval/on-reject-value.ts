@@ -1,4 +1,4 @@
-import { oneOf } from '../../facts/one-of.ts'
+import { checkDecisionWord } from '../../facts/decision-word.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalOnRejectValue: LintRule = {
@@ -8,5 +8,5 @@ export const approvalOnRejectValue: LintRule = {
   fix: 'Write return_to_agent or fail.',
   source: 'Authoring format, "decision": `on_reject`; decisions, section 8',
   kinds: ['Policy'],
-  check: oneOf('on_reject', ['return_to_agent', 'fail']),
+  check: checkDecisionWord('on_reject', ['return_to_agent', 'fail']),
 }

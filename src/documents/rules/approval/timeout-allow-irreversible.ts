@@ -1,6 +1,6 @@
 import { gatedBindings, scopeOf } from '../../facts/attachments.ts'
 import { declaredClass, effectiveClass } from '../../facts/bindings.ts'
-import { decisionOf, isAllowedInSilence } from '../../facts/decision.ts'
+import { decisionOf, isAllowedOnTimeout } from '../../facts/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalTimeoutAllowIrreversible: LintRule = {
@@ -12,7 +12,7 @@ export const approvalTimeoutAllowIrreversible: LintRule = {
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {
-    if (!isAllowedInSilence(document)) return
+    if (!isAllowedOnTimeout(document)) return
     const timeout = document.placeOf('/spec/decision/timeout/default')
     const fix = 'Write deny or escalate.'
     const { approvals_required: count, comprehension_required: comprehension } = decisionOf(document)

@@ -1,6 +1,6 @@
 import { gatedBindings, scopeOf } from '../../facts/attachments.ts'
 import { declaredClass, effectiveClass } from '../../facts/bindings.ts'
-import { isAllowedInSilence } from '../../facts/decision.ts'
+import { isAllowedOnTimeout } from '../../facts/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalTimeoutAllow: LintRule = {
@@ -12,7 +12,7 @@ export const approvalTimeoutAllow: LintRule = {
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {
-    if (!isAllowedInSilence(document)) return
+    if (!isAllowedOnTimeout(document)) return
     const timeout = document.placeOf('/spec/decision/timeout/default')
     const scope = scopeOf(document)
     const scoped = scope === undefined ? [] : workspace.find(document, 'Tool', scope)

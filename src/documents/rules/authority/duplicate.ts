@@ -1,4 +1,4 @@
-import { removalOf } from '../../edit/removal.ts'
+import { removalEdits } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const authorityDuplicate: LintRule = {
@@ -13,7 +13,7 @@ export const authorityDuplicate: LintRule = {
     for (const each of document.texts('metadata.governance.authority_boundaries.*')) {
       if (seen.has(each.value))
         report(each, `The boundary "${each.value}" stands here twice.`, {
-          fix: { description: 'Remove it.', edits: removalOf(document, each.pointer) },
+          fix: { description: 'Remove it.', edits: removalEdits(document, each.pointer) },
         })
       seen.add(each.value)
     }

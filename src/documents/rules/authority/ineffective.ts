@@ -1,6 +1,6 @@
 import { scopeOf } from '../../facts/attachments.ts'
 import { boundariesOf } from '../../facts/authority.ts'
-import { subAgentsOf, childOf, toolsOf } from '../../facts/bindings.ts'
+import { subAgentsOf, subAgentDocument, toolsOf } from '../../facts/bindings.ts'
 import { closureOf } from '../../facts/closure.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
@@ -37,5 +37,5 @@ const mayConcern = (workspace: Workspace, agent: Document, tool: string | undefi
   closureOf(workspace, agent).some(
     (each) =>
       toolsOf(each).some(({ ref }) => ref?.id === tool) ||
-      subAgentsOf(each).some((edge) => childOf(workspace, edge) === undefined),
+      subAgentsOf(each).some((edge) => subAgentDocument(workspace, edge) === undefined),
   )

@@ -9,7 +9,7 @@ export const authorityLoosened: LintRule = {
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace, loosened = [] }) {
-    for (const { agent, say, place } of loosened) {
+    for (const { agent, change: say, place } of loosened) {
       if (agent !== document.identity?.id) continue
       const [path = '', line = '1'] = place?.split(/:(?=\d+$)/) ?? []
       const source = workspace.files.paths.includes(path) ? workspace.source(path) : undefined

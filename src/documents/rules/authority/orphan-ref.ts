@@ -1,6 +1,6 @@
 import { linkOf } from '../../facts/decision.ts'
 import { textsAt, type Document } from '../../text/document.ts'
-import { oncePerObject } from '../../workspace/once.ts'
+import { memoizePerObject } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
@@ -15,7 +15,7 @@ export const authorityOrphanRef: LintRule = {
   check(document, report, { workspace }) {
     const link = linkOf(document)
     if (link === undefined) return
-    const named = namedAmong(workspace, workspace.neighbours(document))
+    const named = namedAmong(workspace, workspace.publishedTogether(document))
     if (named.has(link)) return
     const near = nearestCandidate(link, named)
     report(
@@ -31,7 +31,7 @@ export const authorityOrphanRef: LintRule = {
 }
 
 /** The boundaries that the documents of one publication declare. */
-const namedAmong = oncePerObject(
+const namedAmong = memoizePerObject(
   (_, around: readonly Document[]): ReadonlySet<string> =>
     new Set(around.flatMap((each) => textsAt(each.value, 'metadata.governance.authority_boundaries.*'))),
 )

@@ -33,4 +33,4 @@ export const authorityUnresolved: LintRule = {
 
 /** The boundaries that policies name in `authority_ref`. */
 const boundariesLinked = (workspace: Workspace, agent: Document): string[] =>
-  workspace.neighbours(agent).flatMap((each) => (each.kind === 'Policy' ? (linkOf(each) ?? []) : []))
+  workspace.publishedTogether(agent).flatMap((each) => (each.kind === 'Policy' ? (linkOf(each) ?? []) : []))

@@ -1,5 +1,5 @@
 import { rsort } from 'semver'
-import { subAgentsOf, textAt } from '../../facts/bindings.ts'
+import { subAgentsOf, textMember } from '../../facts/bindings.ts'
 import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -12,7 +12,7 @@ export const bundleExternalUnpinned: LintRule = {
   kinds: ['Agent'],
   check(document, report, { workspace, published }) {
     for (const { pointer, value } of subAgentsOf(document)) {
-      const ref = readAgentRef(textAt(value, 'ref') ?? '')
+      const ref = readAgentRef(textMember(value, 'ref') ?? '')
       if (ref.form !== 'floating' || value['late_bound'] === true) continue
       const [latest] = rsort([...published.versions('Agent', ref.id)])
       // `subagent/ref-form` reports agents of the project, which are referenced by path.

@@ -32,11 +32,11 @@ export const bundleLockDrift: LintRule = {
 /** The root agent of the closure: that of a Bundle, or an agent compiled without one. */
 function rootOf(workspace: Workspace, document: Document): Document | undefined {
   const alone = workspace.bundleOf(document) === undefined
-  if (document.kind === 'Agent') return alone && document.sound ? document : undefined
+  if (document.kind === 'Agent') return alone && document.hasValidShape ? document : undefined
   const [root] = document.texts('spec.root')
   const found = root && workspace.resolve(document, root.value)
   return found && 'path' in found
-    ? workspace.documentsAt(found.path).find((each) => each.kind === 'Agent' && each.sound)
+    ? workspace.documentsAt(found.path).find((each) => each.kind === 'Agent' && each.hasValidShape)
     : undefined
 }
 

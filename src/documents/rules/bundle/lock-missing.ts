@@ -1,4 +1,4 @@
-import { toolDocument, toolsOf, subAgentsOf, textAt } from '../../facts/bindings.ts'
+import { toolDocument, toolsOf, subAgentsOf, textMember } from '../../facts/bindings.ts'
 import { readLock } from '../../facts/lock-file.ts'
 import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
@@ -13,13 +13,13 @@ export const bundleLockMissing: LintRule = {
   kinds: ['Bundle'],
   check(document, report, { workspace, locks }) {
     if (readLock(workspace, document) !== undefined) return
-    for (const agent of workspace.neighbours(document)) {
+    for (const agent of workspace.publishedTogether(document)) {
       const tool = toolsOf(agent).find(
         (use) =>
           !use.builtin && use.ref !== undefined && use.value['mcp'] === undefined && !toolDocument(workspace, use),
       )
       const child = subAgentsOf(agent).find(
-        ({ value }) => readAgentRef(textAt(value, 'ref') ?? '').form === 'pinned' && value['late_bound'] !== true,
+        ({ value }) => readAgentRef(textMember(value, 'ref') ?? '').form === 'pinned' && value['late_bound'] !== true,
       )
       const from = tool?.value['ref'] ?? child?.value['ref']
       if (typeof from !== 'string') continue

@@ -17,7 +17,7 @@ export const bundleUnreferencedFile: LintRule = {
     const directory = workspace.bundleDirectory(document)
     const inside = pathsUnder(workspace.files.paths, directory).filter((path) => TO_BE_NAMED.test(path))
     if (inside.length === 0) return
-    const used = new Set(workspace.neighbours(document).flatMap((each) => pathsOf(workspace, each)))
+    const used = new Set(workspace.publishedTogether(document).flatMap((each) => pathsOf(workspace, each)))
     const beside = new Set([directory, ...[...used].filter((path) => TEXT.test(path)).map(directoryOf)])
     const stray = inside.filter(
       (path) =>

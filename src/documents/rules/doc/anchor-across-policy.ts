@@ -1,4 +1,4 @@
-import { flowText, MERGE_KEY, writtenOut } from '../../edit/merge-keys.ts'
+import { flowText, MERGE_KEY, mergeKeyEdits } from '../../edit/merge-keys.ts'
 import { everyNode, placeOfNode } from '../../text/nodes.ts'
 import { segmentsOf } from '../../text/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'
@@ -23,7 +23,7 @@ export const docAnchorAcrossPolicy: LintRule = {
         fix: {
           description: 'Write it out.',
           edits: isMerged
-            ? writtenOut(document, use.pointer.slice(0, use.pointer.lastIndexOf(MERGE_KEY) + MERGE_KEY.length))
+            ? mergeKeyEdits(document, use.pointer.slice(0, use.pointer.lastIndexOf(MERGE_KEY) + MERGE_KEY.length))
             : text === undefined
               ? []
               : [{ path: place.path, range: place.range, text }],

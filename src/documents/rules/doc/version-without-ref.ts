@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../base/json.ts'
-import { removalOf } from '../../edit/removal.ts'
+import { removalEdits } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 const PLACES = [
@@ -21,7 +21,7 @@ export const docVersionWithoutRef: LintRule = {
     for (const { value, pointer } of PLACES.flatMap((place) => document.at(place))) {
       if (!isJsonObject(value) || value['version'] === undefined || value['ref'] !== undefined) continue
       report(`${pointer}/version`, '`version` has no effect without `ref`: it names a revision of that file.', {
-        fix: { description: 'Remove it.', edits: removalOf(document, `${pointer}/version`) },
+        fix: { description: 'Remove it.', edits: removalEdits(document, `${pointer}/version`) },
       })
     }
   },

@@ -1,5 +1,5 @@
 import { groupBy } from '../../text/group.ts'
-import { oncePerWorkspace } from '../../workspace/once.ts'
+import { memoizePerWorkspace } from '../../workspace/memoize.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { skeletonOf } from '../../text/scripts.ts'
@@ -23,7 +23,7 @@ export const idConfusable: LintRule = {
 }
 
 /** Maps the later of two documents to the first one with a confusable id, so that each pair is reported once. */
-const twins = oncePerWorkspace(({ documents }): ReadonlyMap<Document, Document> => {
+const twins = memoizePerWorkspace(({ documents }): ReadonlyMap<Document, Document> => {
   const twins = new Map<Document, Document>()
   const named = documents.filter(({ identity }) => identity !== undefined)
   for (const alike of groupBy(named, ({ kind, identity }) => `${kind} ${skeletonOf(identity!.id)}`).values())

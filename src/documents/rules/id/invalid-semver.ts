@@ -1,5 +1,5 @@
 import { replaceScalarFix } from '../../text/diagnostic.ts'
-import { isVersion, meantVersion } from '../../text/reference.ts'
+import { isVersion, completeVersion } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const idInvalidSemver: LintRule = {
@@ -12,7 +12,7 @@ export const idInvalidSemver: LintRule = {
     if (document.identity !== undefined && isVersion(document.identity.version)) return
     for (const version of document.texts('metadata.version')) {
       if (isVersion(version.value)) continue
-      const meant = meantVersion(version.value)
+      const meant = completeVersion(version.value)
       const fix =
         meant === undefined ? 'Write a version such as "1.0.0".' : replaceScalarFix(version, meant, `Write "${meant}".`)
       report(version, `"${version.value}" is no semver version.`, { fix })

@@ -1,7 +1,7 @@
 import { inc } from 'semver'
 import { canonicalJson } from '../../../base/json.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
-import { frozenOf } from '../../facts/frozen.ts'
+import { publishedFormOf } from '../../facts/published-form.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const idVersionReused: LintRule = {
@@ -17,7 +17,7 @@ export const idVersionReused: LintRule = {
     if ((kind !== 'Tool' && kind !== 'Policy') || identity === undefined) return
     const before = published.document?.(kind, identity.id, identity.version)
     if (before === undefined) return
-    const now = frozenOf(workspace, document)
+    const now = publishedFormOf(workspace, document)
     if (now === undefined || canonicalJson(now) === canonicalJson(before)) return
     const next = inc(identity.version, 'patch')
     const place = document.placeOf('/metadata/version')

@@ -1,4 +1,4 @@
-import { edgesOf } from '../../facts/closure.ts'
+import { subAgentEdges } from '../../facts/closure.ts'
 import { limitsOf } from '../../facts/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -11,7 +11,7 @@ export const limitsChildExceedsParent: LintRule = {
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {
-    for (const { child } of edgesOf(workspace, document))
+    for (const { child } of subAgentEdges(workspace, document))
       for (const name of CAPS) {
         const own = limitsOf(document)[name]
         const other = limitsOf(child)[name]

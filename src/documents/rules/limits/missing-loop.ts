@@ -1,4 +1,4 @@
-import { insertionOf } from '../../edit/insertion.ts'
+import { insertionEdits } from '../../edit/insertion.ts'
 import { limitsOf } from '../../facts/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -15,7 +15,7 @@ export const limitsMissingLoop: LintRule = {
       why: 'A model that loops would stop only at the guard of the server.',
       fix: {
         description: 'Add `limits: {max_loop_iterations: 25}`.',
-        edits: insertionOf(document, '/spec/limits/max_loop_iterations', '25', 'tools'),
+        edits: insertionEdits(document, '/spec/limits/max_loop_iterations', '25', 'tools'),
         unsafe: true,
       },
     })

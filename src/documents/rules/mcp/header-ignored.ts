@@ -1,4 +1,4 @@
-import { removalOf } from '../../edit/removal.ts'
+import { removalEdits } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const mcpHeaderIgnored: LintRule = {
@@ -14,7 +14,7 @@ export const mcpHeaderIgnored: LintRule = {
       const scheme = document.at(`${auth.slice(1).replaceAll('/', '.')}.scheme`)[0]?.value
       if (scheme === 'bearer')
         report(header, 'With `scheme: bearer` this header is never sent.', {
-          fix: { description: 'Remove it.', edits: removalOf(document, header.pointer) },
+          fix: { description: 'Remove it.', edits: removalEdits(document, header.pointer) },
         })
     }
   },

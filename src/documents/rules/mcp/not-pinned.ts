@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../base/json.ts'
-import { textAt, toolsOf } from '../../facts/bindings.ts'
+import { textMember, toolsOf } from '../../facts/bindings.ts'
 import { lockOf } from '../../facts/lock-file.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -14,7 +14,7 @@ export const mcpNotPinned: LintRule = {
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
-      const server = isJsonObject(use.value['mcp']) ? textAt(use.value['mcp'], 'server') : undefined
+      const server = isJsonObject(use.value['mcp']) ? textMember(use.value['mcp'], 'server') : undefined
       if (server === undefined) continue
       const pins = lockOf(workspace, document)?.mcp ?? []
       const pinned = pins.some((each) => each.agent === document.identity?.id && each.server === server)

@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 import { OFFLINE_PROVIDERS } from '../../../spec/document.ts'
-import { memoizeByText } from '../../text/remember.ts'
+import { memoizeByText } from '../../text/memoize-by-text.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 const KNOWN = [

@@ -1,5 +1,5 @@
 import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../../spec/document.ts'
-import { insertionOf } from '../../edit/insertion.ts'
+import { insertionEdits } from '../../edit/insertion.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const modelSecretImplicitMissing: LintRule = {
@@ -23,7 +23,7 @@ export const modelSecretImplicitMissing: LintRule = {
           fix: {
             description: `Add \`secrets: {${provider.value}: {fromEnv: ${variable(provider.value)}}}\`.`,
             edits: /^[a-z][a-z0-9_-]*$/.test(provider.value)
-              ? insertionOf(
+              ? insertionEdits(
                   document,
                   `/secrets/${provider.value}`,
                   provider.path.endsWith('.json')

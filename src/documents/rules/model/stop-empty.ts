@@ -1,4 +1,4 @@
-import { removalOf } from '../../edit/removal.ts'
+import { removalEdits } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const modelStopEmpty: LintRule = {
@@ -20,7 +20,7 @@ export const modelStopEmpty: LintRule = {
           ? 'An empty stop sequence stops every answer, or is refused.'
           : 'This stop sequence stands here twice.',
         {
-          fix: { description: 'Remove it.', edits: removalOf(document, found.pointer) },
+          fix: { description: 'Remove it.', edits: removalEdits(document, found.pointer) },
         },
       )
     }

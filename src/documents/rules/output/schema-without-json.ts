@@ -1,5 +1,5 @@
 import { replaceScalarFix } from '../../text/diagnostic.ts'
-import { insertionOf } from '../../edit/insertion.ts'
+import { insertionEdits } from '../../edit/insertion.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const outputSchemaWithoutJson: LintRule = {
@@ -14,7 +14,7 @@ export const outputSchemaWithoutJson: LintRule = {
     const format = document.at('output.format')[0]
     if (format === undefined)
       report('/output/schema', 'The output has a schema, but its format is text.', {
-        fix: { description: 'Add `format: json`.', edits: insertionOf(document, '/output/format', 'json') },
+        fix: { description: 'Add `format: json`.', edits: insertionEdits(document, '/output/format', 'json') },
       })
     else if (format.value === 'text')
       report(format, 'The output has a schema, but its format is text.', { fix: replaceScalarFix(format, 'json') })

@@ -1,6 +1,6 @@
 import { conditionOf } from '../../facts/conditions.ts'
 import { domainsOf } from '../../prove/policy-domains.ts'
-import { alwaysTrue as proven } from '../../prove/reasoning.ts'
+import { isAlwaysTrue as proven } from '../../prove/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyAlwaysTrue: LintRule = {

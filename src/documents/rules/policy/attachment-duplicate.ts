@@ -1,5 +1,5 @@
 import { attachmentsOf, type AttachedPolicyRef } from '../../facts/attachments.ts'
-import { removalOf } from '../../edit/removal.ts'
+import { removalEdits } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyAttachmentDuplicate: LintRule = {
@@ -24,7 +24,7 @@ export const policyAttachmentDuplicate: LintRule = {
       first.set(key, before ?? item)
       if (before === undefined || before === item) continue
       report(at, `${name} is attached here twice.`, {
-        fix: { description: 'Remove it.', edits: removalOf(document, item) },
+        fix: { description: 'Remove it.', edits: removalEdits(document, item) },
         related: [{ path: document.path, range: document.placeOf(before).range, message: 'first here' }],
       })
     }

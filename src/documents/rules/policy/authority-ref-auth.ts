@@ -14,7 +14,7 @@ export const policyAuthorityRefAuth: LintRule = {
     if (decisionOf(document)['type'] !== 'allow') return
     if (document.at('spec.conditions').length > 0 || document.at('spec.allow').length > 0) return
     // `authority/all-allow` reports a boundary with grants only.
-    const agents = workspace.neighbours(document).filter(({ kind }) => kind === 'Agent')
+    const agents = workspace.publishedTogether(document).filter(({ kind }) => kind === 'Agent')
     const boundaries = agents.flatMap((agent) => boundariesOf(workspace, agent))
     const alone = boundaries.some(
       ({ policies }) => policies.includes(document) && policies.every((policy) => effectOf(policy) === 'grant'),

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../base/json.ts'
-import { FIELDS } from '../../../policy/condition/fields.ts'
+import { CALL_FIELDS } from '../../../policy/condition/fields.ts'
 import { PATH_FUNCTIONS } from '../../../policy/condition/path.ts'
 import { conditionOf, conditionProblems, fieldsIn, leavesIn } from '../../facts/conditions.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
@@ -38,7 +38,7 @@ export const policyConditionField: LintRule = {
 function meant(written: JsonValue | undefined): string | undefined {
   const [, fn, root = '', name = '', rest = ''] =
     /^(?:([a-z_]+)\()?([a-z]+)\.(\w+)([^]*)$/.exec(typeof written === 'string' ? written : '') ?? []
-  const fields = Object.hasOwn(FIELDS, root) ? Object.keys(FIELDS[root]!) : []
+  const fields = Object.hasOwn(CALL_FIELDS, root) ? Object.keys(CALL_FIELDS[root]!) : []
   const field = fields.includes(name) ? name : nearestCandidate(name, fields)
   const known: readonly string[] = PATH_FUNCTIONS
   const call = fn === undefined || known.includes(fn) ? fn : nearestCandidate(fn, known)

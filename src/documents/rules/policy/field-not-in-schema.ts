@@ -2,7 +2,7 @@ import { conditionOf, fieldsIn, leavesIn } from '../../facts/conditions.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { Document } from '../../text/document.ts'
 import { domainsOf, type KnownCalls } from '../../prove/policy-domains.ts'
-import { missingIn, misstepIn, pointerAlong } from '../../text/property.ts'
+import { firstMissingStep, firstImpossibleStep, pointerAlong } from '../../text/property.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 import { pathText } from '../../../policy/condition/path.ts'
@@ -21,7 +21,8 @@ export const policyFieldNotInSchema: LintRule = {
     const { spans, base } = known[0]!.schema
     for (const { pointer, leaf } of leavesIn(document)) {
       const { root, segments, fn } = leaf.path
-      const missteps = root === 'args' ? known.map(({ schema }) => misstepIn(schema.value, segments)) : [undefined]
+      const missteps =
+        root === 'args' ? known.map(({ schema }) => firstImpossibleStep(schema.value, segments)) : [undefined]
       const [first] = missteps
       if (first === undefined || missteps.includes(undefined)) continue
       const place = document.placeOf(`${pointer}/field`)
@@ -47,7 +48,7 @@ export const policyFieldNotInSchema: LintRule = {
     if (isAllThere(document, known)) return
     for (const { pointer, path } of fieldsIn(document)) {
       if (path.root !== 'args') continue
-      const misses = known.map(({ schema }) => missingIn(schema.value, path.segments))
+      const misses = known.map(({ schema }) => firstMissingStep(schema.value, path.segments))
       const [miss] = misses
       // A policy for several tools may read an argument that one of them lacks.
       if (miss === undefined || misses.includes(undefined)) continue
@@ -81,7 +82,7 @@ function isAllThere(policy: Document, [first]: readonly KnownCalls[]): boolean {
   const leaves = leavesIn(policy)
   for (let at = 0; at < leaves.length; at++) {
     const { path } = leaves[at]!.leaf
-    if (path.root === 'args' && missingIn(first!.schema.value, path.segments) !== undefined) return false
+    if (path.root === 'args' && firstMissingStep(first!.schema.value, path.segments) !== undefined) return false
   }
   return true
 }

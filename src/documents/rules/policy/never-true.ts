@@ -1,15 +1,15 @@
 import { describeValue } from '../../../policy/condition/describe.ts'
 import { leavesOf, type Condition, type ConditionLeaf } from '../../../policy/condition/condition.ts'
 import { operatorRow } from '../../../policy/condition/operators.ts'
-import { isAlwaysUnknown } from '../../prove/admits.ts'
+import { isAlwaysUnknown } from '../../prove/satisfiable.ts'
 import { conditionOf, leavesIn } from '../../facts/conditions.ts'
 import { replaceScalarFix, type FindingFix, type FindingPlace } from '../../text/diagnostic.ts'
 import { domainAfter } from '../../prove/function-domain.ts'
 import { domainsOf, withoutSchema } from '../../prove/policy-domains.ts'
-import { isSatisfiable } from '../../prove/reasoning.ts'
+import { isSatisfiable } from '../../prove/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
-import { mayBe, type Domain } from '../../prove/value-domain.ts'
+import { mayBe, type PossibleValues } from '../../prove/value-domain.ts'
 
 export const policyNeverTrue: LintRule = {
   name: 'policy/never-true',
@@ -66,7 +66,7 @@ function isNegated(condition: Condition, leaf: ConditionLeaf): boolean {
   return ('all' in condition ? condition.all : condition.any).some((each) => isNegated(each, leaf))
 }
 
-function reasonOf({ path, op, value }: ConditionLeaf, truth: boolean, domain: Domain | undefined): string {
+function reasonOf({ path, op, value }: ConditionLeaf, truth: boolean, domain: PossibleValues | undefined): string {
   const values = domain === undefined ? undefined : domainAfter(path.fn, domain).values
   const is = `\`${path.text} ${operatorRow(op).word} ${describeValue(value)}\` is never ${truth}`
   if (values !== undefined)
@@ -80,7 +80,7 @@ function reasonOf({ path, op, value }: ConditionLeaf, truth: boolean, domain: Do
 function fixOf(
   place: FindingPlace,
   { path, op, value }: ConditionLeaf,
-  domain: Domain | undefined,
+  domain: PossibleValues | undefined,
 ): { readonly fix?: FindingFix | string } {
   if (domain === undefined || typeof value !== 'string' || value === '') return {}
   const after = domainAfter(path.fn, domain)

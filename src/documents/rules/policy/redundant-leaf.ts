@@ -1,7 +1,7 @@
 import { comparesAgain, groupsIn } from '../../facts/conditions.ts'
 import { isSpread } from '../../../policy/condition/path.ts'
-import { conditionImplies, isSatisfiable } from '../../prove/reasoning.ts'
-import { removalOf } from '../../edit/removal.ts'
+import { conditionImplies, isSatisfiable } from '../../prove/conditions.ts'
+import { removalEdits } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyRedundantLeaf: LintRule = {
@@ -24,7 +24,7 @@ export const policyRedundantLeaf: LintRule = {
         })
         if (stronger === undefined) continue
         report(document.placeOf(`${one.pointer}/value`), 'A condition beside it already implies this.', {
-          fix: { description: 'Remove it.', edits: removalOf(document, one.pointer) },
+          fix: { description: 'Remove it.', edits: removalEdits(document, one.pointer) },
           related: [
             { path: document.path, range: document.placeOf(`${stronger.pointer}/value`).range, message: 'says more' },
           ],

@@ -1,7 +1,7 @@
 import { scopeOf } from '../../facts/attachments.ts'
 import { toolsOf } from '../../facts/bindings.ts'
 import type { Document } from '../../text/document.ts'
-import { oncePerObject } from '../../workspace/once.ts'
+import { memoizePerObject } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 import { readLogicalRef } from '../../text/reference.ts'
@@ -17,7 +17,7 @@ export const policyScopeUnknownTool: LintRule = {
   check(document, report, { workspace, published }) {
     const scope = scopeOf(document)
     if (scope === undefined || readLogicalRef(scope) === undefined) return
-    const known = toolsAmong(workspace, workspace.neighbours(document))
+    const known = toolsAmong(workspace, workspace.publishedTogether(document))
     // A policy that is linted alone may refer to tools outside the workspace.
     if (known.has(scope) || known.size === 0 || published.versions('Tool', scope).length > 0) return
     const near = nearestCandidate(scope, known)
@@ -31,7 +31,7 @@ export const policyScopeUnknownTool: LintRule = {
 }
 
 /** Ids of the tools that the documents of one publication define or use. */
-const toolsAmong = oncePerObject(
+const toolsAmong = memoizePerObject(
   (_, around: readonly Document[]): ReadonlySet<string> =>
     new Set(
       around.flatMap((each) =>

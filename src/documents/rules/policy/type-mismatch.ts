@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../base/json.ts'
 import type { ConditionLeaf } from '../../../policy/condition/condition.ts'
 import { innerPathText } from '../../../policy/condition/path.ts'
-import { isAlwaysUnknown } from '../../prove/admits.ts'
+import { isAlwaysUnknown } from '../../prove/satisfiable.ts'
 import { gatedBindings } from '../../facts/attachments.ts'
 import { toolDocument } from '../../facts/bindings.ts'
 import { replaceScalarFix, type FindingFix, type FindingPlace } from '../../text/diagnostic.ts'
@@ -13,7 +13,7 @@ import { pointerAlong } from '../../text/property.ts'
 import { domainsUnder, withoutSchema } from '../../prove/policy-domains.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import type { SchemaText } from '../../schemas/schemas.ts'
-import { mayBe, typeOf, type Domain } from '../../prove/value-domain.ts'
+import { mayBe, typeOf, type PossibleValues } from '../../prove/value-domain.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
 export const policyTypeMismatch: LintRule = {
@@ -65,7 +65,7 @@ export const policyTypeMismatch: LintRule = {
   },
 }
 
-function messageOf({ path, op, value }: ConditionLeaf, domain: Domain): string {
+function messageOf({ path, op, value }: ConditionLeaf, domain: PossibleValues): string {
   const types = namesOf(domain).join(' or ')
   if (path.fn !== undefined && domainAfter(path.fn, domain).types.length === 0)
     return `${path.fn}() has no result for ${innerPathText(path)}, which is ${types}.`
@@ -78,7 +78,7 @@ function fixOf(
   field: FindingPlace,
   place: FindingPlace,
   { path, value }: ConditionLeaf,
-  domain: Domain,
+  domain: PossibleValues,
 ): { readonly fix?: FindingFix } {
   const after = domainAfter(path.fn, domain)
   const meant = convertedTo(value, after)
@@ -87,7 +87,7 @@ function fixOf(
   return path.fn !== undefined && after.types.length === 0 ? { fix: replaceScalarFix(field, inner) } : {}
 }
 
-function convertedTo(value: JsonValue, domain: Domain): string | number | boolean | undefined {
+function convertedTo(value: JsonValue, domain: PossibleValues): string | number | boolean | undefined {
   const readings =
     typeof value === 'string'
       ? [
@@ -106,7 +106,7 @@ function convertedTo(value: JsonValue, domain: Domain): string | number | boolea
 }
 
 /** The types of a domain as authors write them in a schema. */
-const namesOf = ({ values, types, integer }: Domain): readonly string[] =>
+const namesOf = ({ values, types, integer }: PossibleValues): readonly string[] =>
   (values === undefined ? types : [...new Set(values.map(typeOf))]).map((type) =>
     type === 'number' && integer ? 'integer' : type,
   )

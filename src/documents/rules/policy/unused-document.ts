@@ -1,6 +1,6 @@
 import { attachmentsOf } from '../../facts/attachments.ts'
 import { decisionOf } from '../../facts/decision.ts'
-import { oncePerWorkspace } from '../../workspace/once.ts'
+import { memoizePerWorkspace } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyUnusedDocument: LintRule = {
@@ -20,7 +20,7 @@ export const policyUnusedDocument: LintRule = {
   },
 }
 
-const attached = oncePerWorkspace(
+const attached = memoizePerWorkspace(
   (workspace) =>
     new Set(workspace.documents.flatMap((each) => attachmentsOf(workspace, each)).flatMap(({ policies }) => policies)),
 )

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../base/json.ts'
 import { declaredClass } from '../../facts/bindings.ts'
 import { toolInput } from '../../facts/inputs.ts'
-import { insertionOf } from '../../edit/insertion.ts'
+import { insertionEdits } from '../../edit/insertion.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const schemaOpenObject: LintRule = {
@@ -25,7 +25,7 @@ export const schemaOpenObject: LintRule = {
         why: 'Policies cannot read what has no name, and a model may add to it.',
         fix: {
           description: 'Add `additionalProperties: false`.',
-          edits: insertionOf(input.spans, `${input.base}/additionalProperties`, 'false', 'properties'),
+          edits: insertionEdits(input.spans, `${input.base}/additionalProperties`, 'false', 'properties'),
           unsafe: true,
         },
       },

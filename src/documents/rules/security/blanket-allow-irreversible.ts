@@ -1,7 +1,7 @@
 import { authorityOver, effectOf } from '../../facts/authority.ts'
 import { effectiveClass, toolsOf } from '../../facts/bindings.ts'
 import type { Document } from '../../text/document.ts'
-import { oncePerWorkspace } from '../../workspace/once.ts'
+import { memoizePerWorkspace } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const securityBlanketAllowIrreversible: LintRule = {
@@ -34,7 +34,7 @@ export const securityBlanketAllowIrreversible: LintRule = {
 }
 
 /** The policies that allow every call in their scope; most projects have none. */
-const blanketGrants = oncePerWorkspace(
+const blanketGrants = memoizePerWorkspace(
   ({ documents }): ReadonlySet<Document> =>
     new Set(
       documents.filter(

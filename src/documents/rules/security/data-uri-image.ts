@@ -1,5 +1,5 @@
 import { toolsOf } from '../../facts/bindings.ts'
-import { abilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
+import { agentCapabilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const securityDataUriImage: LintRule = {
@@ -12,7 +12,7 @@ export const securityDataUriImage: LintRule = {
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     if (document.at('output.format')[0]?.value === 'json') return
-    if (!abilitiesOf(workspace, document).private) return
+    if (!agentCapabilitiesOf(workspace, document).private) return
     const can = toolsOf(document).map((use) => capabilitiesOf(workspace, use))
     // Labels only: a guessed capability would cause too many findings.
     if (can.some((each) => each.private === 'label') && !can.some((each) => each.egress !== undefined))

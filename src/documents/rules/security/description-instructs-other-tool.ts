@@ -1,7 +1,7 @@
 import {
   descriptionOf,
   subAgentsOf,
-  textAt,
+  textMember,
   toolDocument,
   toolsOf,
   wireNameOf,
@@ -31,13 +31,13 @@ export const securityDescriptionInstructsOtherTool: LintRule = {
       }
     }
     for (const use of toolsOf(document)) {
-      const own = textAt(use.value, 'description')
+      const own = textMember(use.value, 'description')
       const tool = own === undefined ? toolDocument(workspace, use) : undefined
       if (own !== undefined) reportOrder(use, own, `${use.pointer}/description`)
-      else if (tool?.once(orders)) reportOrder(use, descriptionOf(tool)!, tool.placeOf('/spec/description'))
+      else if (tool?.memoize(orders)) reportOrder(use, descriptionOf(tool)!, tool.placeOf('/spec/description'))
     }
     for (const edge of subAgentsOf(document)) {
-      const own = textAt(edge.value, 'description')
+      const own = textMember(edge.value, 'description')
       if (own !== undefined) reportOrder(edge, own, `${edge.pointer}/description`)
     }
   },

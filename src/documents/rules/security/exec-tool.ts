@@ -3,7 +3,7 @@ import { isGated } from '../../facts/authority.ts'
 import { toolsOf } from '../../facts/bindings.ts'
 import { wordsOf } from '../../facts/capabilities.ts'
 import { inputOf } from '../../facts/inputs.ts'
-import { oncePerObject } from '../../workspace/once.ts'
+import { memoizePerObject } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import type { SchemaText } from '../../schemas/schemas.ts'
 
@@ -32,7 +32,7 @@ export const securityExecTool: LintRule = {
 }
 
 /** Free-text arguments whose name suggests a command, or the input of a tool that executes code. */
-const scriptsIn = oncePerObject((_, { value }: SchemaText): readonly string[] => {
+const scriptsIn = memoizePerObject((_, { value }: SchemaText): readonly string[] => {
   const properties = isJsonObject(value) ? value['properties'] : undefined
   if (!isJsonObject(properties)) return []
   return Object.keys(properties).filter((name) => {

@@ -2,7 +2,7 @@ import { describedTexts } from '../../facts/described.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { schemasOf } from '../../schemas/schemas.ts'
-import { mayWrite } from '../../workspace/texts.ts'
+import { mayContain } from '../../workspace/texts.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
 export const securityInjectionPhrase: LintRule = {
@@ -14,7 +14,7 @@ export const securityInjectionPhrase: LintRule = {
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {
-    if (isAtHand(workspace, document) && !mayWrite(document, mayOrder)) return
+    if (isAtHand(workspace, document) && !mayContain(document, mayOrder)) return
     for (const described of describedTexts(workspace, document)) {
       const match = PHRASE.exec(described.text)
       if (match !== null) report(described.at, `This description gives the model orders: "${match[0]}".`)

@@ -2,10 +2,10 @@ import { authorityOver, effectOf, isStopped } from '../../facts/authority.ts'
 import { effectiveClass, toolsOf } from '../../facts/bindings.ts'
 import { conditionOf } from '../../facts/conditions.ts'
 import { inputOf } from '../../facts/inputs.ts'
-import { alwaysTrue, isBounding } from '../../prove/reasoning.ts'
-import { domainAt, type Domains } from '../../prove/value-domain.ts'
+import { isAlwaysTrue, isBounding } from '../../prove/conditions.ts'
+import { argumentValues, type PossibleValuesAt } from '../../prove/value-domain.ts'
 import type { LintRule } from '../../facts/rule.ts'
-import { witnessOf } from '../../prove/witness.ts'
+import { describeExampleCall } from '../../prove/example-call.ts'
 
 export const securityIrreversibleWithoutApproval: LintRule = {
   name: 'security/irreversible-without-approval',
@@ -20,8 +20,8 @@ export const securityIrreversibleWithoutApproval: LintRule = {
       if (effectiveClass(project.workspace, use) !== 'irreversible_action') continue
       if (isStopped(project, use)) continue
       const schema = inputOf(project.workspace, use)?.value
-      const domains: Domains = (path) =>
-        schema === undefined || path.root !== 'args' ? undefined : domainAt(schema, path.segments)
+      const domains: PossibleValuesAt = (path) =>
+        schema === undefined || path.root !== 'args' ? undefined : argumentValues(schema, path.segments)
       // `security/blanket-allow-irreversible` reports grants without conditions.
       const grants = authorityOver(project, use).policies.flatMap((policy) => {
         const condition = effectOf(policy) === 'grant' ? conditionOf(policy) : undefined
@@ -29,13 +29,13 @@ export const securityIrreversibleWithoutApproval: LintRule = {
       })
       const together = { any: grants.map(({ condition }) => condition) }
       const [grant] =
-        grants.length > 0 && alwaysTrue(together, domains)
+        grants.length > 0 && isAlwaysTrue(together, domains)
           ? grants
           : grants.filter(({ condition }) => !isBounding(condition, domains))
       if (grant === undefined) continue
       report(
         `${use.pointer}/ref`,
-        `${use.ref?.id ?? 'A tool'} cannot be undone, and is done without an approval${witnessOf(schema, grant.condition)}.`,
+        `${use.ref?.id ?? 'A tool'} cannot be undone, and is done without an approval${describeExampleCall(schema, grant.condition)}.`,
         {
           related: [
             {

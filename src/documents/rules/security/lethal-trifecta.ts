@@ -1,13 +1,13 @@
 import { isGated } from '../../facts/authority.ts'
 import { toolsOf, type ToolUse } from '../../facts/bindings.ts'
 import {
-  abilitiesOf,
+  agentCapabilitiesOf,
   capabilitiesOf,
   type ToolCapabilities,
   type CapabilityConfidence,
 } from '../../facts/capabilities.ts'
-import { taintGate } from '../../facts/taint-gate.ts'
-import { closureOf, edgesOf } from '../../facts/closure.ts'
+import { taintGateFix } from '../../facts/taint-gate.ts'
+import { closureOf, subAgentEdges } from '../../facts/closure.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
 
@@ -24,7 +24,7 @@ export const securityLethalTrifecta: LintRule = {
     // Reported at the agent that combines the three, not again at each agent that delegates to it.
     if (
       found === undefined ||
-      edgesOf(project.workspace, document).some(({ child }) => child !== document && trifecta(project, child))
+      subAgentEdges(project.workspace, document).some(({ child }) => child !== document && trifecta(project, child))
     )
       return
     const { egress, data, content, sure } = found
@@ -39,7 +39,7 @@ export const securityLethalTrifecta: LintRule = {
           message: use === data ? 'private data' : 'content of strangers',
         })),
         ...(!sure && { severity: 'warning' }),
-        fix: taintGate(project.workspace, egress) ?? 'Gate the way out, split the agent, or gate on `run.taint`.',
+        fix: taintGateFix(project.workspace, egress) ?? 'Gate the way out, split the agent, or gate on `run.taint`.',
       },
     )
   },
@@ -63,7 +63,7 @@ function trifecta(project: LintProject, agent: Document) {
 function pick(project: LintProject, agents: readonly Document[], what: keyof ToolCapabilities) {
   let first: { readonly use: ToolUse; readonly how: CapabilityConfidence } | undefined
   for (const agent of agents) {
-    if (!abilitiesOf(project.workspace, agent)[what]) continue
+    if (!agentCapabilitiesOf(project.workspace, agent)[what]) continue
     for (const use of toolsOf(agent)) {
       const how = capabilitiesOf(project.workspace, use)[what]
       if (how === undefined || (what === 'egress' && isGated(project, use))) continue
@@ -79,6 +79,6 @@ const nameOf = ({ ref, pointer }: ToolUse): string => ref?.id ?? pointer
 /** Pointer to the binding, or to the delegation that leads to it. */
 function pointerIn({ workspace }: LintProject, agent: Document, use: ToolUse): string {
   if (use.agent === agent) return `${use.pointer}/ref`
-  const edge = edgesOf(workspace, agent).find(({ child }) => closureOf(workspace, child).includes(use.agent))
+  const edge = subAgentEdges(workspace, agent).find(({ child }) => closureOf(workspace, child).includes(use.agent))
   return edge === undefined ? '/spec' : `${edge.pointer}/ref`
 }

@@ -1,6 +1,6 @@
 import { toolsOf } from '../../facts/bindings.ts'
-import { abilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
-import { closureOf, edgesOf } from '../../facts/closure.ts'
+import { agentCapabilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
+import { closureOf, subAgentEdges } from '../../facts/closure.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const securityPrivateResultFull: LintRule = {
@@ -12,10 +12,10 @@ export const securityPrivateResultFull: LintRule = {
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {
-    if (!abilitiesOf(workspace, document).egress) return
+    if (!agentCapabilitiesOf(workspace, document).egress) return
     const egress = toolsOf(document).find((use) => capabilitiesOf(workspace, use).egress !== undefined)
     if (egress === undefined) return
-    for (const { pointer, value, child } of edgesOf(workspace, document)) {
+    for (const { pointer, value, child } of subAgentEdges(workspace, document)) {
       if (value['result'] !== 'full') continue
       const source = closureOf(workspace, child)
         .flatMap(toolsOf)

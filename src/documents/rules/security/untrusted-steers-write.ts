@@ -1,6 +1,6 @@
 import { isGated } from '../../facts/authority.ts'
 import { effectiveClass, toolsOf } from '../../facts/bindings.ts'
-import { abilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
+import { agentCapabilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const securityUntrustedSteersWrite: LintRule = {
@@ -13,7 +13,7 @@ export const securityUntrustedSteersWrite: LintRule = {
   kinds: ['Agent'],
   check(document, report, project) {
     const { workspace } = project
-    if (!abilitiesOf(workspace, document).untrusted) return
+    if (!agentCapabilitiesOf(workspace, document).untrusted) return
     const uses = toolsOf(document)
     const can = uses.map((use) => capabilitiesOf(workspace, use))
     const source = uses.find((_, index) => can[index]!.untrusted !== undefined)

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../base/json.ts'
 import { authorityOver, stopsOrdinaryCalls } from '../../facts/authority.ts'
 import { toolsOf } from '../../facts/bindings.ts'
-import { abilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
+import { agentCapabilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
 import { leavesIn } from '../../facts/conditions.ts'
 import { inputOf } from '../../facts/inputs.ts'
 import type { LintRule } from '../../facts/rule.ts'
@@ -16,7 +16,7 @@ export const securityUrlArgumentOpen: LintRule = {
   kinds: ['Agent'],
   check(document, report, project) {
     const { workspace } = project
-    if (!abilitiesOf(workspace, document).egress) return
+    if (!agentCapabilitiesOf(workspace, document).egress) return
     for (const use of toolsOf(document)) {
       if (capabilitiesOf(workspace, use).egress === undefined) continue
       const schema = inputOf(workspace, use)?.value

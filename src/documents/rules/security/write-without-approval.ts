@@ -1,11 +1,11 @@
 import { isGated } from '../../facts/authority.ts'
 import { effectiveClass, toolsOf, type ToolUse } from '../../facts/bindings.ts'
-import { abilitiesOf } from '../../facts/capabilities.ts'
+import { agentCapabilitiesOf } from '../../facts/capabilities.ts'
 import type { Document } from '../../text/document.ts'
 import { inputOf } from '../../facts/inputs.ts'
 import { isUnder } from '../../text/paths.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
-import { witnessOf } from '../../prove/witness.ts'
+import { describeExampleCall } from '../../prove/example-call.ts'
 
 export const securityWriteWithoutApproval: LintRule = {
   name: 'security/write-without-approval',
@@ -18,11 +18,11 @@ export const securityWriteWithoutApproval: LintRule = {
   check(document, report, project) {
     const { workspace } = project
     // For agents that read untrusted content, `security/untrusted-steers-write` reports it.
-    if (abilitiesOf(workspace, document).untrusted) return
+    if (agentCapabilitiesOf(workspace, document).untrusted) return
     for (const use of ungatedWrites(project, document))
       report(
         `${use.pointer}/ref`,
-        `No policy applies to ${use.ref?.id ?? 'this tool'}, which makes a change on every call${witnessOf(inputOf(workspace, use)?.value)}.`,
+        `No policy applies to ${use.ref?.id ?? 'this tool'}, which makes a change on every call${describeExampleCall(inputOf(workspace, use)?.value)}.`,
         isFirst(project, use) ? { fix: HOW_TO_ACCEPT } : {},
       )
   },
@@ -48,7 +48,7 @@ function isFirst(project: LintProject, use: ToolUse): boolean {
         kind === 'Agent' && (focus === undefined || focus.some((each) => path === each || isUnder(each, path))),
     )
     const agent = agents.find(
-      (each) => !abilitiesOf(workspace, each).untrusted && ungatedWrites(project, each).length > 0,
+      (each) => !agentCapabilitiesOf(workspace, each).untrusted && ungatedWrites(project, each).length > 0,
     )
     first = agent && ungatedWrites(project, agent)[0]
     if (first) firstUses.set(project, first)

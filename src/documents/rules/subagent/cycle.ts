@@ -1,4 +1,4 @@
-import { cycleThrough, edgesOf } from '../../facts/closure.ts'
+import { cycleThrough, subAgentEdges } from '../../facts/closure.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const subagentCycle: LintRule = {
@@ -10,7 +10,7 @@ export const subagentCycle: LintRule = {
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {
-    for (const edge of edgesOf(workspace, document)) {
+    for (const edge of subAgentEdges(workspace, document)) {
       const cycle = cycleThrough(workspace, edge)
       // Reported once, at the member whose path sorts first.
       if (cycle === undefined || cycle.some(({ path }) => path < document.path)) continue

@@ -1,4 +1,4 @@
-import { subAgentsOf, textAt } from '../../facts/bindings.ts'
+import { subAgentsOf, textMember } from '../../facts/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const subagentDescriptionMissing: LintRule = {
@@ -10,7 +10,7 @@ export const subagentDescriptionMissing: LintRule = {
   kinds: ['Agent'],
   check(document, report) {
     for (const { pointer, value } of subAgentsOf(document))
-      if ((textAt(value, 'description') ?? '').trim() === '')
+      if ((textMember(value, 'description') ?? '').trim() === '')
         report(`${pointer}/ref`, 'The model gets no description of this sub-agent.')
   },
 }

@@ -1,6 +1,6 @@
 import { capabilitiesOf } from '../../facts/capabilities.ts'
 import { toolsOf } from '../../facts/bindings.ts'
-import { closureOf, edgesOf } from '../../facts/closure.ts'
+import { closureOf, subAgentEdges } from '../../facts/closure.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const subagentFullTrace: LintRule = {
@@ -14,7 +14,7 @@ export const subagentFullTrace: LintRule = {
   check(document, report, { workspace }) {
     // With an outbound channel in the parent, `security/private-result-full` reports it.
     const leaks = (): boolean => toolsOf(document).some((use) => capabilitiesOf(workspace, use).egress !== undefined)
-    for (const { pointer, value, child } of edgesOf(workspace, document)) {
+    for (const { pointer, value, child } of subAgentEdges(workspace, document)) {
       if (value['result'] !== 'full') continue
       const uses = closureOf(workspace, child).flatMap(toolsOf)
       const found = uses.map((use) => ({ use, data: capabilitiesOf(workspace, use).private }))

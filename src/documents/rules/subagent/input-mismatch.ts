@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../base/json.ts'
-import { edgesOf } from '../../facts/closure.ts'
+import { subAgentEdges } from '../../facts/closure.ts'
 import { ownInput } from '../../facts/inputs.ts'
 import { INPUT_SCHEMA, schemasOf } from '../../schemas/schemas.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
@@ -14,7 +14,7 @@ export const subagentInputMismatch: LintRule = {
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {
-    for (const edge of edgesOf(workspace, document)) {
+    for (const edge of subAgentEdges(workspace, document)) {
       const own = ownInput(workspace, edge)
       const contract = schemasOf(workspace, edge.child).find(({ at }) => at.key === INPUT_SCHEMA)?.schema?.value
       if (!isJsonObject(own?.value) || !isJsonObject(contract)) continue

@@ -1,4 +1,4 @@
-import { subAgentsOf, textAt } from '../../facts/bindings.ts'
+import { subAgentsOf, textMember } from '../../facts/bindings.ts'
 import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -13,7 +13,7 @@ export const subagentLateBoundAuthority: LintRule = {
     for (const { pointer, value } of subAgentsOf(document)) {
       if (value['late_bound'] !== true || (Array.isArray(value['policies']) && value['policies'].length > 0)) continue
       // `subagent/ref-form` reports late-bound references in another form.
-      if (readAgentRef(textAt(value, 'ref') ?? '').form !== 'floating') continue
+      if (readAgentRef(textMember(value, 'ref') ?? '').form !== 'floating') continue
       report(
         `${pointer}/late_bound`,
         'What this sub-agent may do is unknown until it is called, and nothing gates the call.',

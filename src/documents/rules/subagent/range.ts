@@ -1,4 +1,4 @@
-import { subAgentsOf, textAt } from '../../facts/bindings.ts'
+import { subAgentsOf, textMember } from '../../facts/bindings.ts'
 import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -11,7 +11,7 @@ export const subagentRange: LintRule = {
   kinds: ['Agent'],
   check(document, report) {
     for (const { value, pointer } of subAgentsOf(document)) {
-      const ref = readAgentRef(textAt(value, 'ref') ?? '')
+      const ref = readAgentRef(textMember(value, 'ref') ?? '')
       // With `late_bound`, `subagent/ref-form` reports any version.
       if (ref.form !== 'range' || value['late_bound'] === true) continue
       report(`${pointer}/ref`, `"${ref.range}" is no exact version; a sub-agent is pinned.`, {

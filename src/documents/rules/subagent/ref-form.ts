@@ -1,4 +1,4 @@
-import { subAgentsOf, textAt } from '../../facts/bindings.ts'
+import { subAgentsOf, textMember } from '../../facts/bindings.ts'
 import { readAgentRef, type AgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -11,7 +11,7 @@ export const subagentRefForm: LintRule = {
   kinds: ['Agent'],
   check(document, report, { workspace, published }) {
     for (const { value, pointer } of subAgentsOf(document)) {
-      const text = textAt(value, 'ref')
+      const text = textMember(value, 'ref')
       if (text === undefined || text === '') continue
       const ref = readAgentRef(text)
       const local = ref.form === 'floating' ? workspace.find(document, 'Agent', ref.id)[0] : undefined

@@ -1,4 +1,4 @@
-import { subAgentsOf, textAt } from '../../facts/bindings.ts'
+import { subAgentsOf, textMember } from '../../facts/bindings.ts'
 import { closureOf, isRoot } from '../../facts/closure.ts'
 import type { Document } from '../../text/document.ts'
 import { readAgentRef } from '../../text/reference.ts'
@@ -21,7 +21,7 @@ export const subagentVersionConflict: LintRule = {
         first.set(at.identity.id, { version: at.identity.version, at, pointer: '/metadata/version' })
     for (const agent of closure)
       for (const { pointer, value } of subAgentsOf(agent)) {
-        const ref = readAgentRef(textAt(value, 'ref') ?? '')
+        const ref = readAgentRef(textMember(value, 'ref') ?? '')
         if (ref.form !== 'pinned' || value['late_bound'] === true) continue
         const before = first.get(ref.id)
         if (before === undefined) first.set(ref.id, { version: ref.version, at: agent, pointer: `${pointer}/ref` })

@@ -1,7 +1,7 @@
 import { attachmentsOf, scopeOf } from '../../facts/attachments.ts'
 import { effectiveClass, toolsOf, type ToolUse } from '../../facts/bindings.ts'
 import { authorityOver, boundariesOf, effectOf, isStopped, stopsOrdinaryCalls } from '../../facts/authority.ts'
-import { closureOf, edgesOf } from '../../facts/closure.ts'
+import { closureOf, subAgentEdges } from '../../facts/closure.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
 
@@ -15,7 +15,7 @@ export const subagentWidensAuthority: LintRule = {
   kinds: ['Agent'],
   check(document, report, project) {
     const { workspace } = project
-    const edges = edgesOf(workspace, document).filter(({ child }) => child !== document)
+    const edges = subAgentEdges(workspace, document).filter(({ child }) => child !== document)
     if (edges.length === 0) return
     for (const edge of edges) {
       const open = closureOf(workspace, edge.child)

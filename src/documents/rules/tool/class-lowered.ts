@@ -1,5 +1,5 @@
-import { classOf, declaredClass, sideEffectRank, toolDocument, toolsOf } from '../../facts/bindings.ts'
-import { removalOf } from '../../edit/removal.ts'
+import { readSideEffectClass, declaredClass, sideEffectRank, toolDocument, toolsOf } from '../../facts/bindings.ts'
+import { removalEdits } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolClassLowered: LintRule = {
@@ -13,7 +13,7 @@ export const toolClassLowered: LintRule = {
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
       const tool = toolDocument(workspace, use)
-      const own = classOf(use.value['side_effect_class'])
+      const own = readSideEffectClass(use.value['side_effect_class'])
       const declared = declaredClass(tool)
       if (
         tool === undefined ||
@@ -25,7 +25,7 @@ export const toolClassLowered: LintRule = {
       report(`${use.pointer}/side_effect_class`, `${use.ref!.id} is ${declared}; the binding calls it ${own}.`, {
         fix: {
           description: 'Remove it from the binding.',
-          edits: removalOf(document, `${use.pointer}/side_effect_class`),
+          edits: removalEdits(document, `${use.pointer}/side_effect_class`),
           unsafe: true,
         },
         related: [

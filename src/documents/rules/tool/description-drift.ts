@@ -1,4 +1,4 @@
-import { textAt, toolDocument, toolsOf } from '../../facts/bindings.ts'
+import { textMember, toolDocument, toolsOf } from '../../facts/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolDescriptionDrift: LintRule = {
@@ -11,7 +11,7 @@ export const toolDescriptionDrift: LintRule = {
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const use of toolsOf(document)) {
-      const own = textAt(use.value, 'description')
+      const own = textMember(use.value, 'description')
       const original = toolDocument(workspace, use)?.texts('spec.description')[0]
       const warning = original && WARNING.exec(original.value)?.[0]
       if (own === undefined || original === undefined || warning === undefined || WARNING.test(own)) continue

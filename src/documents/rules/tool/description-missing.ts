@@ -1,4 +1,4 @@
-import { descriptionOf, textAt, toolDocument, toolsOf } from '../../facts/bindings.ts'
+import { descriptionOf, textMember, toolDocument, toolsOf } from '../../facts/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolDescriptionMissing: LintRule = {
@@ -14,7 +14,7 @@ export const toolDescriptionMissing: LintRule = {
       const tool = toolDocument(workspace, use)
       // An MCP server describes its own tools, and a Tool that is not in the workspace may be published.
       if (tool === undefined || use.builtin || use.value['mcp'] !== undefined) continue
-      if ((textAt(use.value, 'description') ?? descriptionOf(tool) ?? '').trim() !== '') continue
+      if ((textMember(use.value, 'description') ?? descriptionOf(tool) ?? '').trim() !== '') continue
       report(`${use.pointer}/ref`, `The model gets no description of ${use.ref!.id} does.`, {
         related: [{ path: tool.path, range: tool.placeOf('/metadata/name').range, message: 'its Tool document' }],
       })

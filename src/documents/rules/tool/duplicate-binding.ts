@@ -1,4 +1,4 @@
-import { textAt, toolsOf } from '../../facts/bindings.ts'
+import { textMember, toolsOf } from '../../facts/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolDuplicateBinding: LintRule = {
@@ -12,7 +12,7 @@ export const toolDuplicateBinding: LintRule = {
     const first = new Map<string, string>()
     for (const { ref, value, pointer } of toolsOf(document)) {
       if (ref === undefined) continue
-      const key = `${ref.id} ${textAt(value, 'as') ?? ''}`
+      const key = `${ref.id} ${textMember(value, 'as') ?? ''}`
       const before = first.get(key)
       if (before === undefined) first.set(key, pointer)
       else

@@ -1,5 +1,5 @@
 import { toolDocument, toolsOf } from '../../facts/bindings.ts'
-import { oncePerWorkspace } from '../../workspace/once.ts'
+import { memoizePerWorkspace } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolNoInputSchema: LintRule = {
@@ -18,7 +18,7 @@ export const toolNoInputSchema: LintRule = {
 }
 
 /** Tools with a binding that has no input schema of its own. */
-const boundBare = oncePerWorkspace(
+const boundBare = memoizePerWorkspace(
   (workspace) =>
     new Set(
       workspace.documents

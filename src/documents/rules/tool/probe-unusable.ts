@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../base/json.ts'
-import { effectiveClass, textAt, toolDocument, toolsOf } from '../../facts/bindings.ts'
+import { effectiveClass, textMember, toolDocument, toolsOf } from '../../facts/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolProbeUnusable: LintRule = {
@@ -15,7 +15,7 @@ export const toolProbeUnusable: LintRule = {
     for (const use of uses) {
       const metadata = toolDocument(workspace, use)?.value['metadata']
       const labels = isJsonObject(metadata) ? metadata['labels'] : undefined
-      const wanted = isJsonObject(labels) ? textAt(labels, 'svc/probe') : undefined
+      const wanted = isJsonObject(labels) ? textMember(labels, 'svc/probe') : undefined
       if (wanted === undefined) continue
       const probe = uses.find(({ ref }) => ref?.id === wanted)
       const place = `${use.pointer}/ref`

@@ -28,7 +28,7 @@ export const toolRefSyntax: LintRule = {
 /** The Tool at a path, or the one whose name without namespace is written. */
 function findMeantTool(workspace: Workspace, document: Document, written: string): DocumentIdentity | undefined {
   const found = workspace.resolve(document, written)
-  const near = 'path' in found ? workspace.documentsAt(found.path) : workspace.neighbours(document)
+  const near = 'path' in found ? workspace.documentsAt(found.path) : workspace.publishedTogether(document)
   const tools = near.filter(({ kind, identity }) => kind === 'Tool' && identity !== undefined)
   return tools.map(({ identity }) => identity!).find(({ name }) => 'path' in found || name === written)
 }

@@ -1,5 +1,5 @@
 import { toolsOf } from '../../facts/bindings.ts'
-import { oncePerWorkspace } from '../../workspace/once.ts'
+import { memoizePerWorkspace } from '../../workspace/memoize.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
@@ -24,7 +24,7 @@ export const toolUnusedDocument: LintRule = {
 const isBound = (workspace: Workspace, tool: Document): boolean => bound(workspace).has(tool)
 
 /** Ignores versions: `tool/unresolved` reports a range that matches none. */
-const bound = oncePerWorkspace(
+const bound = memoizePerWorkspace(
   (workspace) =>
     new Set(
       workspace.documents

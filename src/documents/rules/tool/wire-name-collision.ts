@@ -1,4 +1,4 @@
-import { subAgentsOf, textAt, toolsOf, wireNameOf, type CallBinding } from '../../facts/bindings.ts'
+import { subAgentsOf, textMember, toolsOf, wireNameOf, type CallBinding } from '../../facts/bindings.ts'
 import { readLogicalRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -27,11 +27,11 @@ export const toolWireNameCollision: LintRule = {
 }
 
 const nameOf = ({ pointer, value }: CallBinding): string =>
-  `${pointer}/${textAt(value, 'as') === undefined ? 'ref' : 'as'}`
+  `${pointer}/${textMember(value, 'as') === undefined ? 'ref' : 'as'}`
 
 function sameTool(a: CallBinding, b: CallBinding): boolean {
   const [one, other] = [a, b].map(({ value, pointer }) =>
-    pointer.startsWith('/spec/tools/') ? readLogicalRef(textAt(value, 'ref') ?? '')?.id : undefined,
+    pointer.startsWith('/spec/tools/') ? readLogicalRef(textMember(value, 'ref') ?? '')?.id : undefined,
   )
   return one !== undefined && one === other
 }

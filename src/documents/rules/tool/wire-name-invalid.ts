@@ -1,4 +1,4 @@
-import { subAgentsOf, textAt, toolsOf, wireNameOf } from '../../facts/bindings.ts'
+import { subAgentsOf, textMember, toolsOf, wireNameOf } from '../../facts/bindings.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import { deriveWireName, WIRE_NAME } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
@@ -16,7 +16,7 @@ export const toolWireNameInvalid: LintRule = {
       if (wire === undefined || wire === '' || WIRE_NAME.test(wire)) continue
       const list = binding.pointer.startsWith('/spec/tools/') ? 'tools' : 'agents'
       const as =
-        textAt(binding.value, 'as') === undefined
+        textMember(binding.value, 'as') === undefined
           ? undefined
           : document.texts(`spec.${list}.*.as`).find(({ pointer }) => pointer === `${binding.pointer}/as`)
       report(

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../base/json.ts'
-import { textAt, toolsOf, wireNameOf, type ToolUse } from '../../facts/bindings.ts'
+import { textMember, toolsOf, wireNameOf, type ToolUse } from '../../facts/bindings.ts'
 import { skeletonOf } from '../../text/scripts.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -19,7 +19,7 @@ export const toolWireNameShadow: LintRule = {
       if (before === undefined) first.set(skeletonOf(name), { use, name })
       else if (before.name !== name && serverOf(before.use) !== serverOf(use))
         report(
-          `${use.pointer}/${textAt(use.value, 'as') === undefined ? 'ref' : 'as'}`,
+          `${use.pointer}/${textMember(use.value, 'as') === undefined ? 'ref' : 'as'}`,
           `The model will see "${name}" beside "${before.name}", which is of another server.`,
           {
             related: [
@@ -36,4 +36,4 @@ export const toolWireNameShadow: LintRule = {
 }
 
 const serverOf = ({ value }: ToolUse): string | undefined =>
-  isJsonObject(value['mcp']) ? textAt(value['mcp'], 'server') : undefined
+  isJsonObject(value['mcp']) ? textMember(value['mcp'], 'server') : undefined

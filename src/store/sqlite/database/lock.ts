@@ -1,7 +1,7 @@
 import { statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail } from '../../../base/failure.ts'
-import { inDataDirectory } from '../../../base/file-error.ts'
+import { runInDataDirectory } from '../../../base/file-error.ts'
 import { makeDirectory } from '../../../base/make-directory.ts'
 import { connectSqlite } from './connect.ts'
 import { createPrivateFile } from './private-file.ts'
@@ -19,7 +19,7 @@ export interface DirectoryLock {
  */
 export function lockDirectory(directory: string): DirectoryLock {
   const file = join(directory, 'lock.db')
-  inDataDirectory(directory, () => {
+  runInDataDirectory(directory, () => {
     makeDirectory(directory, 0o700)
     refuseUnsafeDirectory(directory)
     createPrivateFile(file)

@@ -2,16 +2,16 @@
 import { lstatSync, readdirSync, readFileSync, statSync, type Stats } from 'node:fs'
 
 /** Undefined where the file is missing or cannot be read. */
-export const statOf = (path: string): Stats | undefined => attempt(() => statSync(path))
+export const statIfAny = (path: string): Stats | undefined => attempt(() => statSync(path))
 
 /** Like `statOf`, for a symbolic link itself. */
-export const linkStatOf = (path: string): Stats | undefined => attempt(() => lstatSync(path))
+export const linkStatIfAny = (path: string): Stats | undefined => attempt(() => lstatSync(path))
 
 /** Empty where the file is missing or cannot be read. */
-export const textOf = (path: string): string => attempt(() => readFileSync(path, 'utf8')) ?? ''
+export const readTextIfAny = (path: string): string => attempt(() => readFileSync(path, 'utf8')) ?? ''
 
 /** Names in a directory; empty where it is missing or cannot be read. */
-export const namesIn = (directory: string): string[] => attempt(() => readdirSync(directory)) ?? []
+export const listNamesIfAny = (directory: string): string[] => attempt(() => readdirSync(directory)) ?? []
 
 function attempt<T>(read: () => T): T | undefined {
   try {

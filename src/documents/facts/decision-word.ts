@@ -4,7 +4,7 @@ import type { LintRule } from './rule.ts'
 import { nearestCandidate } from '../text/suggest.ts'
 
 /** The check that a text of a policy's decision is one of a few words. */
-export const oneOf =
+export const checkDecisionWord =
   (field: string, words: readonly string[]): NonNullable<LintRule['check']> =>
   (document, report) => {
     const value = decisionOf(document)[field]

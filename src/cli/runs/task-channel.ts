@@ -32,7 +32,7 @@ export interface AnswerReport {
   readonly served: boolean
 }
 
-export interface TaskDesk {
+export interface TaskChannel {
   find(text: string): Promise<InboxItem>
   /**
    * Sends one answer with the digest of the reviewed arguments, so that it cannot approve changed ones.
@@ -47,7 +47,7 @@ export interface TaskDesk {
   probe(item: InboxItem): Promise<ProbeView>
 }
 
-export async function withTaskDesk<T>(call: CommandContext, work: (desk: TaskDesk) => Promise<T>): Promise<T> {
+export async function withTaskChannel<T>(call: CommandContext, work: (desk: TaskChannel) => Promise<T>): Promise<T> {
   const { given } = call
   const target = await openTarget(call, await openProject(call))
   try {
@@ -63,7 +63,7 @@ export async function withTaskDesk<T>(call: CommandContext, work: (desk: TaskDes
   }
 }
 
-function operatorDesk(operator: OperatorClient, as: string | undefined): TaskDesk {
+function operatorDesk(operator: OperatorClient, as: string | undefined): TaskChannel {
   return {
     find: (text) => taskOf(text, operator),
     probe: ({ userTaskId }) => operator.call('POST /tasks/:id/probe', { id: userTaskId, body: undefined }),
@@ -87,7 +87,7 @@ function operatorDesk(operator: OperatorClient, as: string | undefined): TaskDes
   }
 }
 
-function apiDesk(client: SvcClient, runId: string): TaskDesk {
+function apiDesk(client: SvcClient, runId: string): TaskChannel {
   return {
     async find(text) {
       const pending = await pendingTasks(client, runId)

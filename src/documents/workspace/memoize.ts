@@ -1,7 +1,7 @@
 import type { Workspace } from './workspace.ts'
 
 /** Computes a value once per workspace: workspaces do not change. */
-export function oncePerWorkspace<T>(compute: (workspace: Workspace) => T): (workspace: Workspace) => T {
+export function memoizePerWorkspace<T>(compute: (workspace: Workspace) => T): (workspace: Workspace) => T {
   const known = new WeakMap<Workspace, { readonly value: T }>()
   return (workspace) => {
     const before = known.get(workspace) ?? { value: compute(workspace) }
@@ -11,10 +11,10 @@ export function oncePerWorkspace<T>(compute: (workspace: Workspace) => T): (work
 }
 
 /** Computes a value once per workspace and object, such as a document or a binding. */
-export function oncePerObject<K extends object, T>(
+export function memoizePerObject<K extends object, T>(
   compute: (workspace: Workspace, key: K) => T,
 ): (workspace: Workspace, key: K) => T {
-  const tables = oncePerWorkspace(() => new Map<K, { readonly value: T }>())
+  const tables = memoizePerWorkspace(() => new Map<K, { readonly value: T }>())
   return (workspace, key) => {
     const table = tables(workspace)
     const before = table.get(key) ?? { value: compute(workspace, key) }

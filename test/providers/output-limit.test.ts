@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mostOutput } from '../../src/providers/bound.ts'
+import { maxOutputTokens } from '../../src/providers/output-limit.ts'
 
 test.each([
   ['nothing is said', 'anthropic', undefined, undefined, 4096],
@@ -12,13 +12,13 @@ test.each([
 ] as const)('an answer, where %s (%s), has at most so many tokens', (_, provider, bound, effort, most) => {
   const parameters = bound === undefined ? {} : { max_output_tokens: bound }
   const model = { provider, name: 'm', parameters, ...(effort && { reasoning: { effort } }) }
-  expect(mostOutput(model, provider)).toBe(most)
+  expect(maxOutputTokens(model, provider)).toBe(most)
 })
 
 test.each(['max_tokens', 'max_completion_tokens'])(
   'a bound among the vendor options, %s, is the one that holds',
   (name) => {
     const model = { provider: 'openai', name: 'm', parameters: { max_output_tokens: 100 } }
-    expect(mostOutput({ ...model, provider_options: { [name]: 64_000 } }, 'openai')).toBe(64_000)
+    expect(maxOutputTokens({ ...model, provider_options: { [name]: 64_000 } }, 'openai')).toBe(64_000)
   },
 )

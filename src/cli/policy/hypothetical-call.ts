@@ -4,7 +4,7 @@ import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'
 import { readDuration } from '../../policy/condition/duration.ts'
-import { FIELDS } from '../../policy/condition/fields.ts'
+import { CALL_FIELDS } from '../../policy/condition/fields.ts'
 import { historyText, inWindow } from '../../policy/condition/history.ts'
 import { argumentAt, readPath } from '../../policy/condition/path.ts'
 import { nearestWord } from '../shell/nearest.ts'
@@ -24,14 +24,14 @@ export interface CallSituation {
 
 /** The fields that a context may give, by root; derived ones follow from the others. */
 const CONTEXT_FIELDS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  Object.entries(FIELDS).map(([root, fields]) => [
+  Object.entries(CALL_FIELDS).map(([root, fields]) => [
     root,
     Object.keys(fields).filter((name) => fields[name]!.isDerived !== true),
   ]),
 )
 
 /** @throws Failure `usage` for a context that names what does not exist */
-export function factsOf({ subject, tool, args, context: written, now }: CallSituation): CallFacts {
+export function hypotheticalFacts({ subject, tool, args, context: written, now }: CallSituation): CallFacts {
   const { agent, depth } = subject
   const context = groupByRoot(written)
   const given = (root: string): JsonObject => {

@@ -5,13 +5,13 @@ import { digestOfDocument, type JsonSchema } from '../../spec/snapshot.ts'
 import type { Digest } from '../../base/digest.ts'
 import { carrySchemas, type SchemaFile } from '../schemas/carried-schemas.ts'
 import { asKind, type Document } from '../text/document.ts'
-import { oncePerObject } from '../workspace/once.ts'
+import { memoizePerObject } from '../workspace/memoize.ts'
 import { readValues } from '../workspace/read.ts'
 import { resolveBeside } from '../workspace/resolve-beside.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 /** The document with its schemas by value; undefined for another kind, a wrong shape, and a schema that cannot be read. */
-export const frozenOf = oncePerObject((workspace, document: Document): JsonObject | undefined => {
+export const publishedFormOf = memoizePerObject((workspace, document: Document): JsonObject | undefined => {
   const tool = asKind(document, 'Tool')
   if (tool === undefined) return asKind(document, 'Policy') && document.value
   const inlined: Record<string, JsonObject> = {}
@@ -28,7 +28,7 @@ export const frozenOf = oncePerObject((workspace, document: Document): JsonObjec
 /** The digest that a lock holds for the document; undefined where `frozenOf` is. */
 export function integrityOf(workspace: Workspace, document: Document): Digest | undefined {
   const { kind, identity } = document
-  const content = frozenOf(workspace, document)
+  const content = publishedFormOf(workspace, document)
   if (content === undefined || identity === undefined || (kind !== 'Tool' && kind !== 'Policy')) return undefined
   return digestOfDocument({ kind, id: identity.id, version: identity.version, document: content })
 }

@@ -18,7 +18,7 @@ export function maxTokensWithThinking(model: SnapshotModel): number {
 }
 
 /** A copy of the model with its output limited to `tokens`, in place of any limit of its own. */
-export function withRoom(model: SnapshotModel, tokens: number): SnapshotModel {
+export function withOutputLimit(model: SnapshotModel, tokens: number): SnapshotModel {
   const { provider_options: options } = model
   const given = VENDOR_LIMITS.filter((name) => typeof options?.[name] === 'number')
   return {
@@ -37,7 +37,7 @@ const VENDOR_LIMITS = ['max_tokens', 'max_completion_tokens'] as const
  * The most output tokens that one completion can have; an assumed bound when nothing limits the model.
  * @param type of the provider, which may have any name
  */
-export function mostOutput(model: SnapshotModel, type: ProviderType | undefined): number {
+export function maxOutputTokens(model: SnapshotModel, type: ProviderType | undefined): number {
   for (const name of VENDOR_LIMITS) {
     const given = model.provider_options?.[name]
     if (typeof given === 'number') return given

@@ -7,7 +7,7 @@ import { stepInto } from '../../policy/condition/path.ts'
  * An example call that the schema allows, for messages: ` (for example {"amount":1})`; empty where none is easily made.
  * @param condition all of its comparisons must be true for the example
  */
-export function witnessOf(schema: JsonObject | boolean | undefined, condition?: Condition): string {
+export function describeExampleCall(schema: JsonObject | boolean | undefined, condition?: Condition): string {
   const properties = isJsonObject(schema) ? schema['properties'] : undefined
   const required = isJsonObject(schema) ? schema['required'] : undefined
   if (!isJsonObject(properties) || !Array.isArray(required)) return ''
@@ -23,7 +23,8 @@ export function witnessOf(schema: JsonObject | boolean | undefined, condition?: 
 const isTrueOf = ({ path, op, value }: ConditionLeaf, args: JsonObject): boolean =>
   path.root !== 'args' ||
   (path.fn === undefined &&
-    operatorRow(op).judge(value, 'unknown')(path.segments.reduce(stepInto, args as JsonValue | undefined)) === 'true')
+    operatorRow(op).compileTest(value, 'unknown')(path.segments.reduce(stepInto, args as JsonValue | undefined)) ===
+      'true')
 
 function sample(schema: JsonValue | undefined): JsonValue | undefined {
   if (!isJsonObject(schema)) return undefined

@@ -10,16 +10,16 @@ import { toUsable } from '../../policy/condition/subject.ts'
 import { UnusableValue, type SubjectValue } from '../../policy/condition/truth.ts'
 import { domainAfter } from './function-domain.ts'
 import { literalPattern } from './pattern-fit.ts'
-import { ANY_VALUE, mayBe, typeOf, type Bound, type Domain, type ValueType } from './value-domain.ts'
+import { ANY_VALUE, mayBe, typeOf, type NumberBound, type PossibleValues, type ValueType } from './value-domain.ts'
 
 /** A comparison that must be true (`holds`) or must be false; an unknown result is neither. */
-export interface Literal {
+export interface SignedComparison {
   readonly leaf: ConditionLeaf
   readonly holds: boolean
 }
 
 /** Comparisons with the same value share this name; undefined for `[*]`, which compares many values. */
-export function subjectName({ leaf: { path, windowMs } }: Literal): string | undefined {
+export function subjectName({ leaf: { path, windowMs } }: SignedComparison): string | undefined {
   if (isSpread(path)) return undefined
   const inner = innerPathText(path)
   return windowMs === undefined ? inner : `${inner} ${windowMs}`
@@ -29,10 +29,10 @@ export function subjectName({ leaf: { path, windowMs } }: Literal): string | und
  * @param group comparisons with one value or with functions of it
  * @param domain of the value itself; undefined = unknown, also for its functions
  */
-export function admits(group: readonly Literal[], domain: Domain | undefined): boolean {
+export function canSatisfy(group: readonly SignedComparison[], domain: PossibleValues | undefined): boolean {
   // Over all values, a single comparison is true for some and false for others.
   if (domain === undefined && group.length === 1) return true
-  const [{ leaf }] = group as [Literal]
+  const [{ leaf }] = group as [SignedComparison]
   if (isSpread(leaf.path)) return admitsElement(group[0]!, domain ?? ANY_VALUE)
   const tests = group.map(testOf)
   const passes = (value: SubjectValue): boolean => tests.every((test) => test(value))
@@ -52,7 +52,7 @@ export function admits(group: readonly Literal[], domain: Domain | undefined): b
 }
 
 /** True where the comparison is unknown for every present value. */
-export function isAlwaysUnknown(leaf: ConditionLeaf, domain: Domain): boolean {
+export function isAlwaysUnknown(leaf: ConditionLeaf, domain: PossibleValues): boolean {
   if (leaf.op === 'exists' || leaf.op === 'type') return false
   const { values, types } = domain
   if (types.length === 0 || values?.length === 0) return false
@@ -65,31 +65,31 @@ export function isAlwaysUnknown(leaf: ConditionLeaf, domain: Domain): boolean {
 }
 
 /** True where some value that is there, of each type that it may have, is one that the leaf compares. */
-export function isAlwaysCompared(leaf: ConditionLeaf, { values, types }: Domain): boolean {
+export function isAlwaysCompared(leaf: ConditionLeaf, { values, types }: PossibleValues): boolean {
   const [yes, no] = [testOf({ leaf, holds: true }), testOf({ leaf, holds: false })]
   if (values !== undefined) return values.every((value) => yes(value) || no(value))
   return types.length === 1 && types[0] !== 'array' && types[0] !== 'object' && isComparable(leaf, types[0]!)
 }
 
-function admitsElement(literal: Literal, domain: Domain): boolean {
+function admitsElement(literal: SignedComparison, domain: PossibleValues): boolean {
   const { leaf, holds } = literal
   // `any` of an empty list is false.
   if (leaf.each === 'any' && !holds) return true
   const { op, value, ifMissing } = leaf
   const path: ConditionPath = { ...leaf.path, segments: [] }
-  return admits([{ leaf: { path, op, value, ...(ifMissing !== undefined && { ifMissing }) }, holds }], domain)
+  return canSatisfy([{ leaf: { path, op, value, ...(ifMissing !== undefined && { ifMissing }) }, holds }], domain)
 }
 
 /** The function of the path is taken of the value. */
-function testOf({ leaf, holds }: Literal): (value: SubjectValue) => boolean {
+function testOf({ leaf, holds }: SignedComparison): (value: SubjectValue) => boolean {
   const { path, op, value: literal, ifMissing } = leaf
-  const judge = operatorRow(op).judge(literal, ifMissing === undefined ? 'unknown' : ifMissing ? 'true' : 'false')
+  const judge = operatorRow(op).compileTest(literal, ifMissing === undefined ? 'unknown' : ifMissing ? 'true' : 'false')
   const clear = toUsable(path)
   return (value) => judge(clear(value)) === (holds ? 'true' : 'false')
 }
 
 /** The values that alone can make it hold. */
-function listed({ leaf: { op, value }, holds }: Literal): readonly JsonValue[] | undefined {
+function listed({ leaf: { op, value }, holds }: SignedComparison): readonly JsonValue[] | undefined {
   if (op === (holds ? 'eq' : 'ne')) return [value]
   if (op === 'matches' && holds) {
     const pattern = literalPattern(value as string)
@@ -99,9 +99,12 @@ function listed({ leaf: { op, value }, holds }: Literal): readonly JsonValue[] |
 }
 
 /** The same, of what a function returns: literals are about that. */
-function admitsAmong(group: readonly Literal[], domain: Domain): boolean {
+function admitsAmong(group: readonly SignedComparison[], domain: PossibleValues): boolean {
   const { values, unreadable, types } = domain
-  const bare = group.map(({ leaf, holds }): Literal => ({ leaf: { ...leaf, path: withoutFunction(leaf.path) }, holds }))
+  const bare = group.map(({ leaf, holds }): SignedComparison => ({
+    leaf: { ...leaf, path: withoutFunction(leaf.path) },
+    holds,
+  }))
   const tests = bare.map(testOf)
   const passes = (value: SubjectValue): boolean => tests.every((test) => test(value))
   if (unreadable && passes(new UnusableValue())) return true
@@ -118,7 +121,7 @@ function admitsAmong(group: readonly Literal[], domain: Domain): boolean {
 
 const withoutFunction = ({ text, root, segments }: ConditionPath): ConditionPath => ({ text, root, segments })
 
-function samplesOf(type: ValueType, { integer }: Domain): readonly JsonValue[] {
+function samplesOf(type: ValueType, { integer }: PossibleValues): readonly JsonValue[] {
   switch (type) {
     case 'null':
       return [null]
@@ -150,8 +153,8 @@ function isComparable({ op, value }: ConditionLeaf, type: ValueType): boolean {
 
 function admitsType(
   type: ValueType,
-  group: readonly Literal[],
-  domain: Domain,
+  group: readonly SignedComparison[],
+  domain: PossibleValues,
   passes: (value: JsonValue) => boolean,
 ): boolean {
   switch (type) {
@@ -170,18 +173,22 @@ function admitsType(
   }
 }
 
-const hasType = (sample: JsonValue, group: readonly Literal[]): boolean =>
+const hasType = (sample: JsonValue, group: readonly SignedComparison[]): boolean =>
   group.every((each) => (each.leaf.op !== 'type' && each.leaf.op !== 'exists') || testOf(each)(sample))
 
 /** So many integers are tried one by one. */
 const MAX_TRIED = 256
 
-function admitsNumber(group: readonly Literal[], domain: Domain, passes: (value: JsonValue) => boolean): boolean {
+function admitsNumber(
+  group: readonly SignedComparison[],
+  domain: PossibleValues,
+  passes: (value: JsonValue) => boolean,
+): boolean {
   const [integers, others] = [hasType(1, group), !domain.integer && hasType(1.5, group)]
   if (!integers && !others) return false
   const SAFE = Number.MAX_SAFE_INTEGER
-  let low: Bound = tighter(domain.low, { at: -SAFE, open: false }, 1)
-  let high: Bound = tighter(domain.high, { at: SAFE, open: false }, -1)
+  let low: NumberBound = tighter(domain.low, { at: -SAFE, open: false }, 1)
+  let high: NumberBound = tighter(domain.high, { at: SAFE, open: false }, -1)
   for (const { leaf, holds } of group) {
     if (!NUMERIC.includes(leaf.op) || leaf.op === 'within') continue
     const at = Number(leaf.value)
@@ -199,7 +206,7 @@ function admitsNumber(group: readonly Literal[], domain: Domain, passes: (value:
 }
 
 /** @param side 1 for lower bounds, -1 for upper ones */
-const tighter = (one: Bound | undefined, other: Bound, side: 1 | -1): Bound =>
+const tighter = (one: NumberBound | undefined, other: NumberBound, side: 1 | -1): NumberBound =>
   one === undefined
     ? other
     : one.at === other.at
@@ -208,7 +215,11 @@ const tighter = (one: Bound | undefined, other: Bound, side: 1 | -1): Bound =>
         ? one
         : other
 
-function admitsText(group: readonly Literal[], domain: Domain, passes: (value: JsonValue) => boolean): boolean {
+function admitsText(
+  group: readonly SignedComparison[],
+  domain: PossibleValues,
+  passes: (value: JsonValue) => boolean,
+): boolean {
   if (!hasType('', group)) return false
   const { least, most } = domain.size.string
   if (least > most) return false
@@ -243,7 +254,7 @@ interface TextPart {
   readonly holds: boolean
 }
 
-function partOf({ leaf: { op, value }, holds }: Literal): readonly TextPart[] {
+function partOf({ leaf: { op, value }, holds }: SignedComparison): readonly TextPart[] {
   if (typeof value !== 'string') return []
   const text = value
   if (op === 'starts_with') return [{ text, start: true, end: false, holds }]
@@ -261,7 +272,7 @@ const nested = (texts: readonly string[], within: (a: string, b: string) => bool
 /** Halves of a character at the edge count as none: the other half may stand beside them. */
 const lengthOf = (text: string): number => Array.from(text.replaceAll(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')).length
 
-function admitsList(group: readonly Literal[], domain: Domain): boolean {
+function admitsList(group: readonly SignedComparison[], domain: PossibleValues): boolean {
   if (!hasType([], group)) return false
   const { least, most } = domain.size.array
   if (least > most) return false

@@ -8,7 +8,7 @@ import type { CompiledBundle } from '../../spec/snapshot.ts'
 import { safeText } from '../../terminal/text.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { Project } from '../project/project.ts'
-import { bundleAt } from './bundle.ts'
+import { compileBundleAt } from './bundle.ts'
 import { calleeOf, subjectOf } from './subject.ts'
 
 interface Concerned {
@@ -27,7 +27,7 @@ interface Concerned {
 export async function explainConcerns(call: CommandContext, project: Project, reference: string): Promise<void> {
   const { mode, out } = call
   const id = reference.split('@')[0]!
-  const { bundle } = await bundleAt(call, project, project.directory)
+  const { bundle } = await compileBundleAt(call, project, project.directory)
   const all = concernsOf(bundle)
   const considered = all.filter(({ tool, policy }) => tool === id || policy === id)
   // A tool without policies is a valid answer; for an unknown name, `calleeOf` throws with a suggestion.

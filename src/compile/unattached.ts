@@ -29,7 +29,7 @@ export interface PolicyTarget {
  * @param agent `namespace.name` for which the set is compiled
  * @returns no set if a document has errors, which are among the findings
  */
-export function loosePolicies(
+export function compileUnattachedPolicies(
   workspace: Workspace,
   documents: readonly Document[],
   agent: string,
@@ -62,7 +62,7 @@ export function loosePolicies(
 }
 
 /** The facts of a Tool document that policies read. */
-export interface LooseTool {
+export interface UnattachedTool {
   readonly version: string
   readonly sideEffectClass?: SideEffectClass
   readonly labels: Readonly<Record<string, string>>
@@ -70,7 +70,7 @@ export interface LooseTool {
 }
 
 /** The Tool document of a logical id; undefined if there is none without errors. */
-export function looseTool(workspace: Workspace, id: string): LooseTool | undefined {
+export function readUnattachedTool(workspace: Workspace, id: string): UnattachedTool | undefined {
   const document = workspace.documents.find(({ kind, identity }) => kind === 'Tool' && identity?.id === id)
   const tool = document && asKind(document, 'Tool')
   if (!tool) return undefined

@@ -3,13 +3,13 @@
  */
 import { leavesOf, type Condition, type ConditionLeaf } from '../../policy/condition/condition.ts'
 import type { ConditionOperator } from '../../policy/condition/operators.ts'
-import { admits, isAlwaysCompared, subjectName, type Literal } from './admits.ts'
-import type { Domains } from './value-domain.ts'
+import { canSatisfy, isAlwaysCompared, subjectName, type SignedComparison } from './satisfiable.ts'
+import type { PossibleValuesAt } from './value-domain.ts'
 
-const unknownDomains: Domains = () => undefined
+const unknownDomains: PossibleValuesAt = () => undefined
 
 /** False when no call can make the condition true. */
-export function isSatisfiable(condition: Condition, domains: Domains = unknownDomains): boolean {
+export function isSatisfiable(condition: Condition, domains: PossibleValuesAt = unknownDomains): boolean {
   if (domains !== unknownDomains) return isPossible(condition, domains)
   const known = satisfiableAlone.get(condition) ?? isPossible(condition, domains)
   satisfiableAlone.set(condition, known)
@@ -20,12 +20,12 @@ export function isSatisfiable(condition: Condition, domains: Domains = unknownDo
 const satisfiableAlone = new WeakMap<Condition, boolean>()
 
 /** Tries the first branch before expanding all: it is satisfiable in most conditions. */
-const isPossible = (condition: Condition, domains: Domains): boolean =>
+const isPossible = (condition: Condition, domains: PossibleValuesAt): boolean =>
   isBranchPossible(firstBranch(condition, true), domains) ||
   (expandBranches(condition, true) ?? [[]]).some((branch) => isBranchPossible(branch, domains))
 
 /** True when every call makes the condition true: never false, and never unknown. */
-export function alwaysTrue(condition: Condition, domains: Domains): boolean {
+export function isAlwaysTrue(condition: Condition, domains: PossibleValuesAt): boolean {
   // Quick check first: the first branch refutes most conditions.
   if (isBranchPossible(firstBranch(condition, false), domains)) return false
   if (!leavesOf(condition).every((leaf) => isNeverUnknown(leaf, domains))) return false
@@ -33,7 +33,7 @@ export function alwaysTrue(condition: Condition, domains: Domains): boolean {
   return refuting !== undefined && !refuting.some((branch) => isBranchPossible(branch, domains))
 }
 
-function isNeverUnknown(leaf: ConditionLeaf, domains: Domains): boolean {
+function isNeverUnknown(leaf: ConditionLeaf, domains: PossibleValuesAt): boolean {
   const { path, op, ifMissing, each } = leaf
   const domain = path.fn === undefined && each === undefined ? domains(path) : undefined
   if (domain === undefined) return false
@@ -42,7 +42,11 @@ function isNeverUnknown(leaf: ConditionLeaf, domains: Domains): boolean {
 }
 
 /** True when every value that makes the first true makes the second true. */
-export function conditionImplies(first: Condition, second: Condition, domains: Domains = unknownDomains): boolean {
+export function conditionImplies(
+  first: Condition,
+  second: Condition,
+  domains: PossibleValuesAt = unknownDomains,
+): boolean {
   const [one, other] = [expandBranches(first, true), expandBranches(second, false)]
   if (one === undefined || other === undefined || one.length * other.length > MAX_BRANCHES) return false
   return !one.some((a) => other.some((b) => isBranchPossible([...a, ...b], domains)))
@@ -52,15 +56,15 @@ export function conditionImplies(first: Condition, second: Condition, domains: D
  * True when every call that makes the condition true is bounded in some argument or in the history. A lower bound, an exception
  * and presence do not count, nor does what the schema requires anyway.
  */
-export function isBounding(condition: Condition, domains: Domains): boolean {
+export function isBounding(condition: Condition, domains: PossibleValuesAt): boolean {
   const ways = expandBranches(condition, true)
   return ways === undefined || ways.every((branch) => branch.some((each) => isBound(each, domains)))
 }
 
-function isBound({ leaf, holds }: Literal, domains: Domains): boolean {
+function isBound({ leaf, holds }: SignedComparison, domains: PossibleValuesAt): boolean {
   const { path, op, value } = leaf
   if (path.root === 'history') return true
-  if (path.root !== 'args' || (holds && alwaysTrue({ leaf }, domains))) return false
+  if (path.root !== 'args' || (holds && isAlwaysTrue({ leaf }, domains))) return false
   if (op === 'exists') return (value === false) === holds
   if (path.fn === undefined && domains(path)?.values !== undefined) return true
   if (UNBOUNDED.includes(op)) return !holds
@@ -81,12 +85,12 @@ const ANY_TEXT: Readonly<Partial<Record<ConditionOperator, RegExp>>> = {
 const MAX_BRANCHES = 256
 
 /** The condition or its negation in disjunctive normal form; undefined above MAX_BRANCHES. */
-function expandBranches(condition: Condition, holds: boolean): readonly (readonly Literal[])[] | undefined {
+function expandBranches(condition: Condition, holds: boolean): readonly (readonly SignedComparison[])[] | undefined {
   if ('leaf' in condition) return [[{ leaf: condition.leaf, holds }]]
   if ('not' in condition) return expandBranches(condition.not, !holds)
   const together = 'all' in condition === holds
   const members = ('all' in condition ? condition.all : condition.any).map((each) => expandBranches(each, holds))
-  let result: readonly (readonly Literal[])[] | undefined = together ? [[]] : []
+  let result: readonly (readonly SignedComparison[])[] | undefined = together ? [[]] : []
   for (const member of members) {
     if (member === undefined || result === undefined) return undefined
     result = together ? result.flatMap((left) => member.map((right) => [...left, ...right])) : [...result, ...member]
@@ -96,13 +100,13 @@ function expandBranches(condition: Condition, holds: boolean): readonly (readonl
 }
 
 /** The first branch of the normal form, without expanding the others. */
-function firstBranch(condition: Condition, holds: boolean): readonly Literal[] {
-  const branch: Literal[] = []
+function firstBranch(condition: Condition, holds: boolean): readonly SignedComparison[] {
+  const branch: SignedComparison[] = []
   collectFirst(condition, holds, branch)
   return branch
 }
 
-function collectFirst(condition: Condition, holds: boolean, branch: Literal[]): void {
+function collectFirst(condition: Condition, holds: boolean, branch: SignedComparison[]): void {
   if ('leaf' in condition) branch.push({ leaf: condition.leaf, holds })
   else if ('not' in condition) collectFirst(condition.not, !holds, branch)
   else {
@@ -112,16 +116,16 @@ function collectFirst(condition: Condition, holds: boolean, branch: Literal[]): 
   }
 }
 
-function isBranchPossible(branch: readonly Literal[], domains: Domains): boolean {
+function isBranchPossible(branch: readonly SignedComparison[], domains: PossibleValuesAt): boolean {
   for (let at = 0; at < branch.length; at++) {
     const group = groupAt(branch, at)
-    if (group !== undefined && !admits(group, domains(group[0]!.leaf.path))) return false
+    if (group !== undefined && !canSatisfy(group, domains(group[0]!.leaf.path))) return false
   }
   return true
 }
 
 /** All comparisons of a branch with the same value, at the first of them; undefined at the others. */
-function groupAt(branch: readonly Literal[], first: number): readonly Literal[] | undefined {
+function groupAt(branch: readonly SignedComparison[], first: number): readonly SignedComparison[] | undefined {
   const literal = branch[first]!
   const name = subjectName(literal)
   const group = [literal]

@@ -18,7 +18,7 @@ interface TraceEntry {
 }
 
 /** The JSON of a decision. `trace`: every comparison and every `all`, `any` and `not` of the policies considered, in order. */
-export function toJson({ decision, policies, turns }: DecisionExplanation, places: LeafPlaces) {
+export function decisionJson({ decision, policies, turns }: DecisionExplanation, places: LeafPlaces) {
   return {
     decision: decision.decision,
     reason: decision.reasons[0] ?? null,
@@ -26,7 +26,7 @@ export function toJson({ decision, policies, turns }: DecisionExplanation, place
     message: decision.message ?? null,
     approvalsRequired: decision.obligations?.approvals_required ?? null,
     timeout: decision.obligations?.timeout ?? null,
-    by: byOf(decision, policies),
+    by: decidingPolicy(decision, policies),
     trace: policies.flatMap((policy) => (policy.tree ? traceOf(policy, policy.tree, places) : [])),
     considered: policies.map(({ policy, version, effect, truth, fired, source }) => ({
       policy,
@@ -45,7 +45,7 @@ export function toJson({ decision, policies, turns }: DecisionExplanation, place
 const decisionOf = (effect: string): string => (effect === 'grant' || effect === 'restrict' ? 'allow' : effect)
 
 /** The policy that decided; `default` where the side-effect class did. */
-export function byOf({ decision, policies: decided }: PolicyDecision, policies: readonly ExplainedPolicy[]) {
+export function decidingPolicy({ decision, policies: decided }: PolicyDecision, policies: readonly ExplainedPolicy[]) {
   const first = decided[0]
   const winner =
     first && policies.find(({ policy, version, fired }) => fired && policy === first.id && version === first.version)
@@ -89,7 +89,7 @@ function traceOf({ policy, version }: ExplainedPolicy, root: ExplainedNode, plac
 
 /** `require_approval  acme.refund-limit@1.0.0  args.amount > 100 (180)  approvals 1, after 30m deny`. */
 export function decisionLine({ decision, policies }: DecisionExplanation): string {
-  const by = byOf(decision, policies)
+  const by = decidingPolicy(decision, policies)
   const { obligations } = decision
   const decided = decision.policies[0]
   const list = policies.find((each) => each.fired && each.policy === by.policy && each.version === by.version)?.list
