@@ -11,7 +11,7 @@ import { createApp } from './app.ts'
 import type { RuntimeOptions } from './runtime/options.ts'
 import { openRuntime, type OpenRuntime } from './runtime/runtime.ts'
 import { listenHttp, listenAdmin } from './http/listen.ts'
-import { createOperatorApp, type OperatorApp } from './operator/app.ts'
+import { createOperatorApp, type OperatorApp } from './operator-app.ts'
 import { createSchedule } from './runtime/schedule.ts'
 import { adminSocketOf, removeServerFile, writeServerFile } from './runtime/server-file.ts'
 

@@ -2,7 +2,7 @@
 import { createApp } from '../../src/server/app.ts'
 import { createKeyAttempts } from '../../src/server/runtime/attempts.ts'
 import type { HostRules } from '../../src/server/http/hosts.ts'
-import { createOperatorApp } from '../../src/server/operator/app.ts'
+import { createOperatorApp } from '../../src/server/operator-app.ts'
 import { createStreamReaders } from '../../src/server/runtime/readers.ts'
 import { createRehearsals } from '../../src/server/runtime/rehearsals.ts'
 import { createSessionScopes } from '../../src/server/runtime/scopes.ts'

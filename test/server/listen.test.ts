@@ -7,7 +7,7 @@ import { toNodeHandler } from 'h3/node'
 import { afterEach, expect, test } from 'vitest'
 import { createApp } from '../../src/server/app.ts'
 import { listenHttp, listenAdmin, type HttpListener } from '../../src/server/http/listen.ts'
-import { createOperatorApp } from '../../src/server/operator/app.ts'
+import { createOperatorApp } from '../../src/server/operator-app.ts'
 import { openHouse } from './fixtures.ts'
 
 const DESK = 'acme.refund-desk'

@@ -1,6 +1,6 @@
 /** Credentials of persons at the operator channel. Source: command line, 2.2 and 2.5; security, S17. */
 import { expect, test } from 'vitest'
-import { createOperatorApp } from '../../src/server/operator/app.ts'
+import { createOperatorApp } from '../../src/server/operator-app.ts'
 import { openHouse } from './fixtures.ts'
 
 const channel = () => {

@@ -1,7 +1,7 @@
 /** Coverage of policy tests: which truths each comparison had. Source: command line, 2.1. */
 import { leavesOf, readCondition, type ConditionLeaf } from '../../policy/condition/condition.ts'
 import { describeLeaf } from '../../policy/condition/describe.ts'
-import { fieldAt } from '../../policy/condition/fields.ts'
+import { fieldAt } from '../../policy/condition/field-at.ts'
 import type { ConditionPath } from '../../policy/condition/path.ts'
 import type { ExplainedNode, DecisionExplanation } from '../../policy/explain/explain.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'

@@ -2,7 +2,6 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { SIDE_EFFECT_CLASSES } from '../../spec/document.ts'
 import type { CallFacts } from './decision.ts'
-import type { ConditionPath } from './path.ts'
 
 export interface CallField {
   /** Undefined = absent. */
@@ -22,7 +21,7 @@ const BOOLEAN: JsonObject = { type: 'boolean' }
 const COUNT: JsonObject = { type: 'integer', minimum: 0 }
 const SECONDS: JsonObject = { type: 'number', minimum: 0 }
 const LABELS: JsonObject = { type: 'object', additionalProperties: TEXT }
-const DISPATCH: JsonObject = {
+export const DISPATCH: JsonObject = {
   type: 'object',
   properties: { trigger: { enum: ['none', 'no_handler', 'timeout', 'indeterminate'] } },
   required: ['trigger'],
@@ -84,18 +83,4 @@ export const CALL_FIELDS: Readonly<Record<string, Readonly<Record<string, CallFi
     dispatch: { read: ({ svc }) => ({ trigger: svc.dispatch.trigger }), schema: DISPATCH },
     limit: { read: ({ svc }) => svc.limit, schema: SHORT_TEXT },
   },
-}
-
-/**
- * The values at a path of one of these fields, its function left aside; undefined for arguments, history, single labels and
- * elements of lists.
- */
-export function fieldAt({ root, segments }: ConditionPath): Pick<CallField, 'schema' | 'isOptional'> | undefined {
-  const [first, second] = segments.map((segment) => ('key' in segment ? segment.key : ''))
-  const fields = Object.hasOwn(CALL_FIELDS, root) ? CALL_FIELDS[root]! : {}
-  const field = first !== undefined && Object.hasOwn(fields, first) ? fields[first] : undefined
-  if (!field || second === undefined) return field
-  return field.schema === DISPATCH && second === 'trigger'
-    ? { schema: (DISPATCH['properties'] as { trigger: JsonObject }).trigger }
-    : undefined
 }

@@ -3,7 +3,7 @@
  * a proof over the domain holds for all calls.
  */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { fieldAt } from '../condition/fields.ts'
+import { fieldAt } from '../condition/field-at.ts'
 import type { ConditionPath, FactRoot, PathSegment } from '../condition/path.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 
