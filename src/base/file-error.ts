@@ -64,7 +64,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EBUSY: 'it is in use',
   EDQUOT: 'the disk quota is used up',
   EEXIST: 'something else has this name',
-  EFBIG: 'the file would be too large',
+  EFBIG: 'it is too large',
   EINVAL: 'the file system does not allow it',
   EIO: 'the device reports an error',
   EISDIR: 'it is a directory',

@@ -92,7 +92,9 @@ test('refuses a file that is not a database, and a directory that is a file', as
     code: 'store_unreadable',
     message: `${file} cannot be used as a store: file is not a database.`,
   })
-  await expect(openSqliteReadOnly(join(file, 'data.db'), clock)).rejects.toMatchObject({ code: 'store_unreadable' })
+  await expect(openSqliteReadOnly(join(file, 'data.db'), clock)).rejects.toMatchObject({
+    code: 'data_directory_unusable',
+  })
 })
 
 const NOBODY = 65534

@@ -1,5 +1,6 @@
 /** Synchronous reads at the start of a command: loading `fs/promises` takes longer than reading these few files. */
-import { lstatSync, readdirSync, readFileSync, statSync, type Stats } from 'node:fs'
+import { lstatSync, readdirSync, statSync, type Stats } from 'node:fs'
+import { readBoundedText } from '../../base/read-bounded.ts'
 
 /** Undefined where the file is missing or cannot be read. */
 export const statIfAny = (path: string): Stats | undefined => attempt(() => statSync(path))
@@ -8,7 +9,7 @@ export const statIfAny = (path: string): Stats | undefined => attempt(() => stat
 export const linkStatIfAny = (path: string): Stats | undefined => attempt(() => lstatSync(path))
 
 /** Empty where the file is missing or cannot be read. */
-export const readTextIfAny = (path: string): string => attempt(() => readFileSync(path, 'utf8')) ?? ''
+export const readTextIfAny = (path: string): string => attempt(() => readBoundedText(path)) ?? ''
 
 /** Names in a directory; empty where it is missing or cannot be read. */
 export const listNamesIfAny = (directory: string): string[] => attempt(() => readdirSync(directory)) ?? []

@@ -1,7 +1,8 @@
 /** Finds the project file and the data directory, from options, environment and working directory. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileFailure } from '../../base/file-error.ts'
+import { readBoundedText } from '../../base/read-bounded.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { JsonObject } from '../../base/json.ts'
 import type { CommandContext } from '../shell/command.ts'
@@ -81,7 +82,7 @@ function projectFile(
 async function readProject(file: string): Promise<ProjectConfig> {
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readBoundedText(file)
   } catch (error) {
     throw fileFailure(error, { path: file, doing: 'read' }) ?? error
   }

@@ -1,8 +1,9 @@
 /** Prepares scenarios: compiles each bundle once and sets the model that the scenario names. */
-import { appendFileSync } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { appendFileSync, existsSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
+import { readBoundedText } from '../../base/read-bounded.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
 import { turnProblem } from '../../compile/stages/inline.ts'
@@ -137,7 +138,7 @@ async function openCassette(path: string | undefined, record: boolean): Promise<
     await writeUserFile(path, '')
     return { record: (exchange) => appendFileSync(path, printExchange(exchange)) }
   }
-  const text = await readFile(path, 'utf8').catch(() => undefined)
+  const text = existsSync(path) ? readBoundedText(path) : undefined
   if (text === undefined) throw fail('not_found', { what: `recording ${path}` }, { fix: 'Add --record to make it.' })
   return { replay: createTape(readExchanges(text)) }
 }

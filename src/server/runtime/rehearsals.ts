@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { SessionId } from '../../base/ids.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
+import { readBoundedText } from '../../base/read-bounded.ts'
 import type { Redactor } from '../../base/secret.ts'
 import { withModelCassette as recordedModels } from '../../providers/cassette.ts'
 import type { ModelProviders } from '../../providers/provider.ts'
@@ -144,7 +145,7 @@ function readModel(text: string): NonNullable<OpenedRehearsal['model']> {
 function openCassette({ record, replay }: RehearsalOptions, redactor: Redactor): Cassette {
   if (replay !== undefined) {
     if (!existsSync(replay)) throw fail('not_found', { what: `recording ${replay}` })
-    return { replay: createTape(readExchanges(readFileSync(replay, 'utf8'))) }
+    return { replay: createTape(readExchanges(readBoundedText(replay))) }
   }
   if (record === undefined) return {}
   // Written synchronously and in order: a recording without its end cannot be replayed.
