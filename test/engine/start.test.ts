@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Secret } from '../../src/base/secret.ts'
 import { agentIdOf } from '../../src/base/ids.ts'
 import { collectTimeline } from '../../src/engine/session/timeline.ts'
-import { firstMessage } from '../../src/engine/session/prompt.ts'
+import { firstMessage } from '../../src/engine/session/input.ts'
 import { inOrder, openBench, returns, snapshotOf, startOf, tool, turns, WORKSPACE } from './bench.ts'
 
 const plain = () => openBench({ agents: [snapshotOf({ name: 'root' })], models: { root: inOrder('Hello.') } })

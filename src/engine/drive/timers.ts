@@ -50,7 +50,7 @@ export function createTimerScheduler(
 
 /** Deletes a timer that fired, even if nothing waits for it any more, and applies it. */
 function applyTimer(tx: SessionTransaction, { runId, kind, ref }: SessionTimer): void {
-  tx.setTimer(runId, kind, ref, null)
+  tx.run(runId).setTimer(kind, ref, null)
   if (kind === 'task_timeout') timeOut(tx, ref as TaskId)
-  else advanceRun(tx, runId, { type: `${kind}.due` })
+  else advanceRun(tx.run(runId), { type: `${kind}.due` })
 }
