@@ -71,7 +71,7 @@ const COUNTS_AS_EXECUTED = new Set([
 ])
 
 /** States of calls that were sent or may be sent without another decision. */
-const MAY_GO = new Set(['failed', ...[...COUNTS_AS_EXECUTED].filter((state) => state !== 'awaiting')])
+const MAY_BE_SENT = new Set(['failed', ...[...COUNTS_AS_EXECUTED].filter((state) => state !== 'awaiting')])
 
 function measureHistory(
   run: RunHandle,
@@ -128,7 +128,7 @@ function earlierCalls(run: RunHandle, call: DecidedCall): readonly CallRow[] {
     ),
   )
   return others.filter(
-    (row) => MAY_GO.has(row.state) || (decidedAt.get(callKey(row.runId, row.callId)) ?? 0) < own.ordinal,
+    (row) => MAY_BE_SENT.has(row.state) || (decidedAt.get(callKey(row.runId, row.callId)) ?? 0) < own.ordinal,
   )
 }
 
@@ -136,7 +136,7 @@ function earlierCalls(run: RunHandle, call: DecidedCall): readonly CallRow[] {
 function callsElsewhere(run: RunHandle, call: DecidedCall): readonly CallRow[] {
   const others = run.tx.context.callsElsewhere.filter((row) => row.state !== 'proposed')
   const own = firstDecision(run, call)
-  return own ? others.filter((row) => MAY_GO.has(row.state) || row.at <= own.startedAt) : others
+  return own ? others.filter((row) => MAY_BE_SENT.has(row.state) || row.at <= own.startedAt) : others
 }
 
 /** The decision that required the approval of a call, if the call is decided again. */

@@ -11,12 +11,12 @@ import { withWaitEnded } from '../session/waits.ts'
 const DEFAULT_DEPTH = 5
 
 /** The limit that forbids another completion now, if any. */
-export function beforeCompletion(run: RunHandle): LimitBreach | undefined {
+export function findBreachBeforeCompletion(run: RunHandle): LimitBreach | undefined {
   return tokenBreach(run, (used, value) => used >= value) ?? wallClockBreach(run)
 }
 
 /** The limit that the completion just counted exceeded, if any. @param calls true when it calls tools */
-export function afterCompletion(run: RunHandle, calls: boolean): LimitBreach | undefined {
+export function findBreachAfterCompletion(run: RunHandle, calls: boolean): LimitBreach | undefined {
   const { usage } = run.record
   const iterations = limitWithGrants(run, 'max_loop_iterations')
   if (calls && iterations !== undefined && usage.iterations >= iterations) {

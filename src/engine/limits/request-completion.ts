@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../base/json.ts'
 import type { RunState } from '../../spec/run.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
-import { applyLimit, beforeCompletion, haltAncestor, holdForAncestor } from './limits.ts'
+import { applyLimit, findBreachBeforeCompletion, haltAncestor, holdForAncestor } from './limits.ts'
 import { reserveTokens } from './reserve.ts'
 
 /** Requests the first completion of a turn. */
@@ -11,7 +11,7 @@ export const startTurn = (run: RunHandle, turn: number, note?: JsonObject): RunS
 
 /** Requests a completion, unless a limit of the run or of an ancestor forbids it. */
 export function requestCompletion(run: RunHandle, wanted: StateAt<'thinking'>): RunState {
-  const breach = beforeCompletion(run)
+  const breach = findBreachBeforeCompletion(run)
   if (breach) return applyLimit(run, breach, wanted)
   if (haltAncestor(run, (used, value) => used >= value)) return { ...wanted, unsent: true }
   return holdForAncestor(run, wanted) ?? reserveTokens(run, wanted)

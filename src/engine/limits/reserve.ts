@@ -12,23 +12,23 @@ import { tokensOf } from '../session/usage.ts'
 /** The state of a run whose completion is sent now with its reservation, or waits as `unsent`. */
 export function reserveTokens(run: RunHandle, here: StateAt<'thinking'>): StateAt<'thinking'> {
   const { reserved: _reserved, unsent: _unsent, ...wanted } = here
-  if (!run.tx.context.maySend || isCrowdedOut(run)) return { ...wanted, unsent: true }
+  if (!run.tx.context.maySend || mustWaitForTokens(run)) return { ...wanted, unsent: true }
   // A single run shares its budget with nobody.
   if (run.tx.runs().length === 1 || budgetsOf(run).length === 0) return wanted
   return { ...wanted, reserved: mostTokens(run, wanted) }
 }
 
 /** The first run whose waiting completion may be sent now. */
-export function nextInLine(tx: SessionTransaction): RunHandle | undefined {
+export function findNextToAdmit(tx: SessionTransaction): RunHandle | undefined {
   if (!tx.context.maySend) return undefined
   const next = tx
     .runs()
-    .find(({ id, state }) => state.at === 'thinking' && state.unsent === true && !isCrowdedOut(tx.run(id)))
+    .find(({ id, state }) => state.at === 'thinking' && state.unsent === true && !mustWaitForTokens(tx.run(id)))
   return next && tx.run(next.id)
 }
 
 /** True if a budget may not suffice for this completion and those in flight: it is sent when they have their outcome. */
-const isCrowdedOut = (run: RunHandle): boolean =>
+const mustWaitForTokens = (run: RunHandle): boolean =>
   budgetsOf(run).some(({ owner, value }) => {
     const reserved = reservedBelow(owner, run)
     return reserved > 0 && tokensOf(owner) + reserved >= value

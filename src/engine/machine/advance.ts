@@ -1,7 +1,7 @@
 /** Applies an event to its run, and the events that follow from it to other runs of the session. */
 import type { RunStatusName } from '../../spec/run.ts'
 import { endRun } from '../limits/ending.ts'
-import { nextInLine } from '../limits/reserve.ts'
+import { findNextToAdmit } from '../limits/reserve.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import type { RunHandle, SessionTransaction } from '../session/transaction.ts'
 import { nextState } from './machine.ts'
@@ -12,7 +12,7 @@ export function advanceRun(run: RunHandle, event: RunTransitionEvent): boolean {
   const hasApplied = applyToRun(run, event)
   for (;;) {
     for (let next = tx.nextEvent(); next; next = tx.nextEvent()) applyToRun(next.run, next.event)
-    const first = nextInLine(tx)
+    const first = findNextToAdmit(tx)
     if (first === undefined) return hasApplied
     applyToRun(first, { type: 'admitted' })
   }

@@ -8,8 +8,8 @@ import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { failedState } from '../limits/ending.ts'
 import type { TransitionEventOf } from '../session/event.ts'
 import { completionKey } from '../session/keys.ts'
-import { afterShortfall, shortfallOf, wholeText } from './incomplete.ts'
-import { afterCompletion, haltRun, haltAncestor, applyLimit } from '../limits/limits.ts'
+import { applyShortfall, shortfallOf, joinPausedAnswer } from './incomplete.ts'
+import { findBreachAfterCompletion, haltRun, haltAncestor, applyLimit } from '../limits/limits.ts'
 import { asksAboutLimit } from '../limits/on-limit.ts'
 import { requestCompletion } from '../limits/request-completion.ts'
 import { concludeRun } from './output.ts'
@@ -54,17 +54,17 @@ export function applyCompletion(
   )
   // Not halted when the budget is used up exactly: the answer may be the last one needed.
   if (haltAncestor(run, (used, value) => used > value)) return { ...here, unsent: true }
-  if (shortfall) return afterShortfall(run, here, shortfall, completion)
+  if (shortfall) return applyShortfall(run, here, shortfall, completion)
   const waiting = handleOpenQuestions(run, here, calls)
   if (waiting) return waiting
-  const breach = afterCompletion(run, calls.length > 0)
+  const breach = findBreachAfterCompletion(run, calls.length > 0)
   if (calls.length > 0) {
     const calling = proposeCalls(run, here.turn, calls)
     if (breach) run.setState(calling)
     return breach ? applyLimit(run, breach, calling) : beginCalls(run, calling)
   }
   if (breach && !asksAboutLimit(run, breach.limit)) return haltRun(run, breach)
-  const next = concludeRun(run, here.turn, wholeText(run, completion.text), here.note?.['repair'] === true)
+  const next = concludeRun(run, here.turn, joinPausedAnswer(run, completion.text), here.note?.['repair'] === true)
   // A final answer that exceeded a limit waits for the grant, and is then the output.
   return breach && next.at === 'done' && next.outcome === 'completed' ? applyLimit(run, breach, next) : next
 }
@@ -141,7 +141,7 @@ export function recoverCompletion(
 }
 
 /** Marks a completion as unsent that this process recorded and will not send: the next process does, and no tokens are counted. */
-export function leaveUnsent(
+export function markUnsent(
   run: RunHandle,
   here: StateAt<'thinking'>,
   { inFlight }: TransitionEventOf<'stopped'>,

@@ -8,7 +8,7 @@ import { textOf } from '../session/bindings.ts'
 import { requestCompletion, startTurn } from '../limits/request-completion.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { failedState } from '../limits/ending.ts'
-import { afterCompletion, applyLimit } from '../limits/limits.ts'
+import { findBreachAfterCompletion, applyLimit } from '../limits/limits.ts'
 import { tokensLeft } from '../limits/reserve.ts'
 
 /** Why a completion is incomplete, as the error of its step and of the run. */
@@ -35,14 +35,14 @@ export function shortfallOf({ finishReason, text, calls }: ModelCompletion): Sho
 }
 
 /** The state after an incomplete completion whose usage is already counted. */
-export function afterShortfall(
+export function applyShortfall(
   run: RunHandle,
   here: StateAt<'thinking'>,
   { kind, error }: Shortfall,
   { usage }: ModelCompletion,
 ): RunState {
   const isPaused = kind === 'paused'
-  const breach = afterCompletion(run, isPaused)
+  const breach = findBreachAfterCompletion(run, isPaused)
   if (isPaused) {
     // The provider called its own tools, so the pause counts as an iteration: endless pauses are stopped like endless calls.
     run.updateUsage({ iterations: run.usage.iterations + (breach ? 0 : 1) })
@@ -58,7 +58,7 @@ export function afterShortfall(
   if (kind === 'full') return failedState('completion_truncated', error)
   if (kind === 'empty' && here.emptied) return failedState('model_error', 'The model gave an empty answer twice.')
   const again: StateAt<'thinking'> | RunFailureReason =
-    kind === 'empty' ? { ...here, attempt: here.attempt + 1, emptied: true } : withMoreRoom(run, here, usage)
+    kind === 'empty' ? { ...here, attempt: here.attempt + 1, emptied: true } : requestMoreTokens(run, here, usage)
   if ('error' in again) return failedState(again.errorCode, again.error)
   return breach ? applyLimit(run, breach, again) : requestCompletion(run, again)
 }
@@ -69,7 +69,7 @@ interface RunFailureReason {
 }
 
 /** Requests the completion again with twice the output tokens, or as many as the token budgets leave. */
-function withMoreRoom(
+function requestMoreTokens(
   run: RunHandle,
   here: StateAt<'thinking'>,
   usage: ModelCompletion['usage'],
@@ -91,7 +91,7 @@ function withMoreRoom(
 }
 
 /** The text of an answer that its provider paused: the texts of all its completions, the last being `text`. */
-export function wholeText(run: RunHandle, text: string): string {
+export function joinPausedAnswer(run: RunHandle, text: string): string {
   const before = run
     .steps()
     .filter(({ type, error }) => type === 'Reasoning' && error === null)

@@ -29,7 +29,7 @@ import { applyLateReview, applyTaskDecision } from '../calls/task-decision.ts'
 import {
   admitCompletion,
   applyCompletion,
-  leaveUnsent,
+  markUnsent,
   recoverCompletion,
   applyModelFailure,
   applyRetry,
@@ -76,7 +76,7 @@ export const transitions: Table = {
     'wall_clock.due': applyWallClock,
     'hitl_wait.due': applyHitlWait,
     woken: recoverCompletion,
-    stopped: leaveUnsent,
+    stopped: markUnsent,
     cancelled: cancelRun,
     broken: failRun,
   },

@@ -38,7 +38,7 @@ export function concludeRun(run: RunHandle, turn: number, text: string, repaired
       run.addStep('OutputValidation', { valid: true, errors: [], action: 'accept' })
     return completedState(read.value)
   }
-  const action = invalidOutputAction(run, repaired)
+  const action = chooseInvalidOutputAction(run, repaired)
   const errors = read.errors.map(({ path, message }) => ({ path, message }))
   run.addStep('OutputValidation', { valid: false, errors, action })
   switch (action) {
@@ -65,7 +65,7 @@ export function concludeRun(run: RunHandle, turn: number, text: string, repaired
   }
 }
 
-function invalidOutputAction(run: RunHandle, repaired: boolean): AgentSnapshot['output']['on_invalid'] {
+function chooseInvalidOutputAction(run: RunHandle, repaired: boolean): AgentSnapshot['output']['on_invalid'] {
   const wanted = run.snapshot.output.on_invalid
   if (wanted === 'retry') return run.usage.outputAttempts < MAX_RETRIES ? 'retry' : 'fail'
   return wanted === 'repair' && repaired ? 'fail' : wanted

@@ -25,7 +25,7 @@ export function answerTask(
   answer: GivenAnswer,
   known: TaskRecord,
 ): MessageAccepted | undefined {
-  expireDue(tx)
+  expireDueTasks(tx)
   const here = tx.pendingTasks().find((each) => each.id === taskId) ?? tx.changedTask(taskId)
   if (!here && known.status === 'pending') return undefined
   const task = here ?? known
@@ -43,7 +43,7 @@ export function answerTask(
 }
 
 /** Applies the timeout of a task that nobody answered in time. */
-export function timeOut(tx: SessionTransaction, taskId: TaskId): boolean {
+export function expireTask(tx: SessionTransaction, taskId: TaskId): boolean {
   const task = tx.pendingTasks().find((each) => each.id === taskId)
   if (!task || task.expiresAt === undefined || task.expiresAt > tx.now) return false
   if (task.onTimeout === 'escalate') {
@@ -87,8 +87,8 @@ function replaceTask(run: RunHandle, from: TaskRecord, to: TaskRecord): void {
 }
 
 /** Applies due timeouts first, so that a late answer finds the task decided even if its timer has not fired yet. */
-function expireDue(tx: SessionTransaction): void {
-  for (const task of tx.pendingTasks()) timeOut(tx, task.id)
+function expireDueTasks(tx: SessionTransaction): void {
+  for (const task of tx.pendingTasks()) expireTask(tx, task.id)
 }
 
 function applyVote(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): void {
