@@ -3,13 +3,12 @@ import { fail, type Failure } from '../base/failure.ts'
 import type { RunId, WorkspaceId } from '../base/ids.ts'
 import { canonicalJson } from '../base/json.ts'
 import type { MessageAccepted } from '../spec/api.ts'
-import type { Run } from '../spec/run.ts'
 import type { GivenAnswer } from '../spec/task.ts'
 import type { Store } from '../store/store.ts'
 import { advanceRun } from './machine/advance.ts'
-import { shownFiles } from './calls/calls.ts'
+import { shownFiles } from './calls/replies.ts'
 import type { SessionDriver } from './drive/drive.ts'
-import type { SessionTransaction } from './session/transaction.ts'
+import type { RunHandle } from './session/transaction.ts'
 import type { EngineParts } from './session/engine.ts'
 import type { MessageFile } from './session/event.ts'
 import { answerTask } from './machine/tasks.ts'
@@ -44,7 +43,7 @@ export async function answerRun(
       fail('invalid_value', { what: 'A file of the reply is not a finalized file of the workspace.' }),
     )
   const text = cleaned.text ?? ''
-  const accepted = await driver.post(run.sessionId, (tx) => applyReplyTo(tx, run, text, files))
+  const accepted = await driver.post(run.sessionId, (tx) => applyReplyTo(tx.run(run.id), text, files))
   if (accepted.code !== 'run_not_waiting' || !(await isRepeatedReply(parts, run.id, text, files))) return accepted
   return { status: accepted.status, duplicate: true }
 }
@@ -67,15 +66,15 @@ async function isRepeatedReply(
   )
 }
 
-function applyReplyTo(tx: SessionTransaction, run: Run, text: string, files: readonly MessageFile[]): MessageAccepted {
-  const { state } = tx.run(run.id)
+function applyReplyTo(run: RunHandle, text: string, files: readonly MessageFile[]): MessageAccepted {
+  const { state } = run
   const isListening = state.at === 'calling' && state.calls.some((call) => call.state.at === 'listening')
   if (!isListening) {
-    const status = tx.statusNow(run.id)
+    const status = run.statusNow()
     return refuse(status, fail('run_not_waiting', { status }))
   }
-  advanceRun(tx, run.id, { type: 'message', text, files })
-  return { status: tx.statusNow(run.id) }
+  advanceRun(run, { type: 'message', text, files })
+  return { status: run.statusNow() }
 }
 
 const refuse = (status: string, failure: Failure): MessageAccepted => ({

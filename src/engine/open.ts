@@ -48,8 +48,8 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
       if (!run) throw fail('not_found', { what: 'run' })
       const why = reason === undefined ? null : parts.redactor.text(reason)
       const status = await driver.post(run.sessionId, (tx) => {
-        advanceRun(tx, runId, { type: 'cancelled', reason: why, by: approverOf(principal) })
-        return tx.statusNow(runId)
+        advanceRun(tx.run(runId), { type: 'cancelled', reason: why, by: approverOf(principal) })
+        return tx.run(runId).statusNow()
       })
       return { runId, status }
     },

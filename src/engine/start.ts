@@ -11,7 +11,8 @@ import type { IdempotencyClaim, StartOutcome, SessionTree, SessionUpdate, AgentV
 import { checkForeignValue } from '../tools/check.ts'
 import { advanceRun } from './machine/advance.ts'
 import { newRun } from './calls/delegate.ts'
-import { openTransaction, type TransitionContext } from './session/transaction.ts'
+import type { TransitionContext } from './session/context.ts'
+import { openTransaction } from './session/open-transaction.ts'
 import type { EngineParts, StartRequest } from './session/engine.ts'
 
 /** How long an `Idempotency-Key` is remembered. Source: decisions, section 2. */
@@ -200,9 +201,9 @@ function firstUpdate(
   }
   const tree: SessionTree = { session, runs: [], tasks: [] }
   const tx = openTransaction(tree, initialContext(parts, version, now))
-  tx.putRun(run)
-  tx.addEvent(run.id, 'session', 'engine.session.started', { status: 'Running', output: null, error: null })
-  advanceRun(tx, run.id, { type: 'started' })
+  const root = tx.addRun(run)
+  root.addEvent('session', 'engine.session.started', { status: 'Running', output: null, error: null })
+  advanceRun(root, { type: 'started' })
   return tx.toUpdate()!
 }
 

@@ -153,7 +153,7 @@ verifies('authoring.agent.purpose', async () => {
     agents: [{ ...snapshotOf({ name: 'root' }), purpose: 'A sentence for people.' }],
     models: { root: (request) => (seen.push(JSON.stringify([request.system, request.messages])), 'Done.') },
   })
-  await bench.ended(await bench.start('root'))
+  await bench.waitForEnd(await bench.start('root'))
   expect(seen.filter((text) => text.includes('A sentence for people.'))).toEqual([])
   expect(seen[0]).toContain('You are a test.')
 })
@@ -250,7 +250,7 @@ verifies('authoring.agent.parameters-passed', async () => {
     },
     tools: { look: () => returns('seen') },
   })
-  await bench.ended(await bench.start('root'))
+  await bench.waitForEnd(await bench.start('root'))
   expect(seen).toEqual([
     { temperature: 0.5, max_output_tokens: 100 },
     { temperature: 0.5, max_output_tokens: 100 },
@@ -477,8 +477,8 @@ verifies('authoring.agent-binding.late-bound', async () => {
     },
   })
   const run = await bench.start('root')
-  await bench.ended(run)
-  const items = await bench.items(run)
+  await bench.waitForEnd(run)
+  const items = await bench.timeline(run)
   expect(items.find(({ type }) => type === 'SubAgentResult')?.content).toMatchObject({ output: 'The deployed one.' })
   const files = changed(
     DESK,
@@ -500,8 +500,8 @@ verifies('authoring.agent-binding.result', async () => {
       },
     })
     const run = await bench.start('root')
-    await bench.ended(run)
-    return (await bench.items(run)).find(({ type }) => type === 'SubAgentResult')!.content
+    await bench.waitForEnd(run)
+    return (await bench.timeline(run)).find(({ type }) => type === 'SubAgentResult')!.content
   }
   const [summary, full] = [await resultOf('summary'), await resultOf('full')]
   expect([summary['output'], 'steps' in summary]).toEqual(['Yes.', false])
@@ -686,8 +686,8 @@ verifies('authoring.limits', async () => {
     })
     const run = await bench.start('root')
     if (on_limit === 'escalate')
-      await bench.engine.answer(run, reply(await bench.asked(run), { by: operator(), approved: true }))
-    await bench.ended(run)
+      await bench.engine.answer(run, reply(await bench.waitForTask(run), { by: operator(), approved: true }))
+    await bench.waitForEnd(run)
     const { status, error } = (await bench.store.run(run))!
     return [bench.invoked.length, status, error]
   }
@@ -716,7 +716,7 @@ verifies('authoring.limits.depth', async () => {
   )
   const bench = await openBench({ agents: snapshots, models })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   const { sessionId } = (await bench.store.run(run))!
   const { runs } = await bench.engine.conversation(sessionId)
   expect(runs.map(({ depth }) => depth)).toEqual([0, 1, 2, 3, 4, 5])

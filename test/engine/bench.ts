@@ -1,4 +1,4 @@
-/** A workspace for engine tests: hand-wound clock, counted ids, scripted models, tools that are functions. */
+/** A workspace for engine tests: manual clock, counted ids, scripted models, tools that are functions. */
 import type { Clock } from '../../src/base/clock.ts'
 import { digestOf, digestOfJson } from '../../src/base/digest.ts'
 import {
@@ -38,31 +38,31 @@ import type { ToolInvocation, ToolOutcome } from '../../src/tools/tool.ts'
 export const WORKSPACE = workspaceIdOf('test')
 export const T0 = Date.UTC(2026, 0, 1)
 
-export interface HandClock extends Clock {
+export interface ManualClock extends Clock {
   set(now: number): void
 }
-export function handClock(start = T0): HandClock {
+export function createManualClock(start = T0): ManualClock {
   let now = start
   return { now: () => now, monotonic: () => now, set: (next) => void (now = next) }
 }
 
-/** What a model says: text, calls, or a failure. */
-export type Said =
+/** A scripted completion: text, calls, or a failure. */
+export type ModelReply =
   | string
   | {
       text?: string
       calls?: { name: string; args?: JsonValue; id?: string }[]
       tokens?: number
       finish?: FinishReason
-      /** What comes in place of the end, after the text. */
+      /** Follows the text instead of the end: the stream fails, or never ends. */
       after?: Error | 'silence'
     }
   | Error
-export type Model = (request: CompletionRequest, signal: AbortSignal) => Said | Promise<Said>
+export type Model = (request: CompletionRequest, signal: AbortSignal) => ModelReply | Promise<ModelReply>
 
-/** Plays one turn after another by the number of the completion. */
+/** Answers the completion of turn n with the n-th reply. */
 export const inOrder =
-  (...turns: Said[]): Model =>
+  (...turns: ModelReply[]): Model =>
   ({ run }) =>
     turns[run.turn - 1] ?? `no turn ${run.turn}`
 
@@ -167,34 +167,34 @@ export interface BenchSpec {
   readonly models: Readonly<Record<string, Model>>
   /** By wire name. */
   readonly tools?: Readonly<Record<string, ToolFunction>>
-  /** What a server says of a tool that nobody else describes, by wire name. */
+  /** Descriptions that only the server of a tool has, by wire name. */
   readonly described?: Readonly<Record<string, { description: string; schema: JsonSchema }>>
-  /** A secret that no tool of any agent can do without. */
+  /** A secret that tools need and nobody has set. */
   readonly unset?: { secret: string; env: string }
   readonly timeoutMs?: number
   readonly concurrency?: NonNullable<EngineParts['concurrency']>
-  /** In place of `models`. */
+  /** Replaces `models`. */
   readonly providers?: ModelProviders
   readonly store?: (store: Store) => Store
-  /** A database file that is there already, in place of a new one in memory. */
+  /** An existing database file, instead of a new one in memory. */
   readonly path?: string
 }
 
 export interface Bench {
-  readonly clock: HandClock
+  readonly clock: ManualClock
   readonly store: Store
   readonly engine: Engine
   readonly parts: EngineParts
   readonly invoked: ToolInvocation[]
-  /** Moves the clock and lets what is due happen. */
-  wind(ms: number): Promise<void>
+  /** Moves the clock forward, firing the timers that become due on the way. */
+  advance(ms: number): Promise<void>
   start(agent: string, input?: JsonObject, more?: Partial<StartRequest>): Promise<RunId>
   /** Resolves with the first event that fits, in the order of the log. */
-  seen(run: RunId, fits: (event: StoredEvent) => boolean, after?: number): Promise<StoredEvent>
-  ended(run: RunId): Promise<StoredEvent>
+  waitForEvent(run: RunId, fits: (event: StoredEvent) => boolean, after?: number): Promise<StoredEvent>
+  waitForEnd(run: RunId): Promise<StoredEvent>
   /** Resolves with the newest pending task of the run's session. */
-  asked(run: RunId, count?: number): Promise<JsonObject>
-  items(run: RunId): Promise<{ type: string; content: JsonObject; error: string | null; runId: string }[]>
+  waitForTask(run: RunId, count?: number): Promise<JsonObject>
+  timeline(run: RunId): Promise<{ type: string; content: JsonObject; error: string | null; runId: string }[]>
   /** Another engine on the same store, as a restart would make. */
   restart(): Promise<Engine>
 }
@@ -224,7 +224,7 @@ export const reply = (task: JsonObject, more: Partial<GivenAnswer> = {}): GivenA
 })
 
 export async function openBench(spec: BenchSpec): Promise<Bench> {
-  const clock = handClock()
+  const clock = createManualClock()
   const plain = openSqlite(spec.path ?? ':memory:', { clock })
   const store = spec.store?.(plain) ?? plain
   if (spec.path === undefined) await publish(plain, spec.agents)
@@ -239,7 +239,9 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
   const parts: EngineParts = {
     store,
     providers: spec.providers ?? {
-      choose: (agent) => ({ complete: (request, signal) => play(spec.models[agent.id.slice(5)]!, request, signal) }),
+      choose: (agent) => ({
+        complete: (request, signal) => streamReply(spec.models[agent.id.slice(5)]!, request, signal),
+      }),
       maxOutputTokens: (model) => maxOutputTokens(model, 'scripted'),
     },
     tools: {
@@ -278,7 +280,7 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
   }
   const open = (): Engine => createEngine(parts, (handlers, given) => createEmbeddedQueue(handlers, given, timers))
   let engine = open()
-  const seen: Bench['seen'] = async (run, fits, after = 0) => {
+  const waitForEvent: Bench['waitForEvent'] = async (run, fits, after = 0) => {
     const stop = new AbortController()
     for await (const each of oneByOne(engine.follow(run, after, stop.signal))) {
       if (each !== 'live' && 'seq' in each && fits(each)) return each
@@ -293,7 +295,7 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
     },
     parts,
     invoked,
-    async wind(ms) {
+    async advance(ms) {
       const until = clock.now() + ms
       for (;;) {
         await turns()
@@ -310,15 +312,18 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
       const { runId } = await engine.start(startOf(agent, input, more))
       return runId as RunId
     },
-    seen,
-    ended: (run) =>
-      seen(run, (event) => event.runId === run && /^engine\.run\.(completed|failed|cancelled)$/.test(event.subject)),
-    async asked(run, count = 1) {
+    waitForEvent,
+    waitForEnd: (run) =>
+      waitForEvent(
+        run,
+        (event) => event.runId === run && /^engine\.run\.(completed|failed|cancelled)$/.test(event.subject),
+      ),
+    async waitForTask(run, count = 1) {
       let left = count
-      const event = await seen(run, (each) => each.subject === 'engine.user_task.created' && --left === 0)
+      const event = await waitForEvent(run, (each) => each.subject === 'engine.user_task.created' && --left === 0)
       return event.data['task'] as JsonObject
     },
-    async items(run) {
+    async timeline(run) {
       const stored = await plain.run(run)
       return (await collectTimeline(await engine.conversation(stored!.sessionId))).items.map(
         ({ type, content, error, runId }) => ({
@@ -339,19 +344,19 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
   }
 }
 
-/** The same by an approver who saw these arguments. */
+/** A reply of an approver who saw these arguments. */
 export const replyTo = (
   task: JsonObject,
   more: Partial<GivenAnswer> = {},
   seen: JsonValue = task['arguments']!,
 ): GivenAnswer => reply(task, { ...more, metadata: { ...more.metadata, 'svc/arguments_digest': digestOfJson(seen) } })
 
-/** Events that arrive together, one after the other. */
+/** Flattens batches of events. */
 export async function* oneByOne<T>(source: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
   for await (const together of source) yield* together
 }
 
-/** Lets everything happen that needs no time: turns of the event loop, far more than the longest chain of saves has. */
+/** Waits for everything that needs no time: turns of the event loop, far more than the longest chain of saves has. */
 export async function turns(count = 60): Promise<void> {
   for (let at = 0; at < count; at++) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -391,7 +396,7 @@ export async function publish(store: Store, agents: readonly AgentSnapshot[]): P
     await store.deploy(agentIdOf('test', id), versionIdOf('test', id, digest), T0, 'test')
 }
 
-async function* play(model: Model, request: CompletionRequest, signal: AbortSignal) {
+async function* streamReply(model: Model, request: CompletionRequest, signal: AbortSignal) {
   const said = await model(request, signal)
   signal.throwIfAborted()
   if (said instanceof Error) throw said

@@ -14,7 +14,7 @@ import {
   tool,
   turns,
   type Model,
-  type Said,
+  type ModelReply,
 } from './bench.ts'
 
 const look = tool('look')
@@ -26,7 +26,7 @@ const unknown: ToolOutcome = { at: 'unknown', code: 'timeout', error: 'No answer
 
 /** Plays the turns, then says what the last tool message was. */
 const echo =
-  (...said: Said[]): Model =>
+  (...said: ModelReply[]): Model =>
   (request) => {
     const given = said[request.run.turn - 1]
     if (given !== undefined) return given
@@ -38,11 +38,11 @@ const outputOf = async (
   bench: Awaited<ReturnType<typeof openBench>>,
   run: Awaited<ReturnType<typeof bench.start>>,
 ): Promise<JsonObject> => {
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   return JSON.parse((await bench.store.run(run))!.output as string) as JsonObject
 }
 
-test('unsafe calls of a run go one at a time, safe ones at once', async () => {
+test('sends unsafe calls of a run one at a time, and safe ones in parallel', async () => {
   const open: string[] = []
   const release: (() => void)[] = []
   const slow = ({ tool: { wire }, arguments: args }: { tool: { wire: string }; arguments: unknown }) => {
@@ -73,26 +73,26 @@ test('unsafe calls of a run go one at a time, safe ones at once', async () => {
   await turns()
   expect(open).toEqual(['post {"n":1}', 'look {"n":3}', 'look {"n":4}', 'post {"n":2}'])
   for (const each of release) each()
-  await bench.ended(run)
+  await bench.waitForEnd(run)
 })
 
-test('ungated calls run while a gated one waits', async () => {
+test('runs ungated calls while a gated one waits', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [look, pay] })],
     models: { root: inOrder({ calls: [{ name: 'pay' }, { name: 'look' }] }, 'Done.') },
     tools: { look: () => returns('seen'), pay: () => returns('paid') },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   await turns()
   expect(bench.invoked.map((each) => each.tool.wire)).toEqual(['look'])
   expect((await bench.store.run(run))!.status).toBe('WaitingForHITL')
   await bench.engine.answer(run, reply(task))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked.map((each) => each.tool.wire)).toEqual(['look', 'pay'])
 })
 
-test('an unsafe call asked for twice needs an approval for the second', async () => {
+test('requires an approval for an unsafe call that is made a second time', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [post] })],
     models: {
@@ -105,26 +105,26 @@ test('an unsafe call asked for twice needs an approval for the second', async ()
     tools: { post: () => returns('ok') },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   expect(task).toMatchObject({ kind: 'approval', reason: 'duplicate_call' })
   expect(bench.invoked).toHaveLength(1)
   await bench.engine.answer(run, reply(task))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked).toHaveLength(2)
 })
 
-test('an unsafe call that failed for certain may be made again', async () => {
+test('allows another attempt of an unsafe call that certainly failed', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [post] })],
     models: { root: inOrder({ calls: [{ name: 'post' }] }, { calls: [{ name: 'post' }] }, 'Done.') },
     tools: { post: () => returns('no', true) },
   })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked).toHaveLength(2)
 })
 
-test('a safe call without an answer is sent again with the same key, then told to the model', async () => {
+test('sends a safe call without an outcome again with the same key, then returns the error to the model', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [look] })],
     models: { root: echo({ calls: [{ name: 'look' }] }) },
@@ -139,7 +139,7 @@ test('a safe call without an answer is sent again with the same key, then told t
 
 const unreachable: ToolOutcome = { at: 'not_sent', code: 'unreachable', error: 'Nobody listens there.' }
 
-test('a call that may have happened is not told as one that did not, because its next attempt did not leave', async () => {
+test('still treats a call as possibly executed when its next attempt is not sent', async () => {
   const put = tool('put', { sideEffectClass: 'idempotent_write' })
   const outcomes = [unknown, unreachable, unreachable]
   const bench = await openBench({
@@ -148,14 +148,14 @@ test('a call that may have happened is not told as one that did not, because its
     tools: { put: () => outcomes.shift()! },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   expect(task).toMatchObject({ kind: 'anomaly_review', reason: 'Nobody listens there.', context: { attempt: 3 } })
   expect(new Set(bench.invoked.map((each) => each.idempotencyKey))).toEqual(new Set([`svc:${run}:1:0`]))
   await bench.engine.answer(run, reply(task, { by: operator(), selectedOptionId: 'happened', textValue: '{"done":1}' }))
   expect(await outputOf(bench, run)).toEqual({ done: 1 })
 })
 
-test('a call whose second attempt does not leave is made by the third', async () => {
+test('executes a call on the third attempt when the second is not sent', async () => {
   const put = tool('put', { sideEffectClass: 'idempotent_write' })
   const outcomes = [unknown, unreachable, returns({ done: 1 })]
   const bench = await openBench({
@@ -167,7 +167,7 @@ test('a call whose second attempt does not leave is made by the third', async ()
   expect(await outputOf(bench, run)).toEqual({ done: 1 })
 })
 
-const uncertain = async (models: Said[] = []) => {
+const uncertain = async (models: ModelReply[] = []) => {
   const outcomes: ToolOutcome[] = [unknown, returns({ id: 'p2' })]
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [pay] })],
@@ -175,11 +175,11 @@ const uncertain = async (models: Said[] = []) => {
     tools: { pay: () => outcomes.shift()! },
   })
   const run = await bench.start('root')
-  await bench.engine.answer(run, reply(await bench.asked(run, 1)))
-  return { bench, run, review: await bench.asked(run, 2) }
+  await bench.engine.answer(run, reply(await bench.waitForTask(run, 1)))
+  return { bench, run, review: await bench.waitForTask(run, 2) }
 }
 
-test('an irreversible call without an answer is put before an operator, and is not sent again by itself', async () => {
+test('asks an operator about an irreversible call without an outcome, and does not send it again on its own', async () => {
   const { bench, run, review } = await uncertain()
   expect(review).toMatchObject({
     kind: 'anomaly_review',
@@ -207,11 +207,11 @@ test('an irreversible call without an answer is put before an operator, and is n
   expect(await bench.engine.answer(run, reply(review, { by: operator(), approved: true }))).toMatchObject({
     code: 'invalid_value',
   })
-  await bench.wind(3_600_000)
+  await bench.advance(3_600_000)
   expect(bench.invoked).toHaveLength(1)
 })
 
-test('happened gives the model the result that the operator found', async () => {
+test("happened returns the operator's result to the model", async () => {
   const { bench, run, review } = await uncertain()
   await bench.engine.answer(
     run,
@@ -221,21 +221,21 @@ test('happened gives the model the result that the operator found', async () => 
   expect(bench.invoked).toHaveLength(1)
 })
 
-test('retry waits until the first attempt can no longer arrive, and needs a fresh approval', async () => {
+test('retry waits until the first attempt can no longer arrive, and needs a new approval', async () => {
   const { bench, run, review } = await uncertain()
   const retry = reply(review, { by: operator(), selectedOptionId: 'retry' })
   expect(await bench.engine.answer(run, retry)).toMatchObject({ code: 'invalid_value' })
-  await bench.wind(62_999)
+  await bench.advance(62_999)
   expect(await bench.engine.answer(run, retry)).toMatchObject({
     code: 'invalid_value',
     error: 'The first attempt may still arrive until 2026-01-01T00:01:03.000Z; send it again after that.',
   })
-  await bench.wind(1)
+  await bench.advance(1)
   expect(await bench.engine.answer(run, retry)).toEqual({
     status: 'WaitingForHITL',
     userTaskId: review['user_task_id'],
   })
-  const approval = await bench.asked(run, 3)
+  const approval = await bench.waitForTask(run, 3)
   expect(approval).toMatchObject({ kind: 'approval' })
   await bench.engine.answer(run, reply(approval))
   expect(await outputOf(bench, run)).toEqual({ id: 'p2' })
@@ -253,7 +253,7 @@ test('skip tells the model that a person decided', async () => {
 test('stop fails the run', async () => {
   const { bench, run, review } = await uncertain()
   await bench.engine.answer(run, reply(review, { by: operator(), selectedOptionId: 'stop' }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({ status: 'Failed', errorCode: 'tool_failed' })
 })
 
@@ -292,7 +292,7 @@ test.each<[JsonValue, string, string]>([
   expect(bench.invoked).toEqual([])
 })
 
-test('arguments are checked against what the server of the tool says, where nobody else describes them', async () => {
+test('checks arguments against the schema of the tool server where the document has none', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [plainTool] })],
     models: { root: echo({ calls: [{ name: 'look', args: { n: 'x' } }] }) },
@@ -323,7 +323,7 @@ test('a result that does not fit its schema says that the call was executed', as
   })
 })
 
-test('a policy that tests svc.dispatch routes a call that nothing handles to a person', async () => {
+test('routes a call without a handler to a person if a policy tests svc.dispatch', async () => {
   const routing = policy('route', {
     effect: 'escalate',
     when: { field: 'svc.dispatch.trigger', op: 'eq', value: 'no_handler' },
@@ -333,7 +333,7 @@ test('a policy that tests svc.dispatch routes a call that nothing handles to a p
     models: { root: echo({ calls: [{ name: 'look' }] }) },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   expect(task).toMatchObject({ kind: 'escalation', tool: { name: 'look' } })
   await bench.engine.answer(run, reply(task, { by: operator(), approved: false }))
   expect(await outputOf(bench, run)).toMatchObject({ error: 'rejected' })
@@ -353,15 +353,15 @@ test.each([
     tools: { look: () => (bench.invoked.length > 3 ? returns('seen') : { at: 'unknown', code, error: 'Lost.' }) },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   expect(task).toMatchObject({ kind: 'escalation', tool: { name: 'look' } })
   await bench.engine.answer(run, reply(task, { by: operator(), approved: true }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect((await bench.store.run(run))!.output).toBe('seen')
   expect(bench.invoked.map((each) => each.attempt)).toEqual([1, 2, 3, 4])
 })
 
-test('a key is trusted for a day from its first use, however often the call was repeated since', async () => {
+test('trusts an idempotency key for a day from its first use, however often the call was repeated since', async () => {
   const put = tool('put', { sideEffectClass: 'idempotent_write' })
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [put] })],
@@ -375,13 +375,13 @@ test('a key is trusted for a day from its first use, however often the call was 
     await bench.restart()
     await turns()
   }
-  expect(await bench.asked(run)).toMatchObject({ kind: 'anomaly_review', context: { attempt: 2 } })
+  expect(await bench.waitForTask(run)).toMatchObject({ kind: 'anomaly_review', context: { attempt: 2 } })
   expect(bench.invoked).toHaveLength(2)
   await bench.engine.cancel(run, key())
 })
 
 test.each(['cancelled', 'halted'])(
-  'a call that was never sent counts as done by nobody once its run is %s',
+  'does not count a call that was never sent as executed once its run is %s',
   async (how) => {
     const window = policy('window', {
       effect: 'deny',
@@ -415,16 +415,16 @@ test.each(['cancelled', 'halted'])(
     })
     const run = await bench.start('root')
     if (how === 'cancelled') {
-      await bench.asked(run)
+      await bench.waitForTask(run)
       await bench.engine.cancel(run, key())
     }
-    await bench.ended(run)
-    await bench.ended(await bench.start('root', { gated: false }))
+    await bench.waitForEnd(run)
+    await bench.waitForEnd(await bench.start('root', { gated: false }))
     expect(bench.invoked.filter((each) => each.tool.wire === 'post')).toHaveLength(1)
   },
 )
 
-test('calls that wait at once cannot slip under a sum together', async () => {
+test('counts calls that wait at the same time against a limit on their sum', async () => {
   const sum = policy('sum', { when: { field: 'history.session.this_tool.total(args.amount)', op: 'gt', value: 100 } })
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [post], policies: [{ on: ['post'], entry: sum }] })],
@@ -444,12 +444,12 @@ test('calls that wait at once cannot slip under a sum together', async () => {
   })
   const run = await bench.start('root')
   // They are decided in their order: the first stays below the sum.
-  expect((await bench.asked(run))['arguments']).toEqual({ amount: 31 })
+  expect((await bench.waitForTask(run))['arguments']).toEqual({ amount: 31 })
   expect(bench.invoked.map((each) => each.arguments)).toEqual([{ amount: 40 }, { amount: 30 }])
   await bench.engine.cancel(run, key())
 })
 
-test('a window looks at other runs of the agent too', async () => {
+test("counts calls of the agent's other runs in a window", async () => {
   const window = policy('window', {
     effect: 'deny',
     when: { field: 'history.window.this_tool.executed', op: 'gt', value: 1, window: '10m' },
@@ -460,10 +460,10 @@ test('a window looks at other runs of the agent too', async () => {
     tools: { post: () => returns('ok') },
   })
   const runs = [await bench.start('root'), await bench.start('root')]
-  for (const run of runs) await bench.ended(run)
+  for (const run of runs) await bench.waitForEnd(run)
   expect(bench.invoked).toHaveLength(1)
-  await bench.wind(11 * 60_000)
-  await bench.ended(await bench.start('root'))
+  await bench.advance(11 * 60_000)
+  await bench.waitForEnd(await bench.start('root'))
   expect(bench.invoked).toHaveLength(2)
 })
 
@@ -476,8 +476,8 @@ test('an approval does not outlive a policy that denies now', async () => {
     tools: { pay: () => returns('paid') },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
-  await bench.wind(60_000)
+  const task = await bench.waitForTask(run)
+  await bench.advance(60_000)
   await bench.engine.answer(run, reply(task))
   expect(await outputOf(bench, run)).toMatchObject({ error: 'denied', message: 'because of hours' })
   expect(bench.invoked).toEqual([])

@@ -24,7 +24,7 @@ const lastTool: (request: Parameters<Model>[0]) => JsonObject = ({ messages }) =
   return JSON.parse(last?.role === 'tool' ? last.content : '{}') as JsonObject
 }
 
-test('a child waits for a person, its ancestors show it, and its output is the result of the call', async () => {
+test("shows the wait of a child on its ancestors, and returns the child's output as the result of the call", async () => {
   const child = snapshotOf({ name: 'child', tools: [pay] })
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)] }), child],
@@ -39,17 +39,17 @@ test('a child waits for a person, its ancestors show it, and its output is the r
     tools: { pay: () => returns('ok') },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
-  await bench.seen(run, (event) => event.subject === 'engine.session.paused')
+  const task = await bench.waitForTask(run)
+  await bench.waitForEvent(run, (event) => event.subject === 'engine.session.paused')
   const runs = await bench.store.runsOfSession((await bench.store.run(run))!.sessionId)
   expect(runs.map((each) => [each.agentName, each.depth, each.status])).toEqual([
     ['acme.root', 0, 'WaitingForHITL'],
     ['acme.child', 1, 'WaitingForHITL'],
   ])
   await bench.engine.answer(run, reply(task))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect((await bench.store.run(run))!.output).toBe('The child said: Paid.')
-  expect((await bench.items(run)).map((item) => item.type)).toEqual([
+  expect((await bench.timeline(run)).map((item) => item.type)).toEqual([
     'UserMessage',
     'Reasoning',
     'PolicyDecision',
@@ -72,7 +72,7 @@ test('a child waits for a person, its ancestors show it, and its output is the r
   ])
 })
 
-test('children run side by side, and the parent goes on when all have ended', async () => {
+test('runs children in parallel, and continues the parent when all have ended', async () => {
   const child = snapshotOf({ name: 'child' })
   const release: (() => void)[] = []
   const bench = await openBench({
@@ -89,14 +89,14 @@ test('children run side by side, and the parent goes on when all have ended', as
   await turns()
   expect((await bench.store.run(run))!.status).toBe('Running')
   release[0]!()
-  await bench.ended(run)
-  const results = (await bench.items(run))
+  await bench.waitForEnd(run)
+  const results = (await bench.timeline(run))
     .filter((item) => item.type === 'SubAgentResult')
     .map((item) => item.content['output'])
   expect(results).toEqual(['b', 'a'])
 })
 
-test('a child that fails is a tool error to its parent', async () => {
+test('returns the failure of a child to its parent as a tool error', async () => {
   const child = snapshotOf({ name: 'child' })
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)] }), child],
@@ -106,7 +106,7 @@ test('a child that fails is a tool error to its parent', async () => {
     },
   })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(JSON.parse((await bench.store.run(run))!.output as string)).toEqual({
     error: 'subagent_failed',
     status: 'Failed',
@@ -124,7 +124,7 @@ test('result full carries the steps of the child', async () => {
     },
   })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   const result = JSON.parse((await bench.store.run(run))!.output as string) as {
     output: string
     steps: { type: string }[]
@@ -133,7 +133,7 @@ test('result full carries the steps of the child', async () => {
   expect(result.steps.map((step) => step.type)).toEqual(['UserMessage', 'Reasoning', 'Output'])
 })
 
-test('a cycle and too deep a nesting are tool errors before anything is spawned', async () => {
+test('refuses a delegation cycle and too deep a nesting before a child is started', async () => {
   const late = (name: string) => ({
     wire: name,
     id: `acme.${name}`,
@@ -154,8 +154,8 @@ test('a cycle and too deep a nesting are tool errors before anything is spawned'
     },
   })
   const run = await bench.start('a')
-  await bench.ended(run)
-  const results = (await bench.items(run))
+  await bench.waitForEnd(run)
+  const results = (await bench.timeline(run))
     .filter((item) => item.type === 'ToolResult')
     .map((item) => (item.content['result'] as JsonObject)['error'])
   expect(results).toEqual(['delegation_cycle', 'limit:max_subagent_depth'])
@@ -175,11 +175,11 @@ test("an ancestor's inherited gate stops a call of its descendant", async () => 
     tools: { look: () => returns('seen') },
   })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked).toEqual([])
 })
 
-test('cancelling the root reaches its descendants and what they have under way', async () => {
+test('cancels the descendants of a root and their calls in flight', async () => {
   const child = snapshotOf({ name: 'child', tools: [pay] })
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)] }), child],
@@ -187,7 +187,7 @@ test('cancelling the root reaches its descendants and what they have under way',
     tools: { pay: () => returns('ok') },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   await bench.engine.cancel(run, key())
   const session = (await bench.store.run(run))!.sessionId
   expect((await bench.store.runsOfSession(session)).map((each) => each.status)).toEqual(['Cancelled', 'Cancelled'])
@@ -224,7 +224,7 @@ const questioned = async (onQuestion: (request: Parameters<Model>[0], id: string
   })
 }
 
-test("a child's question is answered by its parent's model", async () => {
+test("lets the parent's model answer a question of its child", async () => {
   const statuses: unknown[] = []
   const results: unknown[] = []
   const bench = await questioned(({ run, tools }, id) => {
@@ -235,9 +235,9 @@ test("a child's question is answered by its parent's model", async () => {
       : 'End.'
   })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(statuses).toEqual([['answer_subagent', 'escalate_to_person', 'child']])
-  const items = await bench.items(run)
+  const items = await bench.timeline(run)
   expect(items.find((item) => item.type === 'SubAgentResult')!.content).toMatchObject({
     status: 'Completed',
     output: 'Used the blue one.',
@@ -276,7 +276,7 @@ test.each([
     return run.turn === 2 ? second(id) : 'End.'
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   expect(task).toMatchObject({ kind: 'aitl_escalation', prompt: 'Which account?', completable_via: ['operator'] })
   const session = (await bench.store.run(run))!.sessionId
   expect((await bench.store.task(task['user_task_id'] as never))!.runId).toBe(run)
@@ -286,14 +286,14 @@ test.each([
   ])
   expect(await bench.engine.answer(run, reply(task, { textValue: 'red' }))).toMatchObject({ code: 'operator_only' })
   await bench.engine.answer(run, reply(task, { by: operator(), textValue: 'red' }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   const child = (await bench.store.runsOfSession(session)).find((each) => each.depth === 1)!
   expect(child).toMatchObject({ status: 'Completed', output: 'Used red.' })
   expect(named).toContainEqual(['child', 'Used red.'])
   expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'End.' })
 })
 
-test('a parent that does something else first is told once, then the question is escalated', async () => {
+test('reminds a parent that ignores a question once, then escalates the question', async () => {
   const child = snapshotOf({ name: 'child' })
   const heard: unknown[] = []
   const bench = await openBench({
@@ -310,21 +310,21 @@ test('a parent that does something else first is told once, then the question is
     tools: { look: () => returns('seen') },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   expect(heard).toEqual(['question_pending'])
   await bench.engine.answer(run, reply(task, { by: operator(), textValue: 'because' }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked.map((each) => each.arguments)).toEqual([{ n: 3 }])
 })
 
-test('a stream of a child carries the child and the session, and ends with the child', async () => {
+test('streams the events of a child and of the session, and ends the stream with the child', async () => {
   const child = snapshotOf({ name: 'child' })
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)] }), child],
     models: { root: inOrder({ calls: [ask('child')] }, 'End.'), child: inOrder('Hello.') },
   })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   const childRun = (await bench.store.runsOfSession((await bench.store.run(run))!.sessionId))[1]!.id
   const read = async (id: RunId, after: number) => {
     const subjects: string[] = []
@@ -347,7 +347,7 @@ test('a stream of a child carries the child and the session, and ends with the c
   expect(await read(childRun, last.seq)).toEqual([])
 })
 
-test('a parent that is cancelled while it thinks about a question leaves no step open', async () => {
+test('leaves no step open when a parent is cancelled while it handles a question', async () => {
   const child = snapshotOf({ name: 'child' })
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)] }), child],
@@ -357,10 +357,10 @@ test('a parent that is cancelled while it thinks about a question leaves no step
     },
   })
   const run = await bench.start('root')
-  await bench.seen(run, (event) => event.subject === 'engine.aitl.requested')
+  await bench.waitForEvent(run, (event) => event.subject === 'engine.aitl.requested')
   await turns()
   await bench.engine.cancel(run, operator())
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   const steps = await bench.store.stepsOfSession((await bench.store.run(run))!.sessionId)
   expect(steps.filter(({ finishedAt }) => finishedAt === null)).toEqual([])
   expect(steps.find(({ type }) => type === 'SubAgentCall')!.error).toBe('The run ended first.')
@@ -394,17 +394,17 @@ const answering = ({ request_id, question }: JsonObject) => ({
   args: { request_id: request_id!, answer: `${question as string} Yes.` },
 })
 
-test('a child that asks two things at once is answered one after the other', async () => {
+test('answers two questions of one child one after the other', async () => {
   const { bench, run } = await twoQuestions((turn, open) =>
     turn < 4 ? { calls: [answering(open.at(-1)!)] } : 'The child has ended.',
   )
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'The child has ended.' })
-  const results = (await bench.items(run)).filter(({ type }) => type === 'SubAgentResult')
+  const results = (await bench.timeline(run)).filter(({ type }) => type === 'SubAgentResult')
   expect(results.map(({ content }) => content['output'])).toEqual(['First? Yes. Second? Yes.'])
 })
 
-test('two questions of one child that are taken up together have its end as the result of both calls', async () => {
+test("settles both calls that answer questions of one child with the child's outcome", async () => {
   let second: JsonObject | undefined
   const { bench, run } = await twoQuestions((turn, open) => {
     if (turn === 2) return { calls: [{ name: 'nothing' }] }
@@ -412,23 +412,23 @@ test('two questions of one child that are taken up together have its end as the 
     return { calls: [open[0]!, second!].map(answering) }
   })
   void bench
-    .seen(run, (event) => event.subject === 'engine.aitl.requested' && event.data['question'] === 'Second?')
+    .waitForEvent(run, (event) => event.subject === 'engine.aitl.requested' && event.data['question'] === 'Second?')
     .then(({ data }) => (second = { request_id: data['requestId']!, question: 'Second?' }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'The child has ended.' })
-  const results = (await bench.items(run)).filter(({ type }) => type === 'SubAgentResult')
+  const results = (await bench.timeline(run)).filter(({ type }) => type === 'SubAgentResult')
   expect(results.map(({ content }) => content['output'])).toEqual(
     Array.from({ length: 2 }, () => 'First? Yes. Second? Yes.'),
   )
 })
 
-test('two questions that the parent passes over go to a person, and the parent waits once', async () => {
+test('escalates two questions that the parent ignores, and lets the parent wait once', async () => {
   const { bench, run } = await twoQuestions((turn) => (turn === 2 ? 'I pass.' : 'The child has ended.'))
-  await bench.asked(run, 2)
+  await bench.waitForTask(run, 2)
   for (const { id, prompt } of await bench.store.tasksOfSession((await bench.store.run(run))!.sessionId))
     await bench.engine.answer(run, { taskId: id, by: operator(), textValue: `${prompt} Perhaps.` })
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'The child has ended.' })
-  const results = (await bench.items(run)).filter(({ type }) => type === 'SubAgentResult')
+  const results = (await bench.timeline(run)).filter(({ type }) => type === 'SubAgentResult')
   expect(results.map(({ content }) => content['output'])).toEqual(['First? Perhaps. Second? Perhaps.'])
 })

@@ -1,6 +1,6 @@
 /**
- * The process dies at every commit and every send, before it and after it, once and in pairs. Whatever the border: no effect of
- * an unsafe call happens twice, none happens without its approval, every run ends, and the log has no hole.
+ * The process crashes before and after every commit and every send, once and several times. Wherever it does: no effect of an
+ * unsafe call happens twice, none happens without its approval, every run ends, and the event log has no gap.
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -23,7 +23,7 @@ import {
   WORKSPACE,
   type Bench,
 } from './bench.ts'
-import { mortal, type Crash } from './mortal.ts'
+import { createCrashingProcess, type Crash } from './crashing-process.ts'
 
 const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? 40)
 
@@ -37,7 +37,7 @@ interface History {
   readonly session: SessionId
   /** Effects in the world, by idempotency key. */
   readonly effects: Map<string, number>
-  readonly borders: number
+  readonly steps: number
   readonly reviews: number
 }
 
@@ -62,7 +62,7 @@ async function live(
   classOfPost: SideEffectClass = 'non_idempotent_write',
 ): Promise<History> {
   const effects = new Map<string, number>()
-  const world = mortal(crashes)
+  const world = createCrashingProcess(crashes)
   const happen = ({ idempotencyKey }: { idempotencyKey: string }) =>
     world.send(() => {
       effects.set(idempotencyKey, (effects.get(idempotencyKey) ?? 0) + 1)
@@ -102,8 +102,8 @@ async function live(
   let reviews = 0
   for (let round = 0; round < 40; round++) {
     await turns(20)
-    if (world.isDead()) {
-      world.revive()
+    if (world.hasCrashed()) {
+      world.restart()
       await bench.restart()
       continue
     }
@@ -113,9 +113,9 @@ async function live(
       continue
     }
     if ((await bench.store.session(session))!.finishedAt !== null) break
-    await bench.wind(64_000)
+    await bench.advance(64_000)
     for (const task of await bench.store.tasksOfSession(session)) {
-      if (task.status !== 'pending' || world.isDead()) continue
+      if (task.status !== 'pending' || world.hasCrashed()) continue
       const happened = effects.has(task.context?.['idempotency_key'] as string)
       const answer =
         task.kind === 'anomaly_review'
@@ -128,7 +128,7 @@ async function live(
     }
   }
   const { rootRunId } = (await bench.store.session(session!))!
-  return { bench, run: rootRunId, session: session!, effects, borders: world.borders(), reviews }
+  return { bench, run: rootRunId, session: session!, effects, steps: world.steps(), reviews }
 }
 
 /** Steps that the events of the run and the session stand for. */
@@ -190,33 +190,33 @@ async function check({ bench, session, run, effects }: History): Promise<void> {
   await bench.engine.close(0)
 }
 
-test('without a crash nothing is asked twice', async () => {
+test('asks nothing twice without a crash', async () => {
   const history = await live([])
   await check(history)
   expect(history.reviews).toBe(0)
   expect(history.bench.invoked).toHaveLength(5)
 })
 
-test('a crash before or after any commit or send loses nothing and doubles nothing', async () => {
-  const { borders, bench } = await live([])
+test('loses and repeats nothing after a crash before or after any commit or send', async () => {
+  const { steps, bench } = await live([])
   await bench.engine.close(0)
   let reviews = 0
-  for (let at = 1; at <= borders; at++) {
+  for (let at = 1; at <= steps; at++) {
     for (const after of [false, true]) {
       const history = await live([{ at, after }])
       await check(history)
       reviews += history.reviews
     }
   }
-  // Some borders leave an outcome that nobody knows: the simulation has met them.
+  // Some crashes leave an unknown outcome, which opens a review.
   expect(reviews).toBeGreaterThan(0)
 }, 60_000)
 
-test('a write that calls itself read-only is doubled by some crash: the simulation would notice', async () => {
-  const { borders, bench } = await live([])
+test('repeats a write declared read-only after some crash: the simulation notices', async () => {
+  const { steps, bench } = await live([])
   await bench.engine.close(0)
   let doubled = 0
-  for (let at = 1; at <= borders; at++) {
+  for (let at = 1; at <= steps; at++) {
     const history = await live([{ at, after: false }], 'read_only')
     const posts = history.bench.invoked.filter((each) => each.tool.wire === 'post')
     if (posts.some((each) => history.effects.get(each.idempotencyKey)! > 1)) doubled++
@@ -226,7 +226,7 @@ test('a write that calls itself read-only is doubled by some crash: the simulati
 }, 60_000)
 
 test(
-  'two or three crashes anywhere lose nothing and double nothing',
+  'loses and repeats nothing after two or three crashes anywhere',
   async () => {
     const crash = fc.record({ at: fc.integer({ min: 1, max: 60 }), after: fc.boolean() })
     await fc.assert(

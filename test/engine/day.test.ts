@@ -50,14 +50,14 @@ test(
     const runs: { id: RunId; calls: keyof typeof TIMEOUTS }[] = []
     let restarted = false
     for (const { at, calls, stumbles } of [...starts!].sort((a, b) => a.at - b.at)) {
-      await bench.wind(T0 + at - bench.clock.now())
+      await bench.advance(T0 + at - bench.clock.now())
       if (!restarted && at > DAY / 2) {
         restarted = true
         await bench.restart()
       }
       runs.push({ id: await bench.start('root', { calls, stumbles }), calls })
     }
-    await bench.wind(2 * BUDGET * MINUTE)
+    await bench.advance(2 * BUDGET * MINUTE)
 
     for (const { id, calls } of runs) {
       const run = (await bench.store.run(id))!

@@ -18,7 +18,7 @@ import {
   tool,
   turns,
   type Bench,
-  type Said,
+  type ModelReply,
 } from './bench.ts'
 
 const look = tool('look')
@@ -63,7 +63,7 @@ interface Fatal {
 const answer = ({ bench, run, task }: Scene, given: Partial<GivenAnswer>): Promise<unknown> =>
   bench.engine.answer(run, { taskId: task!.id, by: operator(), ...given })
 const reject = (scene: Scene): Promise<unknown> => answer(scene, { approved: false })
-const aMinute = ({ bench }: Scene): Promise<unknown> => bench.wind(60_000)
+const aMinute = ({ bench }: Scene): Promise<unknown> => bench.advance(60_000)
 
 const FATAL: readonly Fatal[] = [
   {
@@ -124,7 +124,7 @@ const FATAL: readonly Fatal[] = [
     name: 'the tokens that a child used up',
     call: 'spend',
     limits: { max_tokens_per_run: 5000 },
-    strike: ({ bench }) => bench.wind(1000),
+    strike: ({ bench }) => bench.advance(1000),
     errorCode: 'limit_exceeded',
     error: 'The limit max_tokens_per_run of 5000 is reached: 12040 used.',
   },
@@ -143,7 +143,7 @@ const pendingOf = async (bench: Bench, run: RunId): Promise<TaskRecord | undefin
     (task) => task.status === 'pending' && task.runId === run,
   )
 
-test.each(FATAL)('$name ends at once what else the run has begun', async ({ call, limits, strike, ...end }) => {
+test.each(FATAL)('$name ends everything else of the run at once', async ({ call, limits, strike, ...end }) => {
   const payer = snapshotOf({ name: 'payer', tools: [pay] })
   const thinker = snapshotOf({ name: 'thinker' })
   const tools = [look, post, gated, timed, turned, lost]
@@ -166,7 +166,7 @@ test.each(FATAL)('$name ends at once what else the run has begun', async ({ call
       spender,
     ],
     models: {
-      root: inOrder(...again.map((): Said => ({ calls: [{ name: call }] })), {
+      root: inOrder(...again.map((): ModelReply => ({ calls: [{ name: call }] })), {
         calls: [
           { name: 'look', args: { slow: true } },
           delegation('payer'),
@@ -238,7 +238,7 @@ test.each(FATAL)('$name ends at once what else the run has begun', async ({ call
   expect(bench.invoked.map((each) => each.tool.wire)).not.toContain('pay')
 })
 
-test('a call that ends the run as soon as it is judged lets nothing of its completion leave', async () => {
+test('sends no call of a completion in which one fails the run on authorization', async () => {
   const denied = { name: 'denied' }
   const child = snapshotOf({ name: 'child' })
   const bench = await openBench({
@@ -262,7 +262,7 @@ test('a call that ends the run as soon as it is judged lets nothing of its compl
     tools: { look: () => returns('seen') },
   })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   await turns()
   expect(bench.invoked).toEqual([])
   const { sessionId } = (await bench.store.run(run))!
@@ -274,14 +274,14 @@ test('a call that ends the run as soon as it is judged lets nothing of its compl
     ['acme.child', 'delegated'],
     ['acme.denied', 'denied'],
   ])
-  expect((await bench.items(run)).find(({ type }) => type === 'ToolCall')).toMatchObject({
+  expect((await bench.timeline(run)).find(({ type }) => type === 'ToolCall')).toMatchObject({
     content: { name: 'look' },
     error: 'The run ended first.',
   })
 })
 
 /** A root whose model thinks about a child's question while the child waits for an approval too. */
-const thinkingBesideAChild = async (limits: AgentSnapshot['limits'], root: Said) => {
+const thinkingBesideAChild = async (limits: AgentSnapshot['limits'], root: ModelReply) => {
   const child = snapshotOf({ name: 'child', tools: [pay] })
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)], limits }), child],
@@ -306,7 +306,7 @@ test.each([
     { max_hitl_wait_minutes: 1, ...onLimit },
     { text: 'Ten so far', after: 'silence' },
   )
-  await bench.wind(60_000)
+  await bench.advance(60_000)
   const asked = await pendingOf(bench, run)
   if (asked) await reject({ bench, run, task: asked })
   const root = (await bench.store.run(run))!
@@ -315,7 +315,7 @@ test.each([
   expect((await bench.store.runsOfSession(sessionId)).map((each) => each.status)).toEqual(['Failed', 'Cancelled'])
 })
 
-test('a model that fails ends a child that waits for its answer', async () => {
+test('ends a child that waits for the answer of a model that fails', async () => {
   const { bench, run, sessionId, payment } = await thinkingBesideAChild({}, new Error('boom'))
   expect((await bench.store.runsOfSession(sessionId)).map((each) => each.status)).toEqual(['Failed', 'Cancelled'])
   expect(await bench.engine.answer(run, { taskId: payment.id, approved: true, by: operator() })).toMatchObject({
@@ -326,7 +326,7 @@ test('a model that fails ends a child that waits for its answer', async () => {
   expect(bench.invoked).toEqual([])
 })
 
-test('a sub-agent that ends so takes along what is below it, and its parent is told and goes on', async () => {
+test('ends the descendants of such a sub-agent, and returns the error to its parent, which continues', async () => {
   const payer = snapshotOf({ name: 'payer', tools: [pay] })
   const middle = snapshotOf({
     name: 'middle',
@@ -349,7 +349,7 @@ test('a sub-agent that ends so takes along what is below it, and its parent is t
   const tasks = await bench.store.tasksOfSession(sessionId)
   const [refused, payment] = ['gated', 'pay'].map((name) => tasks.find((task) => task.tool?.name === name)!)
   await bench.engine.answer(run, { taskId: refused!.id, approved: false, by: operator() })
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(
     (await bench.store.runsOfSession(sessionId)).map((each) => [each.agentName, each.status, each.errorCode]),
   ).toEqual([

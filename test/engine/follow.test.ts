@@ -25,7 +25,7 @@ async function read(engine: Engine, run: RunId, after: number, count = Infinity)
 test('a reader that comes back with its cursor sees each event exactly once, across a restart too', async () => {
   const bench = await paying()
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   const whole: string[] = []
   whole.push(...(await read(bench.engine, run, 0, 3)))
   whole.push(...(await read(bench.engine, run, whole.length, 2)))
@@ -38,10 +38,10 @@ test('a reader that comes back with its cursor sees each event exactly once, acr
   expect(whole.at(-1)).toMatch(/engine\.session\.completed$/)
 })
 
-test('the replay of a run that has ended is marked as ended too, after its last event', async () => {
+test('marks the end of the replay of an ended run after its last event', async () => {
   const bench = await openBench({ agents: [snapshotOf({ name: 'root' })], models: { root: inOrder('Hello.') } })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   const seen: unknown[] = []
   for await (const event of oneByOne(bench.engine.follow(run, 0, new AbortController().signal)))
     seen.push(event === 'live' ? event : event.subject)
@@ -49,7 +49,7 @@ test('the replay of a run that has ended is marked as ended too, after its last 
   expect(seen.filter((each) => each === 'live')).toHaveLength(1)
 })
 
-test('the end of the replay is marked once, and text arrives live before the step that has it whole', async () => {
+test('marks the end of the replay once, and delivers text before the step that contains it', async () => {
   let speak: (() => void) | undefined
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root' })],
@@ -89,18 +89,18 @@ test('the end of the replay is marked once, and text arrives live before the ste
   ])
 })
 
-test('a reader that has everything of a run that ended is sent nothing', async () => {
+test('sends nothing to a reader that already has all events of an ended run', async () => {
   const bench = await paying()
   const run = await bench.start('root')
-  await bench.engine.answer(run, reply(await bench.asked(run)))
+  await bench.engine.answer(run, reply(await bench.waitForTask(run)))
   const all = await read(bench.engine, run, 0)
   expect(await read(bench.engine, run, all.length)).toEqual([])
 })
 
-test('a reader that goes away stops waiting', async () => {
+test('stops waiting for a reader that disconnects', async () => {
   const bench = await paying()
   const run = await bench.start('root')
-  await bench.asked(run)
+  await bench.waitForTask(run)
   const stop = new AbortController()
   const reader = (async () => {
     for await (const event of oneByOne(bench.engine.follow(run, 0, stop.signal))) if (event === 'live') stop.abort()
@@ -108,7 +108,7 @@ test('a reader that goes away stops waiting', async () => {
   await expect(reader).resolves.toBeUndefined()
 })
 
-test('model text alone asks nothing of the store', async () => {
+test('does not query the store for model text alone', async () => {
   let speak: (() => void) | undefined
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root' })],
@@ -126,7 +126,7 @@ test('model text alone asks nothing of the store', async () => {
   expect(texts).toEqual(['Hello.', 1])
 })
 
-test('text that a reader comes for late stands where it was said: after what was stored before it, ahead of its own step', async () => {
+test('delivers text read late at its place: after the events stored before it, and before its own step', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [tool('look')] })],
     models: { root: inOrder({ text: 'Let me look.', calls: [{ name: 'look' }] }, 'Found.') },
@@ -139,7 +139,7 @@ test('text that a reader comes for late stands where it was said: after what was
       if (each === 'live') seen.push(each)
       else seen.push('seq' in each ? `${each.seq} ${each.subject}` : JSON.stringify(each.data['text']))
     }
-    await bench.ended(run)
+    await bench.waitForEnd(run)
   }
   expect(seen).toEqual([
     '1 engine.session.started',

@@ -41,7 +41,7 @@ async function seen(bench: Bench, run: RunId, path: string): Promise<unknown[]> 
 
 const call = (name: string, n?: unknown) => ({ name, args: n === undefined ? {} : ({ n } as JsonObject) })
 
-test('attempts, outcomes and sums of a run: invalid calls are no attempts, and calls that wait or run count as executed', async () => {
+test('counts attempts, outcomes and sums of a run: invalid calls are not attempts, calls that wait or run count as executed', async () => {
   const bench = await openBench({
     agents: [
       snapshotOf({
@@ -70,10 +70,10 @@ test('attempts, outcomes and sums of a run: invalid calls are no attempts, and c
     tools: { pay: () => returns('paid'), note: () => returns('noted'), break: () => returns('broken', true) },
   })
   const run = await bench.start('root')
-  await bench.engine.answer(run, reply(await bench.asked(run, 1), { approved: false }))
-  await bench.asked(run, 2)
-  for (const count of [2, 3]) await bench.engine.answer(run, reply(await bench.asked(run, count)))
-  await bench.ended(run)
+  await bench.engine.answer(run, reply(await bench.waitForTask(run, 1), { approved: false }))
+  await bench.waitForTask(run, 2)
+  for (const count of [2, 3]) await bench.engine.answer(run, reply(await bench.waitForTask(run, count)))
+  await bench.waitForEnd(run)
   expect(await seen(bench, run, 'run.this_tool')).toEqual([
     [1, 1, 0, 0, 0, 1],
     [2, 2, 0, 0, 0, 14],
@@ -95,7 +95,7 @@ test('attempts, outcomes and sums of a run: invalid calls are no attempts, and c
   ])
 })
 
-test('a sum over a call without the argument cannot be told, and so its gate fires', async () => {
+test('applies the gate when a sum is unknown because a call lacks the argument', async () => {
   const bench = await openBench({
     agents: [
       snapshotOf({
@@ -118,11 +118,11 @@ test('a sum over a call without the argument cannot be told, and so its gate fir
     tools: { pay: () => returns('paid') },
   })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked.map((each) => each.arguments)).toEqual([{ n: 1 }, { n: 2 }])
 })
 
-test('a window counts the runs of the agent, across a restart, and neither older calls nor those of other agents', async () => {
+test("counts the agent's runs in a window across a restart, but neither older calls nor those of other agents", async () => {
   const clerk = snapshotOf({ name: 'clerk', tools: [pay] })
   const bench = await openBench({
     agents: [
@@ -142,7 +142,7 @@ test('a window counts the runs of the agent, across a restart, and neither older
   })
   const start = async (): Promise<RunId> => {
     const run = await bench.start('root')
-    await bench.ended(run)
+    await bench.waitForEnd(run)
     return run
   }
   const first = await start()
@@ -150,13 +150,13 @@ test('a window counts the runs of the agent, across a restart, and neither older
   expect(await seen(bench, first, 'session.this_tool')).toEqual([[2, 2, 0, 0, 0, 42]])
   await bench.restart()
   expect(await seen(bench, await start(), 'window.this_tool')).toEqual([[2, 2, 0, 0, 0, 4]])
-  await bench.wind(9 * 60_000)
+  await bench.advance(9 * 60_000)
   expect(await seen(bench, await start(), 'window.this_tool')).toEqual([[3, 3, 0, 0, 0, 6]])
-  await bench.wind(2 * 60_000)
+  await bench.advance(2 * 60_000)
   expect(await seen(bench, await start(), 'window.this_tool')).toEqual([[2, 2, 0, 0, 0, 4]])
 })
 
-test('a call that waited is in the window when it was done, not when it was asked for', async () => {
+test('counts a call that waited at the time it was executed, not when it was requested', async () => {
   const bench = await openBench({
     agents: [
       snapshotOf({
@@ -174,10 +174,10 @@ test('a call that waited is in the window when it was done, not when it was aske
     tools: { pay: () => returns('paid') },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
-  await bench.wind(11 * 60_000)
+  const task = await bench.waitForTask(run)
+  await bench.advance(11 * 60_000)
   await bench.engine.answer(run, reply(task))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect((await seen(bench, run, 'window.this_tool')).at(-1)).toEqual([2, 2, 0, 0, 0, 63])
 })
 
@@ -214,31 +214,28 @@ test.each([
   ['history.window.this_tool.attempts', 2, [1, 2, 3], [1, 2]],
   ['history.run.this_tool.total(args.n)', 100, [60, 40, 1], [60, 40]],
   ['history.run.this_tool.total(args.n)', 100, [60, 50, 40], [60, 40]],
-])(
-  'calls of one completion are decided in their order: %s up to %i lets of %j go %j',
-  async (field, cap, calls, go) => {
-    const { bench, run, paid } = await batch(field, cap, calls)
-    await bench.ended(run)
-    expect(paid()).toEqual(go)
-  },
-)
+])('decides calls of one completion in order: %s up to %i allows of %j these: %j', async (field, cap, calls, go) => {
+  const { bench, run, paid } = await batch(field, cap, calls)
+  await bench.waitForEnd(run)
+  expect(paid()).toEqual(go)
+})
 
-test('a call that is decided again after its approval is not denied by siblings that wait or were denied', async () => {
+test('does not deny an approved call because of siblings that wait or were denied', async () => {
   const { bench, run, paid } = await batch('history.run.this_tool.attempts', 2, [1, 2, 3], true)
-  const [first, second] = [await bench.asked(run, 1), await bench.asked(run, 2)]
+  const [first, second] = [await bench.waitForTask(run, 1), await bench.waitForTask(run, 2)]
   await bench.engine.answer(run, reply(first))
   await bench.engine.answer(run, reply(second))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(paid()).toEqual([1, 2])
 })
 
-test('an edited call counts with what it would do now, beside siblings that wait or went first', async () => {
+test('counts an edited call with its current arguments, beside siblings that wait or were sent first', async () => {
   const { bench, run, paid } = await batch('history.run.this_tool.total(args.n)', 100, [60, 40], true)
-  const [first, second] = [await bench.asked(run, 1), await bench.asked(run, 2)]
+  const [first, second] = [await bench.waitForTask(run, 1), await bench.waitForTask(run, 2)]
   const edited = await bench.engine.answer(run, reply(second, { metadata: { 'svc/arguments': { n: 41 } } }))
   expect(edited.code).toBe('invalid_value')
   await bench.engine.answer(run, reply(second))
   await bench.engine.answer(run, reply(first))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(paid()).toEqual([40, 60])
 })

@@ -7,12 +7,12 @@ import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { startFakeAnthropic } from '../fakes/anthropic.ts'
 import type { FakeAnswer, FakeModel } from '../fakes/model-server.ts'
 import { startFakeOpenai } from '../fakes/openai.ts'
-import { openBench, operator, reply, returns, snapshotOf, tool, turns, type Model, type Said } from './bench.ts'
+import { openBench, operator, reply, returns, snapshotOf, tool, turns, type Model, type ModelReply } from './bench.ts'
 
 const pay = tool('pay', { sideEffectClass: 'non_idempotent_write' })
 const paying = { text: 'Paying.', calls: [{ name: 'pay', args: { amount: 5 } }] }
 /** Says the answers one after the other, and keeps what it was asked. */
-function saying(...answers: Said[]): { readonly model: Model; readonly asked: CompletionRequest[] } {
+function saying(...answers: ModelReply[]): { readonly model: Model; readonly asked: CompletionRequest[] } {
   const asked: CompletionRequest[] = []
   return { asked, model: (request) => answers[asked.push(request) - 1] ?? new Error('asked once too often') }
 }
@@ -47,7 +47,7 @@ test.each(INCOMPLETE)(
   },
 )
 
-test('an answer that was cut is asked for once more with twice the room, and is acted on when it is whole', async () => {
+test('requests a truncated answer again with twice the output tokens, and uses it when it is complete', async () => {
   const { model, asked } = saying({ ...paying, finish: 'length' }, paying, 'Done.')
   const { bench, run, end } = await play(model, {
     model: { provider: 'scripted', name: 'm', parameters: { max_output_tokens: 100 } },
@@ -56,7 +56,7 @@ test('an answer that was cut is asked for once more with twice the room, and is 
   expect(asked[1]!.messages).toEqual(asked[0]!.messages)
   expect(bench.invoked).toHaveLength(1)
   expect(end).toEqual({ status: 'Completed', output: 'Done.', error: null, errorCode: null })
-  const first = (await bench.items(run)).find(({ type }) => type === 'Reasoning')!
+  const first = (await bench.timeline(run)).find(({ type }) => type === 'Reasoning')!
   expect(first).toMatchObject({
     error: 'The answer was cut at its length.',
     content: {
@@ -68,7 +68,7 @@ test('an answer that was cut is asked for once more with twice the room, and is 
   })
 })
 
-test('an answer that is cut twice fails the run', async () => {
+test('fails the run when an answer is truncated twice', async () => {
   const { model, asked } = saying({ text: 'One', finish: 'length' }, { text: 'One two', finish: 'length' })
   const { end } = await play(model)
   expect(asked).toHaveLength(2)
@@ -81,8 +81,8 @@ test('an answer that is cut twice fails the run', async () => {
   })
 })
 
-test('the second time takes what the token budget leaves, and fails the run where that is no more than before', async () => {
-  const cut: Said = { text: 'One', finish: 'length', tokens: 100 }
+test('limits the second request to the remaining token budget, and fails the run if that is no more than before', async () => {
+  const cut: ModelReply = { text: 'One', finish: 'length', tokens: 100 }
   const bounded = { model: { provider: 'scripted', name: 'm', parameters: { max_output_tokens: 100 } } }
   const some = saying(cut, 'Whole.')
   expect((await play(some.model, { ...bounded, limits: { max_tokens_per_run: 450 } })).end.status).toBe('Completed')
@@ -96,16 +96,16 @@ test('the second time takes what the token budget leaves, and fails the run wher
   })
 })
 
-test('an operator who grants more tokens lets a cut answer be asked for again', async () => {
-  const cut: Said = { text: 'One', finish: 'length', tokens: 100 }
+test('requests a truncated answer again after an operator grants more tokens', async () => {
+  const cut: ModelReply = { text: 'One', finish: 'length', tokens: 100 }
   const { model } = saying(cut, 'Whole.')
   const { bench, run } = await play(model, { limits: { max_tokens_per_run: 199, on_limit: 'escalate' } })
-  await bench.engine.answer(run, reply(await bench.asked(run), { by: operator(), approved: true }))
-  await bench.ended(run)
+  await bench.engine.answer(run, reply(await bench.waitForTask(run), { by: operator(), approved: true }))
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'Whole.' })
 })
 
-test('more room that the provider refuses fails the run as cut', async () => {
+test('fails the run as truncated when the provider refuses more output tokens', async () => {
   const refusal = new ProviderError('max_tokens is too large.', { status: 400, retryable: false })
   const { end } = await play(saying({ text: 'One', finish: 'length' }, refusal).model)
   expect(end).toMatchObject({
@@ -115,7 +115,7 @@ test('more room that the provider refuses fails the run as cut', async () => {
   })
 })
 
-test('an answer that was withheld fails the run at once', async () => {
+test('fails the run at once when the provider withholds the answer', async () => {
   const { model, asked } = saying({ text: '', finish: 'content_filter' })
   const { end } = await play(model)
   expect(asked).toHaveLength(1)
@@ -127,7 +127,7 @@ test('an answer that was withheld fails the run at once', async () => {
   })
 })
 
-test('an empty answer is asked for once more, and fails the run the second time', async () => {
+test('requests an empty answer once more, and fails the run the second time', async () => {
   expect((await play(saying(' \n', 'Whole.').model)).end).toMatchObject({ status: 'Completed', output: 'Whole.' })
   expect((await play(saying('', '').model)).end).toEqual({
     status: 'Failed',
@@ -137,7 +137,7 @@ test('an empty answer is asked for once more, and fails the run the second time'
   })
 })
 
-test('a paused answer goes on in another completion, and its text is that of all', async () => {
+test('continues a paused answer in another completion, and joins their texts', async () => {
   const { model, asked } = saying(
     { text: 'It is ', finish: 'pause_turn' },
     { text: '4', finish: 'pause_turn' },
@@ -152,7 +152,7 @@ test('a paused answer goes on in another completion, and its text is that of all
   expect((await bench.store.run(run))!.usage).toMatchObject({ iterations: 2, inputTokens: 30 })
 })
 
-test('pauses without end are stopped like calls without end', async () => {
+test('stops endless pauses like endless calls', async () => {
   const model: Model = () => ({ text: 'Wait.', finish: 'pause_turn' })
   const { end } = await play(model, { limits: { max_loop_iterations: 3 } })
   expect(end).toMatchObject({
@@ -162,7 +162,7 @@ test('pauses without end are stopped like calls without end', async () => {
   })
 })
 
-test('a paused answer is not the JSON that is mended', async () => {
+test('does not repair a paused answer as JSON', async () => {
   const { model, asked } = saying('{"a": ', { text: '{"a":', finish: 'pause_turn' }, '{"a": 1}')
   const output = { format: 'json', strict: false, on_invalid: 'repair' } as const
   await play(model, { output })
@@ -189,7 +189,7 @@ describe('over the wire', () => {
       tools: { pay: () => returns('paid') },
     })
     const id = await bench.start('root')
-    await bench.ended(id)
+    await bench.waitForEnd(id)
     const { status, output, errorCode } = (await bench.store.run(id))!
     return { end: { status, output, errorCode }, invoked: bench.invoked.length, requests: fake.requests }
   }
@@ -211,7 +211,7 @@ describe('over the wire', () => {
     expect(requests.map(({ body }) => body.max_tokens)).toEqual(bounds)
   })
 
-  test('an answer that Anthropic paused goes on with all that came, its own tools included', async () => {
+  test('continues an answer that Anthropic paused with everything received, including its own tools', async () => {
     const search = { type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: { query: 'weather' } }
     const found = { type: 'web_search_tool_result', tool_use_id: 'srv_1', content: [] }
     const { end, requests } = await run('anthropic', [

@@ -52,10 +52,10 @@ const CLASSES = [
   ['read_only', 0],
 ] as const
 
-test.each(CLASSES)('a cancel of a run with a call of class %s under way opens %d reviews', async (given, count) => {
+test.each(CLASSES)('cancelling a run with a call of class %s in flight opens %d reviews', async (given, count) => {
   const { bench, run } = await paying(given)
   expect(await bench.engine.cancel(run, operator())).toEqual({ runId: run, status: 'Cancelled' })
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await reviews(bench, run)).toMatchObject(
     Array.from({ length: count }, () => ({
       status: 'pending',
@@ -71,7 +71,7 @@ test.each(CLASSES)('a cancel of a run with a call of class %s under way opens %d
 test.each([
   ['happened', { selectedOptionId: 'happened', metadata: { 'svc/result': { paid: 5 } } }, 'executed'],
   ['skip', { selectedOptionId: 'skip' }, 'skipped'],
-])('the answer %s stays with the call, and the run stays cancelled', async (_, answer, state) => {
+])('records the answer %s on the call, and keeps the run cancelled', async (_, answer, state) => {
   const { bench, run } = await paying('non_idempotent_write')
   await bench.engine.cancel(run, operator())
   const [task] = await reviews(bench, run)
@@ -93,7 +93,7 @@ test.each([
   })
   expect(await stateOf(bench, run)).toBe(state)
   expect(await reviews(bench, run)).toMatchObject([{ status: 'completed' }])
-  expect((await bench.items(run)).at(-1)).toMatchObject({ type: 'UserTaskRes' })
+  expect((await bench.timeline(run)).at(-1)).toMatchObject({ type: 'UserTaskRes' })
   expect(await bench.store.run(run)).toMatchObject({ status: 'Cancelled', errorCode: 'cancelled' })
 })
 
@@ -101,7 +101,7 @@ test.each([
   ['an outcome that arrives late', returns({ paid: 5 }), 'executed', 'cancelled'],
   ['a call that never left', { at: 'not_sent', code: 'refused', error: 'refused' } as const, 'not_sent', 'cancelled'],
   ['a call that broke off', lostWith('reset'), 'unknown', 'pending'],
-])('%s is written down', async (_, outcome, state, status) => {
+])('records %s', async (_, outcome, state, status) => {
   const { bench, run, finish } = await paying('non_idempotent_write')
   await bench.engine.cancel(run, operator())
   finish(outcome)
@@ -109,10 +109,10 @@ test.each([
   expect([await stateOf(bench, run), (await reviews(bench, run)).map((task) => task.status)]).toEqual([state, [status]])
 })
 
-test('a review that was open before the cancel is asked again, with what can still be answered', async () => {
+test('replaces a review that was open before the cancel by one with the options that remain', async () => {
   const { bench, run, finish } = await paying('non_idempotent_write')
   finish(lostWith('reset'))
-  await bench.asked(run)
+  await bench.waitForTask(run)
   await bench.engine.cancel(run, operator())
   expect(await reviews(bench, run)).toMatchObject([
     { status: 'cancelled', options: [{}, { id: 'retry' }, {}, {}] },
@@ -120,7 +120,7 @@ test('a review that was open before the cancel is asked again, with what can sti
   ])
 })
 
-test('its probe still looks, and what it found is the result', async () => {
+test('still runs the probe, and uses its result', async () => {
   const { bench, run } = await paying('non_idempotent_write')
   await bench.engine.cancel(run, operator())
   await bench.restart()
@@ -134,7 +134,7 @@ test('its probe still looks, and what it found is the result', async () => {
   expect(await stateOf(bench, run)).toBe('executed')
 })
 
-test('the end of a parent asks about what its child had under way', async () => {
+test('opens a review for a call in flight of a child whose parent ends', async () => {
   const child = snapshotOf({ name: 'child', tools: [tool('pay', { sideEffectClass: 'non_idempotent_write' })] })
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)] }), child],
@@ -152,7 +152,7 @@ test('the end of a parent asks about what its child had under way', async () => 
   expect(await reviews(bench, run)).toMatchObject([{ runId: below!.id, status: 'pending' }])
 })
 
-test('a run that a limit halts asks too', async () => {
+test('opens a review for a run that a limit halts', async () => {
   const pay = tool('pay', { sideEffectClass: 'non_idempotent_write' })
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [pay], limits: { max_wall_clock_seconds: 10 } })],
@@ -161,7 +161,7 @@ test('a run that a limit halts asks too', async () => {
   })
   const run = await bench.start('root')
   await turns()
-  await bench.wind(10_000)
+  await bench.advance(10_000)
   expect(await bench.store.run(run)).toMatchObject({ status: 'Failed', errorCode: 'limit_exceeded' })
   expect(await reviews(bench, run)).toMatchObject([{ status: 'pending' }])
 })

@@ -6,21 +6,21 @@ const look = tool('look')
 const pay = tool('pay', { sideEffectClass: 'irreversible_action' })
 const looking = { calls: [{ name: 'look' }] }
 
-test('what would exceed the iterations is not executed, and the run fails saying so', async () => {
+test('does not execute calls beyond the iteration limit, and fails the run with that reason', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [look], limits: { max_loop_iterations: 2 } })],
     models: { root: () => looking },
     tools: { look: () => returns('seen') },
   })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked).toHaveLength(2)
   expect(await bench.store.run(run)).toMatchObject({
     status: 'Failed',
     errorCode: 'limit_exceeded',
     error: 'The limit max_loop_iterations of 2 is reached: 2 used.',
   })
-  expect((await bench.items(run)).find((item) => item.type === 'LimitReached')!.content).toMatchObject({
+  expect((await bench.timeline(run)).find((item) => item.type === 'LimitReached')!.content).toMatchObject({
     limit: 'max_loop_iterations',
     value: 2,
     used: 2,
@@ -28,14 +28,14 @@ test('what would exceed the iterations is not executed, and the run fails saying
   })
 })
 
-test('without a limit a run is stopped after the guard of 100 iterations', async () => {
+test('stops a run without a limit after 100 iterations', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [look] })],
     models: { root: () => looking },
     tools: { look: () => returns('seen') },
   })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked).toHaveLength(100)
 })
 
@@ -46,7 +46,7 @@ test('an operator grants the same amount again, once per approval, and a rejecti
     tools: { look: () => returns('seen') },
   })
   const run = await bench.start('root')
-  const first = await bench.asked(run, 1)
+  const first = await bench.waitForTask(run, 1)
   expect(first).toMatchObject({
     kind: 'escalation',
     completable_via: ['operator'],
@@ -55,14 +55,14 @@ test('an operator grants the same amount again, once per approval, and a rejecti
   expect(await bench.engine.answer(run, reply(first, { approved: true }))).toMatchObject({ code: 'operator_only' })
   expect(await bench.engine.answer(run, reply(first, { by: operator() }))).toMatchObject({ code: 'invalid_value' })
   await bench.engine.answer(run, reply(first, { by: operator(), approved: true }))
-  const second = await bench.asked(run, 2)
+  const second = await bench.waitForTask(run, 2)
   expect(bench.invoked).toHaveLength(4)
   await bench.engine.answer(run, reply(second, { by: operator(), approved: false }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({ status: 'Failed', errorCode: 'limit_exceeded' })
 })
 
-test('tokens of children count', async () => {
+test('counts the tokens of children', async () => {
   const child = snapshotOf({ name: 'child' })
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', agents: [boundAgent(child)], limits: { max_tokens_per_run: 90 } }), child],
@@ -72,34 +72,34 @@ test('tokens of children count', async () => {
     },
   })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({
     status: 'Failed',
     error: 'The limit max_tokens_per_run of 90 is reached: 100 used.',
   })
 })
 
-test('a model that never answers is called off when the time is up; waiting for people is not counted', async () => {
+test('aborts a model that never answers when the time is up, and does not count waits for people', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [pay], limits: { max_wall_clock_seconds: 60 } })],
     models: { root: ({ run }) => (run.turn === 1 ? { calls: [{ name: 'pay' }] } : new Promise(() => {})) },
     tools: { pay: () => returns('paid') },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
-  await bench.wind(3_600_000)
+  const task = await bench.waitForTask(run)
+  await bench.advance(3_600_000)
   expect((await bench.store.run(run))!.status).toBe<RunStatusName>('WaitingForHITL')
   await bench.engine.answer(run, reply(task))
-  await bench.wind(59_000)
+  await bench.advance(59_000)
   expect((await bench.store.run(run))!.status).toBe<RunStatusName>('Running')
-  await bench.wind(1_000)
+  await bench.advance(1_000)
   expect(await bench.store.run(run)).toMatchObject({
     status: 'Failed',
     error: 'The limit max_wall_clock_seconds of 60 is reached: 60 used.',
   })
 })
 
-test('waits of a whole run have a budget of their own', async () => {
+test('counts the waits of a whole run against their own budget', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [pay], limits: { max_hitl_wait_minutes: 10 } })],
     models: {
@@ -112,13 +112,13 @@ test('waits of a whole run have a budget of their own', async () => {
     tools: { pay: () => returns('paid') },
   })
   const run = await bench.start('root')
-  const first = await bench.asked(run, 1)
-  await bench.wind(6 * 60_000)
+  const first = await bench.waitForTask(run, 1)
+  await bench.advance(6 * 60_000)
   await bench.engine.answer(run, reply(first))
-  const second = await bench.asked(run, 2)
-  await bench.wind(3 * 60_000)
+  const second = await bench.waitForTask(run, 2)
+  await bench.advance(3 * 60_000)
   expect((await bench.store.run(run))!.status).toBe<RunStatusName>('WaitingForHITL')
-  await bench.wind(60_000)
+  await bench.advance(60_000)
   expect(await bench.store.run(run)).toMatchObject({
     status: 'Failed',
     error: 'The limit max_hitl_wait_minutes of 10 is reached: 10 used.',
@@ -130,49 +130,49 @@ test('waits of a whole run have a budget of their own', async () => {
   expect(bench.invoked).toHaveLength(1)
 })
 
-test('a wait that used up its budget goes on when an operator grants more', async () => {
+test('continues a wait beyond its budget when an operator grants more', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [pay], limits: { max_hitl_wait_minutes: 10, on_limit: 'escalate' } })],
     models: { root: inOrder({ calls: [{ name: 'pay' }] }, 'Done.') },
     tools: { pay: () => returns('paid') },
   })
   const run = await bench.start('root')
-  const approval = await bench.asked(run, 1)
-  await bench.wind(10 * 60_000)
-  const escalation = await bench.asked(run, 2)
+  const approval = await bench.waitForTask(run, 1)
+  await bench.advance(10 * 60_000)
+  const escalation = await bench.waitForTask(run, 2)
   await bench.engine.answer(run, reply(escalation, { by: operator(), approved: true }))
-  await bench.wind(9 * 60_000)
+  await bench.advance(9 * 60_000)
   await bench.engine.answer(run, reply(approval))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect((await bench.store.run(run))!.status).toBe<RunStatusName>('Completed')
 })
 
-test('the time in which an operator is asked about a limit uses no budget: of the wait itself', async () => {
+test('does not count the time of a limit task against the budget of the wait', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [pay], limits: { max_hitl_wait_minutes: 10, on_limit: 'escalate' } })],
     models: { root: inOrder({ calls: [{ name: 'pay' }] }, 'Done.') },
     tools: { pay: () => returns('paid') },
   })
   const run = await bench.start('root')
-  await bench.asked(run, 1)
-  await bench.wind(10 * 60_000)
-  const escalation = await bench.asked(run, 2)
-  await bench.wind(60 * 60_000)
+  await bench.waitForTask(run, 1)
+  await bench.advance(10 * 60_000)
+  const escalation = await bench.waitForTask(run, 2)
+  await bench.advance(60 * 60_000)
   await bench.engine.answer(run, reply(escalation, { by: operator(), approved: true }))
-  await bench.wind(9 * 60_000)
+  await bench.advance(9 * 60_000)
   const pending = async () => {
     const { sessionId } = (await bench.store.run(run))!
     return (await bench.store.tasksOfSession(sessionId)).filter((task) => task.status === 'pending')
   }
   expect((await pending()).map((task) => task.kind)).toEqual(['approval'])
-  await bench.wind(60_000)
+  await bench.advance(60_000)
   expect((await pending()).map((task) => [task.kind, task.context?.['used']])).toEqual([
     ['approval', undefined],
     ['escalation', 20],
   ])
 })
 
-test('the time in which an operator is asked about a limit uses no budget: of a run whose children are held', async () => {
+test('does not count the time of a limit task against the budget of a run whose children are held', async () => {
   const child = snapshotOf({ name: 'child', tools: [look] })
   const limits = { max_tokens_per_run: 40, max_hitl_wait_minutes: 10, on_limit: 'escalate' as const }
   const bench = await openBench({
@@ -184,14 +184,14 @@ test('the time in which an operator is asked about a limit uses no budget: of a 
     tools: { look: () => returns('seen') },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
-  await bench.wind(60 * 60_000)
+  const task = await bench.waitForTask(run)
+  await bench.advance(60 * 60_000)
   const { sessionId } = (await bench.store.run(run))!
   expect((await bench.store.tasksOfSession(sessionId)).map((each) => each.context?.['limit'])).toEqual([
     'max_tokens_per_run',
   ])
   await bench.engine.answer(run, reply(task, { by: operator(), approved: true }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({
     status: 'Completed',
     usage: { waitedMs: 0, heldMs: 3_600_000, waitingSince: null },
@@ -222,31 +222,31 @@ test.each([
 ] as const)('an approval that nobody gives in time is decided by its default: %s', async (byDefault, calls, answer) => {
   const bench = await timed(byDefault)
   const run = await bench.start('root')
-  await bench.asked(run)
-  await bench.wind(5 * 60_000 - 1)
+  await bench.waitForTask(run)
+  await bench.advance(5 * 60_000 - 1)
   expect((await bench.store.run(run))!.status).toBe<RunStatusName>('WaitingForHITL')
-  await bench.wind(1)
-  await bench.ended(run)
+  await bench.advance(1)
+  await bench.waitForEnd(run)
   expect(bench.invoked).toHaveLength(calls)
-  const items = await bench.items(run)
+  const items = await bench.timeline(run)
   expect(items.find((item) => item.type === 'UserTaskRes')!.content).toMatchObject(answer)
   expect(items.find((item) => item.type === 'UserTaskReq')!.content).toMatchObject({ status: 'expired' })
 })
 
-test('an approval that is escalated by time waits for an operator', async () => {
+test('waits for an operator after the timeout of an approval escalates it', async () => {
   const bench = await timed('escalate')
   const run = await bench.start('root')
-  const approval = await bench.asked(run, 1)
-  await bench.wind(5 * 60_000)
-  const escalation = await bench.asked(run, 2)
+  const approval = await bench.waitForTask(run, 1)
+  await bench.advance(5 * 60_000)
+  const escalation = await bench.waitForTask(run, 2)
   expect(escalation).toMatchObject({ kind: 'escalation', completable_via: ['operator'] })
   expect(await bench.engine.answer(run, reply(approval))).toMatchObject({ code: 'task_already_completed' })
   await bench.engine.answer(run, reply(escalation, { by: operator(), approved: true }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked).toHaveLength(1)
 })
 
-test('what is escalated by time still has to be acknowledged, and the time-out is on record', async () => {
+test('still requires the acknowledgement after a timeout escalates a task, and records the timeout', async () => {
   const obligations = { comprehension_required: true, timeout: { after_minutes: 5, default: 'escalate' as const } }
   const bench = await openBench({
     agents: [
@@ -256,27 +256,27 @@ test('what is escalated by time still has to be acknowledged, and the time-out i
     tools: { pay: () => returns('paid') },
   })
   const run = await bench.start('root')
-  await bench.asked(run, 1)
-  await bench.wind(5 * 60_000)
-  const escalation = await bench.asked(run, 2)
+  await bench.waitForTask(run, 1)
+  await bench.advance(5 * 60_000)
+  const escalation = await bench.waitForTask(run, 2)
   const approval = reply(escalation, { by: operator(), approved: true })
   expect(await bench.engine.answer(run, approval)).toMatchObject({ code: 'acknowledgement_required' })
   await bench.engine.answer(run, { ...approval, metadata: { 'svc/acknowledged': true } })
-  await bench.ended(run)
-  const answers = (await bench.items(run)).filter((item) => item.type === 'UserTaskRes')
+  await bench.waitForEnd(run)
+  const answers = (await bench.timeline(run)).filter((item) => item.type === 'UserTaskRes')
   expect(answers.map(({ content }) => [content['outcome'], content['approved'], content['completed_by']])).toEqual([
     ['timed_out', null, null],
     ['approved', true, 'operator:olga'],
   ])
 })
 
-test('an answer that comes when the time is up is too late, even before the timer has rung', async () => {
+test('refuses an answer after the timeout, even before the timer fires', async () => {
   const bench = await timed('deny')
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   bench.clock.set(bench.clock.now() + 5 * 60_000)
   expect(await bench.engine.answer(run, reply(task))).toMatchObject({ code: 'task_already_completed' })
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked).toHaveLength(0)
 })
 
@@ -293,9 +293,9 @@ test('the same call denied three times fails the run', async () => {
     tools: { pay: () => returns('paid') },
   })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({ status: 'Failed', errorCode: 'repeated_denial' })
-  const denied = (await bench.items(run)).filter((item) => item.type === 'ToolResult')
+  const denied = (await bench.timeline(run)).filter((item) => item.type === 'ToolResult')
   expect(denied).toHaveLength(3)
   expect(denied[0]!.content['result']).toEqual({
     error: 'denied',
@@ -343,7 +343,7 @@ test.each([
     tools: { look: () => returns('seen') },
   })
   const run = await bench.start('root')
-  const told = status === 'Failed' ? (await bench.ended(run)).data : await bench.asked(run, 1)
+  const told = status === 'Failed' ? (await bench.waitForEnd(run)).data : await bench.waitForTask(run, 1)
   expect(told).toMatchObject(
     status === 'Failed' ? { status } : { kind: 'escalation', context: { limit, value: 2, used: 2 } },
   )
@@ -376,8 +376,8 @@ test.each([
     tools: { look: () => returns('seen') },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
-  await bench.wind(0)
+  const task = await bench.waitForTask(run)
+  await bench.advance(0)
   // 20 of its own and 20 for each completion below it: the fourth uses up what there is.
   expect(completions).toBe(4)
   expect(task).toMatchObject({ kind: 'escalation', context: { limit: 'max_tokens_per_run', value: 100, used: 100 } })
@@ -389,7 +389,7 @@ test.each([
   ])
   expect((await bench.store.tasksOfSession(sessionId)).map((each) => each.runId)).toEqual([run])
   await bench.engine.answer(run, reply(task, { by: operator(), approved }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect((await bench.store.run(run))!.status).toBe(status)
   // Eight of the children and two of the root are within twice the budget.
   expect(completions).toBe(approved ? 8 : 4)

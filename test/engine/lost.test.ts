@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { inOrder, openBench, operator, policy, reply, returns, snapshotOf, tool, turns } from './bench.ts'
 
-test('a completion that was lost with its process is asked for again, and booked by an estimate of what was sent', async () => {
+test('requests a completion lost with its process again, and counts an estimate of the tokens sent', async () => {
   const asked: unknown[] = []
   const model = { provider: 'scripted', name: 'm', parameters: { max_output_tokens: 100 } }
   const bench = await openBench({
@@ -18,7 +18,7 @@ test('a completion that was lost with its process is asked for again, and booked
   const run = await bench.start('root')
   await turns()
   await bench.restart()
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(asked).toEqual([
     [1, 1],
     [1, 1],
@@ -34,7 +34,7 @@ test('a completion that was lost with its process is asked for again, and booked
   ])
 })
 
-test('what was booked for a lost completion counts against the limit', async () => {
+test('counts the tokens of a lost completion against the limit', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', limits: { max_tokens_per_run: 6 } })],
     models: { root: () => new Promise(() => {}) },
@@ -42,7 +42,7 @@ test('what was booked for a lost completion counts against the limit', async () 
   const run = await bench.start('root')
   await turns()
   await bench.restart()
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({
     status: 'Failed',
     errorCode: 'limit_exceeded',
@@ -50,7 +50,7 @@ test('what was booked for a lost completion counts against the limit', async () 
   })
 })
 
-test('a completion that a stopping process left to the next is booked by nobody', async () => {
+test('counts no tokens for a completion that a stopping process leaves to the next', async () => {
   let finish = (): void => {}
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [tool('look')] })],
@@ -64,20 +64,20 @@ test('a completion that a stopping process left to the next is booked by nobody'
   await closing
   expect((await bench.store.run(run))!.state).toEqual({ at: 'thinking', turn: 2, attempt: 1, unsent: true })
   await bench.restart()
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect((await bench.store.run(run))!.usage).toMatchObject({ inputTokens: 20, outputTokens: 20 })
 })
 
-test('who cancelled a run is written down', async () => {
+test('records who cancelled a run', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root' })],
     models: { root: () => new Promise(() => {}) },
   })
   const run = await bench.start('root')
   await bench.engine.cancel(run, operator('olga'), 'Wrong order.')
-  const last = await bench.ended(run)
+  const last = await bench.waitForEnd(run)
   expect(last.data).toMatchObject({ status: 'Cancelled', error: 'Wrong order.', cancelledBy: 'operator:olga' })
-  const items = await bench.items(run)
+  const items = await bench.timeline(run)
   expect(items.at(-1)!.content).toMatchObject({
     status: 'Cancelled',
     error: 'Wrong order.',
@@ -85,7 +85,7 @@ test('who cancelled a run is written down', async () => {
   })
 })
 
-test("an operator's task about a wait ends when the wait does", async () => {
+test('closes the limit task about a wait when the wait ends', async () => {
   const gate = policy('gate', {})
   const limits = { max_hitl_wait_minutes: 5, max_loop_iterations: 1, on_limit: 'escalate' as const }
   const bench = await openBench({
@@ -94,11 +94,11 @@ test("an operator's task about a wait ends when the wait does", async () => {
     tools: { look: () => returns('seen') },
   })
   const run = await bench.start('root')
-  const approval = await bench.asked(run)
-  await bench.wind(5 * 60_000)
-  await bench.asked(run, 2)
+  const approval = await bench.waitForTask(run)
+  await bench.advance(5 * 60_000)
+  await bench.waitForTask(run, 2)
   await bench.engine.answer(run, reply(approval, { approved: true }))
-  const held = await bench.asked(run, 3)
+  const held = await bench.waitForTask(run, 3)
   const { sessionId } = (await bench.store.run(run))!
   expect((await bench.store.tasksOfSession(sessionId)).map((task) => [task.context?.['limit'], task.status])).toEqual([
     [undefined, 'completed'],
@@ -106,5 +106,5 @@ test("an operator's task about a wait ends when the wait does", async () => {
     ['max_loop_iterations', 'pending'],
   ])
   await bench.engine.answer(run, reply(held, { by: operator(), approved: false }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
 })

@@ -64,6 +64,6 @@ const pairs = Object.entries(LEGAL).flatMap(([at, legal]) =>
   EVENTS.map((event) => [at as RunState['at'], event, legal.includes(event)] as const),
 )
 
-test.each(pairs)('a run that is %s and hears %s: listed is %s', (at, event, listed) => {
+test.each(pairs)('a run that is %s and receives %s: the table has a transition: %s', (at, event, listed) => {
   expect(transitions[at][event] !== undefined).toBe(listed)
 })

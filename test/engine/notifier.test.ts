@@ -15,7 +15,7 @@ const piece = (text: string): TextDelta => ({
 const open = new AbortController().signal
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('a piece wakes a reader at once, and what follows in the same turn of the event loop comes together', async () => {
+test('wakes a reader at once, and delivers what follows in the same event loop turn together', async () => {
   const notifier = createNotifier()
   const subscription = notifier.subscribe(session)
   const heard: (readonly TextDelta[])[] = []
@@ -35,7 +35,7 @@ test('a piece wakes a reader at once, and what follows in the same turn of the e
   expect(heard).toEqual([[piece('one')], [piece('two'), piece('three')]])
 })
 
-test('a reader who comes late in a turn is told at its end', async () => {
+test('notifies a reader that subscribes late in a turn at the end of the turn', async () => {
   const notifier = createNotifier()
   const [first, late] = [notifier.subscribe(session), notifier.subscribe(session)]
   const told = first.waitBeyond(0, open)
@@ -49,7 +49,7 @@ test('a reader who comes late in a turn is told at its end', async () => {
   expect(woken).toHaveBeenCalledOnce()
 })
 
-test('readers who stand at the same place read what is stored once, until it rings again', async () => {
+test('shares one query between readers at the same cursor until the next notification', async () => {
   const notifier = createNotifier()
   const [first, second] = [notifier.subscribe(session), notifier.subscribe(session)]
   const load = vi.fn(() => Promise.resolve<StoredEvent[]>([]))
@@ -64,7 +64,7 @@ test('readers who stand at the same place read what is stored once, until it rin
   expect(load).toHaveBeenCalledTimes(4)
 })
 
-test('a reader who listens to another session hears nothing', async () => {
+test('does not notify readers of another session', async () => {
   const notifier = createNotifier()
   const other = notifier.subscribe('other' as SessionId)
   notifier.publishDelta(piece('one'))

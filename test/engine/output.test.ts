@@ -8,24 +8,24 @@ const json = (about: Partial<NonNullable<AgentSpec['output']>>, model: Model) =>
     models: { root: model },
   })
 
-test('json is parsed and checked', async () => {
+test('parses and checks JSON', async () => {
   const bench = await json({}, inOrder('{"amount": 3}'))
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect((await bench.store.run(run))!.output).toEqual({ amount: 3 })
 })
 
-test('an output that is nested too deep to be kept is not valid', async () => {
+test('refuses an output that is nested too deep to be stored', async () => {
   const bench = await json({ schema: {}, on_invalid: 'fail' }, inOrder(`${'['.repeat(1500)}${']'.repeat(1500)}`))
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({
     errorCode: 'output_invalid',
     error: 'The output is not valid: the output is not JSON: nested deeper than 256 levels.',
   })
 })
 
-test('an invalid output goes back to the model at most twice', async () => {
+test('returns an invalid output to the model at most twice', async () => {
   const heard: string[] = []
   const bench = await json({ on_invalid: 'retry' }, ({ messages }) => {
     const last = messages.at(-1)!
@@ -33,7 +33,7 @@ test('an invalid output goes back to the model at most twice', async () => {
     return '{"amount": "three"}'
   })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(heard).toHaveLength(3)
   expect(heard[1]).toBe(
     'Your answer is not valid: [{"path":"/amount","message":"must be number"}]. Answer again, with the whole JSON value and nothing else.',
@@ -45,7 +45,7 @@ test('an invalid output goes back to the model at most twice', async () => {
   })
 })
 
-test('a repair is one completion whose only task is to mend the output', async () => {
+test('repairs an output with one completion that does nothing else', async () => {
   const bench = await json({ on_invalid: 'repair' }, ({ run, messages, tools }) => {
     if (run.turn === 1) return '{"amount": "3"}'
     expect(tools).toEqual([])
@@ -54,37 +54,37 @@ test('a repair is one completion whose only task is to mend the output', async (
     return '{"amount": 3}'
   })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect((await bench.store.run(run))!.output).toEqual({ amount: 3 })
 })
 
-test('an operator may supply the output, and it must fit', async () => {
+test('accepts an output from an operator only if it is valid', async () => {
   const bench = await json({ on_invalid: 'escalate' }, inOrder('three'))
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   expect(task).toMatchObject({ kind: 'escalation', context: { output: 'three' } })
   const by = operator()
   expect(await bench.engine.answer(run, reply(task, { by, approved: true, textValue: '{}' }))).toMatchObject({
     code: 'invalid_value',
   })
   await bench.engine.answer(run, reply(task, { by, approved: true, textValue: '{"amount": 3}' }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: { amount: 3 } })
 })
 
-test('an output that an operator rejects fails the run', async () => {
+test('fails the run when an operator rejects the output', async () => {
   const bench = await json({ on_invalid: 'escalate' }, inOrder('three'))
   const run = await bench.start('root')
-  await bench.engine.answer(run, reply(await bench.asked(run), { by: operator(), approved: false }))
-  await bench.ended(run)
+  await bench.engine.answer(run, reply(await bench.waitForTask(run), { by: operator(), approved: false }))
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({ status: 'Failed', errorCode: 'output_invalid' })
 })
 
-test('fail fails at once', async () => {
+test('fails the run at once when on_invalid is fail', async () => {
   const bench = await json({ on_invalid: 'fail' }, inOrder('three'))
   const run = await bench.start('root')
-  await bench.ended(run)
-  expect((await bench.items(run)).find((item) => item.type === 'OutputValidation')!.content).toMatchObject({
+  await bench.waitForEnd(run)
+  expect((await bench.timeline(run)).find((item) => item.type === 'OutputValidation')!.content).toMatchObject({
     valid: false,
     action: 'fail',
   })

@@ -35,56 +35,56 @@ const gated = (obligations: NonNullable<Parameters<typeof policy>[1]['obligation
     tools: { pay: () => returns('paid') },
   })
 
-test('comprehension has to be acknowledged', async () => {
+test('requires the acknowledgement of comprehension', async () => {
   const bench = await gated({ comprehension_required: true })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   expect(task).toMatchObject({ comprehension_required: true })
   expect(await bench.engine.answer(run, reply(task))).toMatchObject({
     status: 'WaitingForHITL',
     code: 'acknowledgement_required',
   })
   await bench.engine.answer(run, reply(task, { metadata: { 'svc/acknowledged': true } }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked).toHaveLength(1)
 })
 
-test('only operators with the role decide where a role is asked for', async () => {
+test('lets only operators with the required role decide', async () => {
   const bench = await gated({ approver_role: 'finance' })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   expect(task).toMatchObject({ completable_via: ['operator'] })
   expect(await bench.engine.answer(run, reply(task))).toMatchObject({ code: 'not_an_approver' })
   expect(await bench.engine.answer(run, reply(task, { by: operator('olga') }))).toMatchObject({
     code: 'not_an_approver',
   })
   await bench.engine.answer(run, reply(task, { by: operator('olga', ['finance']) }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
 })
 
-test('who started the run does not decide where duties are separated', async () => {
+test('refuses the decision of the person who started the run where duties are separated', async () => {
   const bench = await gated({ separation_of_duties: true })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   expect(await bench.engine.answer(run, reply(task, { by: key('k1') }))).toMatchObject({ code: 'not_an_approver' })
   await bench.engine.answer(run, reply(task, { by: key('k2') }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
 })
 
-test('a person who started through a key of one command is known again, with another such key and as an operator', async () => {
+test('recognizes the person who started through a key of one command, with another such key and as an operator', async () => {
   const bench = await gated({ separation_of_duties: true })
   const run = await bench.start('root', {}, { principal: key('k1', 'root', 'ana') })
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   for (const by of [key('k2', 'root', 'ana'), operator('ana')])
     expect(await bench.engine.answer(run, reply(task, { by }))).toMatchObject({ code: 'not_an_approver' })
   await bench.engine.answer(run, reply(task, { by: key('k3', 'root', 'ben') }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
 })
 
-test('a person who votes through two keys of one command is one approver', async () => {
+test('counts a person who votes through two keys of one command as one approver', async () => {
   const bench = await gated({ approvals_required: 2 })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   await bench.engine.answer(run, replyTo(task, { by: operator('ana') }))
   for (const id of ['k1', 'k2'])
     expect(await bench.engine.answer(run, reply(task, { by: key(id, 'root', 'ana') }))).toMatchObject({
@@ -92,13 +92,13 @@ test('a person who votes through two keys of one command is one approver', async
     })
   expect(bench.invoked).toEqual([])
   await bench.engine.answer(run, replyTo(task, { by: key('k1') }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
 })
 
-test('nobody approves arguments that he has not seen', async () => {
+test('refuses an approval of arguments that the approver was not shown', async () => {
   const bench = await gated({ approvals_required: 2 })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   const code = async (answer: GivenAnswer): Promise<string | undefined> => (await bench.engine.answer(run, answer)).code
   // Several approve: each says what he saw, also who edits.
   expect(await code(reply(task, { by: key('k1') }))).toBe('digest_required')
@@ -110,33 +110,33 @@ test('nobody approves arguments that he has not seen', async () => {
   await turns()
   expect(bench.invoked).toEqual([])
   expect(await code(replyTo(task, { by: key('k1') }, { n: 5000 }))).toBeUndefined()
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked.map((each) => each.arguments)).toEqual([{ n: 5000 }])
 })
 
-test('a rejection needs no digest, and decides', async () => {
+test('accepts a rejection without a digest, and it decides', async () => {
   const bench = await gated({ approvals_required: 2 })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   await bench.engine.answer(run, replyTo(task, { by: key('k2'), metadata: { 'svc/arguments': { n: 2 } } }))
   expect(await bench.engine.answer(run, reply(task, { by: key('k1'), approved: false }))).not.toHaveProperty('code')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked).toEqual([])
 })
 
 test('an edit voids earlier votes and counts as the vote of its author', async () => {
   const bench = await gated({ approvals_required: 2 })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   await bench.engine.answer(run, replyTo(task, { by: key('k1') }))
   await bench.engine.answer(run, replyTo(task, { by: key('k2'), metadata: { 'svc/arguments': { n: 2 } } }))
   expect(bench.invoked).toEqual([])
   await bench.engine.answer(run, replyTo(task, { by: key('k1') }, { n: 2 }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked.map((each) => each.arguments)).toEqual([{ n: 2 }])
 })
 
-test('who votes on edited arguments is shown what the policies make of these', async () => {
+test('shows the policy decision about edited arguments to those who vote on them', async () => {
   const when = { field: 'args.n', op: 'gt', value: 1 } as const
   const entry = policy('gate', { when, obligations: { approvals_required: 2 } })
   const bench = await openBench({
@@ -145,9 +145,9 @@ test('who votes on edited arguments is shown what the policies make of these', a
     tools: { pay: () => returns('paid') },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   const told = async () => {
-    const { content } = (await bench.items(run)).find(({ type }) => type === 'UserTaskReq')!
+    const { content } = (await bench.timeline(run)).find(({ type }) => type === 'UserTaskReq')!
     const [{ matched, condition }] = content['policies'] as [JsonObject]
     return [content['prompt'], matched, condition]
   }
@@ -178,7 +178,7 @@ test.each([
       tools: { look: () => returns('seen') },
     })
     const run = await bench.start('root')
-    const task = await bench.asked(run)
+    const task = await bench.waitForTask(run)
     expect(task).not.toHaveProperty('edits')
     const edit = (by: Principal, seen: number, n: number) =>
       bench.engine.answer(run, replyTo(task, { by, metadata: { 'svc/arguments': { n } } }, { n: seen }))
@@ -186,7 +186,7 @@ test.each([
     bench.clock.set(T0 + 1000)
     await edit(operator('olga'), 5, 1)
     for (const id of ['k1', 'k2']) await bench.engine.answer(run, replyTo(task, { by: key(id) }, { n: 1 }))
-    await bench.ended(run)
+    await bench.waitForEnd(run)
     const edits = [
       {
         edited_by: 'key:k1',
@@ -201,7 +201,7 @@ test.each([
         ...(second && { decision: second }),
       },
     ]
-    const { content } = (await bench.items(run)).find(({ type }) => type === 'UserTaskReq')!
+    const { content } = (await bench.timeline(run)).find(({ type }) => type === 'UserTaskReq')!
     expect([content['arguments'], content['edits']]).toEqual([{ n: 1 }, edits])
     // The log has what each of them made of it.
     const { sessionId } = (await bench.store.run(run))!
@@ -217,10 +217,10 @@ test.each([
   },
 )
 
-test('edits are refused where the policy says so', async () => {
+test('refuses edits where the policy forbids them', async () => {
   const bench = await gated({ on_modify: 'reject' })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   expect(await bench.engine.answer(run, reply(task, { metadata: { 'svc/arguments': { n: 2 } } }))).toMatchObject({
     code: 'invalid_value',
   })
@@ -230,27 +230,27 @@ test('edits are refused where the policy says so', async () => {
 test('a task of another run, and any task while the timeline is hidden, is not found', async () => {
   const bench = await gated({})
   const [run, other] = [await bench.start('root'), await bench.start('root')]
-  const task = await bench.asked(run)
-  await bench.asked(other)
+  const task = await bench.waitForTask(run)
+  await bench.waitForTask(other)
   expect(await bench.engine.answer(other, reply(task))).toMatchObject({ code: 'task_not_found' })
   expect(await bench.engine.answer(run, reply(task), true)).toMatchObject({ code: 'task_not_found' })
   expect(await bench.engine.answer(run, reply(task, { by: operator() }), true)).toMatchObject({ status: 'Running' })
 })
 
-test('two answers at once: one is accepted, the other is told', async () => {
+test('accepts one of two simultaneous answers, and refuses the other', async () => {
   const bench = await gated({})
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   const answers = await Promise.all([
     bench.engine.answer(run, reply(task, { by: key('k1'), approved: true })),
     bench.engine.answer(run, reply(task, { by: key('k2'), approved: false })),
   ])
   expect(answers.map((each) => each.code)).toEqual([undefined, 'task_already_completed'])
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked).toHaveLength(1)
 })
 
-test('svc.ask_user waits for a message, whose text is the result', async () => {
+test('svc.ask_user waits for a message, and its text is the result', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [builtin('ask_user')] })],
     models: {
@@ -261,10 +261,10 @@ test('svc.ask_user waits for a message, whose text is the result', async () => {
     },
   })
   const run = await bench.start('root')
-  await bench.seen(run, (event) => event.subject === 'engine.session.paused')
+  await bench.waitForEvent(run, (event) => event.subject === 'engine.session.paused')
   expect((await bench.store.run(run))!.status).toBe('WaitingForResponse')
   expect(await bench.engine.answer(run, { text: 'Order 7', by: key() })).toEqual({ status: 'Running' })
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect((await bench.store.run(run))!.output).toBe('Order 7')
   expect(await bench.engine.answer(run, { text: 'Hello?', by: key() })).toMatchObject({
     status: 'Completed',
@@ -283,10 +283,10 @@ const asking = () =>
     },
   })
 
-test('a reply that is sent twice at once counts once, and the other is told that it is a repetition', async () => {
+test('counts a reply that is sent twice once, and reports the other as a duplicate', async () => {
   const bench = await asking()
   const run = await bench.start('root')
-  await bench.seen(run, (event) => event.subject === 'engine.session.paused')
+  await bench.waitForEvent(run, (event) => event.subject === 'engine.session.paused')
   const send = () => bench.engine.answer(run, { text: 'Order 7', by: key() })
   const answers = await Promise.all([send(), send(), send()])
   expect(answers.map(({ code, error, duplicate }) => [code, error, duplicate])).toEqual([
@@ -294,7 +294,7 @@ test('a reply that is sent twice at once counts once, and the other is told that
     [undefined, undefined, true],
     [undefined, undefined, true],
   ])
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await send()).toEqual({ status: 'Completed', duplicate: true })
   const steps = await bench.store.stepsOfRun(run)
   expect(steps.flatMap(({ content }) => (content['reply_to'] === undefined ? [] : [content['text']]))).toEqual([
@@ -302,12 +302,12 @@ test('a reply that is sent twice at once counts once, and the other is told that
   ])
 })
 
-test('another text, and the same one after a minute, is no repetition', async () => {
+test('does not treat another text, or the same after a minute, as a duplicate', async () => {
   const bench = await asking()
   const run = await bench.start('root')
-  await bench.seen(run, (event) => event.subject === 'engine.session.paused')
+  await bench.waitForEvent(run, (event) => event.subject === 'engine.session.paused')
   await bench.engine.answer(run, { text: 'Order 7', by: key() })
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await bench.engine.answer(run, { text: 'Order 8', by: key() })).toMatchObject({ code: 'run_not_waiting' })
   bench.clock.set(bench.clock.now() + 60_001)
   expect(await bench.engine.answer(run, { text: 'Order 7', by: key() })).toMatchObject({ code: 'run_not_waiting' })
@@ -329,7 +329,7 @@ test.each([
     { kind: 'number', prompt: 'How many?', min: 5, max: 4 },
     { path: '/max', message: 'must be at least min, 5' },
   ],
-])('svc.request_input with %s asks nobody, since nobody could answer', async (_, args, detail) => {
+])('refuses svc.request_input with %s, which nobody could answer', async (_, args, detail) => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [builtin('request_input')] })],
     models: {
@@ -338,7 +338,7 @@ test.each([
     },
   })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(JSON.parse((await bench.store.run(run))!.output as string)).toEqual({
     error: 'invalid_arguments',
     message: 'The arguments of request_input are not valid.',
@@ -361,7 +361,7 @@ test.each([
     { selectedOptionId: 'a' },
     'a',
   ],
-])('svc.request_input takes what fits: %o', async (args, wrong, right, output) => {
+])('svc.request_input accepts only valid answers: %o', async (args, wrong, right, output) => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [builtin('request_input')] })],
     models: {
@@ -370,14 +370,14 @@ test.each([
     },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   expect(task).toMatchObject({ kind: args.kind, prompt: args.prompt, completable_via: ['api', 'operator'] })
   expect(await bench.engine.answer(run, reply(task, wrong))).toMatchObject({
     status: 'WaitingForHITL',
     code: 'invalid_value',
   })
   expect(await bench.engine.answer(run, reply(task, right))).toMatchObject({ status: 'Running' })
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect((await bench.store.run(run))!.output).toBe(output)
   expect(await bench.engine.answer(run, reply(task, right))).toMatchObject({ duplicate: true })
 })

@@ -37,13 +37,13 @@ async function asked(
     tools: { post: () => unknown, find: () => found() },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   return { bench, run, task, taskId: task['user_task_id'] as TaskId }
 }
 
 const look = ({ bench, taskId }: Asked) => bench.engine.probe(taskId, operator(), new AbortController().signal)
 
-test('a call that nobody knows the outcome of offers the probe that its author named, with what it would ask', async () => {
+test('offers the probe of a tool, with its arguments, for a call of unknown outcome', async () => {
   const { task, run } = await asked()
   expect((task['context'] as JsonObject)['probe']).toEqual({
     name: 'find',
@@ -52,7 +52,7 @@ test('a call that nobody knows the outcome of offers the probe that its author n
   })
 })
 
-test('a look is told in the timeline and kept with the task, and the call stays unknown', async () => {
+test('records a probe in the timeline and in the task, and leaves the outcome unknown', async () => {
   const found = await asked()
   const { bench, run, taskId } = found
   const key = `svc:${run}:1:0`
@@ -65,7 +65,7 @@ test('a look is told in the timeline and kept with the task, and the call stays 
     durationMs: 5,
   })
   expect(bench.invoked.at(-1)).toMatchObject({ arguments: asking, idempotencyKey: `${key}:probe` })
-  const looked = (await bench.items(run)).filter(({ content }) => content['probe_of'] !== undefined)
+  const looked = (await bench.timeline(run)).filter(({ content }) => content['probe_of'] !== undefined)
   expect(looked).toMatchObject([
     { type: 'ToolCall', content: { name: 'find', ref: 'acme.find', arguments: asking, asked_by: 'operator:olga' } },
     { type: 'ToolResult', content: { name: 'find', result: { posted: 'A-1' }, is_error: false } },
@@ -79,12 +79,12 @@ test('a look is told in the timeline and kept with the task, and the call stays 
   expect((await bench.store.run(run))!.status).toBe('WaitingForHITL')
 })
 
-test('what was found is the result of a call that happened where the person gives none, and no result of its own', async () => {
+test("uses the probe's result for a call that happened where the person gives none", async () => {
   const found = await asked()
   const { bench, run, task } = found
   await look(found)
   await bench.engine.answer(run, reply(task, { by: operator(), selectedOptionId: 'happened' }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(JSON.parse((await bench.store.run(run))!.output as string)).toEqual([
     { name: 'post', callId: 'c1_0', result: { posted: 'A-1' }, isError: false },
   ])
@@ -93,7 +93,7 @@ test('what was found is the result of a call that happened where the person give
 test.each<[string, () => ToolOutcome]>([
   ['failed', () => returns({ error: 'down' }, true)],
   ['did not answer', () => unknown],
-])('a look that %s finds nothing, and may be taken again', async (_, outcome) => {
+])('a probe that %s finds nothing, and can be repeated', async (_, outcome) => {
   const outcomes = [outcome(), returns({ posted: 'A-1' })]
   const found = await asked(undefined, undefined, () => outcomes.shift()!)
   expect((await look(found)).isError).toBe(true)
@@ -109,26 +109,26 @@ test.each<[string, readonly BoundTool[]]>([
   await expect(look(found)).rejects.toThrow('post has no tool to look with.')
 })
 
-test('a probe that the arguments do not fit is not called', async () => {
+test('does not call a probe that the arguments do not fit', async () => {
   const found = await asked(undefined, { amount: 5 })
   await expect(look(found)).rejects.toThrow('What post was called with does not fit find: /order is required.')
   expect(found.bench.invoked.map((each) => each.tool.wire)).toEqual(['post'])
 })
 
-test('a task that is decided is looked at no more', async () => {
+test('does not probe for a task that is decided', async () => {
   const found = await asked()
   await found.bench.engine.answer(found.run, reply(found.task, { by: operator(), selectedOptionId: 'skip' }))
   await expect(look(found)).rejects.toThrow('No such review that waits.')
 })
 
-test('what a look finds has no say in what an approval of another task is', async () => {
+test('does not let a probe affect an approval of another task', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [tool('pay', { sideEffectClass: 'irreversible_action' }), find] })],
     models: { root: inOrder({ calls: [{ name: 'pay' }] }, 'Done.') },
     tools: { find: () => returns('found') },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   const taskId = task['user_task_id'] as TaskId
   await expect(bench.engine.probe(taskId, operator(), new AbortController().signal)).rejects.toThrow(
     'No such review that waits.',

@@ -25,7 +25,7 @@ const calls = [
   { id: 'b', name: 'ask_user', arguments: { message: 'Which?' } },
 ]
 
-test('results follow the calls in their order, and what the user sent meanwhile comes after them', () => {
+test('puts results after their calls in order, and then the messages that the user sent meanwhile', () => {
   const steps = [
     step('UserMessage', { text: 'Hi' }),
     step('Reasoning', { text: '', tool_calls: [] }, { error: 'overloaded' }),

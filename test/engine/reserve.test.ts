@@ -2,7 +2,17 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ProviderError } from '../../src/providers/provider.ts'
-import { boundAgent, inOrder, openBench, operator, reply, snapshotOf, turns, type Bench, type Said } from './bench.ts'
+import {
+  boundAgent,
+  inOrder,
+  openBench,
+  operator,
+  reply,
+  snapshotOf,
+  turns,
+  type Bench,
+  type ModelReply,
+} from './bench.ts'
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f']
 /** "You are a test." and "go": 17 characters, four a token. */
@@ -13,7 +23,7 @@ interface Family {
   /** Children whose model was asked, in order. */
   readonly asked: string[]
   /** Lets the oldest completion in flight have its outcome. */
-  readonly answer: (said: Said) => Promise<void>
+  readonly answer: (said: ModelReply) => Promise<void>
 }
 
 /** A root whose children, `count` of them, say one thing each, and may use 105 tokens each. */
@@ -23,7 +33,7 @@ async function family(count: number, budget?: number, on_limit: 'halt' | 'escala
   const children = names.map((name) => ({ ...snapshotOf({ name }), model }))
   const limits = budget === undefined ? {} : { max_tokens_per_run: budget, on_limit }
   const asked: string[] = []
-  const waiting: ((said: Said) => void)[] = []
+  const waiting: ((said: ModelReply) => void)[] = []
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', agents: children.map((each) => boundAgent(each)), limits }), ...children],
     models: {
@@ -32,7 +42,7 @@ async function family(count: number, budget?: number, on_limit: 'halt' | 'escala
         names.map((name) => [
           name,
           () =>
-            new Promise<Said>((resolve) => {
+            new Promise<ModelReply>((resolve) => {
               asked.push(name)
               waiting.push(resolve)
             }),
@@ -50,7 +60,7 @@ async function family(count: number, budget?: number, on_limit: 'halt' | 'escala
   }
 }
 
-test('a child whose parent has nothing left beside what others have in flight waits for them', async () => {
+test("holds a child back while completions in flight have reserved the rest of its parent's budget", async () => {
   const { bench, asked, answer } = await family(3, 10 + MOST + 1)
   const run = await bench.start('root')
   await turns()
@@ -61,23 +71,23 @@ test('a child whose parent has nothing left beside what others have in flight wa
   await answer({ text: 'B.', tokens: 10 })
   expect(asked).toEqual(['a', 'b', 'c'])
   await answer({ text: 'C.', tokens: 10 })
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'All said.' })
 })
 
-test('children that share no budget are all asked at once', async () => {
+test('requests completions of children without a shared budget at once', async () => {
   const { bench, asked } = await family(6)
   await bench.start('root')
   await turns()
   expect(asked).toEqual(NAMES)
 })
 
-test('a child that waits is never asked when those before it have used up the budget', async () => {
+test('never requests the completion of a waiting child when others have used up the budget', async () => {
   const { bench, asked, answer } = await family(3, 60)
   const run = await bench.start('root')
   await turns()
   await answer({ text: 'Long.', tokens: 50 })
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(asked).toEqual(['a'])
   expect(await bench.store.run(run)).toMatchObject({
     status: 'Failed',
@@ -85,26 +95,26 @@ test('a child that waits is never asked when those before it have used up the bu
   })
 })
 
-test('a child that waits goes on when an operator grants more', async () => {
+test('continues a waiting child when an operator grants more', async () => {
   const { bench, asked, answer } = await family(2, 60, 'escalate')
   const run = await bench.start('root')
   await turns()
   await answer({ text: 'Long.', tokens: 25 })
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   expect(task['context']).toEqual({ limit: 'max_tokens_per_run', value: 60, used: 60 })
   expect(asked).toEqual(['a'])
   await bench.engine.answer(run, reply(task, { by: operator(), approved: true }))
   await turns()
   expect(asked).toEqual(['a', 'b'])
   await answer('B.')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect((await bench.store.run(run))!.status).toBe('Completed')
 })
 
 test.each([
   ['fails', new ProviderError('No such model.', { retryable: false })],
   ['is to be tried again later', new ProviderError('Busy.', { retryable: true })],
-])('a completion that %s gives back what it had reserved', async (_, error) => {
+])('frees the reservation of a completion that %s', async (_, error) => {
   const { bench, asked, answer } = await family(2, 60)
   await bench.start('root')
   await turns()
@@ -112,21 +122,21 @@ test.each([
   expect(asked).toEqual(['a', 'b'])
 })
 
-test('a child that is cancelled with its parent asks for nothing more', async () => {
+test('requests no more completions of a child that is cancelled with its parent', async () => {
   const { bench, asked } = await family(2, 60)
   const run = await bench.start('root')
   await turns()
   await bench.engine.cancel(run, operator())
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(asked).toEqual(['a'])
 })
 
-test('what was in flight is booked after a restart, what waited is not; a parent that has no more ends', async () => {
+test('after a restart counts completions that were in flight but not those that waited, and ends a parent without budget', async () => {
   const { bench, asked } = await family(2, 10 + 5)
   const run = await bench.start('root')
   await turns()
   await bench.restart()
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(asked).toEqual(['a'])
   const { sessionId, error } = (await bench.store.run(run))!
   expect(error).toBe('The limit max_tokens_per_run of 15 is reached: 15 used.')
@@ -137,7 +147,7 @@ test('what was in flight is booked after a restart, what waited is not; a parent
   ])
 })
 
-test('whatever children use, they go beyond their budget by one completion at most', async () => {
+test('never exceeds the shared budget of children by more than one completion', async () => {
   const plan = fc.record({
     budget: fc.integer({ min: 20, max: 800 }),
     uses: fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: NAMES.length }),
@@ -146,7 +156,7 @@ test('whatever children use, they go beyond their budget by one completion at mo
     fc.asyncProperty(plan, async ({ budget, uses }) => {
       const { bench, answer, asked } = await family(uses.length, budget)
       const run = await bench.start('root')
-      for (let at = 0; await turns(), at < asked.length; at++) await answer({ text: 'Said.', tokens: uses[at]! })
+      for (let at = 0; await turns(), at < asked.length; at++) await answer({ text: 'ModelReply.', tokens: uses[at]! })
       const stored = (await bench.store.run(run))!
       expect(stored.finishedAt).not.toBeNull()
       // What was asked for is spent, also where its parent ended before the answer came.

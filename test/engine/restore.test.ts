@@ -136,7 +136,7 @@ async function backUp(border: number): Promise<Backup | undefined> {
   return taken ? { path, session, run, ledger } : undefined
 }
 
-test('what is restored at any moment does nothing until it is released, and then ends', async () => {
+test('holds restored runs of any moment until they are released, and then finishes them', async () => {
   let border = 1
   for (let backup = await backUp(border); backup; backup = await backUp(++border)) {
     const { path, session, run, ledger } = backup
@@ -145,7 +145,7 @@ test('what is restored at any moment does nothing until it is released, and then
     const before = [...ledger]
     const stored = await bench.store.session(session)
     await bench.engine.recover()
-    await bench.wind(DAY)
+    await bench.advance(DAY)
     expect([border, ledger]).toEqual([border, before])
     expect([border, await bench.store.session(session)]).toEqual([border, stored])
     expect(await bench.store.restored(WORKSPACE)).toEqual({ sessions: wasOpen ? [session] : [], triggers: [] })
@@ -158,7 +158,7 @@ test('what is restored at any moment does nothing until it is released, and then
   expect(border).toBeGreaterThan(10)
 }, 30_000)
 
-test('without being held, some restored run sends an unsafe call again that nobody was asked about', async () => {
+test('sends an unsafe call again without review if restored runs are not held: the test notices', async () => {
   let doubled = 0
   let border = 1
   for (let backup = await backUp(border); backup; backup = await backUp(++border)) {
@@ -173,7 +173,7 @@ test('without being held, some restored run sends an unsafe call again that nobo
   expect(doubled).toBeGreaterThan(0)
 }, 30_000)
 
-test('an unsafe call that was under way in the backup is put before a person, who is asked once it is released', async () => {
+test('opens a review, once released, for an unsafe call that was in flight in the backup', async () => {
   let border = 1
   let reviews = 0
   for (let backup = await backUp(border); backup; backup = await backUp(++border)) {
@@ -192,12 +192,12 @@ test('an unsafe call that was under way in the backup is put before a person, wh
   expect(reviews).toBe(2)
 }, 30_000)
 
-test('a held run takes answers and a cancel, and sends nothing for them', async () => {
+test('accepts answers and a cancel for a held run, and sends nothing', async () => {
   const ledger: Ledger = []
   const path = newPath()
   const first = await openBench(specOf(ledger))
   const run = await first.start('root')
-  await first.asked(run)
+  await first.waitForTask(run)
   await first.store.backup(path)
   await first.engine.close(0)
   holdRestoredWork(path, T0)

@@ -18,12 +18,12 @@ import {
 const transfer = tool('transfer', { sideEffectClass: 'irreversible_action' })
 const look = tool('look')
 
-test('an answer without calls completes the run', async () => {
+test('completes the run with an answer without calls', async () => {
   const bench = await openBench({ agents: [snapshotOf({ name: 'root' })], models: { root: inOrder('Hello.') } })
   const run = await bench.start('root', { message: 'Hi' })
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'Hello.', error: null })
-  const items = await bench.items(run)
+  const items = await bench.timeline(run)
   expect(items.map((item) => item.type)).toEqual([
     'UserMessage',
     'Reasoning',
@@ -52,7 +52,7 @@ test('an answer without calls completes the run', async () => {
   ])
 })
 
-test('an irreversible call waits for a person, runs once approved, and its result goes back to the model', async () => {
+test('sends an irreversible call only after its approval, and returns its result to the model', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [look, transfer] })],
     models: {
@@ -65,8 +65,8 @@ test('an irreversible call waits for a person, runs once approved, and its resul
     tools: { look: () => returns({ amount: 180 }), transfer: () => returns({ id: 'tr_1' }) },
   })
   const run = await bench.start('root', { order: 7 })
-  const task = await bench.asked(run)
-  await bench.seen(run, (event) => event.subject === 'engine.session.paused')
+  const task = await bench.waitForTask(run)
+  await bench.waitForEvent(run, (event) => event.subject === 'engine.session.paused')
   expect(task).toMatchObject({
     kind: 'approval',
     status: 'pending',
@@ -80,12 +80,12 @@ test('an irreversible call waits for a person, runs once approved, and its resul
   expect(bench.invoked.map((each) => each.tool.wire)).toEqual(['look'])
 
   expect(await bench.engine.answer(run, reply(task))).toEqual({ status: 'Running', userTaskId: task['user_task_id'] })
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked.map((each) => [each.tool.wire, each.idempotencyKey, each.attempt])).toEqual([
     ['look', `svc:${run}:1:0`, 1],
     ['transfer', `svc:${run}:2:0`, 1],
   ])
-  const items = await bench.items(run)
+  const items = await bench.timeline(run)
   expect(items.map((item) => item.type)).toEqual([
     'UserMessage',
     'Reasoning',
@@ -108,7 +108,7 @@ test('an irreversible call waits for a person, runs once approved, and its resul
   expect((await bench.store.session((await bench.store.run(run))!.sessionId))!.totalTokensUsed).toBe(60)
 })
 
-test('a rejected call is not executed, and the model is told so', async () => {
+test('does not execute a rejected call, and reports it to the model', async () => {
   const read: string[] = []
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [transfer] })],
@@ -123,9 +123,9 @@ test('a rejected call is not executed, and the model is told so', async () => {
     tools: { transfer: () => returns('done') },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   await bench.engine.answer(run, reply(task, { approved: false, text: 'Too early' }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked).toEqual([])
   expect(JSON.parse(read[0]!)).toEqual({
     error: 'rejected',
@@ -146,8 +146,8 @@ test('on_reject fail ends the run', async () => {
     tools: { transfer: () => returns('done') },
   })
   const run = await bench.start('root')
-  await bench.engine.answer(run, reply(await bench.asked(run), { approved: false }))
-  await bench.ended(run)
+  await bench.engine.answer(run, reply(await bench.waitForTask(run), { approved: false }))
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({
     status: 'Failed',
     error: 'transfer was not executed: rejected by a person.',
@@ -178,7 +178,7 @@ test('a quorum counts distinct approvers, and one rejection ends it', async () =
     tools: { transfer: () => returns('ok') },
   })
   const run = await bench.start('root')
-  const [first, second] = [await bench.asked(run, 1), await bench.asked(run, 2)]
+  const [first, second] = [await bench.waitForTask(run, 1), await bench.waitForTask(run, 2)]
   expect(await bench.engine.answer(run, replyTo(first))).toMatchObject({ status: 'WaitingForHITL' })
   expect(await bench.engine.answer(run, replyTo(first))).toMatchObject({ duplicate: true })
   expect(await bench.engine.answer(run, reply(first, { approved: false }))).toMatchObject({
@@ -188,11 +188,11 @@ test('a quorum counts distinct approvers, and one rejection ends it', async () =
   await bench.engine.answer(run, replyTo(first, { by: operator() }))
   await bench.engine.answer(run, replyTo(second))
   await bench.engine.answer(run, reply(second, { by: operator(), approved: false }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked.map((each) => each.arguments)).toEqual([{ to: 'a' }])
 })
 
-test('edited arguments are what runs, and what the model is told', async () => {
+test('executes a call with edited arguments, and reports them to the model', async () => {
   const read: string[] = []
   const bench = await openBench({
     agents: [
@@ -217,7 +217,7 @@ test('edited arguments are what runs, and what the model is told', async () => {
     tools: { transfer: ({ arguments: args }) => returns(args) },
   })
   const run = await bench.start('root')
-  const task = await bench.asked(run)
+  const task = await bench.waitForTask(run)
   expect(
     await bench.engine.answer(run, reply(task, { metadata: { 'svc/arguments': { amount: 'much' } } })),
   ).toMatchObject({ code: 'invalid_value' })
@@ -225,33 +225,33 @@ test('edited arguments are what runs, and what the model is told', async () => {
     await bench.engine.answer(run, reply(task, { metadata: { 'svc/arguments_digest': 'sha256:other' } })),
   ).toMatchObject({ code: 'arguments_changed' })
   await bench.engine.answer(run, reply(task, { metadata: { 'svc/arguments': { amount: 90 } } }))
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked.map((each) => each.arguments)).toEqual([{ amount: 90 }])
   expect(read).toEqual(['Executed with arguments that a person edited: {"amount":90}\n\n{"amount":90}'])
 })
 
-test('a model that fails is asked again twice, then the run fails with its message', async () => {
+test('retries a failing model twice, then fails the run with its message', async () => {
   const bench = await openBench({ agents: [snapshotOf({ name: 'root' })], models: { root: () => overloaded } })
   const run = await bench.start('root')
-  await bench.wind(10_000)
-  await bench.ended(run)
+  await bench.advance(10_000)
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({
     status: 'Failed',
     error: 'The model is overloaded.',
     errorCode: 'model_error',
   })
-  expect((await bench.items(run)).filter((item) => item.type === 'Reasoning')).toHaveLength(3)
+  expect((await bench.timeline(run)).filter((item) => item.type === 'Reasoning')).toHaveLength(3)
 })
 
-test('a model that fails for good is not asked again', async () => {
+test('does not retry a model that fails permanently', async () => {
   const refused = new ProviderError('No such model.', { status: 404, retryable: false })
   const bench = await openBench({ agents: [snapshotOf({ name: 'root' })], models: { root: () => refused } })
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({ status: 'Failed', error: 'No such model.' })
 })
 
-test('cancelling calls off what is under way and keeps a terminal status', async () => {
+test('aborts effects in flight on cancel, and keeps a terminal status', async () => {
   let calledOff = false
   let asked = (): void => {}
   const underWay = new Promise<void>((resolve) => (asked = resolve))
@@ -280,7 +280,7 @@ test('cancelling calls off what is under way and keeps a terminal status', async
   })
 })
 
-test('a run that is cancelled before its model is asked asks no model and uses no tokens', async () => {
+test('requests no completion and counts no tokens for a run cancelled before its first', async () => {
   let asked = 0
   const bench = await openBench({ agents: [snapshotOf({ name: 'root' })], models: { root: () => `Answer ${++asked}` } })
   const run = await bench.start('root')
@@ -289,7 +289,7 @@ test('a run that is cancelled before its model is asked asks no model and uses n
   expect(await bench.store.run(run)).toMatchObject({ status: 'Cancelled', usage: { inputTokens: 0, outputTokens: 0 } })
 })
 
-test('a session that another writer has moved is read again, and nothing is lost or done twice', async () => {
+test('reads a session again that another writer has saved, and loses or repeats nothing', async () => {
   let refusals = 2
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [transfer] })],
@@ -304,8 +304,8 @@ test('a session that another writer has moved is read again, and nothing is lost
     }),
   })
   const run = await bench.start('root')
-  await bench.engine.answer(run, reply(await bench.asked(run)))
-  await bench.ended(run)
+  await bench.engine.answer(run, reply(await bench.waitForTask(run)))
+  await bench.waitForEnd(run)
   expect(bench.invoked).toHaveLength(1)
-  expect((await bench.items(run)).filter((item) => item.type === 'Reasoning')).toHaveLength(2)
+  expect((await bench.timeline(run)).filter((item) => item.type === 'Reasoning')).toHaveLength(2)
 })

@@ -1,7 +1,6 @@
 /**
- * Histories that nobody thought of: random agents call random tools, people answer at random, outcomes get lost, runs are
- * cancelled and the process dies at random borders. A history follows from its plan alone, so one that fails is shrunk to the
- * least that still does, and printed.
+ * Random histories: random agents call random tools, people answer at random, outcomes get lost, runs are cancelled and the
+ * process crashes at random commits and sends. A history follows from its plan alone, so a failing one is shrunk and printed.
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -29,9 +28,9 @@ import {
   WORKSPACE,
   type Bench,
   type Model,
-  type Said,
+  type ModelReply,
 } from './bench.ts'
-import { mortal, type Crash } from './mortal.ts'
+import { createCrashingProcess, type Crash } from './crashing-process.ts'
 
 const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? 60)
 
@@ -52,7 +51,7 @@ const SAFE: ReadonlySet<string> = new Set(['look', 'put'])
 const GATED: Readonly<Record<string, number>> = { pay: 1, sign: 2 }
 
 /** Arguments of what is no tool of a class. */
-const SAID: Readonly<Record<string, JsonObject>> = {
+const REPLIES: Readonly<Record<string, JsonObject>> = {
   child: { message: 'go' },
   ask_parent: { question: 'So?' },
   ask_user: { message: 'Where to?' },
@@ -160,7 +159,7 @@ async function live(
   { root, child, completions, budget, asks, people, noIsFatal, cancelled, crashes }: Plan,
   classes = CLASSES,
 ): Promise<History> {
-  const world = mortal(crashes)
+  const world = createCrashingProcess(crashes)
   const effects = new Map<string, number>()
   const sent = new Map<string, string[]>()
   const tooLate: string[] = []
@@ -187,10 +186,10 @@ async function live(
     },
   })
   const left = [...completions]
-  const say = (calls: readonly PlannedCall[], turn: number): Said => ({
+  const say = (calls: readonly PlannedCall[], turn: number): ModelReply => ({
     calls: calls.map(({ name, again, ...how }, at) => ({
       name,
-      args: SAID[name] ?? { n: again ? 0 : turn * 10 + at, ...how },
+      args: REPLIES[name] ?? { n: again ? 0 : turn * 10 + at, ...how },
     })),
   })
   const played =
@@ -241,8 +240,8 @@ async function live(
   let session: SessionId | undefined
   for (let round = 0; round < ROUNDS; round++) {
     await turns(20)
-    if (world.isDead()) {
-      world.revive()
+    if (world.hasCrashed()) {
+      world.restart()
       await bench.restart()
       continue
     }
@@ -254,10 +253,10 @@ async function live(
     const { finishedAt, rootRunId } = (await bench.store.session(session))!
     const left = (await bench.store.tasksOfSession(session)).some(({ status }) => status === 'pending')
     if (finishedAt !== null && !left) break
-    await bench.wind(64_000)
-    if (round === cancelled && !world.isDead()) await bench.engine.cancel(rootRunId, operator()).catch(() => {})
+    await bench.advance(64_000)
+    if (round === cancelled && !world.hasCrashed()) await bench.engine.cancel(rootRunId, operator()).catch(() => {})
     for (const task of await bench.store.tasksOfSession(session)) {
-      if (task.status !== 'pending' || world.isDead()) continue
+      if (task.status !== 'pending' || world.hasCrashed()) continue
       const given: Partial<GivenAnswer> =
         task.kind === 'anomaly_review'
           ? review(task, effects, opinion)
@@ -276,7 +275,7 @@ async function live(
           })
           .catch(() => {})
     }
-    if ((await bench.store.run(rootRunId))!.status === 'WaitingForResponse' && !world.isDead())
+    if ((await bench.store.run(rootRunId))!.status === 'WaitingForResponse' && !world.hasCrashed())
       await bench.engine.answer(rootRunId, { text: 'yes', by: key() }).catch(() => {})
   }
   if (session === undefined) throw new Error('No run was ever accepted.')
@@ -485,7 +484,7 @@ test.each([
   60_000 + SCHEDULES * 500,
 )
 
-test('a plan has one history', async () => {
+test('produces the same history from the same plan', async () => {
   const [each] = fc.sample(plan, { numRuns: 20, seed: 7 }).filter(({ crashes }) => crashes.length > 1)
   const told = async (): Promise<readonly JsonObject[]> => {
     const { bench, session } = await live(each!)
@@ -496,7 +495,7 @@ test('a plan has one history', async () => {
   expect(await told()).toEqual(await told())
 })
 
-test('tools that call themselves safer than they are break a promise in some history', async () => {
+test('breaks a promise in some history if tools declare themselves safer than they are', async () => {
   const lying = { ...CLASSES, post: 'read_only', stamp: 'read_only' } as const
   await expect(
     fc.assert(

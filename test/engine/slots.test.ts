@@ -41,7 +41,7 @@ function held() {
 const bounded = (concurrency: NonNullable<BenchSpec['concurrency']>, spec: BenchSpec) =>
   openBench({ ...spec, concurrency })
 
-test('one completion has 8 of its calls under way at once, and 32 in all: the others are refused to the model', async () => {
+test('runs 8 calls of one completion at once, and refuses those beyond 32', async () => {
   const tools = held()
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [look] })],
@@ -52,9 +52,9 @@ test('one completion has 8 of its calls under way at once, and 32 in all: the ot
   await turns()
   expect(tools.waiting()).toBe(8)
   await tools.endAll()
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect([tools.most(), bench.invoked.length]).toEqual([8, 32])
-  const results = (await bench.items(run)).filter(({ type }) => type === 'ToolResult').map(({ content }) => content)
+  const results = (await bench.timeline(run)).filter(({ type }) => type === 'ToolResult').map(({ content }) => content)
   expect(results).toHaveLength(200)
   expect(results.filter(({ is_error }) => is_error === true)).toHaveLength(168)
   expect(results[0]!['result']).toEqual({
@@ -70,11 +70,11 @@ test('an agent bounds the calls of one completion itself', async () => {
     models: { root: inOrder(many(3), 'Done.') },
     tools: { look: () => returns('seen') },
   })
-  await bench.ended(await bench.start('root'))
+  await bench.waitForEnd(await bench.start('root'))
   expect(bench.invoked).toHaveLength(2)
 })
 
-test('delegations of one completion keep to the same bound', async () => {
+test('applies the same bound to delegations of one completion', async () => {
   const child = snapshotOf({ name: 'child', tools: [look] })
   const tools = held()
   const bench = await openBench({
@@ -91,11 +91,11 @@ test('delegations of one completion keep to the same bound', async () => {
   await tools.endAll()
   await turns(300)
   await tools.endAll()
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect([tools.most(), bench.invoked.length]).toEqual([8, 12])
 })
 
-test('runs share the room of a tool in turns, and the time of a call begins when it leaves', async () => {
+test('shares the slots of a tool between runs in turn, and starts the timeout of a call when it is sent', async () => {
   const tools = held()
   const bench = await bounded(
     { tool: 2 },
@@ -110,7 +110,7 @@ test('runs share the room of a tool in turns, and the time of a call begins when
   const second = await bench.start('other')
   await turns()
   expect(tools.waiting()).toBe(2)
-  await bench.wind(50_000)
+  await bench.advance(50_000)
   await tools.end(2)
   // One call of each run, though the first has six in line.
   expect(
@@ -121,11 +121,11 @@ test('runs share the room of a tool in turns, and the time of a call begins when
   ).toEqual([first, second].sort())
   expect(bench.invoked.map(({ notAfter }) => notAfter - bench.clock.now())).toEqual([10_000, 10_000, 60_000, 60_000])
   await tools.endAll()
-  for (const run of [first, second]) await bench.ended(run)
+  for (const run of [first, second]) await bench.waitForEnd(run)
   expect([tools.most(), bench.invoked.length]).toEqual([2, 10])
 })
 
-test('a run that is cancelled gives its room to those that wait', async () => {
+test('frees the slots of a cancelled run for those that wait', async () => {
   const tools = held()
   const bench = await bounded(
     { server: 1 },
@@ -143,7 +143,7 @@ test('a run that is cancelled gives its room to those that wait', async () => {
   expect(bench.invoked.map(({ run }) => run.id)).toEqual([first, second])
 })
 
-test('a call that waits for room goes after a restart, once', async () => {
+test('sends a call that waited for a slot once after a restart', async () => {
   const tools = held()
   const bench = await bounded(
     { server: 1 },
@@ -158,12 +158,12 @@ test('a call that waits for room goes after a restart, once', async () => {
   await bench.restart()
   await turns()
   await tools.endAll()
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   const calls = bench.invoked.map(({ callId, attempt }) => `${callId} ${attempt}`)
   expect(calls).toEqual(['c1_0 1', 'c1_0 2', 'c1_1 1'])
 })
 
-test('completions of one provider go as far as its bound, in the order in which they came', async () => {
+test('sends completions of one provider up to its bound, in order of arrival', async () => {
   const enter = createCompletionSlots({ ...DEFAULT_CONCURRENCY, provider: 2, providers: { own: 1 } })
   const { signal } = new AbortController()
   const gone = new AbortController()
@@ -190,7 +190,7 @@ test('completions of one provider go as far as its bound, in the order in which 
   await enter('own', signal)
 })
 
-test('whatever comes and goes, no bound is passed, nobody who could go waits, and all go in the end', () => {
+test('never exceeds a bound, keeps nobody waiting for a free slot, and serves all in the end', () => {
   const bounds = { completion: 8, tool: 3, provider: 1, server: 5 }
   const step = fc.record({ run: fc.nat(4), tool: fc.nat(2), ends: fc.boolean() })
   fc.assert(
@@ -243,7 +243,7 @@ test('whatever comes and goes, no bound is passed, nobody who could go waits, an
   )
 })
 
-test('results that wait to be stored hold back new calls beyond 64 MiB', () => {
+test('sends no new calls while results beyond 64 MiB wait to be stored', () => {
   const admitted: string[] = []
   const slots = createSlots(DEFAULT_CONCURRENCY, (session) => void admitted.push(session))
   const request = (key: string): SlotRequest => ({

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { Secret } from '../../src/base/secret.ts'
 import { agentIdOf } from '../../src/base/ids.ts'
 import { collectTimeline } from '../../src/engine/session/timeline.ts'
-import { firstMessage } from '../../src/engine/session/prompt.ts'
+import { firstMessage } from '../../src/engine/session/input.ts'
 import { inOrder, openBench, returns, snapshotOf, startOf, tool, turns, WORKSPACE } from './bench.ts'
 
 const plain = () => openBench({ agents: [snapshotOf({ name: 'root' })], models: { root: inOrder('Hello.') } })
 const count = async (bench: Awaited<ReturnType<typeof plain>>) =>
   (await bench.store.sessions({ workspaceId: WORKSPACE }, { skip: 0, take: 1 })).total
 
-test('a start answers with ids and Running once it is durable', async () => {
+test('answers a start with ids and Running once it is durable', async () => {
   const bench = await plain()
   const response = await bench.engine.start(startOf('root'))
   expect(response).toEqual({
@@ -24,7 +24,7 @@ test('a start answers with ids and Running once it is durable', async () => {
   expect(await count(bench)).toBe(1)
 })
 
-test('the session says how it was started', async () => {
+test('records in the session how it was started', async () => {
   const bench = await plain()
   const run = await bench.start('root', { message: 'Hi' })
   expect(await bench.store.session((await bench.store.run(run))!.sessionId)).toMatchObject({
@@ -95,7 +95,7 @@ test.each([
   expect(firstMessage(input)).toBe(message)
 })
 
-test('a known secret is in no step, no event and no result, wherever it comes from', async () => {
+test('stores no known secret in a step, event or result, wherever it comes from', async () => {
   const secret = 'sk-very-secret-value'
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [tool('look')] })],
@@ -106,7 +106,7 @@ test('a known secret is in no step, no event and no result, wherever it comes fr
   })
   bench.parts.redactor.add(new Secret(secret))
   const run = await bench.start('root', { message: `Use ${secret}` })
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   const { sessionId } = (await bench.store.run(run))!
   const everything = JSON.stringify([
     await collectTimeline(await bench.engine.conversation(sessionId)),
@@ -118,7 +118,7 @@ test('a known secret is in no step, no event and no result, wherever it comes fr
   expect((await bench.store.run(run))!.output).toBe('It is ***')
 })
 
-test('closing lets what is in flight end, sends nothing more, and the next process goes on', async () => {
+test('lets effects in flight finish on close, sends no more, and the next process continues', async () => {
   let release: (() => void) | undefined
   const bench = await openBench({
     agents: [
@@ -141,6 +141,6 @@ test('closing lets what is in flight end, sends nothing more, and the next proce
   expect(await bench.store.run(run)).toMatchObject({ state: { at: 'thinking', turn: 2 } })
   await expect(bench.engine.start(startOf('root'))).rejects.toMatchObject({ code: 'shutting_down' })
   await bench.restart()
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked.map((each) => each.tool.wire)).toEqual(['look', 'post'])
 })

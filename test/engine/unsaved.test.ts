@@ -11,7 +11,7 @@ function deep(levels: number): JsonValue {
   return value
 }
 
-test('a result that the store refuses ends its run once, and asks what became of the call', async () => {
+test('ends the run once when the store refuses a result, and opens a review of the call', async () => {
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root', tools: [tool('post', { sideEffectClass: 'non_idempotent_write' })] })],
     models: { root: inOrder({ calls: [{ name: 'post' }] }, 'End.') },
@@ -21,7 +21,7 @@ test('a result that the store refuses ends its run once, and asks what became of
   const log: Log = { write: (level, message, about) => void told.push({ level, message, ...about }) }
   Object.assign(bench.parts.log, log)
   const run = await bench.start('root')
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({
     status: 'Failed',
     errorCode: 'state_not_saved',
@@ -29,7 +29,7 @@ test('a result that the store refuses ends its run once, and asks what became of
   })
   const { sessionId } = (await bench.store.run(run))!
   expect(await bench.store.tasksOfSession(sessionId)).toMatchObject([{ kind: 'anomaly_review', status: 'pending' }])
-  await bench.wind(60_000)
+  await bench.advance(60_000)
   expect(told).toEqual([
     {
       level: 'error',
@@ -45,7 +45,7 @@ test('a result that the store refuses ends its run once, and asks what became of
   expect(bench.invoked).toHaveLength(1)
 })
 
-test('what happened beside it is kept', async () => {
+test('keeps the other changes of the same batch', async () => {
   let finish = (): void => {}
   const together = new Promise<void>((resolve) => (finish = resolve))
   const bench = await openBench({
@@ -59,7 +59,7 @@ test('what happened beside it is kept', async () => {
   const run = await bench.start('root')
   await turns()
   finish()
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   const { sessionId } = (await bench.store.run(run))!
   const rows = await bench.store.calls({ sessionId })
   expect(rows.map(({ ref, state }) => [ref, state])).toEqual([
@@ -68,7 +68,7 @@ test('what happened beside it is kept', async () => {
   ])
 })
 
-test('a stop between the answer to a start and its first completion books nothing', async () => {
+test('counts nothing for a stop between the answer to a start and its first completion', async () => {
   let asked = 0
   const bench = await openBench({
     agents: [snapshotOf({ name: 'root' })],
@@ -87,12 +87,12 @@ test('a stop between the answer to a start and its first completion books nothin
     { inputTokens: 0, outputTokens: 0 },
   ])
   await bench.restart()
-  await bench.ended(runId as never)
+  await bench.waitForEnd(runId as never)
   const { usage, status } = (await bench.store.run(runId as never))!
   expect([asked, status, usage]).toMatchObject([1, 'Completed', { inputTokens: 10, outputTokens: 10 }])
 })
 
-test('a stop before a recorded call has left sends it at the next start, and asks nobody', async () => {
+test('sends a recorded call that a stop prevented at the next start, and asks nobody', async () => {
   // The process is told to stop while the record of the call is being written.
   let stop = (): void => {}
   const bench = await openBench({
@@ -115,7 +115,7 @@ test('a stop before a recorded call has left sends it at the next start, and ask
   await closed
   expect(bench.invoked).toEqual([])
   await bench.restart()
-  await bench.ended(run)
+  await bench.waitForEnd(run)
   expect(bench.invoked).toHaveLength(1)
   expect(await bench.store.run(run)).toMatchObject({ status: 'Completed' })
 })

@@ -5,8 +5,9 @@ import { NOTHING_USED, type ToolCall, type Run } from '../../spec/run.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { AgentVersion } from '../../store/store.ts'
 import { agentNamed, textOf } from '../session/bindings.ts'
-import type { SessionTransaction } from '../session/transaction.ts'
-import { openStepOf, settleAs, passTaint } from './settle.ts'
+import type { CallHandle } from '../session/call-handle.ts'
+import type { RunHandle } from '../session/transaction.ts'
+import { markSettled, passTaint } from './settle.ts'
 
 /** A new run, not started yet: a root or a child. */
 export function newRun(
@@ -39,86 +40,70 @@ export function newRun(
 }
 
 /** Starts the child run of a delegation call, in the transaction that records the call, so that a call has one child at most. */
-export function startChildRun(tx: SessionTransaction, id: RunId, turn: number, call: ToolCall): ToolCall {
-  const parent = tx.run(id)
-  const version = tx.context.childOf(agentNamed(tx.snapshot(id), call.name)!)!
-  const child = newRun(version, {
-    id: tx.context.ids.next(),
-    sessionId: parent.sessionId,
-    parentRunId: id,
-    parentCallId: call.id,
-    depth: parent.depth + 1,
-    // `authorizeCall` has checked that the arguments are an object.
-    input: call.arguments as JsonObject,
-    startedAt: tx.now,
-  })
-  tx.putRun(child)
-  passTaint(tx, child.id, id)
-  tx.addStep(
-    id,
+export function startChildRun(call: CallHandle): ToolCall {
+  const { tx, run, record } = call
+  const version = tx.context.childOf(agentNamed(run.snapshot, record.name)!)!
+  const child = tx.addRun(
+    newRun(version, {
+      id: tx.context.ids.next(),
+      sessionId: tx.session.id,
+      parentRunId: run.id,
+      parentCallId: record.id,
+      depth: run.record.depth + 1,
+      // `authorizeCall` has checked that the arguments are an object.
+      input: record.arguments as JsonObject,
+      startedAt: tx.now,
+    }),
+  )
+  const { agentName, versionLabel, depth } = child.record
+  passTaint(child, run)
+  run.addStep(
     'SubAgentCall',
     {
-      tool_call_id: call.id,
-      name: call.name,
+      tool_call_id: record.id,
+      name: record.name,
       child_run_id: child.id,
-      agent: child.agentName,
-      version: child.versionLabel,
-      input: call.arguments,
+      agent: agentName,
+      version: versionLabel,
+      input: record.arguments,
     },
     { open: true },
   )
-  tx.addEvent(id, 'run', 'engine.subagent.spawned', {
-    childRunId: child.id,
-    agentName: child.agentName,
-    depth: child.depth,
-  })
-  tx.queueEvent(child.id, { type: 'started' })
-  const next: ToolCall = { ...call, state: { at: 'delegated', child: child.id } }
-  tx.recordCall(id, turn, next)
-  return next
+  run.addEvent('run', 'engine.subagent.spawned', { childRunId: child.id, agentName, depth })
+  child.queueEvent({ type: 'started' })
+  return call.moveTo({ at: 'delegated', child: child.id })
 }
 
 /** Settles the call that waits for a child with the outcome of the child. */
-export function receiveChildResult(
-  tx: SessionTransaction,
-  id: RunId,
-  turn: number,
-  call: ToolCall,
-  childId: RunId,
-): ToolCall {
-  const child = tx.run(childId)
-  passTaint(tx, id, childId)
-  const isError = child.status !== 'Completed'
-  const full = agentNamed(tx.snapshot(id), textOf(delegationStep(tx, id, childId)?.content['name']))?.result === 'full'
-  const steps = full ? traceOf(tx, childId) : undefined
+export function receiveChildResult(call: CallHandle, childId: RunId): ToolCall {
+  const { run, record } = call
+  const child = call.tx.run(childId)
+  const { status, output, error: childError } = child.record
+  passTaint(run, child)
+  const isError = status !== 'Completed'
+  const delegation = delegationStep(run, childId)
+  const isFull = agentNamed(run.snapshot, textOf(delegation?.content['name']))?.result === 'full'
+  const steps = isFull ? traceOf(child) : undefined
   // Closes the delegation and, if this call answered a question of the child instead, its own step too.
-  const error = isError ? (child.error ?? undefined) : undefined
-  const delegation = delegationStep(tx, id, childId)
-  if (delegation?.finishedAt === null) tx.closeStep(delegation, error)
-  const answer = openStepOf(tx, id, call.id)
-  if (answer && answer.id !== delegation?.id) tx.closeStep(answer, error)
-  tx.addStep(
-    id,
+  const error = isError ? (childError ?? undefined) : undefined
+  if (delegation?.finishedAt === null) run.closeStep(delegation, error)
+  const answer = call.openStep()
+  if (answer && answer.id !== delegation?.id) run.closeStep(answer, error)
+  run.addStep(
     'SubAgentResult',
-    {
-      tool_call_id: call.id,
-      child_run_id: childId,
-      status: child.status,
-      output: child.output,
-      ...(steps && { steps }),
-    },
-    isError && child.error !== null ? { error: child.error } : {},
+    { tool_call_id: record.id, child_run_id: childId, status, output, ...(steps && { steps }) },
+    error === undefined ? {} : { error },
   )
-  return settleAs(tx, id, turn, call, { outcome: isError ? 'failed' : 'executed' })
+  return markSettled(call, { outcome: isError ? 'failed' : 'executed' })
 }
 
 /** The step of the delegation that started a child. */
-const delegationStep = (tx: SessionTransaction, id: RunId, child: RunId): RunStep | undefined =>
-  tx.lastStep(id, (step) => step.type === 'SubAgentCall' && step.content['child_run_id'] === child)
+const delegationStep = (run: RunHandle, child: RunId): RunStep | undefined =>
+  run.lastStep((step) => step.type === 'SubAgentCall' && step.content['child_run_id'] === child)
 
 /** All steps of a child, for a parent that binds it with `result: full`. */
-const traceOf = (tx: SessionTransaction, id: RunId): JsonValue[] =>
-  tx
-    .stepsOf(id)
+const traceOf = (child: RunHandle): JsonValue[] =>
+  child
+    .steps()
     .filter((step) => step.type !== 'RunCompleted')
     .map((step): JsonObject => ({ type: step.type, content: step.content }))

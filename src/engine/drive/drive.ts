@@ -16,7 +16,7 @@ import type { SessionTransaction } from '../session/transaction.ts'
 import { createVersions, type VersionCache, type VersionLookup } from '../session/versions.ts'
 import { commitBatch } from './commit.ts'
 import { createEffectRunner } from './effects-in-flight.ts'
-import type { DescribedTools } from './effects.ts'
+import type { DescribedTools } from './model-tools.ts'
 import { isolateUnsavable, keepForRetry } from './failed-save.ts'
 import {
   createMailboxes,
@@ -74,7 +74,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     event: RunTransitionEvent,
     options: MailboxOptions = {},
   ): Promise<void> {
-    await mailboxes.post(sessionId, (tx) => advanceRun(tx, runId, event), { ...options, runId }).catch(ignore)
+    await mailboxes.post(sessionId, (tx) => advanceRun(tx.run(runId), event), { ...options, runId }).catch(ignore)
   }
 
   async function processInbox(actor: SessionActor): Promise<void> {
@@ -179,7 +179,7 @@ const toRecovery = (runId: RunId, inFlight: ReadonlySet<string>): MailboxItem =>
   runId,
   retrySave: true,
   isRecovery: true,
-  apply: (tx) => advanceRun(tx, runId, { type: 'woken', inFlight }),
+  apply: (tx) => advanceRun(tx.run(runId), { type: 'woken', inFlight }),
   resolve: ignore,
   reject: ignore,
 })

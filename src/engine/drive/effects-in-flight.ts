@@ -2,24 +2,18 @@
 import { dieAtFailpoint } from '../../base/failpoint.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
-import { positionOf } from '../calls/questions.ts'
+import { positionOf } from '../calls/open-questions.ts'
 import { agentNamed, offeredTools } from '../session/bindings.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { Slots } from '../session/slots.ts'
-import {
-  effectsOf,
-  performEffect,
-  waitingKeys,
-  type DescribedTools,
-  type EffectContext,
-  type EffectInFlight,
-  type RunEffect,
-} from './effects.ts'
+import { effectsOf, waitingKeys, type RunEffect } from './effects.ts'
 import type { DriverLifecycle, MailboxOptions, SessionActor } from './mailbox.ts'
 import { createMeter } from './meter.ts'
+import type { DescribedTools } from './model-tools.ts'
 import type { SessionNotifier } from './notifier.ts'
+import { performEffect, type EffectContext, type EffectInFlight } from './perform-effect.ts'
 
 export interface EffectRunner {
   /** Brings the effects in flight in line with the state of the session. */

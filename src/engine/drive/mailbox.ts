@@ -4,7 +4,7 @@ import type { RunId, SessionId } from '../../base/ids.ts'
 import { advanceRun } from '../machine/advance.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
-import type { EffectInFlight } from './effects.ts'
+import type { EffectInFlight } from './perform-effect.ts'
 
 /** A change to a session that waits to be applied and saved. */
 export interface MailboxItem {
@@ -122,6 +122,6 @@ export function toRunFailure(item: MailboxItem, errorCode?: 'state_not_saved'): 
   const { runId } = item
   if (runId === undefined || item.isRunFailure) return []
   const apply = (tx: SessionTransaction): boolean =>
-    advanceRun(tx, runId, { type: 'broken', ...(errorCode && { errorCode }) })
+    advanceRun(tx.run(runId), { type: 'broken', ...(errorCode && { errorCode }) })
   return [{ ...item, apply, isRunFailure: true }]
 }

@@ -49,7 +49,7 @@ function prepareProbe(
 ): Omit<ToolInvocation, 'attempt' | 'notAfter'> & { snapshot: AgentSnapshot; arguments: JsonObject } {
   const task = pendingReview(tx, id)
   const run = tx.run(task.runId)
-  const snapshot = tx.snapshot(task.runId)
+  const { snapshot } = run
   const name = task.tool?.name ?? ''
   const offered = task.context?.['probe']
   if (!isJsonObject(offered))
@@ -67,7 +67,7 @@ function prepareProbe(
     arguments: given,
     idempotencyKey: `${textOf(task.context?.['idempotency_key'])}:probe`,
     callId: task.callId!,
-    run: { id: run.id, sessionId: run.sessionId, agent: snapshot.id, version: snapshot.version },
+    run: { id: run.id, sessionId: tx.session.id, agent: snapshot.id, version: snapshot.version },
   }
 }
 
@@ -93,10 +93,10 @@ function recordProbe(
   { probed, tool, route, key, by }: { probed: ProbeResult; tool: BoundTool; route: string; key: string; by: string },
 ): void {
   const task = pendingReview(tx, id)
+  const run = tx.run(task.runId)
   const { name, result, isError, durationMs } = probed
   const shared = { tool_call_id: tx.context.ids.next(), name, probe_of: task.callId!, asked_by: by }
-  const callStep = tx.addStep(
-    task.runId,
+  const callStep = run.addStep(
     'ToolCall',
     {
       ...shared,
@@ -111,9 +111,9 @@ function recordProbe(
     { open: true },
   )
   const error = isError ? errorTextOf(result) : undefined
-  tx.closeStep(callStep, error)
+  run.closeStep(callStep, error)
   const content = { ...shared, result, is_error: isError, duration_ms: durationMs }
-  tx.addStep(task.runId, 'ToolResult', content, error === undefined ? {} : { error })
+  run.addStep('ToolResult', content, error === undefined ? {} : { error })
   const offered = task.context?.['probe']
   const found = { result, is_error: isError, at: toIsoText(tx.now), by }
   const context = { ...task.context, probe: { ...(isJsonObject(offered) && offered), found } }

@@ -4,7 +4,7 @@ import type { TaskId } from '../../base/ids.ts'
 import type { SessionQueue } from '../../queue/queue.ts'
 import type { SessionTimer, SessionUpdate, Store } from '../../store/store.ts'
 import { advanceRun } from '../machine/advance.ts'
-import { timeOut } from '../machine/tasks.ts'
+import { expireTask } from '../machine/tasks.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import type { DriverLifecycle, Mailboxes } from './mailbox.ts'
 
@@ -50,7 +50,7 @@ export function createTimerScheduler(
 
 /** Deletes a timer that fired, even if nothing waits for it any more, and applies it. */
 function applyTimer(tx: SessionTransaction, { runId, kind, ref }: SessionTimer): void {
-  tx.setTimer(runId, kind, ref, null)
-  if (kind === 'task_timeout') timeOut(tx, ref as TaskId)
-  else advanceRun(tx, runId, { type: `${kind}.due` })
+  tx.run(runId).setTimer(kind, ref, null)
+  if (kind === 'task_timeout') expireTask(tx, ref as TaskId)
+  else advanceRun(tx.run(runId), { type: `${kind}.due` })
 }

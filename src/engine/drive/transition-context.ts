@@ -4,9 +4,10 @@ import type { CallRow, Store } from '../../store/store.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { ConcurrencyBounds, Slots } from '../session/slots.ts'
-import { callKey, type TransitionContext } from '../session/transaction.ts'
+import type { TransitionContext } from '../session/context.ts'
+import { callKey } from '../session/keys.ts'
 import { lookBackMs, type VersionCache } from '../session/versions.ts'
-import type { DescribedTools } from './effects.ts'
+import type { DescribedTools } from './model-tools.ts'
 import type { DriverLifecycle, SessionActor } from './mailbox.ts'
 
 export interface TransitionContextParts {

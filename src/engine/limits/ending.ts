@@ -1,25 +1,24 @@
 /** Ends a run: ends its descendants, closes its open tasks and steps, and tells the parent. */
-import type { RunId, TaskId } from '../../base/ids.ts'
+import type { TaskId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
-import type { ToolCall, ErrorCode, Run, RunState } from '../../spec/run.ts'
+import type { ErrorCode, Run } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { isUnsafeCall } from '../session/bindings.ts'
-import type { SessionTransaction } from '../session/transaction.ts'
+import { createCallHandle, type CallHandle } from '../session/call-handle.ts'
+import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { openReview, OPTIONS_AFTER_END } from '../session/review.ts'
 import { abandonCompletion } from '../session/unanswered.ts'
 import { withWaitEnded } from '../session/waits.ts'
 
-type Done = Extract<RunState, { at: 'done' }>
-
-export const completedState = (output: JsonValue): Done => ({ at: 'done', outcome: 'completed', output })
-export const failedState = (errorCode: ErrorCode, error: string): Done => ({
+export const completedState = (output: JsonValue): StateAt<'done'> => ({ at: 'done', outcome: 'completed', output })
+export const failedState = (errorCode: ErrorCode, error: string): StateAt<'done'> => ({
   at: 'done',
   outcome: 'failed',
   output: null,
   error,
   errorCode,
 })
-export const cancelledState = (reason: string | null, by?: string): Done => ({
+export const cancelledState = (reason: string | null, by?: string): StateAt<'done'> => ({
   at: 'done',
   outcome: 'cancelled',
   output: null,
@@ -35,66 +34,59 @@ const OUTCOME_NAMES = {
 } as const
 
 /** Ends a run. Descendants end first, so that the last event of a session is that of its root. */
-export function endRun(tx: SessionTransaction, id: RunId, done: Done): void {
-  const before = tx.run(id)
-  for (const child of tx.childrenOf(id)) {
+export function endRun(run: RunHandle, done: StateAt<'done'>): void {
+  const { tx, record: before } = run
+  for (const child of run.children()) {
     if (child.state.at === 'done') continue
-    abandonCompletion(tx, child.id)
-    endRun(tx, child.id, cancelledState('The run that asked for it ended.'))
+    abandonCompletion(child)
+    endRun(child, cancelledState('The run that asked for it ended.'))
   }
-  const inDoubt = closeOpenCalls(tx, before)
-  closeDelegationSteps(tx, id)
+  const uncertain = closeOpenCalls(run)
+  closeDelegationSteps(run)
   for (const task of tx.pendingTasks()) {
-    if (task.runId === id || isAwaitedTask(before, task.id))
+    if (task.runId === run.id || isAwaitedTask(before, task.id))
       tx.closeTask({ ...task, answer: { outcome: 'cancelled' } }, 'cancelled')
   }
-  for (const { turn, call, review } of inDoubt)
-    openReview(tx, id, turn, call, UNKNOWN_AT_END, OPTIONS_AFTER_END, review)
-  if (done.outcome === 'completed') tx.addStep(id, 'Output', { output: done.output })
+  for (const { call, review } of uncertain) openReview(call, UNKNOWN_AT_END, OPTIONS_AFTER_END, review)
+  if (done.outcome === 'completed') run.addStep('Output', { output: done.output })
   const [status, eventName] = OUTCOME_NAMES[done.outcome]
   const error = done.error ?? null
-  tx.putRun({
-    ...tx.run(id),
+  run.update({
     state: done,
     status,
     output: done.output,
     error,
     errorCode: done.errorCode ?? null,
     finishedAt: tx.now,
-    usage: withWaitEnded(tx.run(id).usage, tx.now),
+    usage: withWaitEnded(run.usage, tx.now),
   })
-  const { max_wall_clock_seconds: wallClock, max_hitl_wait_minutes: hitlWait } = tx.snapshot(id).limits
-  if (before.state.at === 'backing_off') tx.setTimer(id, 'retry', '', null)
-  if (wallClock !== undefined) tx.setTimer(id, 'wall_clock', '', null)
-  if (hitlWait !== undefined) tx.setTimer(id, 'hitl_wait', '', null)
+  clearTimers(run, before)
   const { cancelledBy } = done
   const result = { status, output: done.output, error }
   const shown = { ...result, ...(cancelledBy !== undefined && { cancelled_by: cancelledBy }) }
-  tx.addStep(id, 'RunCompleted', shown, {
-    silent: true,
-    ...(error !== null && done.outcome === 'failed' && { error }),
-  })
-  tx.addEvent(id, 'run', `engine.run.${eventName}`, {
+  const stepOptions = { silent: true, ...(error !== null && done.outcome === 'failed' && { error }) }
+  run.addStep('RunCompleted', shown, stepOptions)
+  run.addEvent('run', `engine.run.${eventName}`, {
     ...result,
     errorCode: done.errorCode ?? null,
     ...(cancelledBy !== undefined && { cancelledBy }),
   })
-  const { parentRunId, parentCallId } = before
-  if (parentRunId === null) {
-    tx.addStep(id, 'SessionCompleted', shown, {
-      silent: true,
-      ...(error !== null && done.outcome === 'failed' && { error }),
-    })
-    tx.addEvent(id, 'session', `engine.session.${eventName}`, result)
+  const parent = run.parent()
+  if (!parent) {
+    run.addStep('SessionCompleted', shown, stepOptions)
+    run.addEvent('session', `engine.session.${eventName}`, result)
     return
   }
-  tx.addEvent(parentRunId, 'run', 'engine.subagent.completed', {
-    ...result,
-    childRunId: id,
-    agentName: before.agentName,
-    depth: before.depth,
-  })
-  if (parentCallId !== null) tx.queueEvent(parentRunId, { type: 'child.ended', callId: parentCallId, child: id })
+  const { agentName, depth, parentCallId } = before
+  parent.addEvent('run', 'engine.subagent.completed', { ...result, childRunId: run.id, agentName, depth })
+  if (parentCallId !== null) parent.queueEvent({ type: 'child.ended', callId: parentCallId, child: run.id })
+}
+
+function clearTimers(run: RunHandle, { state }: Run): void {
+  const { max_wall_clock_seconds: wallClock, max_hitl_wait_minutes: hitlWait } = run.snapshot.limits
+  if (state.at === 'backing_off') run.setTimer('retry', '', null)
+  if (wallClock !== undefined) run.setTimer('wall_clock', '', null)
+  if (hitlWait !== undefined) run.setTimer('hitl_wait', '', null)
 }
 
 /** True for the root's task that asks a person an escalated question of this run. */
@@ -105,8 +97,7 @@ const UNKNOWN_AT_END = 'The run ended before the outcome was known.'
 
 /** An unsafe call that may have happened, of a run that ends. */
 interface UncertainCall {
-  readonly turn: number
-  readonly call: ToolCall
+  readonly call: CallHandle
   /** The review that was open for it. */
   readonly review?: TaskRecord
 }
@@ -115,38 +106,35 @@ interface UncertainCall {
  * Records the final state of the calls that are not settled, and closes their steps.
  * @returns unsafe calls that may have happened, for an operator to review
  */
-function closeOpenCalls(tx: SessionTransaction, run: Run): readonly UncertainCall[] {
+function closeOpenCalls(run: RunHandle): readonly UncertainCall[] {
   const here = run.state.at === 'held' ? run.state.then : run.state
   if (here.at !== 'calling') return []
-  for (const call of here.calls) {
-    if (call.state.at === 'settled') continue
-    if (call.state.at === 'sent') tx.recordCall(run.id, here.turn, call, 'unknown')
+  const calls = here.calls.map((record) => createCallHandle(run, here.turn, record))
+  for (const call of calls) {
+    const { id, state, inDoubt } = call.record
+    if (state.at === 'settled') continue
+    if (state.at === 'sent') call.recordAs('unknown')
     // A call that was never sent must not count as executed in later policy decisions.
-    else if (call.state.at !== 'unknown' && call.state.at !== 'delegated')
-      tx.recordCall(run.id, here.turn, call, call.inDoubt ? 'unknown' : 'skipped')
-    const open = tx.lastStep(run.id, (step) => step.finishedAt === null && step.content['tool_call_id'] === call.id)
-    if (open) {
-      tx.closeStep(open, call.state.at === 'sent' ? UNKNOWN_AT_END : 'The run ended first.')
-    }
+    else if (state.at !== 'unknown' && state.at !== 'delegated') call.recordAs(inDoubt ? 'unknown' : 'skipped')
+    const open = run.lastStep((step) => step.finishedAt === null && step.content['tool_call_id'] === id)
+    if (open) run.closeStep(open, state.at === 'sent' ? UNKNOWN_AT_END : 'The run ended first.')
   }
-  return here.calls
-    .filter(
-      (call) => call.state.at === 'unknown' || (call.state.at === 'sent' && isUnsafeCall(tx.snapshot(run.id), call)),
-    )
-    .map((call) => {
-      const review = tx.pendingTasks().find(({ id }) => call.state.at === 'unknown' && call.state.task === id)
-      return { turn: here.turn, call, ...(review && { review }) }
-    })
+  return calls.flatMap((call) => {
+    const { state } = call.record
+    if (state.at === 'sent' && isUnsafeCall(run.snapshot, call.record)) return [{ call }]
+    if (state.at !== 'unknown') return []
+    const review = run.tx.pendingTasks().find(({ id }) => id === state.task)
+    return [{ call, ...(review && { review }) }]
+  })
 }
 
 /** Closes delegation steps: one stays open until its child ends, even after its call was settled with a question of the child. */
-function closeDelegationSteps(tx: SessionTransaction, id: RunId): void {
-  for (const child of tx.childrenOf(id)) {
-    const open = tx.lastStep(
-      id,
+function closeDelegationSteps(run: RunHandle): void {
+  for (const child of run.children()) {
+    const open = run.lastStep(
       ({ type, finishedAt, content }) =>
         type === 'SubAgentCall' && finishedAt === null && content['child_run_id'] === child.id,
     )
-    if (open) tx.closeStep(open, 'The run ended first.')
+    if (open) run.closeStep(open, 'The run ended first.')
   }
 }

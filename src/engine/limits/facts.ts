@@ -1,12 +1,12 @@
 /** Facts from which a call is decided. Source: policies, section 2. */
-import type { RunId } from '../../base/ids.ts'
 import type { CallFacts, HistoryMeasure, HistoryScope, HistorySubject } from '../../policy/condition/decision.ts'
 import { argumentAt } from '../../policy/condition/path.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import type { CallRow } from '../../store/store.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { textOf } from '../session/bindings.ts'
-import { callKey, type SessionTransaction } from '../session/transaction.ts'
+import { callKey } from '../session/keys.ts'
+import type { RunHandle } from '../session/transaction.ts'
 import { activeMs, tokensOf } from '../session/usage.ts'
 
 export type DispatchTrigger = CallFacts['svc']['dispatch']['trigger']
@@ -16,15 +16,13 @@ type DecidedCall = Pick<ToolCall, 'ref' | 'arguments' | 'argumentsDigest'> &
   Partial<Pick<ToolCall, 'id' | 'state' | 'decisionId'>>
 
 export function factsOf(
-  tx: SessionTransaction,
-  id: RunId,
+  run: RunHandle,
   call: DecidedCall,
   tool: CallFacts['tool'],
   trigger: DispatchTrigger = 'none',
 ): CallFacts {
-  const run = tx.run(id)
+  const { tx, snapshot, record, usage } = run
   const { session } = tx
-  const snapshot = tx.snapshot(id)
   return {
     args: call.arguments,
     tool,
@@ -36,17 +34,17 @@ export function factsOf(
       labels: snapshot.labels,
     },
     run: {
-      depth: run.depth,
-      is_subagent: run.depth > 0,
-      iteration: run.usage.iterations,
-      elapsed_seconds: activeMs(run, tx.now) / 1000,
-      tokens_used: tokensOf(tx, id),
+      depth: record.depth,
+      is_subagent: record.depth > 0,
+      iteration: usage.iterations,
+      elapsed_seconds: activeMs(record, tx.now) / 1000,
+      tokens_used: tokensOf(run),
       trigger_type: session.triggerType,
-      taint: run.usage.tainted,
+      taint: usage.tainted,
     },
     session: {
       run_count: tx.runs().length,
-      tokens_used: tokensOf(tx, session.rootRunId),
+      tokens_used: tokensOf(tx.run(session.rootRunId)),
       elapsed_seconds: (tx.now - session.startedAt) / 1000,
     },
     principal: {
@@ -56,7 +54,7 @@ export function factsOf(
     },
     svc: { dispatch: { trigger }, limit: 'none' },
     now: tx.now,
-    history: (scope, whose, measure, windowMs) => measureHistory(tx, id, call, scope, whose, measure, windowMs),
+    history: (scope, whose, measure, windowMs) => measureHistory(run, call, scope, whose, measure, windowMs),
   }
 }
 
@@ -73,24 +71,23 @@ const COUNTS_AS_EXECUTED = new Set([
 ])
 
 /** States of calls that were sent or may be sent without another decision. */
-const MAY_GO = new Set(['failed', ...[...COUNTS_AS_EXECUTED].filter((state) => state !== 'awaiting')])
+const MAY_BE_SENT = new Set(['failed', ...[...COUNTS_AS_EXECUTED].filter((state) => state !== 'awaiting')])
 
 function measureHistory(
-  tx: SessionTransaction,
-  id: RunId,
+  run: RunHandle,
   call: DecidedCall,
   scope: HistoryScope,
   whose: HistorySubject,
   measure: HistoryMeasure,
   windowMs: number | undefined,
 ): number | undefined {
-  let rows = earlierCalls(tx, id, call)
-  if (scope === 'run') rows = rows.filter((row) => row.runId === id)
+  let rows = earlierCalls(run, call)
+  if (scope === 'run') rows = rows.filter((row) => row.runId === run.id)
   if (scope === 'window') {
     if (windowMs === undefined) return undefined
-    const { agentId } = tx.run(id)
-    const since = tx.now - windowMs
-    rows = [...rows, ...callsElsewhere(tx, call, id)].filter((row) => row.agentId === agentId && row.at >= since)
+    const { agentId } = run.record
+    const since = run.tx.now - windowMs
+    rows = [...rows, ...callsElsewhere(run, call)].filter((row) => row.agentId === agentId && row.at >= since)
   }
   if (whose !== 'all_tools') rows = rows.filter((row) => row.ref === call.ref)
   if (whose === 'same_args') rows = rows.filter((row) => row.argumentsDigest === call.argumentsDigest)
@@ -114,34 +111,36 @@ function measureHistory(
  * decided again after its approval, those decided before it, and of the later ones those that were or may be sent.
  * Source: policies, section 2.2.
  */
-function earlierCalls(tx: SessionTransaction, id: RunId, call: DecidedCall): readonly CallRow[] {
+function earlierCalls(run: RunHandle, call: DecidedCall): readonly CallRow[] {
+  const { tx } = run
   const others = tx
     .callRows()
-    .filter((row) => row.state !== 'proposed' && !(row.runId === id && row.callId === call.id))
-  const own = firstDecision(tx, id, call)
+    .filter((row) => row.state !== 'proposed' && !(row.runId === run.id && row.callId === call.id))
+  const own = firstDecision(run, call)
   if (!own) return others
   const decidedAt = new Map(
-    tx.runs().flatMap((run) =>
+    tx.runs().flatMap(({ id }) =>
       tx
-        .stepsOf(run.id)
+        .run(id)
+        .steps()
         .filter(({ type }) => type === 'PolicyDecision')
-        .map((step): [string, number] => [callKey(run.id, textOf(step.content['tool_call_id'])), step.ordinal]),
+        .map((step): [string, number] => [callKey(id, textOf(step.content['tool_call_id'])), step.ordinal]),
     ),
   )
   return others.filter(
-    (row) => MAY_GO.has(row.state) || (decidedAt.get(callKey(row.runId, row.callId)) ?? 0) < own.ordinal,
+    (row) => MAY_BE_SENT.has(row.state) || (decidedAt.get(callKey(row.runId, row.callId)) ?? 0) < own.ordinal,
   )
 }
 
 /** Calls of other sessions that count, by the same rule. A pending or denied call was last recorded when it was decided. */
-function callsElsewhere(tx: SessionTransaction, call: DecidedCall, id: RunId): readonly CallRow[] {
-  const others = tx.context.callsElsewhere.filter((row) => row.state !== 'proposed')
-  const own = firstDecision(tx, id, call)
-  return own ? others.filter((row) => MAY_GO.has(row.state) || row.at <= own.startedAt) : others
+function callsElsewhere(run: RunHandle, call: DecidedCall): readonly CallRow[] {
+  const others = run.tx.context.callsElsewhere.filter((row) => row.state !== 'proposed')
+  const own = firstDecision(run, call)
+  return own ? others.filter((row) => MAY_BE_SENT.has(row.state) || row.at <= own.startedAt) : others
 }
 
 /** The decision that required the approval of a call, if the call is decided again. */
-function firstDecision(tx: SessionTransaction, id: RunId, { state, decisionId }: DecidedCall): RunStep | undefined {
+function firstDecision(run: RunHandle, { state, decisionId }: DecidedCall): RunStep | undefined {
   const isDecidedAgain = state?.at === 'awaiting' || (state?.at === 'proposed' && state.approved !== undefined)
-  return isDecidedAgain ? tx.lastStep(id, (step) => (step.id as string) === decisionId) : undefined
+  return isDecidedAgain ? run.lastStep((step) => (step.id as string) === decisionId) : undefined
 }

@@ -1,15 +1,14 @@
 /** Whether a limit that is reached ends the run or is put before an operator. Source: policies, section 2, root `svc`. */
 import { digestOfJson } from '../../base/digest.ts'
-import type { RunId } from '../../base/ids.ts'
 import { readCondition } from '../../policy/condition/condition.ts'
 import { evaluateCondition } from '../../policy/condition/evaluate.ts'
 import type { LimitName } from '../../spec/run.ts'
-import type { SessionTransaction } from '../session/transaction.ts'
+import type { RunHandle } from '../session/transaction.ts'
 import { factsOf } from './facts.ts'
 
 /** True where an operator is asked: the agent says so, or a policy of type escalate or require_approval that tests `svc.limit`. */
-export function asksAboutLimit(tx: SessionTransaction, id: RunId, limit: LimitName): boolean {
-  const { limits, policies } = tx.snapshot(id)
+export function asksAboutLimit(run: RunHandle, limit: LimitName): boolean {
+  const { limits, policies } = run.snapshot
   if (limits.on_limit === 'escalate') return true
   const routing = policies.entries.filter(
     ({ effect, when }) =>
@@ -19,15 +18,14 @@ export function asksAboutLimit(tx: SessionTransaction, id: RunId, limit: LimitNa
   )
   return routing.some(({ when }) => {
     const { condition } = readCondition(when!)
-    return condition !== undefined && evaluateCondition(condition, factsOfLimit(tx, id, limit)).truth === 'true'
+    return condition !== undefined && evaluateCondition(condition, factsOfLimit(run, limit)).truth === 'true'
   })
 }
 
 /** Facts without a call: a limit is reached by the run itself, so conditions on calls cannot be evaluated. */
-const factsOfLimit = (tx: SessionTransaction, id: RunId, limit: LimitName) => ({
+const factsOfLimit = (run: RunHandle, limit: LimitName) => ({
   ...factsOf(
-    tx,
-    id,
+    run,
     { ref: '', arguments: {}, argumentsDigest: digestOfJson({}) },
     { id: '', version: '', wire_name: '', kind: 'tool', labels: {} },
   ),

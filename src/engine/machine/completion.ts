@@ -1,55 +1,46 @@
 /** Applies completions: answers of the model, failures, retries and lost ones. */
 import { backoffMs } from '../../base/retry.ts'
-import type { RunId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
 import type { ModelCall } from '../../providers/provider.ts'
 import type { RunState } from '../../spec/run.ts'
-import { requestCompletion, proceedWithCalls, proposeCalls } from '../calls/calls.ts'
-import type { SessionTransaction } from '../session/transaction.ts'
+import { beginCalls, proposeCalls } from '../calls/calls.ts'
+import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { failedState } from '../limits/ending.ts'
-import { completionKey, type TransitionEventOf } from '../session/event.ts'
-import { afterShortfall, shortfallOf, wholeText } from './incomplete.ts'
-import { afterCompletion, haltRun, haltAncestor, applyLimit } from '../limits/limits.ts'
+import type { TransitionEventOf } from '../session/event.ts'
+import { completionKey } from '../session/keys.ts'
+import { applyShortfall, shortfallOf, joinPausedAnswer } from './incomplete.ts'
+import { findBreachAfterCompletion, haltRun, haltAncestor, applyLimit } from '../limits/limits.ts'
 import { asksAboutLimit } from '../limits/on-limit.ts'
+import { requestCompletion } from '../limits/request-completion.ts'
 import { concludeRun } from './output.ts'
 import { sentTokens } from '../session/prompt.ts'
-import {
-  escalateQuestion,
-  openQuestions,
-  unansweredQuestions,
-  refuseUntilAnswered,
-  answersQuestion,
-  toWaitingCall,
-} from '../calls/questions.ts'
+import { answersQuestion, openQuestions, unansweredQuestions } from '../calls/open-questions.ts'
+import { escalateQuestion, refuseUntilAnswered, toWaitingCall } from '../calls/questions.ts'
+import { createCallHandle } from '../session/call-handle.ts'
 import { recordUnanswered } from '../session/unanswered.ts'
-
-type ThinkingRun = Extract<RunState, { at: 'thinking' }>
-type BackingOff = Extract<RunState, { at: 'backing_off' }>
 
 /** Attempts of one completion. Source: decisions, section 13: retried twice. */
 const MAX_ATTEMPTS = 3
 
 export function applyCompletion(
-  tx: SessionTransaction,
-  id: RunId,
-  here: ThinkingRun,
+  run: RunHandle,
+  here: StateAt<'thinking'>,
   event: TransitionEventOf<'model.answered'>,
 ): RunState | undefined {
   if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
   const { completion } = event
-  const { usage } = tx.run(id)
+  const { usage } = run.record
   const shortfall = shortfallOf(completion)
-  const calls = shortfall ? [] : withUniqueIds(tx, id, here.turn, completion.calls)
-  tx.updateUsage(id, {
+  const calls = shortfall ? [] : withUniqueIds(run, here.turn, completion.calls)
+  run.updateUsage({
     inputTokens: usage.inputTokens + completion.usage.inputTokens,
     outputTokens: usage.outputTokens + completion.usage.outputTokens,
   })
-  tx.addStep(
-    id,
+  run.addStep(
     'Reasoning',
     {
       text: completion.text,
-      model: tx.run(id).llmModel,
+      model: run.record.llmModel,
       finish_reason: completion.finishReason,
       usage: { input_tokens: completion.usage.inputTokens, output_tokens: completion.usage.outputTokens },
       tool_calls: calls.map((call): JsonObject => ({ id: call.id, name: call.name, arguments: call.arguments })),
@@ -62,20 +53,20 @@ export function applyCompletion(
     },
   )
   // Not halted when the budget is used up exactly: the answer may be the last one needed.
-  if (haltAncestor(tx, id, (used, value) => used > value)) return { ...here, unsent: true }
-  if (shortfall) return afterShortfall(tx, id, here, shortfall, completion)
-  const waiting = handleOpenQuestions(tx, id, here, calls)
+  if (haltAncestor(run, (used, value) => used > value)) return { ...here, unsent: true }
+  if (shortfall) return applyShortfall(run, here, shortfall, completion)
+  const waiting = handleOpenQuestions(run, here, calls)
   if (waiting) return waiting
-  const breach = afterCompletion(tx, id, calls.length > 0)
+  const breach = findBreachAfterCompletion(run, calls.length > 0)
   if (calls.length > 0) {
-    const calling = proposeCalls(tx, id, here.turn, calls)
-    if (breach) tx.setState(id, calling)
-    return breach ? applyLimit(tx, id, breach, calling) : beginCalls(tx, id, calling)
+    const calling = proposeCalls(run, here.turn, calls)
+    if (breach) run.setState(calling)
+    return breach ? applyLimit(run, breach, calling) : beginCalls(run, calling)
   }
-  if (breach && !asksAboutLimit(tx, id, breach.limit)) return haltRun(tx, id, breach)
-  const next = concludeRun(tx, id, here.turn, wholeText(tx, id, completion.text), here.note?.['repair'] === true)
+  if (breach && !asksAboutLimit(run, breach.limit)) return haltRun(run, breach)
+  const next = concludeRun(run, here.turn, joinPausedAnswer(run, completion.text), here.note?.['repair'] === true)
   // A final answer that exceeded a limit waits for the grant, and is then the output.
-  return breach && next.at === 'done' && next.outcome === 'completed' ? applyLimit(tx, id, breach, next) : next
+  return breach && next.at === 'done' && next.outcome === 'completed' ? applyLimit(run, breach, next) : next
 }
 
 /**
@@ -83,42 +74,34 @@ export function applyCompletion(
  * or if it makes no calls, the questions are escalated to a person and the run waits for its children.
  */
 function handleOpenQuestions(
-  tx: SessionTransaction,
-  id: RunId,
-  here: ThinkingRun,
+  run: RunHandle,
+  here: StateAt<'thinking'>,
   given: readonly ModelCall[],
 ): RunState | undefined {
-  if (openQuestions(tx.runs(), id).length === 0) return undefined
-  const calling = proposeCalls(tx, id, here.turn, given)
-  const ignored = unansweredQuestions(tx, id, calling.calls)
+  if (openQuestions(run.tx.runs(), run.id).length === 0) return undefined
+  const calling = proposeCalls(run, here.turn, given)
+  const ignored = unansweredQuestions(run, calling.calls)
   if (ignored.length === 0) return undefined
   if (given.length > 0 && here.note?.['reminded'] !== true) {
     const calls = calling.calls.map((call) =>
-      answersQuestion(call) ? call : refuseUntilAnswered(tx, id, here.turn, call, ignored),
+      answersQuestion(call) ? call : refuseUntilAnswered(createCallHandle(run, here.turn, call), ignored),
     )
-    const state = beginCalls(tx, id, { ...calling, calls })
+    const state = beginCalls(run, { ...calling, calls })
     return state.at === 'thinking' ? { ...state, note: { reminded: true } } : state
   }
-  for (const question of ignored) escalateQuestion(tx, question)
+  for (const question of ignored) escalateQuestion(run.tx, question)
   const firstOfChild = ignored.filter(({ child }, at) => ignored.findIndex((each) => each.child === child) === at)
   const waits = firstOfChild.map((question, at) => toWaitingCall(question, given.length + at))
-  return beginCalls(tx, id, { ...calling, calls: [...calling.calls, ...waits] })
-}
-
-/** Counts an iteration and proceeds with the calls of a completion. */
-export function beginCalls(tx: SessionTransaction, id: RunId, calling: ReturnType<typeof proposeCalls>): RunState {
-  tx.updateUsage(id, { iterations: tx.run(id).usage.iterations + 1 })
-  return proceedWithCalls(tx, id, calling)
+  return beginCalls(run, { ...calling, calls: [...calling.calls, ...waits] })
 }
 
 export function applyModelFailure(
-  tx: SessionTransaction,
-  id: RunId,
-  here: ThinkingRun,
+  run: RunHandle,
+  here: StateAt<'thinking'>,
   event: TransitionEventOf<'model.failed'>,
 ): RunState | undefined {
   if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
-  recordUnanswered(tx, id, event.error, event.usage ?? { inputTokens: 0, outputTokens: 0 })
+  recordUnanswered(run, event.error, event.usage ?? { inputTokens: 0, outputTokens: 0 })
   const { turn, lost, room, emptied, note } = here
   const failures = here.attempt - (lost ?? 0)
   if (room !== undefined && !event.retryable)
@@ -127,8 +110,8 @@ export function applyModelFailure(
       `The answer was cut at its length. Asked for ${room} tokens: ${event.error}`,
     )
   if (!event.retryable || failures >= MAX_ATTEMPTS) return failedState('model_error', event.error)
-  const until = tx.now + Math.round(backoffMs(failures + 1, tx.context.jitter, event.retryAfterMs))
-  tx.setTimer(id, 'retry', '', until)
+  const until = run.tx.now + Math.round(backoffMs(failures + 1, run.tx.context.jitter, event.retryAfterMs))
+  run.setTimer('retry', '', until)
   return {
     at: 'backing_off',
     turn,
@@ -146,51 +129,44 @@ export function applyModelFailure(
  * much of the answer had arrived is not known any more. Source: reliability, "The honest promise at kill -9".
  */
 export function recoverCompletion(
-  tx: SessionTransaction,
-  id: RunId,
-  here: ThinkingRun,
+  run: RunHandle,
+  here: StateAt<'thinking'>,
   { inFlight }: TransitionEventOf<'woken'>,
 ): RunState | undefined {
-  if (inFlight.has(completionKey(id, here.turn, here.attempt))) return undefined
-  if (here.unsent) return requestCompletion(tx, id, here)
+  if (inFlight.has(completionKey(run.id, here.turn, here.attempt))) return undefined
+  if (here.unsent) return requestCompletion(run, here)
   const error = 'The server ended before the model had answered; the tokens that were sent are booked by an estimate.'
-  recordUnanswered(tx, id, error, { inputTokens: sentTokens(tx, id, here), outputTokens: 0 })
-  return requestCompletion(tx, id, { ...here, attempt: here.attempt + 1, lost: (here.lost ?? 0) + 1 })
+  recordUnanswered(run, error, { inputTokens: sentTokens(run, here), outputTokens: 0 })
+  return requestCompletion(run, { ...here, attempt: here.attempt + 1, lost: (here.lost ?? 0) + 1 })
 }
 
 /** Marks a completion as unsent that this process recorded and will not send: the next process does, and no tokens are counted. */
-export function leaveUnsent(
-  _tx: SessionTransaction,
-  id: RunId,
-  here: ThinkingRun,
+export function markUnsent(
+  run: RunHandle,
+  here: StateAt<'thinking'>,
   { inFlight }: TransitionEventOf<'stopped'>,
 ): RunState | undefined {
-  if (here.unsent || inFlight.has(completionKey(id, here.turn, here.attempt))) return undefined
+  if (here.unsent || inFlight.has(completionKey(run.id, here.turn, here.attempt))) return undefined
   const { reserved: _reserved, ...wanted } = here
   return { ...wanted, unsent: true }
 }
 
 /** Requests a completion that waited for others in flight. */
-export const admitCompletion = (tx: SessionTransaction, id: RunId, here: ThinkingRun): RunState | undefined =>
-  here.unsent ? requestCompletion(tx, id, here) : undefined
+export const admitCompletion = (run: RunHandle, here: StateAt<'thinking'>): RunState | undefined =>
+  here.unsent ? requestCompletion(run, here) : undefined
 
-export function applyRetry(tx: SessionTransaction, id: RunId, here: BackingOff): RunState | undefined {
-  if (tx.now < here.until) return undefined
-  tx.setTimer(id, 'retry', '', null)
+export function applyRetry(run: RunHandle, here: StateAt<'backing_off'>): RunState | undefined {
+  if (run.tx.now < here.until) return undefined
+  run.setTimer('retry', '', null)
   const { until: _, ...wanted } = here
-  return requestCompletion(tx, id, { ...wanted, at: 'thinking' })
+  return requestCompletion(run, { ...wanted, at: 'thinking' })
 }
 
 /** Makes the ids of calls unique in the run, since results are matched to calls by id. */
-function withUniqueIds(
-  tx: SessionTransaction,
-  id: RunId,
-  turn: number,
-  calls: readonly ModelCall[],
-): readonly ModelCall[] {
+function withUniqueIds(run: RunHandle, turn: number, calls: readonly ModelCall[]): readonly ModelCall[] {
   const taken = new Set<string>()
   return calls.map((call, index) => {
-    const isTaken = call.id === '' || taken.has(call.id) || tx.callRow(id, call.id) !== undefined
+    const isTaken = call.id === '' || taken.has(call.id) || run.callRow(call.id) !== undefined
     const unique = isTaken ? `${call.id || 'call'}_${turn}_${index}` : call.id
     taken.add(unique)
     return { ...call, id: unique }

@@ -2,17 +2,14 @@
  * Incomplete completions. Their calls are not made and their text is no answer: they are requested again, continue in another
  * completion, or fail the run. Source: decisions, section 13.
  */
-import type { RunId } from '../../base/ids.ts'
 import { PAUSE_TURN, type ModelCompletion } from '../../providers/provider.ts'
 import type { ErrorCode, RunState } from '../../spec/run.ts'
 import { textOf } from '../session/bindings.ts'
-import { requestCompletion, startTurn } from '../calls/calls.ts'
-import type { SessionTransaction } from '../session/transaction.ts'
+import { requestCompletion, startTurn } from '../limits/request-completion.ts'
+import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { failedState } from '../limits/ending.ts'
-import { afterCompletion, applyLimit } from '../limits/limits.ts'
+import { findBreachAfterCompletion, applyLimit } from '../limits/limits.ts'
 import { tokensLeft } from '../limits/reserve.ts'
-
-type Thinking = Extract<RunState, { at: 'thinking' }>
 
 /** Why a completion is incomplete, as the error of its step and of the run. */
 export interface Shortfall {
@@ -38,28 +35,32 @@ export function shortfallOf({ finishReason, text, calls }: ModelCompletion): Sho
 }
 
 /** The state after an incomplete completion whose usage is already counted. */
-export function afterShortfall(
-  tx: SessionTransaction,
-  id: RunId,
-  here: Thinking,
+export function applyShortfall(
+  run: RunHandle,
+  here: StateAt<'thinking'>,
   { kind, error }: Shortfall,
   { usage }: ModelCompletion,
 ): RunState {
   const isPaused = kind === 'paused'
-  const breach = afterCompletion(tx, id, isPaused)
+  const breach = findBreachAfterCompletion(run, isPaused)
   if (isPaused) {
     // The provider called its own tools, so the pause counts as an iteration: endless pauses are stopped like endless calls.
-    tx.updateUsage(id, { iterations: tx.run(id).usage.iterations + (breach ? 0 : 1) })
-    const next: Thinking = { at: 'thinking', turn: here.turn + 1, attempt: 1, ...(here.note && { note: here.note }) }
-    return breach ? applyLimit(tx, id, breach, next) : startTurn(tx, id, next.turn, next.note)
+    run.updateUsage({ iterations: run.usage.iterations + (breach ? 0 : 1) })
+    const next: StateAt<'thinking'> = {
+      at: 'thinking',
+      turn: here.turn + 1,
+      attempt: 1,
+      ...(here.note && { note: here.note }),
+    }
+    return breach ? applyLimit(run, breach, next) : startTurn(run, next.turn, next.note)
   }
   if (kind === 'withheld') return failedState('completion_filtered', error)
   if (kind === 'full') return failedState('completion_truncated', error)
   if (kind === 'empty' && here.emptied) return failedState('model_error', 'The model gave an empty answer twice.')
-  const again: Thinking | RunFailureReason =
-    kind === 'empty' ? { ...here, attempt: here.attempt + 1, emptied: true } : withMoreRoom(tx, id, here, usage)
+  const again: StateAt<'thinking'> | RunFailureReason =
+    kind === 'empty' ? { ...here, attempt: here.attempt + 1, emptied: true } : requestMoreTokens(run, here, usage)
   if ('error' in again) return failedState(again.errorCode, again.error)
-  return breach ? applyLimit(tx, id, breach, again) : requestCompletion(tx, id, again)
+  return breach ? applyLimit(run, breach, again) : requestCompletion(run, again)
 }
 
 interface RunFailureReason {
@@ -68,20 +69,19 @@ interface RunFailureReason {
 }
 
 /** Requests the completion again with twice the output tokens, or as many as the token budgets leave. */
-function withMoreRoom(
-  tx: SessionTransaction,
-  id: RunId,
-  here: Thinking,
+function requestMoreTokens(
+  run: RunHandle,
+  here: StateAt<'thinking'>,
   usage: ModelCompletion['usage'],
-): Thinking | RunFailureReason {
-  const had = here.room ?? Math.max(tx.context.mostOutput(tx.snapshot(id)), usage.outputTokens)
+): StateAt<'thinking'> | RunFailureReason {
+  const had = here.room ?? Math.max(run.tx.context.mostOutput(run.snapshot), usage.outputTokens)
   const cut = `The answer was cut at its length of ${had} tokens`
   if (here.room !== undefined)
     return {
       errorCode: 'completion_truncated',
       error: `${cut}, which was already more than the first time. Raise model.parameters.max_output_tokens, or ask for less.`,
     }
-  const room = Math.min(2 * had, tokensLeft(tx, id) - usage.inputTokens)
+  const room = Math.min(2 * had, tokensLeft(run) - usage.inputTokens)
   if (room <= had)
     return {
       errorCode: 'completion_truncated',
@@ -91,9 +91,9 @@ function withMoreRoom(
 }
 
 /** The text of an answer that its provider paused: the texts of all its completions, the last being `text`. */
-export function wholeText(tx: SessionTransaction, id: RunId, text: string): string {
-  const before = tx
-    .stepsOf(id)
+export function joinPausedAnswer(run: RunHandle, text: string): string {
+  const before = run
+    .steps()
     .filter(({ type, error }) => type === 'Reasoning' && error === null)
     .slice(0, -1)
   const parts: string[] = [text]

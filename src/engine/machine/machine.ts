@@ -18,79 +18,57 @@
  *
  * Pairs of state and event that are not in the table are ignored: `nextState` returns undefined and nothing changes.
  */
-import type { RunId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
 import type { LimitName, RunState } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
-import {
-  applyQuestionAnswer,
-  applyCallOutcome,
-  applyChildQuestion,
-  applyChildEnd,
-  applyTaskDecision,
-  applyLateOutcome,
-  proceedWithCalls,
-  applyReply,
-  applyLateReview,
-  revertUnsent,
-  startTurn,
-  recoverCalls,
-} from '../calls/calls.ts'
+import { beginCalls, proceedWithCalls } from '../calls/calls.ts'
+import { applyCallOutcome, applyLateOutcome } from '../calls/outcome.ts'
+import { applyChildEnd, applyChildQuestion, applyQuestionAnswer, applyReply } from '../calls/replies.ts'
+import { recoverCalls, revertUnsent } from '../calls/restart.ts'
+import { applyLateReview, applyTaskDecision } from '../calls/task-decision.ts'
 import {
   admitCompletion,
   applyCompletion,
-  beginCalls,
-  leaveUnsent,
+  markUnsent,
   recoverCompletion,
   applyModelFailure,
   applyRetry,
 } from './completion.ts'
-import type { SessionTransaction } from '../session/transaction.ts'
+import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { cancelledState, completedState, failedState } from '../limits/ending.ts'
 import type { TransitionEventOf, RunTransitionEvent, RunEventType } from '../session/event.ts'
 import { applyLimit, escalateLimit, grantLimit, haltRun, hitlWaitBreach, wallClockBreach } from '../limits/limits.ts'
 import { asksAboutLimit } from '../limits/on-limit.ts'
+import { startTurn } from '../limits/request-completion.ts'
 import { readOutput } from './output.ts'
-import { filesIn, firstMessage } from '../session/prompt.ts'
+import { filesIn, firstMessage } from '../session/input.ts'
 import { abandonCompletion } from '../session/unanswered.ts'
 
 type At = RunState['at']
-type StateAt<A extends At> = Extract<RunState, { at: A }>
 /** The next state; undefined when the event does not apply. */
 type Transition<A extends At, T extends RunEventType> = (
-  tx: SessionTransaction,
-  id: RunId,
+  run: RunHandle,
   here: StateAt<A>,
   event: TransitionEventOf<T>,
 ) => RunState | undefined
 type Table = { readonly [A in At]: { readonly [T in RunEventType]?: Transition<A, T> } }
 
-const cancel = (
-  tx: SessionTransaction,
-  id: RunId,
-  _: RunState,
-  { reason, by }: TransitionEventOf<'cancelled'>,
-): RunState => {
-  abandonCompletion(tx, id)
+const cancelRun = (run: RunHandle, _: RunState, { reason, by }: TransitionEventOf<'cancelled'>): RunState => {
+  abandonCompletion(run)
   return cancelledState(reason, by)
 }
-const failBroken = (
-  tx: SessionTransaction,
-  id: RunId,
-  _: RunState,
-  { errorCode }: TransitionEventOf<'broken'>,
-): RunState => {
-  abandonCompletion(tx, id)
+const failRun = (run: RunHandle, _: RunState, { errorCode }: TransitionEventOf<'broken'>): RunState => {
+  abandonCompletion(run)
   return errorCode === 'state_not_saved'
     ? failedState(errorCode, 'What happened to the run cannot be stored.')
     : failedState('internal', 'Something went wrong on our side.')
 }
-const stay = (): undefined => undefined
+const changeNothing = (): undefined => undefined
 
 /** All legal transitions, one line each. */
 export const transitions: Table = {
   thinking: {
-    started: (tx, id, here) => startRun(tx, id, here),
+    started: startRun,
     'model.answered': applyCompletion,
     'model.failed': applyModelFailure,
     admitted: admitCompletion,
@@ -98,9 +76,9 @@ export const transitions: Table = {
     'wall_clock.due': applyWallClock,
     'hitl_wait.due': applyHitlWait,
     woken: recoverCompletion,
-    stopped: leaveUnsent,
-    cancelled: cancel,
-    broken: failBroken,
+    stopped: markUnsent,
+    cancelled: cancelRun,
+    broken: failRun,
   },
   backing_off: {
     'retry.due': applyRetry,
@@ -108,139 +86,134 @@ export const transitions: Table = {
     'wall_clock.due': applyWallClock,
     'hitl_wait.due': applyHitlWait,
     woken: applyRetry,
-    cancelled: cancel,
-    broken: failBroken,
+    cancelled: cancelRun,
+    broken: failRun,
   },
   calling: {
     'call.ended': applyCallOutcome,
     admitted: proceedWithCalls,
     'child.ended': applyChildEnd,
-    'task.closed': (tx, id, here, { task }) =>
-      task.about === 'limit' ? applyGrant(tx, id, here, task) : applyTaskDecision(tx, id, here, task),
+    'task.closed': (run, here, { task }) =>
+      task.about === 'limit' ? applyGrant(run, here, task) : applyTaskDecision(run, here, task),
     'child.asked': applyChildQuestion,
     'question.answered': applyQuestionAnswer,
     message: applyReply,
     'wall_clock.due': applyWallClockWhileCalling,
     'hitl_wait.due': applyHitlWait,
-    exhausted: (tx, id, _, { breach }) => haltRun(tx, id, breach),
-    woken: (tx, id, here, { inFlight }) => recoverCalls(tx, id, here, inFlight),
-    stopped: (tx, id, here, { inFlight }) => revertUnsent(tx, id, here, inFlight),
-    cancelled: cancel,
-    broken: failBroken,
+    exhausted: (run, _, { breach }) => haltRun(run, breach),
+    woken: (run, here, { inFlight }) => recoverCalls(run, here, inFlight),
+    stopped: (run, here, { inFlight }) => revertUnsent(run, here, inFlight),
+    cancelled: cancelRun,
+    broken: failRun,
   },
   held: {
-    'task.closed': (tx, id, here, { task }) => {
+    'task.closed': (run, here, { task }) => {
       if (task.id !== here.task) return undefined
-      if (!task.answer?.approved) return limitRefused(here.limit)
+      if (!task.answer?.approved) return failAtLimit(here.limit)
       // A limit of an ancestor was granted to the ancestor itself.
-      if (task.runId === id) grantLimit(tx, id, here.limit)
-      return resumeState(tx, id, here.then)
+      if (task.runId === run.id) grantLimit(run, here.limit)
+      return resumeHeld(run, here.then)
     },
-    woken: stay,
-    cancelled: cancel,
-    broken: failBroken,
+    woken: changeNothing,
+    cancelled: cancelRun,
+    broken: failRun,
   },
   reviewing: {
-    'task.closed': (tx, id, here, { task }) => {
-      if (task.about === 'limit') return applyGrant(tx, id, here, task)
+    'task.closed': (run, here, { task }) => {
+      if (task.about === 'limit') return applyGrant(run, here, task)
       if (task.id !== here.task) return undefined
       if (!task.answer?.approved) return failedState('output_invalid', `The output is not valid: ${task.reason ?? ''}.`)
-      const read = readOutput(tx.snapshot(id), task.answer.textValue ?? '')
+      const read = readOutput(run.snapshot, task.answer.textValue ?? '')
       return 'value' in read ? completedState(read.value) : undefined
     },
     'hitl_wait.due': applyHitlWait,
-    woken: stay,
-    cancelled: cancel,
-    broken: failBroken,
+    woken: changeNothing,
+    cancelled: cancelRun,
+    broken: failRun,
   },
   done: {
-    'call.ended': (tx, id, _, event) => applyLateOutcome(tx, id, event),
-    'task.closed': (tx, id, _, event) => applyLateReview(tx, id, event),
+    'call.ended': (run, _, event) => applyLateOutcome(run, event),
+    'task.closed': (run, _, event) => applyLateReview(run, event),
   },
 }
 
 /** Applies an event to a run. Its changes go into the transaction; the next state is returned, for the caller to set. */
-export function nextState(tx: SessionTransaction, id: RunId, event: RunTransitionEvent): RunState | undefined {
-  const here = tx.run(id).state
+export function nextState(run: RunHandle, event: RunTransitionEvent): RunState | undefined {
+  const here = run.state
   // Each row of the table is typed by its own state and event, which the lookup has just matched.
   const transition = transitions[here.at][event.type] as Transition<At, RunEventType> | undefined
-  return transition?.(tx, id, here, event)
+  return transition?.(run, here, event)
 }
 
 /** Records the input and requests the first completion. Source: decisions, section 4. */
-function startRun(tx: SessionTransaction, id: RunId, here: StateAt<'thinking'>): RunState {
-  const limit = tx.snapshot(id).limits.max_wall_clock_seconds
-  if (limit !== undefined) tx.setTimer(id, 'wall_clock', '', tx.now + limit * 1000)
-  const { input } = tx.run(id)
-  tx.addEvent(id, 'run', 'engine.run.started', { status: 'Running', output: null, error: null })
+function startRun(run: RunHandle, here: StateAt<'thinking'>): RunState {
+  const limit = run.snapshot.limits.max_wall_clock_seconds
+  if (limit !== undefined) run.setTimer('wall_clock', '', run.tx.now + limit * 1000)
+  const { input } = run.record
+  run.addEvent('run', 'engine.run.started', { status: 'Running', output: null, error: null })
   const files = filesIn(input).map((filename): JsonObject => ({ filename }))
-  tx.addStep(id, 'UserMessage', { text: firstMessage(input), ...(files.length > 0 && { files }) })
-  return startTurn(tx, id, here.turn)
+  run.addStep('UserMessage', { text: firstMessage(input), ...(files.length > 0 && { files }) })
+  return startTurn(run, here.turn)
 }
 
-function resumeState(tx: SessionTransaction, id: RunId, then: RunState): RunState {
-  if (then.at === 'thinking') return startTurn(tx, id, then.turn, then.note)
-  return then.at === 'calling' ? beginCalls(tx, id, then) : then
+function resumeHeld(run: RunHandle, then: RunState): RunState {
+  if (then.at === 'thinking') return startTurn(run, then.turn, then.note)
+  return then.at === 'calling' ? beginCalls(run, then) : then
 }
 
 /** States in which a run or its child may wait for a person. */
 type WaitingState = StateAt<'thinking' | 'backing_off' | 'calling' | 'reviewing'>
 
 function applyLimitDecision(
-  tx: SessionTransaction,
-  id: RunId,
+  run: RunHandle,
   here: WaitingState,
   { task }: TransitionEventOf<'task.closed'>,
 ): RunState | undefined {
-  return task.about === 'limit' ? applyGrant(tx, id, here, task) : undefined
+  return task.about === 'limit' ? applyGrant(run, here, task) : undefined
 }
 
-function applyWallClock(
-  tx: SessionTransaction,
-  id: RunId,
-  here: StateAt<'thinking' | 'backing_off'>,
-): RunState | undefined {
-  const breach = wallClockBreach(tx, id)
-  tx.setTimer(id, 'retry', '', null)
+function applyWallClock(run: RunHandle, here: StateAt<'thinking' | 'backing_off'>): RunState | undefined {
+  const breach = wallClockBreach(run)
+  run.setTimer('retry', '', null)
   if (!breach) return undefined
   const { turn, note } = here
-  abandonCompletion(tx, id)
-  return applyLimit(tx, id, breach, { at: 'thinking', turn, attempt: 1, ...(note && { note }) })
+  abandonCompletion(run)
+  return applyLimit(run, breach, { at: 'thinking', turn, attempt: 1, ...(note && { note }) })
 }
 
 /** Calls in flight are not aborted to ask an operator: the limit is checked again before the next completion. */
-function applyWallClockWhileCalling(tx: SessionTransaction, id: RunId): RunState | undefined {
-  const breach = wallClockBreach(tx, id)
-  if (!breach || asksAboutLimit(tx, id, breach.limit)) return undefined
-  return haltRun(tx, id, breach)
+function applyWallClockWhileCalling(run: RunHandle): RunState | undefined {
+  const breach = wallClockBreach(run)
+  if (!breach || asksAboutLimit(run, breach.limit)) return undefined
+  return haltRun(run, breach)
 }
 
 /** The run keeps waiting while an operator is asked: the task it waits for may still be answered. */
-function applyHitlWait(tx: SessionTransaction, id: RunId, here: WaitingState): RunState | undefined {
-  const breach = hitlWaitBreach(tx, id)
+function applyHitlWait(run: RunHandle, here: WaitingState): RunState | undefined {
+  const breach = hitlWaitBreach(run)
   if (!breach) return undefined
-  if (!asksAboutLimit(tx, id, breach.limit)) {
-    abandonCompletion(tx, id)
-    return haltRun(tx, id, breach)
+  if (!asksAboutLimit(run, breach.limit)) {
+    abandonCompletion(run)
+    return haltRun(run, breach)
   }
-  if (tx.pendingTasks().some((task) => task.runId === id && task.about === 'limit')) return undefined
-  escalateLimit(tx, id, breach)
+  if (run.tx.pendingTasks().some((task) => task.runId === run.id && task.about === 'limit')) return undefined
+  escalateLimit(run, breach)
   return here
 }
 
 /** Applies an operator's decision on a limit to a run that kept waiting, or whose descendants it holds. */
-function applyGrant(tx: SessionTransaction, id: RunId, here: RunState, task: TaskRecord): RunState {
+function applyGrant(run: RunHandle, here: RunState, task: TaskRecord): RunState {
   const limit = task.context?.['limit'] as LimitName
   if (!task.answer?.approved) {
-    abandonCompletion(tx, id)
-    return limitRefused(limit)
+    abandonCompletion(run)
+    return failAtLimit(limit)
   }
-  grantLimit(tx, id, limit)
-  for (const run of tx.runs()) {
-    if (run.state.at === 'held' && run.state.task === task.id) tx.queueEvent(run.id, { type: 'task.closed', task })
+  grantLimit(run, limit)
+  for (const { id, state } of run.tx.runs()) {
+    if (state.at === 'held' && state.task === task.id) run.tx.run(id).queueEvent({ type: 'task.closed', task })
   }
-  return here.at === 'calling' ? proceedWithCalls(tx, id, here) : here
+  return here.at === 'calling' ? proceedWithCalls(run, here) : here
 }
 
-const limitRefused = (limit: string): RunState =>
+const failAtLimit = (limit: string): RunState =>
   failedState('limit_exceeded', `The limit ${limit} is reached, and an operator granted no more.`)

@@ -1,13 +1,12 @@
 /** Checks final answers against the output that the agent declares. Source: decisions, section 16. */
 import { InexactNumberError, describeInexactNumber } from '../../base/exact-number.ts'
 import type { InvalidPlace } from '../../base/failure.ts'
-import type { RunId } from '../../base/ids.ts'
 import { parseJson, type JsonValue } from '../../base/json.ts'
 import type { RunState } from '../../spec/run.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
-import { startTurn } from '../calls/calls.ts'
-import type { SessionTransaction } from '../session/transaction.ts'
+import { startTurn } from '../limits/request-completion.ts'
+import type { RunHandle } from '../session/transaction.ts'
 import { completedState, failedState } from '../limits/ending.ts'
 
 /** How often an invalid output is sent back to the model. */
@@ -31,38 +30,31 @@ export function readOutput({ output }: AgentSnapshot, text: string): ParsedOutpu
 }
 
 /** Completes the run with a final answer, or handles an invalid one as `on_invalid` of the agent says. */
-export function concludeRun(
-  tx: SessionTransaction,
-  id: RunId,
-  turn: number,
-  text: string,
-  repaired: boolean,
-): RunState {
-  const snapshot = tx.snapshot(id)
+export function concludeRun(run: RunHandle, turn: number, text: string, repaired: boolean): RunState {
+  const snapshot = run.snapshot
   const read = readOutput(snapshot, text)
   if ('value' in read) {
     if (snapshot.output.format === 'json')
-      tx.addStep(id, 'OutputValidation', { valid: true, errors: [], action: 'accept' })
+      run.addStep('OutputValidation', { valid: true, errors: [], action: 'accept' })
     return completedState(read.value)
   }
-  const action = invalidOutputAction(tx, id, repaired)
+  const action = chooseInvalidOutputAction(run, repaired)
   const errors = read.errors.map(({ path, message }) => ({ path, message }))
-  tx.addStep(id, 'OutputValidation', { valid: false, errors, action })
+  run.addStep('OutputValidation', { valid: false, errors, action })
   switch (action) {
     case 'retry':
-      tx.updateUsage(id, { outputAttempts: tx.run(id).usage.outputAttempts + 1 })
-      return startTurn(tx, id, turn + 1)
+      run.updateUsage({ outputAttempts: run.usage.outputAttempts + 1 })
+      return startTurn(run, turn + 1)
     case 'repair':
-      return startTurn(tx, id, turn + 1, { repair: true })
+      return startTurn(run, turn + 1, { repair: true })
     case 'escalate':
       return {
         at: 'reviewing',
         turn,
-        task: tx.openTask({
-          runId: id,
+        task: run.openTask({
           kind: 'escalation',
           about: 'output',
-          title: `${tx.run(id).agentName} gave an output that is not valid`,
+          title: `${run.record.agentName} gave an output that is not valid`,
           prompt: 'Approve with the output as textValue, or reject to fail the run.',
           reason: describeErrors(read.errors),
           context: { output: text, errors },
@@ -73,13 +65,9 @@ export function concludeRun(
   }
 }
 
-function invalidOutputAction(
-  tx: SessionTransaction,
-  id: RunId,
-  repaired: boolean,
-): AgentSnapshot['output']['on_invalid'] {
-  const wanted = tx.snapshot(id).output.on_invalid
-  if (wanted === 'retry') return tx.run(id).usage.outputAttempts < MAX_RETRIES ? 'retry' : 'fail'
+function chooseInvalidOutputAction(run: RunHandle, repaired: boolean): AgentSnapshot['output']['on_invalid'] {
+  const wanted = run.snapshot.output.on_invalid
+  if (wanted === 'retry') return run.usage.outputAttempts < MAX_RETRIES ? 'retry' : 'fail'
   return wanted === 'repair' && repaired ? 'fail' : wanted
 }
 

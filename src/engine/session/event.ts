@@ -79,9 +79,3 @@ export interface MessageFile {
   readonly mediaType: string
   readonly objectKey: string
 }
-
-/** Identifies a dispatch within its session. */
-export const dispatchKey = (runId: RunId, callId: string, attempt: number): string => `${runId} ${callId} ${attempt}`
-
-/** Identifies an attempt of a completion within its session. */
-export const completionKey = (runId: RunId, turn: number, attempt: number): string => `${runId} ${turn} ${attempt}`

@@ -3,7 +3,7 @@ import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow, Store, SessionTree, SessionUpdate } from '../../store/store.ts'
-import { callKey } from './transaction.ts'
+import { callKey } from './keys.ts'
 import type { VersionLookup } from './versions.ts'
 
 export interface LiveSession {

@@ -1,10 +1,7 @@
 /** The task that asks an operator what became of a call of unknown outcome. Source: policies, section 5. */
 import { toIsoText } from '../../base/clock.ts'
-import type { RunId } from '../../base/ids.ts'
-import type { ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
-import { toolNamed } from './bindings.ts'
-import { idempotencyKeyOf, type SessionTransaction } from './transaction.ts'
+import type { CallHandle } from './call-handle.ts'
 import { probeFor } from './probe.ts'
 
 type Options = NonNullable<TaskRecord['options']>
@@ -24,38 +21,32 @@ export const OPTIONS_AFTER_END: Options = [
 
 /** @param earlier the review of the same call that this one replaces; it has when the call was sent and by which process */
 export function openReview(
-  tx: SessionTransaction,
-  id: RunId,
-  turn: number,
-  call: ToolCall,
+  { run, record, tool, idempotencyKey }: CallHandle,
   why: string,
   options: Options,
   earlier?: TaskRecord,
 ): TaskRecord {
-  const tool = toolNamed(tx.snapshot(id), call.name)
-  const sent = call.state.at === 'sent' ? call.state : undefined
-  const key = idempotencyKeyOf(id, turn, call.index)
+  const sent = record.state.at === 'sent' ? record.state : undefined
   const worker = sent?.worker ?? earlier?.worker
-  const offered = probeFor(tx.snapshot(id), call, key)
-  return tx.openTask({
-    runId: id,
+  const offered = probeFor(run.snapshot, record, idempotencyKey)
+  return run.openTask({
     kind: 'anomaly_review',
-    callId: call.id,
-    title: `Nobody knows whether ${call.name} was executed`,
+    callId: record.id,
+    title: `Nobody knows whether ${record.name} was executed`,
     prompt: 'Look where the call would have left its mark, then say what happened.',
     reason: why,
     tool: {
-      name: call.name,
-      ref: call.ref,
+      name: record.name,
+      ref: record.ref,
       version: tool?.version ?? '',
       side_effect_class: tool?.sideEffectClass ?? null,
     },
-    arguments: call.arguments,
-    argumentsDigest: call.argumentsDigest,
+    arguments: record.arguments,
+    argumentsDigest: record.argumentsDigest,
     options,
     context: {
-      idempotency_key: key,
-      attempt: call.attempt,
+      idempotency_key: idempotencyKey,
+      attempt: record.attempt,
       ...(sent && { sent_at: toIsoText(sent.sentAt), not_after: toIsoText(sent.notAfter) }),
       ...(offered && { probe: offered }),
       ...earlier?.context,

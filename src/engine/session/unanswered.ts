@@ -1,21 +1,18 @@
 /** Completions without an answer. Their tokens count all the same, so that aborting one escapes no budget. */
-import type { RunId } from '../../base/ids.ts'
 import type { ModelCompletion } from '../../providers/provider.ts'
-import type { SessionTransaction } from './transaction.ts'
-import { completionKey } from './event.ts'
+import { completionKey } from './keys.ts'
+import type { RunHandle } from './transaction.ts'
 
 /** Adds a failed `Reasoning` step and counts its tokens. */
 export function recordUnanswered(
-  tx: SessionTransaction,
-  id: RunId,
+  run: RunHandle,
   error: string,
   { inputTokens, outputTokens }: ModelCompletion['usage'],
 ): void {
-  const { usage, llmModel } = tx.run(id)
-  tx.updateUsage(id, { inputTokens: usage.inputTokens + inputTokens, outputTokens: usage.outputTokens + outputTokens })
+  const { usage, llmModel } = run.record
+  run.updateUsage({ inputTokens: usage.inputTokens + inputTokens, outputTokens: usage.outputTokens + outputTokens })
   const tokens = inputTokens + outputTokens
-  tx.addStep(
-    id,
+  run.addStep(
     'Reasoning',
     {
       text: '',
@@ -29,11 +26,11 @@ export function recordUnanswered(
 }
 
 /** Counts the tokens seen so far of a completion that the run is about to abandon. */
-export function abandonCompletion(tx: SessionTransaction, id: RunId): void {
-  const { state } = tx.run(id)
+export function abandonCompletion(run: RunHandle): void {
+  const { state } = run.record
   if (state.at !== 'thinking' || state.unsent) return
-  const spent = tx.context.spentOn(completionKey(id, state.turn, state.attempt))
+  const spent = run.tx.context.spentOn(completionKey(run.id, state.turn, state.attempt))
   if (!spent) return
   const error = 'Called off before the model had answered; its tokens are booked as far as they were seen.'
-  recordUnanswered(tx, id, error, spent)
+  recordUnanswered(run, error, spent)
 }

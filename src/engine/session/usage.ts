@@ -1,12 +1,11 @@
 /** Tokens and time that a run has used so far. */
-import type { RunId } from '../../base/ids.ts'
 import type { Run } from '../../spec/run.ts'
-import type { SessionTransaction } from './transaction.ts'
+import type { RunHandle } from './transaction.ts'
 
 /** Tokens of a run and of its descendants. */
-export function tokensOf(tx: SessionTransaction, id: RunId): number {
-  const { inputTokens, outputTokens } = tx.run(id).usage
-  return tx.childrenOf(id).reduce((sum, child) => sum + tokensOf(tx, child.id), inputTokens + outputTokens)
+export function tokensOf(run: RunHandle): number {
+  const { inputTokens, outputTokens } = run.usage
+  return run.children().reduce((sum, child) => sum + tokensOf(child), inputTokens + outputTokens)
 }
 
 /** Milliseconds since the start in which the run did not wait for a person. */

@@ -2,7 +2,7 @@
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import type { SessionId, TriggerId } from '../../base/ids.ts'
 import { isRepeatable, toolNamed } from '../../engine/session/bindings.ts'
-import { idempotencyKeyOf } from '../../engine/session/transaction.ts'
+import { idempotencyKeyOf } from '../../engine/session/keys.ts'
 import type { Trigger } from '../../spec/key.ts'
 import type { RepeatView, RestoredView } from '../../spec/operator.ts'
 import type { ToolCall, Run } from '../../spec/run.ts'

@@ -1,0 +1,132 @@
+/** Approvals of calls: the task that asks for one, what it covers, and edits of the arguments. Source: policies, section 5. */
+import { digestOfJson, type Digest } from '../../base/digest.ts'
+import type { JsonObject } from '../../base/json.ts'
+import type { CallFacts, PolicyDecision } from '../../policy/condition/decision.ts'
+import type { ToolCall } from '../../spec/run.ts'
+import type { TaskRecord } from '../../spec/task.ts'
+import { agentNamed, textOf } from '../session/bindings.ts'
+import type { CallHandle } from '../session/call-handle.ts'
+import type { NewTask } from '../session/transaction.ts'
+import { decideCall } from './decide-call.ts'
+import { findArgumentProblems, findTarget } from './target.ts'
+
+/**
+ * Opens the task in which people decide the call.
+ * @param about `dispatch` when the call could not be carried out
+ */
+export function askPerson(
+  call: CallHandle,
+  decision: PolicyDecision,
+  tool: CallFacts['tool'],
+  about?: 'dispatch',
+): ToolCall {
+  const task = call.run.openTask({ ...toApprovalTask(call, decision, tool), ...(about && { about }) })
+  return call.moveTo({ at: 'awaiting', task: task.id })
+}
+
+function toApprovalTask(call: CallHandle, decision: PolicyDecision, tool: CallFacts['tool']): NewTask {
+  const { tx, run, record } = call
+  const { obligations } = decision
+  const escalation = decision.decision === 'escalate'
+  const timeout = escalation && obligations?.timeout?.default === 'escalate' ? undefined : obligations?.timeout
+  return {
+    kind: escalation ? 'escalation' : 'approval',
+    ...(escalation && { about: 'policy' as const }),
+    callId: record.id,
+    title: `${run.record.agentName} wants to call ${record.name}`,
+    prompt: decision.explanation,
+    ...(decision.reasons.length > 0 && { reason: decision.reasons.join('; ') }),
+    tool: {
+      name: record.name,
+      ref: record.ref,
+      version: tool.version,
+      side_effect_class: tool.side_effect_class ?? null,
+    },
+    arguments: record.arguments,
+    argumentsDigest: record.argumentsDigest,
+    actionDigest: actionDigest(call),
+    ...(record.decisionId && { decisionId: record.decisionId }),
+    policies: decision.policies,
+    ...(decision.authorityRef !== undefined && { authorityRef: decision.authorityRef }),
+    approvalsRequired: escalation ? 1 : (obligations?.approvals_required ?? 1),
+    ...(obligations?.comprehension_required && { comprehensionRequired: true }),
+    ...(obligations?.approver_role !== undefined && { approverRole: obligations.approver_role }),
+    ...(obligations?.separation_of_duties && { separationOfDuties: true }),
+    ...(run.usage.tainted && { context: { tainted: true } }),
+    onReject: obligations?.on_reject ?? 'return_to_agent',
+    onModify: obligations?.on_modify ?? 'revalidate',
+    ...(timeout && { onTimeout: timeout.default, expiresAt: tx.now + timeout.after_minutes * 60_000 }),
+  }
+}
+
+/** True when the approved action is the one that would run, and policies require no more of people now than then. */
+export function isCoveredByApproval(
+  call: CallHandle,
+  approved: { task: string; digest: Digest },
+  decision: PolicyDecision,
+): boolean {
+  if (actionDigest(call) !== approved.digest) return false
+  if (decision.decision === 'allow') return true
+  const request = call.run.lastStep(
+    (step) => step.type === 'UserTaskReq' && step.content['user_task_id'] === approved.task,
+  )
+  if (decision.decision === 'escalate') return request?.content['kind'] === 'escalation'
+  const needed = decision.obligations?.approvals_required ?? 1
+  return request?.content['kind'] === 'escalation' || Number(request?.content['approvals_required'] ?? 1) >= needed
+}
+
+/** Digest that identifies an action, so that only the approved action runs. */
+function actionDigest({ tx, run, record, tool }: CallHandle): Digest {
+  const agent = agentNamed(run.snapshot, record.name)
+  const version = tool?.version ?? (agent && tx.context.childOf(agent)?.snapshot.version) ?? ''
+  return digestOfJson({
+    agent_version_id: run.record.agentVersionId,
+    run_id: run.id,
+    tool_call_id: record.id,
+    tool: { id: record.ref, version },
+    arguments: record.arguments,
+    policy_set: run.snapshot.policies.digest,
+  })
+}
+
+/** The task with edited arguments and, unless `onModify` is `accept`, the policies' decision about them. */
+export function editTask(task: TaskRecord, call: CallHandle, edited: JsonObject, approver: string): TaskRecord {
+  const changed = withEditedArguments(call, edited)
+  const target = findTarget(call)
+  const decision = task.onModify === 'accept' || 'error' in target ? undefined : decideCall(changed, target).decision
+  const { argumentsDigest } = changed.record
+  return {
+    ...task,
+    arguments: edited,
+    argumentsDigest,
+    actionDigest: actionDigest(changed),
+    ...(decision && { policies: decision.policies }),
+    // If the edited arguments need no approval, the original reason stays.
+    ...(decision && decision.decision !== 'allow' && { prompt: decision.explanation }),
+    edits: [
+      ...(task.edits ?? []),
+      { approver, at: call.tx.now, argumentsDigest, ...(decision && { decision: decision.decision }) },
+    ],
+  }
+}
+
+/** Why edited arguments are refused; undefined when they may be voted on. */
+export function findEditProblem(task: TaskRecord, call: CallHandle, edited: JsonObject): string | undefined {
+  if (task.onModify === 'reject') return 'The arguments of this call may not be edited.'
+  const target = findTarget(call)
+  if ('error' in target) return textOf(target.error['message'])
+  const problem = findArgumentProblems(target, edited)[0]
+  if (problem) return `The edited arguments are not valid: ${problem.path || 'they'} ${problem.message}.`
+  if (task.onModify === 'accept') return undefined
+  const { decision } = decideCall(withEditedArguments(call, edited), target)
+  if (decision.decision === 'deny') return `The edited arguments are denied: ${decision.explanation}`
+  if (decision.decision === 'escalate' && task.kind !== 'escalation')
+    return `The edited arguments need an operator: ${decision.explanation}`
+  if ((decision.obligations?.approvals_required ?? 1) > (task.approvalsRequired ?? 1)) {
+    return `The edited arguments need more approvals: ${decision.explanation}`
+  }
+  return undefined
+}
+
+export const withEditedArguments = (call: CallHandle, edited: JsonObject): CallHandle =>
+  call.with({ arguments: edited, argumentsDigest: digestOfJson(edited) })

@@ -1,0 +1,93 @@
+/** Decides a call by the policies of its run and of the run's ancestors, and records the decision. Source: policies, sections 1 and 4. */
+import type { DecisionId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json.ts'
+import type { CallFacts, PolicyDecision } from '../../policy/condition/decision.ts'
+import { recordHistoryReads, type HistorySeen } from '../../policy/condition/history.ts'
+import { decideByPolicies } from '../../policy/decide.ts'
+import { factsOf, type DispatchTrigger } from '../limits/facts.ts'
+import { isUnsafeCall } from '../session/bindings.ts'
+import type { CallHandle } from '../session/call-handle.ts'
+import type { CallTarget } from './target.ts'
+
+/** A decision and the facts it was made from. */
+export interface GateDecision {
+  readonly decision: PolicyDecision
+  readonly facts: CallFacts
+  readonly history: HistorySeen
+}
+
+export function decideCall(call: CallHandle, target: CallTarget, trigger: DispatchTrigger = 'none'): GateDecision {
+  const { run, record } = call
+  const { facts, seen } = recordHistoryReads(factsOf(run, record, target.tool, trigger))
+  // Of the ancestors' policies, only inherited gates apply.
+  const policySets = {
+    own: run.snapshot.policies,
+    ancestors: run.ancestors().map(({ snapshot }) => snapshot.policies),
+  }
+  const decision = decideByPolicies(policySets, record.name, facts)
+  return { decision: isDuplicate(call) ? guardDuplicate(decision) : decision, facts, history: seen }
+}
+
+/** States that make a later equal call a duplicate; calls that failed for certain or never ran are left out. */
+const MAY_HAVE_HAPPENED = new Set(['executed', 'sent', 'unknown', 'ready', 'awaiting', 'approved'])
+
+/** True for an unsafe call that repeats an earlier one: models sometimes make the same call twice. Source: reliability, "Duplicate guard". */
+function isDuplicate({ tx, run, record }: CallHandle): boolean {
+  if (!isUnsafeCall(run.snapshot, record)) return false
+  return tx
+    .callRows()
+    .some(
+      (row) =>
+        row.runId === run.id &&
+        row.callId !== record.id &&
+        row.ref === record.ref &&
+        row.argumentsDigest === record.argumentsDigest &&
+        MAY_HAVE_HAPPENED.has(row.state),
+    )
+}
+
+function guardDuplicate(decision: PolicyDecision): PolicyDecision {
+  if (decision.decision === 'deny') return decision
+  const reasons = [...decision.reasons, 'duplicate_call']
+  if (decision.decision !== 'allow') return { ...decision, reasons }
+  return {
+    ...decision,
+    decision: 'require_approval',
+    reasons,
+    explanation: 'duplicate_call: the same tool was called with the same arguments before in this run.',
+    obligations: {
+      approvals_required: 1,
+      comprehension_required: false,
+      on_reject: 'return_to_agent',
+      on_modify: 'revalidate',
+    },
+  }
+}
+
+/**
+ * Records a decision with those facts that cannot be derived later.
+ * @returns the call with the id of the decision, which is that of its step
+ */
+export function recordDecision(call: CallHandle, { decision, facts: known, history }: GateDecision): CallHandle {
+  const { run, session, tool, svc } = known
+  const { trigger } = svc.dispatch
+  const { iteration, elapsed_seconds, tokens_used, taint } = run
+  const facts = {
+    run: { iteration, elapsed_seconds, tokens_used, taint },
+    session: { ...session },
+    ...(trigger !== 'none' && { dispatch: trigger }),
+    ...(Object.keys(history).length > 0 && { history: { ...history } }),
+    // A delegation may reach another version later.
+    ...(tool.kind === 'agent' && { tool: { version: tool.version, labels: { ...tool.labels } } }),
+  }
+  const content = {
+    tool_call_id: call.record.id,
+    name: call.record.name,
+    decision: decision.decision,
+    policies: decision.policies.map((each): JsonObject => ({ ...each })),
+    explanation: decision.explanation,
+    ...(decision.error !== undefined && { reason: decision.error }),
+  }
+  const step = call.run.addStep('PolicyDecision', content, { hidden: { facts } })
+  return call.with({ decisionId: step.id as string as DecisionId })
+}

@@ -1,0 +1,69 @@
+/**
+ * Dispatches calls that may leave now: to a tool, a child run, or a person. A call to a tool is recorded as sent here; the
+ * driver sends it once the transaction is saved.
+ */
+import type { ToolCall } from '../../spec/run.ts'
+import { isUnsafeCall } from '../session/bindings.ts'
+import type { CallHandle } from '../session/call-handle.ts'
+import { startChildRun } from './delegate.ts'
+import { routeToPerson } from './gate.ts'
+import { requestReply, requestInput, isReplyRequest } from './input-request.ts'
+import { answersQuestion, isQuestion } from './open-questions.ts'
+import { askParent, answerQuestion } from './questions.ts'
+import { recoverDispatch } from './recover.ts'
+import { settleWithError, toolError } from './settle.ts'
+
+/**
+ * Unsafe calls are sent one at a time, so that a run has at most one unknown outcome; others as far as the bounds allow.
+ * @param all the calls of the completion
+ */
+export function mayLeave(call: CallHandle, all: readonly ToolCall[]): boolean {
+  const { tx, run, record, tool } = call
+  const { context } = tx
+  if (!context.maySend) return false
+  const others = all.filter((other) => other.id !== record.id)
+  const isUnsafe = (each: ToolCall): boolean => isUnsafeCall(run.snapshot, each)
+  if (isUnsafe(record) && others.some((other) => isUnresolved(other) && isUnsafe(other))) return false
+  if (record.kind !== 'tool' && record.kind !== 'agent') return true
+  if (others.filter(isInFlight).length >= context.callsAtOnce) return false
+  const route = tool && context.routeOf(run.snapshot, tool)
+  return !route || context.takeSlot(run.id, call.dispatchKey, tool.id, route)
+}
+
+const isUnresolved = ({ state }: ToolCall): boolean => state.at === 'sent' || state.at === 'unknown'
+const isInFlight = ({ state }: ToolCall): boolean => state.at === 'sent' || state.at === 'delegated'
+
+/** Dispatches a call that is `ready` and may leave. */
+export function dispatchCall(call: CallHandle): ToolCall {
+  if (call.record.kind === 'agent') return startChildRun(call)
+  return call.record.kind === 'builtin' ? dispatchBuiltin(call) : dispatchToTool(call)
+}
+
+function dispatchBuiltin(call: CallHandle): ToolCall {
+  if (isQuestion(call.record)) return askParent(call)
+  if (answersQuestion(call.record)) return answerQuestion(call)
+  return isReplyRequest(call.record) ? requestReply(call) : requestInput(call)
+}
+
+function dispatchToTool(call: CallHandle): ToolCall {
+  const { tx, run, record } = call
+  const tool = call.tool!
+  const route = tx.context.routeOf(run.snapshot, tool)
+  if (!route) {
+    const error = `Nothing handles ${tool.id} on this server.`
+    if (record.inDoubt) return recoverDispatch(call, { error, code: 'dispatch:no_handler', attempts: 0 })
+    return (
+      routeToPerson(call, 'no_handler') ?? settleWithError(call, 'not_sent', toolError('dispatch:no_handler', error))
+    )
+  }
+  call.addDispatchStep(route.route)
+  return call.update({
+    firstSentAt: record.firstSentAt ?? tx.now,
+    state: {
+      at: 'sent',
+      sentAt: tx.now,
+      notAfter: tx.now + route.timeoutMs,
+      ...(tx.context.worker !== undefined && { worker: tx.context.worker }),
+    },
+  })
+}

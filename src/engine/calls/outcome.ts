@@ -1,0 +1,73 @@
+/** Applies the outcomes of dispatches. This is also where a call of unknown outcome gets its recovery. */
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { RunState, ToolCall } from '../../spec/run.ts'
+import { checkValue } from '../../tools/check.ts'
+import type { ToolOutcome } from '../../tools/tool.ts'
+import type { CallHandle } from '../session/call-handle.ts'
+import type { TransitionEventOf } from '../session/event.ts'
+import type { RunHandle, StateAt } from '../session/transaction.ts'
+import { updateCalls } from './calls.ts'
+import { routeToPerson } from './gate.ts'
+import { MAX_LIVE_ATTEMPTS, recoverDispatch } from './recover.ts'
+import { settleCall, settleWithError, toolError } from './settle.ts'
+
+/** Applies the outcome of a dispatch; outcomes of earlier attempts are ignored. */
+export function applyCallOutcome(
+  run: RunHandle,
+  here: StateAt<'calling'>,
+  { callId, attempt, outcome }: TransitionEventOf<'call.ended'>,
+): RunState | undefined {
+  const isDispatched = ({ id, state, attempt: latest }: ToolCall): boolean =>
+    id === callId && state.at === 'sent' && latest === attempt
+  return updateCalls(run, here, isDispatched, (call) => applyOutcome(call, outcome))
+}
+
+function applyOutcome(call: CallHandle, outcome: ToolOutcome): ToolCall {
+  if (outcome.at === 'returned') return settleWithResult(call, outcome)
+  if (outcome.at === 'unknown' || call.record.inDoubt) {
+    const { error, code } = outcome
+    return recoverDispatch(call, { error, code: `dispatch:${code}`, attempts: MAX_LIVE_ATTEMPTS })
+  }
+  const routed = outcome.code === 'no_handler' ? routeToPerson(call, 'no_handler') : undefined
+  if (!routed) return settleWithError(call, 'not_sent', toolError(`dispatch:${outcome.code}`, outcome.error))
+  call.closeDispatch(outcome.error)
+  return { ...routed, attempt: call.record.attempt + 1 }
+}
+
+function settleWithResult(
+  call: CallHandle,
+  { result, isError, durationMs }: Extract<ToolOutcome, { at: 'returned' }>,
+): ToolCall {
+  const errors = isError ? [] : findResultProblems(call, result)
+  if (errors.length === 0)
+    return settleCall(call, { outcome: isError ? 'failed' : 'executed', result, isError, durationMs })
+  const invalid = toolError(
+    'invalid_result',
+    `${call.record.name} was executed, but its result does not match its output schema.`,
+    { details: errors, result },
+  )
+  return settleCall(call, { outcome: 'executed', result: invalid, isError: true, durationMs })
+}
+
+function findResultProblems({ tool }: CallHandle, result: JsonValue): JsonObject[] {
+  const schema = tool?.outputSchema
+  return schema === undefined ? [] : checkValue(schema, result).map(({ path, message }) => ({ path, message }))
+}
+
+/**
+ * Applies an outcome that arrives after the run has ended. The run stays as it is; the record of the call is corrected, because
+ * policy conditions of other runs count it.
+ */
+export function applyLateOutcome(
+  run: RunHandle,
+  { callId, attempt, outcome }: TransitionEventOf<'call.ended'>,
+): undefined {
+  const { tx } = run
+  const row = run.callRow(callId)
+  if (outcome.at === 'unknown' || row?.state !== 'unknown' || row.attempt !== attempt) return
+  const state = outcome.at === 'not_sent' ? 'not_sent' : outcome.isError ? 'failed' : 'executed'
+  tx.recordCallRow({ ...row, state, at: tx.now })
+  // The outcome is known now, so nobody needs to review the call.
+  const review = tx.pendingTasks().find((task) => task.runId === run.id && task.callId === callId)
+  if (review) tx.closeTask({ ...review, answer: { outcome: 'cancelled' } }, 'cancelled')
+}

@@ -1,0 +1,42 @@
+/** Calls whose process starts or stops: what an earlier process sent is recovered, what this one will not send is taken back. */
+import type { RunState, ToolCall } from '../../spec/run.ts'
+import { createCallHandle, type CallHandle } from '../session/call-handle.ts'
+import type { RunHandle, StateAt } from '../session/transaction.ts'
+import { proceedWithCalls } from './calls.ts'
+import { MAX_ATTEMPTS, recoverDispatch } from './recover.ts'
+
+/** Recovers calls that a process sent before it ended, and continues the others. */
+export function recoverCalls(run: RunHandle, here: StateAt<'calling'>, inFlight: ReadonlySet<string>): RunState {
+  const lost = {
+    error: 'The server ended before the outcome was known.',
+    code: 'dispatch:broken',
+    attempts: MAX_ATTEMPTS,
+  }
+  const calls = updateSentElsewhere(run, here, inFlight, (call) => recoverDispatch(call, lost))
+  return proceedWithCalls(run, { ...here, calls })
+}
+
+/** Makes calls ready again that this process recorded as sent and never dispatched. */
+export function revertUnsent(
+  run: RunHandle,
+  here: StateAt<'calling'>,
+  inFlight: ReadonlySet<string>,
+): RunState | undefined {
+  const calls = updateSentElsewhere(run, here, inFlight, (call) => {
+    call.closeDispatch('The server stopped before the call was sent.')
+    return call.update({ attempt: call.record.attempt + 1, state: { at: 'ready' } })
+  })
+  return calls.every((call, index) => call === here.calls[index]) ? undefined : { ...here, calls }
+}
+
+/** Updates the calls that are recorded as sent and are not in flight in this process. */
+const updateSentElsewhere = (
+  run: RunHandle,
+  here: StateAt<'calling'>,
+  inFlight: ReadonlySet<string>,
+  update: (call: CallHandle) => ToolCall,
+): ToolCall[] =>
+  here.calls.map((record) => {
+    const call = createCallHandle(run, here.turn, record)
+    return record.state.at === 'sent' && !inFlight.has(call.dispatchKey) ? update(call) : record
+  })

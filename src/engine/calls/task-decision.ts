@@ -1,0 +1,90 @@
+/** Applies what people decided in a task to the call that waits for it. */
+import type { RunState, ToolCall } from '../../spec/run.ts'
+import type { TaskRecord } from '../../spec/task.ts'
+import { createCallHandle, type CallHandle } from '../session/call-handle.ts'
+import type { TransitionEventOf } from '../session/event.ts'
+import type { RunHandle, StateAt } from '../session/transaction.ts'
+import { withEditedArguments } from './approval.ts'
+import { updateCalls } from './calls.ts'
+import { reviewedResult } from './reviewed.ts'
+import { settleCall, settleWithError, toolError } from './settle.ts'
+
+/** Applies the decision of a task to the call it belongs to. */
+export const applyTaskDecision = (run: RunHandle, here: StateAt<'calling'>, task: TaskRecord): RunState | undefined =>
+  updateCalls(
+    run,
+    here,
+    ({ state }) => (state.at === 'awaiting' || state.at === 'unknown') && state.task === task.id,
+    (call) => applyDecision(call, task),
+  )
+
+function applyDecision(call: CallHandle, task: TaskRecord): ToolCall {
+  const answer = task.answer!
+  switch (task.kind) {
+    case 'approval':
+    case 'escalation':
+      return answer.approved ? approveCall(call, task) : rejectCall(call, task)
+    case 'anomaly_review':
+      return applyReview(call, task)
+    case 'multi_option':
+    case 'text':
+    case 'number':
+    // An escalated question is answered where it was asked (`machine/tasks.ts`), never as a task of a call.
+    case 'aitl_escalation': {
+      const result = answer.selectedOptionId ?? answer.textValue ?? answer.numberValue ?? null
+      return settleCall(call, { outcome: 'executed', result })
+    }
+  }
+}
+
+function approveCall(call: CallHandle, { id, answer, actionDigest }: TaskRecord): ToolCall {
+  const edited = answer?.arguments ? withEditedArguments(call, answer.arguments) : call
+  const approved = edited.with({ state: { at: 'proposed', approved: { task: id, digest: actionDigest! } } })
+  approved.recordAs('approved')
+  return approved.record
+}
+
+function rejectCall(call: CallHandle, task: TaskRecord): ToolCall {
+  const { comment, outcome } = task.answer!
+  const reason = outcome === 'timed_out' ? 'nobody approved it in time' : 'rejected by a person'
+  const why =
+    comment === undefined ? `${reason}.` : `${reason}. Reason: ${/[.!?]$/.test(comment) ? comment : `${comment}.`}`
+  const ends = { error: `${call.record.name} was not executed: ${why}`, errorCode: 'rejected' as const }
+  const error = toolError('rejected', `Not executed: ${why} Do not repeat this call.`)
+  return settleWithError(call, 'rejected', error, task.onReject === 'fail' ? ends : undefined)
+}
+
+/** Applies what a person decided about a call that may have happened. */
+function applyReview(call: CallHandle, task: TaskRecord): ToolCall {
+  const answer = task.answer!
+  switch (answer.selectedOptionId) {
+    case 'happened':
+      return settleCall(call, {
+        outcome: 'executed',
+        result: reviewedResult(task, answer, call.tool?.outputSchema),
+      })
+    case 'retry': {
+      // Authorized again, so that a call that needed an approval needs a new one.
+      const { inDoubt: _, ...certain } = call.record
+      return createCallHandle(call.run, call.turn, certain).update({
+        attempt: certain.attempt + 1,
+        state: { at: 'proposed' },
+      })
+    }
+    case 'stop':
+      return settleWithError(call, 'skipped', toolError('stopped', 'The run was stopped by a person.'), {
+        error: `The outcome of ${call.record.name} is unknown, and a person stopped the run.`,
+        errorCode: 'tool_failed',
+      })
+    default:
+      return settleWithError(call, 'skipped', toolError('not_executed', 'Not executed, decided by a person.'))
+  }
+}
+
+/** Applies the review of a call whose run ended before the outcome was known. */
+export function applyLateReview(run: RunHandle, { task }: TransitionEventOf<'task.closed'>): undefined {
+  const row = task.callId === undefined ? undefined : run.callRow(task.callId)
+  const option = task.answer?.selectedOptionId
+  if (row?.state !== 'unknown' || option === undefined) return
+  run.tx.recordCallRow({ ...row, state: option === 'happened' ? 'executed' : 'skipped', at: run.tx.now })
+}

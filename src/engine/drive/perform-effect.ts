@@ -1,0 +1,135 @@
+/** Performs effects: here they leave the process, and their outcomes become events. */
+import { isFailure } from '../../base/failure.ts'
+import {
+  ProviderError,
+  type ModelCompletion,
+  type CompletionRequest,
+  type ModelProvider,
+} from '../../providers/provider.ts'
+import type { ToolCall } from '../../spec/run.ts'
+import type { RunStep } from '../../spec/step.ts'
+import type { ToolOutcome } from '../../tools/tool.ts'
+import { toolNamed } from '../session/bindings.ts'
+import type { EngineParts } from '../session/engine.ts'
+import type { RunTransitionEvent } from '../session/event.ts'
+import { filesOf } from '../session/input.ts'
+import { idempotencyKeyOf } from '../session/keys.ts'
+import { toRequest } from '../session/prompt.ts'
+import { attachFiles } from './attach.ts'
+import type { RunEffect } from './effects.ts'
+import type { CompletionMeter } from './meter.ts'
+import { toModelTools, type OfferedTools } from './model-tools.ts'
+
+/** The part of a session that an effect reads while it runs. */
+export interface EffectContext extends OfferedTools {
+  readonly steps: readonly RunStep[]
+}
+
+/** An effect in flight in this process. */
+export interface EffectInFlight {
+  /** Waits for a free completion slot of a provider; call the result to give it back. */
+  readonly enter: (provider: string, signal: AbortSignal) => Promise<() => void>
+  readonly controller: AbortController
+  readonly meter: CompletionMeter
+}
+
+/** Performs an effect. Failures of providers and tools become events; a thrown error is a bug or an abort. */
+export async function performEffect(
+  parts: EngineParts,
+  effect: RunEffect,
+  context: EffectContext,
+  onText: (text: string) => void,
+  { controller, meter, enter }: EffectInFlight,
+): Promise<RunTransitionEvent> {
+  const { signal } = controller
+  if (effect.do === 'invoke') {
+    const outcome = await invokeTool(parts, effect.turn, effect.call, context, signal)
+    return { type: 'call.ended', callId: effect.call.id, attempt: effect.call.attempt, outcome }
+  }
+  const { turn, attempt } = effect
+  try {
+    const { run, snapshot, steps } = context
+    const provider = parts.providers.choose(snapshot, snapshot.model, run.sessionId)
+    const attachments = await attachFiles(parts.store, parts.blobs, run.workspaceId, filesOf(steps))
+    const tools = await toModelTools(parts.tools, context, signal)
+    const repair = effect.note?.['repair'] === true
+    const { tries, room } = effect
+    const request = toRequest({ run, snapshot, steps, turn, attempt: tries, tools, attachments, repair, room })
+    const leave = await enter(snapshot.model.provider, signal)
+    try {
+      return {
+        type: 'model.answered',
+        turn,
+        attempt,
+        completion: await sendRequest(provider, request, onText, signal, meter),
+      }
+    } finally {
+      leave()
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof ProviderError) {
+      const { message, retryable, retryAfterMs } = error
+      const usage = meter.hasText() ? meter.spent() : undefined
+      return {
+        type: 'model.failed',
+        turn,
+        attempt,
+        error: message,
+        retryable,
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+        ...(usage && { usage }),
+      }
+    }
+    if (isFailure(error)) return { type: 'model.failed', turn, attempt, error: error.message, retryable: false }
+    throw error
+  }
+}
+
+/** Sends a request to the model, and reads the answer as it arrives. */
+async function sendRequest(
+  provider: ModelProvider,
+  request: CompletionRequest,
+  onText: (text: string) => void,
+  signal: AbortSignal,
+  meter: CompletionMeter,
+): Promise<ModelCompletion> {
+  meter.begin(request)
+  for await (const part of provider.complete(request, signal)) {
+    if (part.type === 'end') return part.completion
+    meter.addText(part.text)
+    if (part.type === 'text') onText(part.text)
+  }
+  throw new ProviderError('The connection to the model broke before its answer was complete.', { retryable: true })
+}
+
+/** Sends a call to its tool. Nothing is sent before this point. */
+async function invokeTool(
+  { tools }: EngineParts,
+  turn: number,
+  call: ToolCall,
+  context: EffectContext,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const tool = toolNamed(context.snapshot, call.name)!
+  const route = tools.route(context.snapshot, tool)
+  if (!route || call.state.at !== 'sent')
+    return { at: 'not_sent', code: 'no_handler', error: `Nothing handles ${tool.id} on this server.` }
+  return route.invoke(
+    {
+      tool,
+      arguments: call.arguments,
+      idempotencyKey: idempotencyKeyOf(context.run.id, turn, call.index),
+      callId: call.id,
+      attempt: call.attempt,
+      notAfter: call.state.notAfter,
+      run: {
+        id: context.run.id,
+        sessionId: context.run.sessionId,
+        agent: context.snapshot.id,
+        version: context.snapshot.version,
+      },
+    },
+    signal,
+  )
+}

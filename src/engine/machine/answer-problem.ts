@@ -1,0 +1,154 @@
+/** Whether an answer to a user task is acceptable. Source: policies, section 5. */
+import { toIsoText } from '../../base/clock.ts'
+import { fail, type Failure } from '../../base/failure.ts'
+import { canonicalJson, isJsonObject, type JsonObject } from '../../base/json.ts'
+import { approverOf } from '../../spec/key.ts'
+import type { GivenAnswer, TaskRecord } from '../../spec/task.ts'
+import { checkValue } from '../../tools/check.ts'
+import { findEditProblem } from '../calls/approval.ts'
+import { QUARANTINE_MARGIN_MS } from '../calls/recover.ts'
+import { reviewedResult } from '../calls/reviewed.ts'
+import { toolNamed } from '../session/bindings.ts'
+import { createCallHandle, type CallHandle } from '../session/call-handle.ts'
+import type { SessionTransaction } from '../session/transaction.ts'
+import { readOutput, describeErrors } from './output.ts'
+
+/** The failure that makes an answer unacceptable; undefined when it is acceptable. */
+export function findAnswerProblem(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): Failure | undefined {
+  const digest = answer.metadata?.['svc/arguments_digest']
+  if (digest !== undefined && digest !== task.argumentsDigest) return fail('arguments_changed')
+  switch (task.kind) {
+    case 'approval':
+    case 'escalation':
+      return findVoteProblem(tx, task, answer)
+    case 'multi_option':
+      if (answer.selectedOptionId === undefined) return refuseValue('This user task is answered with selectedOptionId.')
+      return isOffered(task, answer.selectedOptionId)
+        ? undefined
+        : refuseValue(`"${answer.selectedOptionId}" is none of the options.`)
+    case 'text':
+    case 'aitl_escalation':
+      return answer.textValue === undefined ? refuseValue('This user task is answered with textValue.') : undefined
+    case 'number':
+      return findNumberProblem(task, answer.numberValue)
+    case 'anomaly_review':
+      return findReviewProblem(tx, task, answer)
+  }
+}
+
+function findVoteProblem(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): Failure | undefined {
+  if (task.kind === 'escalation' && answer.approved === undefined)
+    return refuseValue('An escalation is answered with an explicit approved.')
+  const isOutput = task.about === 'output'
+  if (
+    answer.selectedOptionId !== undefined ||
+    answer.numberValue !== undefined ||
+    (answer.textValue !== undefined && !isOutput)
+  ) {
+    return refuseValue('This user task is answered with approved.')
+  }
+  if (
+    task.approverRole !== undefined &&
+    !(answer.by.type === 'operator' && answer.by.roles.includes(task.approverRole))
+  ) {
+    return fail('not_an_approver', { why: `it takes a person with the role ${task.approverRole}` })
+  }
+  if (task.separationOfDuties && approverOf(answer.by) === starterOf(tx))
+    return fail('not_an_approver', { why: 'who started the run does not decide what it may do' })
+  if (answer.approved === false) return undefined
+  if (needsDigest(task) && answer.metadata?.['svc/arguments_digest'] === undefined) return fail('digest_required')
+  if (task.comprehensionRequired && answer.metadata?.['svc/acknowledged'] !== true)
+    return fail('acknowledgement_required')
+  if (isOutput) {
+    if (answer.textValue === undefined) return refuseValue('Approve with the output as textValue.')
+    const read = readOutput(tx.run(task.runId).snapshot, answer.textValue)
+    return 'errors' in read ? refuseValue(`The output is not valid: ${describeErrors(read.errors)}.`) : undefined
+  }
+  if (answer.metadata?.['svc/arguments'] === undefined) return undefined
+  const edited = editedArguments(answer)
+  const call = findCallOfTask(tx, task)
+  if (!edited || !call) return refuseValue('metadata["svc/arguments"] must be an object, for a task about a call.')
+  const refused = findEditProblem(task, call, edited)
+  return refused === undefined ? undefined : refuseValue(refused)
+}
+
+/**
+ * True if the arguments were edited or several people vote: an approver must then name the digest of the arguments approved. Source: policies, section 5.
+ */
+const needsDigest = (task: TaskRecord): boolean =>
+  task.argumentsDigest !== undefined && ((task.edits?.length ?? 0) > 0 || (task.approvalsRequired ?? 1) > 1)
+
+function findNumberProblem(task: TaskRecord, value: number | undefined): Failure | undefined {
+  if (value === undefined) return refuseValue('This user task is answered with numberValue.')
+  if (task.min !== undefined && value < task.min) return refuseValue(`The number must be at least ${task.min}.`)
+  if (task.max !== undefined && value > task.max) return refuseValue(`The number must be at most ${task.max}.`)
+  return undefined
+}
+
+function findReviewProblem(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): Failure | undefined {
+  const { selectedOptionId } = answer
+  if (selectedOptionId === undefined) return refuseValue('An unknown outcome is answered with selectedOptionId.')
+  if (!isOffered(task, selectedOptionId)) return refuseValue(`"${selectedOptionId}" is none of the options.`)
+  const notAfter = task.context?.['not_after']
+  const arrivesUntil = typeof notAfter === 'string' ? Date.parse(notAfter) + QUARANTINE_MARGIN_MS : 0
+  if (selectedOptionId === 'retry' && arrivesUntil > tx.now) {
+    return refuseValue(`The first attempt may still arrive until ${toIsoText(arrivesUntil)}; send it again after that.`)
+  }
+  const schema = toolNamed(tx.run(task.runId).snapshot, task.tool?.name ?? '')?.outputSchema
+  if (selectedOptionId !== 'happened' || schema === undefined) return undefined
+  const errors = checkValue(schema, reviewedResult(task, answer, schema))
+  return errors.length === 0
+    ? undefined
+    : refuseValue(`The result does not match the output schema: ${describeErrors(errors)}.`)
+}
+
+const refuseValue = (what: string): Failure => fail('invalid_value', { what })
+
+/** True if the same approver gives the same answer again. */
+export function isRepetition(task: TaskRecord, answer: GivenAnswer): boolean {
+  if (task.kind === 'approval' || task.kind === 'escalation') {
+    if (task.kind === 'escalation' && answer.approved === undefined) return false
+    const edited = editedArguments(answer)
+    if (edited && canonicalJson(edited) !== canonicalJson(task.arguments ?? null)) return false
+    const mine = task.votes.find((each) => each.approver === approverOf(answer.by))
+    return mine !== undefined && mine.approved === (answer.approved ?? true)
+  }
+  const given = task.answer
+  return (
+    task.status === 'completed' &&
+    given?.completedBy === approverOf(answer.by) &&
+    given.selectedOptionId === answer.selectedOptionId &&
+    given.textValue === answer.textValue &&
+    given.numberValue === answer.numberValue
+  )
+}
+
+/** A vote is final: the same approver may only edit the arguments after it, which voids all votes. */
+export const hasVoted = (task: TaskRecord, answer: GivenAnswer): boolean =>
+  task.votes.some((each) => each.approver === approverOf(answer.by)) &&
+  !(answer.approved !== false && editedArguments(answer))
+
+const isOffered = (task: TaskRecord, option: string): boolean =>
+  task.options?.some((each) => each.id === option) ?? false
+
+/** The arguments with which an approver wants the call to run. */
+export function editedArguments(answer: GivenAnswer): JsonObject | undefined {
+  const edited = answer.metadata?.['svc/arguments']
+  return isJsonObject(edited) ? edited : undefined
+}
+
+/** The key or person that started the session, in the format of `approverOf`. */
+function starterOf(tx: SessionTransaction): string | undefined {
+  const { triggerType, triggeredBy, person } = tx.session
+  if (person !== null) return `operator:${person}`
+  if (triggeredBy === null) return undefined
+  return triggerType === 'api' ? `key:${triggeredBy}` : `operator:${triggeredBy}`
+}
+
+/** The call that a task decides, as its run has it now. */
+export function findCallOfTask(tx: SessionTransaction, task: TaskRecord): CallHandle | undefined {
+  const run = tx.run(task.runId)
+  if (run.state.at !== 'calling') return undefined
+  const record = run.state.calls.find(({ id }) => id === task.callId)
+  return record && createCallHandle(run, run.state.turn, record)
+}

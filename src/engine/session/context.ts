@@ -1,0 +1,52 @@
+/** What transitions may know beside the session: time, ids, versions, routes, slots and calls of other sessions. */
+import type { Instant } from '../../base/clock.ts'
+import type { IdSource, RunId } from '../../base/ids.ts'
+import type { ModelCompletion } from '../../providers/provider.ts'
+import type { Run } from '../../spec/run.ts'
+import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot } from '../../spec/snapshot.ts'
+import type { RunStep } from '../../spec/step.ts'
+import type { CallRow, AgentVersion } from '../../store/store.ts'
+
+/** All that a transition may know beside the session itself; gathered before it is applied. */
+export interface TransitionContext {
+  /** Never before any time that the session already records. */
+  readonly now: Instant
+  readonly ids: IdSource
+  snapshotOf(run: Run): AgentSnapshot
+  /** The version a delegation would run; undefined when none is published or deployed. */
+  childOf(bound: BoundAgent): AgentVersion | undefined
+  /** Where a tool runs, and its timeout; undefined when this server has no handler for it. */
+  routeOf(
+    agent: AgentSnapshot,
+    tool: BoundTool,
+  ): { readonly route: string; readonly timeoutMs: number; readonly concurrency?: number } | undefined
+  /** Input schema of a tool that only its server describes, as the model was shown it. */
+  describedBy(tool: BoundTool): JsonSchema | undefined
+  /** Stored steps of a run, in order. */
+  stepsOf(run: RunId): readonly RunStep[]
+  /** Calls of this session so far, by `callKey`. */
+  readonly calls: ReadonlyMap<string, CallRow>
+  /** Calls of the agent in other sessions; read only where a policy looks back over a window. */
+  readonly callsElsewhere: readonly CallRow[]
+  /** Identifies the process that sends calls. */
+  readonly worker?: string | undefined
+  /** False while the process is stopping: calls are decided and recorded, but not sent. */
+  readonly maySend: boolean
+  /** Calls of one completion that may be in flight at once. */
+  readonly callsAtOnce: number
+  /** True if the call may leave now, and takes the slot. Otherwise the run gets `admitted` once one is free. */
+  takeSlot(
+    run: RunId,
+    key: string,
+    tool: string,
+    route: { readonly route: string; readonly concurrency?: number },
+  ): boolean
+  /** The most tokens that one answer of an agent's model can have. */
+  mostOutput(agent: AgentSnapshot): number
+  /** Usage so far of a completion in flight in this process, by its `completionKey`. */
+  spentOn(completion: string): ModelCompletion['usage'] | undefined
+  /** Maximum of iterations where the agent sets no limit. */
+  readonly maxIterations: number
+  /** 0 to 1. */
+  readonly jitter: number
+}

@@ -1,0 +1,48 @@
+/** Derives what follows from the states of the runs when a transaction is saved: their statuses and their waits. */
+import { isTerminal } from '../../spec/run.ts'
+import { statusesOf } from './status.ts'
+import type { SessionTransaction } from './transaction.ts'
+import { withWaitEnded, countedWait, waitsOf } from './waits.ts'
+
+/** Sets the statuses. Deepest first, so that readers see the event of the waiting run before those of its ancestors. */
+export function deriveStatuses(tx: SessionTransaction): void {
+  const statuses = statusesOf(tx.runs())
+  for (const { id, status: before } of [...tx.runs()].sort((a, b) => b.depth - a.depth)) {
+    const status = statuses.get(id)!
+    if (status === before || isTerminal(before)) continue
+    const run = tx.run(id)
+    run.update({ status })
+    if (isTerminal(status)) continue
+    const subject =
+      status === 'Running' || (status === 'WaitingForAITL' && before === 'WaitingForHITL') ? 'resumed' : 'paused'
+    run.addEvent('run', `engine.run.${subject}`, { status, output: null, error: null })
+    if (id === tx.session.rootRunId)
+      run.addEvent('session', `engine.session.${subject}`, { status, output: null, error: null })
+  }
+}
+
+/** Starts, ends and reclassifies waits: time spent waiting is not wall clock time, and may have a budget of its own. */
+export function deriveWaits(tx: SessionTransaction): void {
+  const { now } = tx
+  const waits = waitsOf(tx.runs(), tx.pendingTasks())
+  for (const { id, state, startedAt, usage: before } of tx.runs()) {
+    const wait = waits.get(id)
+    if (state.at === 'done' || wait === countedWait(before)) continue
+    const run = tx.run(id)
+    const usage = {
+      ...withWaitEnded(before, now),
+      ...(wait && { waitingSince: now, ...(wait === 'limit' && { onLimit: true as const }) }),
+    }
+    run.update({ usage })
+    const { max_hitl_wait_minutes: hitlWait, max_wall_clock_seconds: wallClock } = run.snapshot.limits
+    const { waitedMs, heldMs = 0, grants } = usage
+    if (hitlWait !== undefined) {
+      const budget = hitlWait * 60_000 * (1 + (grants.max_hitl_wait_minutes ?? 0))
+      run.setTimer('hitl_wait', '', wait === 'person' ? now + Math.max(0, budget - waitedMs) : null)
+    }
+    if (wallClock !== undefined) {
+      const budget = wallClock * 1000 * (1 + (grants.max_wall_clock_seconds ?? 0))
+      run.setTimer('wall_clock', '', wait ? null : startedAt + waitedMs + heldMs + budget)
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/** What a run is asked: its first message and the files that it and later messages name. Source: decisions, sections 4 and 11. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isFileRef } from '../../spec/file.ts'
+import type { RunStep } from '../../spec/step.ts'
+
+/** If the input has only this property and it is text, that text is the message. Source: decisions, section 4. */
+const MESSAGE_PROPERTIES: ReadonlySet<string> = new Set(['message', 'prompt', 'text', 'question', 'task'])
+
+/** First user message of a run. */
+export function firstMessage(input: JsonObject): string {
+  const entries = Object.entries(input)
+  if (entries.length === 0) return 'Begin.'
+  const [key, value] = entries[0]!
+  if (entries.length === 1 && MESSAGE_PROPERTIES.has(key) && typeof value === 'string') return value
+  return JSON.stringify(input, null, 2)
+}
+
+/** Leaf names of the files marked anywhere in a value, in order. */
+export function filesIn(value: JsonValue): readonly string[] {
+  if (isFileRef(value)) return [value.filename]
+  if (Array.isArray(value)) return value.flatMap(filesIn)
+  return isJsonObject(value) ? Object.values(value).flatMap(filesIn) : []
+}
+
+/** Leaf names of the files that user messages carry. */
+export const filesOf = (steps: readonly RunStep[]): readonly string[] => [
+  ...new Set(steps.filter((step) => step.type === 'UserMessage').flatMap((step) => fileNamesOf(step))),
+]
+
+/** Leaf names of the files that a step carries. */
+export function fileNamesOf(step: RunStep): string[] {
+  const { files } = step.content
+  return Array.isArray(files)
+    ? files.flatMap((each) => (isJsonObject(each) && typeof each['filename'] === 'string' ? [each['filename']] : []))
+    : []
+}
