@@ -1,4 +1,5 @@
 /** The last words of a command that stayed with a run, and its exit code. Source: command line, 1.4 and 2.4. */
+import { isoOrNull } from '../../base/clock.ts'
 import { isTerminal, isWaiting, type RunStatus } from '../../client/index.ts'
 import { safeBlock, safeText } from '../../terminal/text.ts'
 import { formatDuration } from '../../terminal/time.ts'
@@ -30,7 +31,7 @@ export async function printOutcome(call: CommandContext, followed: FollowEnd, ev
     out.hint(`  see:  svc runs watch ${id}`)
     return 9
   }
-  const short = task?.userTaskId.slice(-6)
+  const short = task?.id.slice(-6)
   if (task && (task.kind === 'approval' || task.kind === 'escalation'))
     out.message(
       `waiting for ${describeTask(task)}. Answer with: svc approve ${short}   or   svc reject ${short} --reason …`,
@@ -68,11 +69,11 @@ function resultOf(call: CommandContext, { run, task }: FollowEnd): object {
     durationMs: durationOf(call, run),
     ...(task && {
       task: {
-        userTaskId: task.userTaskId,
+        userTaskId: task.id,
         kind: task.kind,
-        ...(task.content.tool && { tool: task.content.tool.ref }),
-        ...(task.content.arguments !== undefined && { args: task.content.arguments }),
-        expiresAt: task.content.expires_at ?? null,
+        ...(task.tool && { tool: task.tool.ref }),
+        ...(task.arguments !== undefined && { args: task.arguments }),
+        expiresAt: isoOrNull(task.expiresAt),
       },
     }),
   }

@@ -6,7 +6,14 @@ import { canonicalJson, isJsonObject, type JsonObject } from '../../base/json.ts
 import type { MessageAccepted } from '../../spec/api.ts'
 import { approverOf } from '../../spec/key.ts'
 import type { ToolCall } from '../../spec/run.ts'
-import { isOperatorOnly, type GivenAnswer, type TaskAnswer, type TaskRecord, type TaskVote } from '../../spec/task.ts'
+import {
+  countApprovals,
+  isOperatorOnly,
+  type GivenAnswer,
+  type TaskAnswer,
+  type TaskRecord,
+  type TaskVote,
+} from '../../spec/task.ts'
 import { checkValue } from '../../tools/check.ts'
 import { advanceRun } from './advance.ts'
 import { textOf, toolNamed } from '../session/bindings.ts'
@@ -15,7 +22,6 @@ import { findEditProblem, withEdit } from '../calls/gate.ts'
 import { readOutput, describeErrors } from './output.ts'
 import { QUARANTINE_MARGIN_MS } from '../calls/recover.ts'
 import { reviewedResult } from '../calls/reviewed.ts'
-import { approvalsOf } from '../session/timeline.ts'
 
 /**
  * Applies an answer to a task of the run or of a descendant.
@@ -107,7 +113,7 @@ function applyVote(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer
   const votes = given ? [newVote] : [...task.votes, newVote]
   const call = callOf(tx, task)
   const changed: TaskRecord = { ...(given && call ? withEdit(tx, task, call, given, newVote.approver) : task), votes }
-  if (approved && approvalsOf(changed) < (task.approvalsRequired ?? 1)) {
+  if (approved && countApprovals(changed) < (task.approvalsRequired ?? 1)) {
     tx.changeTask(changed, 'voted')
     return
   }

@@ -26,7 +26,7 @@ import type {
 } from '../../store/store.ts'
 import type { RunTransitionEvent } from './event.ts'
 import { statusesOf } from './status.ts'
-import { toTaskContent } from './timeline.ts'
+import { toTaskContent } from '../../spec/task-content.ts'
 import { withWaitEnded, countedWait, waitsOf } from './waits.ts'
 
 /** All that a transition may know beside the session itself; gathered before it is applied. */

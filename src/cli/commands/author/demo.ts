@@ -12,6 +12,7 @@ import {
   type StreamEvent,
   type UserTask,
 } from '../../../client/index.ts'
+import { readClientTask } from '../../../spec/task-content.ts'
 import { createLiveTimeline, drawTimeline } from '../../../terminal/timeline.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { decideTask } from '../../runs/decide-task.ts'
@@ -108,11 +109,12 @@ const isPause = ({ subject, data }: StreamEvent, runId: string): boolean =>
   subject === 'engine.run.paused' && data.runId === runId
 
 /** Asks the person at the terminal; without one, approves the refund. */
-async function decide(call: CommandContext, client: SvcClient, runId: string, task: UserTask): Promise<void> {
+async function decide(call: CommandContext, client: SvcClient, runId: string, pending: UserTask): Promise<void> {
   const { mode, out } = call
+  const task = readClientTask(pending, AGENT)
   if (!mode.json) {
-    out.line(`  why       ${task.content.reason ?? task.title}`)
-    explainTask(answerScreen(call), task.content).forEach(out.line)
+    out.line(`  why       ${task.reason ?? task.title}`)
+    explainTask(answerScreen(call), task).forEach(out.line)
   }
   const desk = { call, client, answering: client, agent: AGENT }
   if (mode.interactive && !mode.json) {
@@ -121,7 +123,7 @@ async function decide(call: CommandContext, client: SvcClient, runId: string, ta
       out.message('the demo goes on when you have decided')
     return
   }
-  await answerTask(client, runId, task, { approved: true, comment: 'recorded decision of the demo' })
+  await answerTask(client, runId, pending, { approved: true, comment: 'recorded decision of the demo' })
 }
 
 function paceOf({ given, mode, signal }: CommandContext): () => Promise<void> {

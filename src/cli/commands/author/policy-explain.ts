@@ -111,7 +111,7 @@ async function find(
     const task = await taskOf(reference, operator)
     const { items } = await operator.call('GET /v1/runs/:id/conversation', { id: task.runId })
     const requestIndex = items.findIndex(
-      ({ type, content }) => type === 'UserTaskReq' && fieldOf(content, 'user_task_id') === task.userTaskId,
+      ({ type, content }) => type === 'UserTaskReq' && fieldOf(content, 'user_task_id') === task.id,
     )
     const decided = items
       .slice(0, Math.max(requestIndex, 0))
@@ -123,7 +123,7 @@ async function find(
       )
     return {
       runId: task.runId,
-      taskId: task.userTaskId,
+      taskId: task.id,
       only: (all) => all.filter(({ decisionId }) => decisionId === decided?.id),
     }
   } catch (error) {
