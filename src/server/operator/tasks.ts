@@ -19,9 +19,8 @@ const MOST = 1000
 
 /** Oldest deadline first, then oldest task. */
 export const listTasks: OperatorAction<'GET /tasks'> = async ({ services, query }) => {
-  const all = query.get('all') === 'true'
-  const ending = query.get('ending')
-  if (ending !== null) {
+  const { all = false, operator: operatorOnly = false, ending } = query
+  if (ending !== undefined) {
     const tasks = await services.store.tasksEndingWith(services.workspace.id, toEnding(ending), 20)
     const items = await withRuns(
       services,
@@ -29,10 +28,8 @@ export const listTasks: OperatorAction<'GET /tasks'> = async ({ services, query 
     )
     return { items, total: items.length }
   }
-  const reference = query.get('agent')
-  const agentId = reference === null ? undefined : (await findAgent(services, reference)).id
-  const kinds = query.get('kind')?.split(',')
-  const operatorOnly = query.get('operator') === 'true'
+  const agentId = query.agent === undefined ? undefined : (await findAgent(services, query.agent)).id
+  const kinds = query.kind?.split(',')
   const wanted = (kind: TaskRecord['kind']) =>
     (!kinds || kinds.includes(kind)) && (!operatorOnly || isOperatorOnly(kind))
   const filter = { workspaceId: services.workspace.id, ...(agentId !== undefined && { agentId }), all }
