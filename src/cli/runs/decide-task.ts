@@ -21,8 +21,8 @@ import { RemoteError } from '../shell/remote.ts'
 import { drawProbe } from './task-channel.ts'
 import { explainTask } from './why.ts'
 
-export interface TaskPromptContext {
-  readonly call: CommandContext
+export interface TaskPromptContext<Answer = never> {
+  readonly call: CommandContext<Answer>
   readonly client: SvcClient
   readonly answering: SvcClient
   /** Absent where a key answers. */

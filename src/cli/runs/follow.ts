@@ -30,7 +30,7 @@ export interface FollowEnd {
   readonly gaveUp: boolean
 }
 
-export async function followRun(session: TaskPromptContext, options: FollowOptions): Promise<FollowEnd> {
+export async function followRun(session: TaskPromptContext<StreamEvent>, options: FollowOptions): Promise<FollowEnd> {
   const { call, client } = session
   const { runId, onTask } = options
   const stop = new AbortController()
@@ -170,7 +170,7 @@ function closeTask(event: StreamEvent, seen: ReadonlyMap<string, AbortController
 }
 
 function createDrawing(
-  { call }: TaskPromptContext,
+  { call }: TaskPromptContext<StreamEvent>,
   { runId, onTask, show, events }: FollowOptions,
 ): (event: StreamEvent) => Promise<void> {
   const screen = messageScreen(call)

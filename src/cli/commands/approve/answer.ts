@@ -8,8 +8,12 @@ import { jsonOrText, valueOf } from '../../runs/decide-task.ts'
 import { metadataOf } from '../../project/metadata.ts'
 import { readOption } from '../../shell/options.ts'
 import { drawProbe, nextOf, withTaskChannel } from '../../runs/task-channel.ts'
+import type { receiptsAnswer, probeAnswer } from '../../answers/approve.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
-export async function answer(call: CommandContext): Promise<void> {
+export async function answer(
+  call: CommandContext<AnswerOf<typeof receiptsAnswer> | AnswerOf<typeof probeAnswer>>,
+): Promise<void> {
   const { given, mode, out } = call
   const metadata = metadataOf(given.list('metadata')) ?? {}
   await withTaskChannel(call, async (desk) => {

@@ -11,8 +11,10 @@ import type { CommandContext } from '../../shell/command.ts'
 import { parseJson, readText } from '../../runs/input.ts'
 import { outputUnderReview } from '../../runs/output-review.ts'
 import { nextOf, withTaskChannel, type AnswerReport, type AnswerReceipt } from '../../runs/task-channel.ts'
+import type { receiptsAnswer } from '../../answers/approve.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
-export async function approve(call: CommandContext): Promise<void> {
+export async function approve(call: CommandContext<AnswerOf<typeof receiptsAnswer>>): Promise<void> {
   const { given, out } = call
   const note = given.text('note')
   await decideEach(
@@ -46,7 +48,7 @@ export async function approve(call: CommandContext): Promise<void> {
   )
 }
 
-export async function reject(call: CommandContext): Promise<void> {
+export async function reject(call: CommandContext<AnswerOf<typeof receiptsAnswer>>): Promise<void> {
   const { given, mode, io, out, signal } = call
   let reason = given.text('reason')
   if (reason === undefined && given.choice('reason') !== false) {
@@ -80,7 +82,7 @@ interface PreparedDecision {
 
 /** Decides one task after the other. The first refusal ends the command; earlier decisions stay. */
 async function decideEach(
-  call: CommandContext,
+  call: CommandContext<AnswerOf<typeof receiptsAnswer>>,
   prepare: (task: ShownTask) => Promise<PreparedDecision>,
   approves: boolean,
 ): Promise<void> {

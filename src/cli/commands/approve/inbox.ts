@@ -12,10 +12,14 @@ import { openProject, type Project } from '../../project/project.ts'
 import { agentOf } from '../../project/reference.ts'
 import { openTarget } from '../../project/target.ts'
 import { watchList } from '../../shell/watch-list.ts'
+import type { inboxAnswer, inboxCount, inboxItem } from '../../answers/approve.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
 const NOTHING = 'Nothing waits for anybody.'
 
-export async function inbox(call: CommandContext): Promise<void> {
+export async function inbox(
+  call: CommandContext<AnswerOf<typeof inboxAnswer | typeof inboxCount | typeof inboxItem>>,
+): Promise<void> {
   const { given, mode, out, io } = call
   const project = await openProject(call)
   if (given.flag('watch'))

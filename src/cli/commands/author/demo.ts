@@ -17,6 +17,8 @@ import { createLiveTimeline, drawTimeline } from '../../../terminal/timeline.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { decideTask } from '../../runs/decide-task.ts'
 import { isShownAtStart } from '../../runs/follow.ts'
+import type { demoResult } from '../../answers/author.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 import { answerScreen } from '../../shell/list.ts'
 import { createOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
@@ -31,7 +33,7 @@ const INPUT = { order: 'A-1042', amount: 180 }
 /** Pause between two lines at speed 1x, so that a reader can follow. */
 const PACE_MS = 400
 
-export async function demo(call: CommandContext): Promise<number> {
+export async function demo(call: CommandContext<unknown>): Promise<number> {
   const { given, io, cwd } = call
   const keep = given.text('keep')
   const directory = keep === undefined ? await mkdtemp(join(tmpdir(), 'svc-demo-')) : resolve(cwd, keep)
@@ -66,7 +68,7 @@ async function makeKey(operator: OperatorClient): Promise<string> {
 }
 
 async function play(
-  call: CommandContext,
+  call: CommandContext<StreamEvent | AnswerOf<typeof demoResult>>,
   client: SvcClient,
   agentId: string,
   keep: string | undefined,
