@@ -1,5 +1,5 @@
-// Writes from schemas/openapi.yaml what the code has of the HTTP interface: the types of what travels
-// (src/spec/generated/) and the validators of what is asked (src/server/generated/).
+// Writes from schemas/openapi.yaml and schemas/operator-requests.yaml what the code has of the HTTP interface: the types of
+// what travels (src/spec/generated/) and the validators of what is asked (src/server/generated/).
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +10,7 @@ import { parse } from 'yaml'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const api = parse(readFileSync(`${root}/schemas/openapi.yaml`, 'utf8'))
 const { schemas } = api.components
+const operatorRoutes = parse(readFileSync(`${root}/schemas/operator-requests.yaml`, 'utf8'))
 
 const nameOf = (ref) => ref.split('/').at(-1)
 const resolve = (part) => {
@@ -34,6 +35,7 @@ const literal = (value) => (typeof value === 'string' ? `'${value}'` : JSON.stri
 const typeOf = (schema) => {
   const {
     $ref,
+    'x-type': written,
     type,
     const: only,
     enum: values,
@@ -42,6 +44,7 @@ const typeOf = (schema) => {
     properties,
     additionalProperties,
   } = schema
+  if (written !== undefined) return written
   if ($ref !== undefined) return nameOf($ref)
   if (only !== undefined) return literal(only)
   if (values !== undefined) return values.map(literal).join(' | ')
@@ -78,13 +81,55 @@ const types = [
   ...Object.entries(schemas).map(([name, schema]) => declarationOf(name, schema)),
 ].join('\n')
 
+/** The schema of an operator route's query, in which a parameter says of itself that it is required. */
+const operatorQuery = (parameters) => ({
+  type: 'object',
+  required: Object.keys(parameters).filter((name) => parameters[name].required === true),
+  properties: Object.fromEntries(
+    Object.entries(parameters).map(([name, parameter]) => {
+      const { required: _required, ...schema } = parameter
+      return [name, schema]
+    }),
+  ),
+})
+
+/** `{ body }` and `{ query }` of a route, as schemas. */
+const requestOf = ({ body, query }) => ({ ...(body && { body }), ...(query && { query: operatorQuery(query) }) })
+
+const requests = Object.entries(operatorRoutes).map(([route, each]) => [route, requestOf(each)])
+
+const operatorTypes = `// Written by scripts/openapi.js from schemas/operator-requests.yaml.
+
+import type { JsonObject } from '../../base/json.ts'
+import type { CancelBody } from './api.ts'
+
+/** What the operator's own routes accept. Queries are as the server reads them; all travel as text. */
+export interface OperatorRequests<Bundle> {
+${requests
+  .map(
+    ([route, parts]) =>
+      `'${route}': { ${Object.entries(parts)
+        .map(([part, schema]) => `readonly ${part}: ${typeOf(schema)}`)
+        .join('; ')} }`,
+  )
+  .join('\n')}
+}
+`
+
 /* Validators */
 
 /** The schema with its references written out, and without what allows everything. */
 const whole = (schema) => {
   if (Array.isArray(schema)) return schema.map(whole)
   if (typeof schema !== 'object' || schema === null) return schema
-  const { description: _d, examples: _e, 'x-extensible-enum': _w, 'x-svc-extension': _x, ...rest } = resolve(schema)
+  const {
+    description: _d,
+    examples: _e,
+    'x-extensible-enum': _w,
+    'x-svc-extension': _x,
+    'x-type': _t,
+    ...rest
+  } = resolve(schema)
   if (rest.additionalProperties?.anyOf?.some(isAnything)) delete rest.additionalProperties
   return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, whole(value)]))
 }
@@ -109,7 +154,24 @@ const asked = {
   sessionsQuery: queryOf(api.paths['/v1/agents/{agentId}/sessions'].get.parameters),
   conversationQuery: queryOf(api.paths['/v1/runs/{runId}/conversation'].get.parameters),
   idempotencyKey: whole(api.components.parameters.idempotencyKey.schema),
+  ...Object.fromEntries(
+    requests.flatMap(([route, parts]) =>
+      Object.entries(parts).map(([part, schema]) => [`${route} ${part}`, whole(schema)]),
+    ),
+  ),
 }
+
+/** Types of the query parameters that are not texts, by route. */
+const queryTypes = Object.fromEntries(
+  requests
+    .filter(([, { query }]) => query)
+    .map(([route, { query }]) => [
+      route,
+      Object.fromEntries(
+        Object.entries(query.properties).flatMap(([name, { type }]) => (type === 'string' ? [] : [[name, type]])),
+      ),
+    ]),
+)
 
 const require = createRequire(import.meta.url)
 const { Ajv2020 } = require('ajv/dist/2020.js')
@@ -122,12 +184,17 @@ const validators = (every) => {
     allErrors: every,
     verbose: true,
     formats: { uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i },
+    allowUnionTypes: true,
     keywords: ['x-svc-says'],
     code: { source: true, esm: true, lines: false },
   })
   for (const [name, schema] of Object.entries(asked)) ajv.addSchema(schema, name)
-  const code = standalone(ajv, Object.fromEntries(Object.keys(asked).map((name) => [name, name])))
-  const table = `\nexport const checks = { ${Object.keys(asked).join(', ')} }\n`
+  // A route is no identifier, so checks are exported by number.
+  const code = standalone(ajv, Object.fromEntries(Object.keys(asked).map((name, at) => [`check${at}`, name])))
+  const table = `\nexport const checks = { ${Object.keys(asked)
+    .map((name, at) => `${JSON.stringify(name)}: check${at}`)
+    .join(', ')} }
+export const queryTypes = ${JSON.stringify(queryTypes)}\n`
   return buildSync({
     stdin: { contents: code.replaceAll('export const ', 'const ') + table, resolveDir: root, loader: 'js' },
     bundle: true,
@@ -146,6 +213,7 @@ interface Check {
   errors?: readonly ErrorObject[] | null
 }
 export declare const checks: Readonly<Record<${names.map(literal).join(' | ')}, Check>>
+export declare const queryTypes: Readonly<Record<string, Readonly<Record<string, 'integer' | 'boolean'>>>>
 `
 
 /* Writing */
@@ -156,6 +224,7 @@ const write = (path, text) => {
 }
 const style = await resolveConfig(`${root}/scripts/openapi.js`)
 write('src/spec/generated/api.ts', await format(types, { ...style, parser: 'typescript' }))
+write('src/spec/generated/operator.ts', await format(operatorTypes, { ...style, parser: 'typescript' }))
 for (const [name, every] of [
   ['first', false],
   ['every', true],

@@ -38,6 +38,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'scenario',
     'lint',
     'lsp',
+    'answers',
     'commands',
     'table',
     '.',

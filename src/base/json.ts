@@ -31,6 +31,13 @@ export function canonicalJson(value: unknown): string {
   throw new TypeError(`A ${typeof value} is no JSON value.`)
 }
 
+/** True if `value` has all that `wanted` has: objects are compared by the keys of `wanted`, other values must be equal. */
+export function containsJson(value: JsonValue, wanted: JsonValue): boolean {
+  if (isJsonObject(wanted) && isJsonObject(value))
+    return Object.entries(wanted).every(([key, each]) => Object.hasOwn(value, key) && containsJson(value[key]!, each))
+  return canonicalJson(wanted) === canonicalJson(value)
+}
+
 /** Maximum nesting of external values. They are stored inside other values, and SQLite allows 1,000 levels in all. */
 export const MAX_JSON_LEVELS = 256
 

@@ -41,22 +41,27 @@ export function answerTask(
   decision: boolean | TaskDecision,
   options: RequestOptions = {},
 ): Promise<MessageAccepted> {
-  const { comment, acknowledged, metadata, ...values } =
-    typeof decision === 'boolean' ? ({ approved: decision } satisfies TaskDecision as TaskDecision) : decision
-  const { arguments: edited, ...answer } = values
-  const digest = task.content.arguments_digest
+  const values = typeof decision === 'boolean' ? { approved: decision } : decision
+  return client.sendRunMessage(
+    runId,
+    toAnswerBody({ id: task.userTaskId, argumentsDigest: task.content.arguments_digest }, values),
+    options,
+  )
+}
+
+/** The message that answers a task, with the digest of the arguments that were shown. */
+export function toAnswerBody(
+  { id, argumentsDigest }: { readonly id: string; readonly argumentsDigest?: string | undefined },
+  { comment, acknowledged, metadata, arguments: edited, ...answer }: TaskDecision,
+): JsonObject {
   const meaning: JsonObject = {
     ...metadata,
-    ...(digest !== undefined && { 'svc/arguments_digest': digest }),
+    ...(argumentsDigest !== undefined && { 'svc/arguments_digest': argumentsDigest }),
     ...(comment !== undefined && { 'svc/comment': comment }),
     ...(acknowledged !== undefined && { 'svc/acknowledged': acknowledged }),
     ...(edited !== undefined && { 'svc/arguments': edited }),
   }
-  return client.sendRunMessage(
-    runId,
-    { userTaskId: task.userTaskId, ...answer, ...(Object.keys(meaning).length > 0 && { metadata: meaning }) },
-    options,
-  )
+  return { userTaskId: id, ...answer, ...(Object.keys(meaning).length > 0 && { metadata: meaning }) }
 }
 
 function pendingIn(conversation: ConversationResponse, runId: string): UserTask[] {

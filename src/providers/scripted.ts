@@ -13,7 +13,7 @@
  * that it fails, so that the next attempt sees the turn after it; when no turn is left, it fails every attempt.
  */
 import { loadRe2 } from '../base/re2.ts'
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { containsJson, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { ScriptCall, ScriptTurn } from '../spec/snapshot.ts'
 import { waitOrAbort, streamOfflineAnswer, type OfflineAnswer } from './offline-answer.ts'
 import {
@@ -89,17 +89,10 @@ function isMatch(when: NonNullable<ScriptTurn['when']>, messages: readonly Model
   if (when.tool !== undefined && !last.tools.some((name) => isNamed(when.tool!, name))) return false
   if (
     when.input !== undefined &&
-    !Object.entries(when.input).every(([key, value]) => Object.hasOwn(input, key) && covers(value, input[key]!))
+    !Object.entries(when.input).every(([key, value]) => Object.hasOwn(input, key) && containsJson(input[key]!, value))
   )
     return false
   return true
-}
-
-/** Objects are compared by the keys of the matcher; other values must be equal. */
-function covers(wanted: JsonValue, value: JsonValue): boolean {
-  if (isJsonObject(wanted) && isJsonObject(value))
-    return Object.entries(wanted).every(([key, each]) => Object.hasOwn(value, key) && covers(each, value[key]!))
-  return canonicalJson(wanted) === canonicalJson(value)
 }
 
 /** The last message: the user's, or all results since the last completion. */

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import { EGRESS_REFUSED } from '../base/egress.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import type { Redactor, Secret } from '../base/secret.ts'
+import { innermostMessage } from '../base/innermost-cause.ts'
 import { isRetryableStatus, ProviderError } from './provider.ts'
 
 export interface SdkErrorParts {
@@ -84,12 +85,4 @@ const codeOf = (error: unknown, depth = 0): string | undefined => {
   if (!(error instanceof Error) || depth > 8) return undefined
   const { code } = error as { code?: unknown }
   return typeof code === 'string' ? code : codeOf(error.cause, depth + 1)
-}
-
-/** The innermost cause tells what happened; the SDKs' own message is only "Connection error." */
-function innermostMessage(error: Error): string {
-  let innermost = error
-  for (let depth = 0; depth < 8 && innermost.cause instanceof Error && innermost.cause.message; depth++)
-    innermost = innermost.cause
-  return innermost.message
 }

@@ -9,6 +9,7 @@ import type { IdentifyCaller } from './auth/auth.ts'
 import type { NodeHandler } from './http/listen.ts'
 import { readJson, type BodyLimits } from './http/body.ts'
 import type { HttpReply } from './http/reply.ts'
+import { parseOperatorBody, parseOperatorQuery } from './http/validate.ts'
 import { serveRoutes, type ApiRoute, type HttpMethod } from './http/route.ts'
 import type { ServerServices } from './runtime/services.ts'
 import type { OperatorAction, OperatorRequest, OwnOperatorRoute } from './operator/act.ts'
@@ -109,8 +110,8 @@ function toRoute(
       const answer = await act({
         services,
         ...identity,
-        body: method === 'GET' ? undefined : await readJson(call, BODY),
-        query: call.url.searchParams,
+        body: method === 'GET' ? undefined : parseOperatorBody(line, await readJson(call, BODY)),
+        query: parseOperatorQuery(line, call.url.searchParams),
         id: (call.params['id'] ?? '').toLowerCase(),
         call,
       })

@@ -1,7 +1,7 @@
 /**
  * The operator application's interface: what `publish`, `deploy`, `keys`, `triggers`, `inbox` and the console speak.
  * HTTP over the Unix socket `admin.sock` of the server that holds the data directory, else in process under its lock.
- * One line a route, so that server and command line cannot drift apart. Bodies and answers are JSON; failures are `ErrorBody`.
+ * One line a route, so that server and command line cannot drift apart; requests are in `schemas/operator-requests.yaml`. Bodies and answers are JSON; failures are `ErrorBody`.
  */
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import type {
@@ -12,6 +12,7 @@ import type {
   StartRunResponse,
   TaskContent,
 } from './api.ts'
+import type { OperatorRequests } from './generated/operator.ts'
 import type { CompiledBundle, PublishedDocument, AgentSnapshot } from './snapshot.ts'
 
 export interface PublishedMember {
@@ -230,164 +231,81 @@ export interface OperatorList<T> {
 }
 
 /** A run that is not what its agent's documents say: for developers. */
-export interface RehearsalOptions {
-  /** `provider/name`, asked instead of the models of every agent. */
-  readonly model?: string
-  /** Absolute path: what models and tools answer is kept there. */
-  readonly record?: string
-  /** Absolute path of a recording: no model and no tool is asked. Not with `record`. */
-  readonly replay?: string
+export type RehearsalOptions = NonNullable<Requests['POST /runs']['body']['rehearsal']>
+
+type Requests = OperatorRequests<CompiledBundle>
+
+/**
+ * `METHOD path` -> what goes in and what comes out. What goes in is in `schemas/operator-requests.yaml`; a route that is not
+ * there takes no query and no body.
+ */
+export type OperatorRoutes = {
+  [R in keyof OperatorAnswers]: (R extends keyof Requests ? Requests[R] : unknown) & {
+    readonly answer: OperatorAnswers[R]
+  }
 }
 
-/** `METHOD path` -> what goes in and what comes out. A body of `undefined` means none. Query parameters are in `query`. */
 // prettier-ignore -- one line a route
-export interface OperatorRoutes {
+interface OperatorAnswers {
   'POST /publish': {
-    body: { bundle: CompiledBundle; deploy?: boolean; message?: string }
-    answer: {
-      published: PublishedMember[]
-      deployed?: { agentId: string; agentVersionId: string; from: string | null }
-    }
+    published: PublishedMember[]
+    deployed?: { agentId: string; agentVersionId: string; from: string | null }
   }
-  'POST /deploy': {
-    /** @property allowYanked without it a yanked version is refused */
-    body: { agent: string; version?: string; rollback?: boolean; allowYanked?: boolean }
-    answer: { agentId: string; from: string | null; to: string; agentVersionId: string; runningOnOld: number }
-  }
-  'GET /agents': { query: { usage?: 'true' }; answer: OperatorList<AgentView> }
-  'GET /versions': { query: { agent: string }; answer: OperatorList<VersionView> }
+  'POST /deploy': { agentId: string; from: string | null; to: string; agentVersionId: string; runningOnOld: number }
+  'GET /agents': OperatorList<AgentView>
+  'GET /versions': OperatorList<VersionView>
   /** Snapshot of a version: `agent` and `version` or the digest; for resolution, differences and `explain`. */
-  'GET /snapshot': { query: { agent?: string; version?: string; digest?: string }; answer: AgentSnapshot }
-  'GET /documents': { query: { kind: 'Tool' | 'Policy'; id: string }; answer: OperatorList<PublishedDocument> }
+  'GET /snapshot': AgentSnapshot
+  'GET /documents': OperatorList<PublishedDocument>
   /** A yanked version is never newly chosen; what pins it keeps it. */
-  'POST /yank': {
-    body: { kind: 'Agent' | 'Tool' | 'Policy'; id: string; version: string; yanked: boolean }
-    answer: { kind: 'Agent' | 'Tool' | 'Policy'; id: string; version: string; digest: string; yanked: boolean }
-  }
-  'POST /triggers': {
-    body: {
-      agent: string
-      type: 'api' | 'schedule'
-      name?: string
-      cron?: string
-      timeZone?: string
-      maxConcurrentRuns?: number
-      ratePerMinute?: number
-      ratePerDay?: number
-      allowIps?: string[]
-      exposeTimeline?: boolean
-    }
-    answer: TriggerView
-  }
-  'PATCH /triggers/:id': {
-    body: {
-      active?: boolean
-      exposeTimeline?: boolean
-      maxConcurrentRuns?: number | null
-      ratePerMinute?: number | null
-      ratePerDay?: number | null
-      allowIps?: string[]
-    }
-    answer: TriggerView
-  }
-  'DELETE /triggers/:id': { body: undefined; answer: { triggerId: string } }
-  'GET /triggers': { query: { agent?: string }; answer: OperatorList<TriggerView> }
-  /** `trigger` is an id or a name. `expiresInSeconds` makes a short-lived key. */
-  'POST /keys': {
-    /** `oneCommand`: what is done with the key is done by the one who asks for it. */
-    body: {
-      agent: string
-      trigger: string
-      allowUploads?: boolean
-      name?: string
-      oneCommand?: boolean
-      expiresInSeconds?: number
-    }
-    answer: CreatedKey
-  }
-  'POST /operator-keys': {
-    body: { email: string; roles?: readonly string[]; name?: string; expiresInSeconds?: number }
-    answer: CreatedOperatorKey
-  }
-  /** Both kinds, without `agent`. `all`: those of single commands too, when their time is over. */
-  'GET /keys': { query: { agent?: string; all?: 'true' }; answer: OperatorList<KeyView | OperatorKeyView> }
-  'POST /keys/:id/revoke': { body: undefined; answer: KeyView | OperatorKeyView }
-  /** Starts without a key, as the operator. `agent` is an id or `namespace.name`. Only a development server rehearses. */
-  'POST /runs': { body: { agent: string; input: JsonObject; rehearsal?: RehearsalOptions }; answer: StartRunResponse }
-  /** `ending`: a unique ending of a run id; `agent`, `status` (comma-separated), `waiting`, `since`, `session`, `skip`, `take`. */
-  'GET /runs': {
-    query: {
-      ending?: string
-      agent?: string
-      status?: string
-      waiting?: string
-      since?: string
-      session?: string
-      skip?: string
-      take?: string
-    }
-    answer: OperatorList<RunView>
-  }
+  'POST /yank': { kind: 'Agent' | 'Tool' | 'Policy'; id: string; version: string; digest: string; yanked: boolean }
+  'POST /triggers': TriggerView
+  'PATCH /triggers/:id': TriggerView
+  'DELETE /triggers/:id': { triggerId: string }
+  'GET /triggers': OperatorList<TriggerView>
+  'POST /keys': CreatedKey
+  'POST /operator-keys': CreatedOperatorKey
+  /** Both kinds, without `agent`. */
+  'GET /keys': OperatorList<KeyView | OperatorKeyView>
+  'POST /keys/:id/revoke': KeyView | OperatorKeyView
+  /** Starts without a key, as the operator. `agent` is an id or `namespace.name`. */
+  'POST /runs': StartRunResponse
+  'GET /runs': OperatorList<RunView>
   /** All routes of `/v1` answer here, with an operator as principal and never redacted; these two are called by name. */
-  'GET /v1/runs/:id': { query: Record<string, never>; answer: RunStatusBody }
-  'GET /v1/runs/:id/conversation': { query: Record<string, never>; answer: Conversation }
-  'POST /runs/:id/cancel': { body: { reason?: string }; answer: { runId: string; before: string; after: string } }
+  'GET /v1/runs/:id': RunStatusBody
+  'GET /v1/runs/:id/conversation': Conversation
+  'POST /runs/:id/cancel': { runId: string; before: string; after: string }
   /** As `POST /v1/runs/{runId}/messages`, with the operator's authority. `as`: the identity that the request has. */
-  'POST /runs/:id/messages': { body: JsonObject & { as?: string }; answer: MessageAccepted }
+  'POST /runs/:id/messages': MessageAccepted
   /** As the API lists them; without `agent` those of every agent. */
-  'GET /sessions': {
-    query: { agent?: string; versionId?: string; status?: string; ending?: string; skip?: string; take?: string }
-    answer: OperatorList<SessionListItem & { readonly agent?: string }>
-  }
-  'GET /sessions/:id': { query: Record<string, never>; answer: SessionView }
+  'GET /sessions': OperatorList<SessionListItem & { readonly agent?: string }>
+  'GET /sessions/:id': SessionView
   /** Finalized files, newest first. */
-  'GET /files': { query: { skip?: string; take?: string }; answer: OperatorList<FileView> }
-  /** The bytes; `key` is the object key or the file name. */
-  'GET /files/content': { query: { key: string }; answer: never }
-  'GET /tasks': {
-    query: { ending?: string; agent?: string; kind?: string; all?: string; operator?: string }
-    answer: OperatorList<InboxItem>
-  }
-  'GET /tasks/:id': { query: Record<string, never>; answer: InboxItem }
+  'GET /files': OperatorList<FileView>
+  /** The bytes. */
+  'GET /files/content': never
+  'GET /tasks': OperatorList<InboxItem>
+  'GET /tasks/:id': InboxItem
   /** Looks whether a call of unknown outcome happened, with the read-only tool that its author named. */
-  'POST /tasks/:id/probe': { body: undefined; answer: ProbeView }
+  'POST /tasks/:id/probe': ProbeView
   /** Recorded policy decisions, oldest first: of a run's whole tree, of an agent, since an RFC 3339 time. */
-  'GET /decisions': { query: { run?: string; agent?: string; since?: string }; answer: OperatorList<RecordedDecision> }
+  'GET /decisions': OperatorList<RecordedDecision>
   /** The log, a line of JSON each, oldest first; `http`: the requests instead of everything else. */
-  'GET /logs': {
-    query: {
-      run?: string
-      agent?: string
-      level?: string
-      since?: string
-      grep?: string
-      http?: 'true'
-      status?: string
-      path?: string
-      follow?: 'true'
-    }
-    answer: never
-  }
+  'GET /logs': never
   /** A `.tar.gz` of database and files; `x-svc-runs` and `x-svc-objects` tell how many. */
-  'POST /backup': { body: undefined; answer: never }
+  'POST /backup': never
   /** What a restore holds, and what may repeat when it is released. */
-  'GET /restored': { query: Record<string, never>; answer: RestoredView }
+  'GET /restored': RestoredView
   /** Releases everything, or what is named: a run by any run of its tree, an agent with its triggers, a trigger. */
-  'POST /restored/release': {
-    body: { run?: string; agent?: string; trigger?: string }
-    answer: { runs: number; triggers: number }
-  }
+  'POST /restored/release': { runs: number; triggers: number }
   'GET /status': {
-    query: Record<string, never>
-    answer: {
-      version: string
-      pid: number
-      url: string | null
-      uploadUrl: string | null
-      workspace: string
-      /** Who the request comes from: the credential's email, else the local identity. */
-      operator: string
-      startedAt: string
-    }
+    version: string
+    pid: number
+    url: string | null
+    uploadUrl: string | null
+    workspace: string
+    /** Who the request comes from: the credential's email, else the local identity. */
+    operator: string
+    startedAt: string
   }
 }

@@ -25,7 +25,7 @@ export interface EditedArguments {
   /** As of a vote. */
   readonly approver: string
   readonly at: Instant
-  readonly argumentsDigest: Digest
+  readonly argumentsDigest: string
   /** Decision of the policies about these arguments; absent where they are not evaluated again. */
   readonly decision?: DecidedPolicy['decision']
 }
@@ -48,16 +48,13 @@ export interface TaskAnswer {
   readonly metadata?: JsonObject
 }
 
-export interface TaskRecord {
-  readonly id: TaskId
-  readonly sessionId: SessionId
-  readonly runId: RunId
-  readonly kind: TaskKind
-  readonly status: TaskStatus
-  /** The call that waits for this task; absent for limit and output escalations. */
-  readonly callId?: string
-  /** What an `escalation` is about. */
-  readonly about?: 'policy' | 'limit' | 'output' | 'timeout' | 'dispatch'
+/**
+ * What a task asks, about which call, and what stopped that call: the same words in the store, the engine, the inbox and the
+ * card. `kind` and the words about answers are open, since a newer server may send others.
+ */
+export interface TaskRequest {
+  readonly kind: string
+  readonly status: string
   readonly title: string
   readonly prompt?: string
   readonly reason?: string
@@ -68,32 +65,64 @@ export interface TaskRecord {
     readonly side_effect_class: string | null
   }
   readonly arguments?: JsonValue
+  readonly argumentsDigest?: string
+  readonly policies?: readonly DecidedPolicy[]
+  readonly authorityRef?: string
+  readonly approvalsRequired?: number
+  /** In order; what the last one gave is `arguments`. Absent where nobody edited. */
+  readonly edits?: readonly EditedArguments[]
+  readonly comprehensionRequired?: boolean
+  readonly context?: JsonObject
+  readonly options?: readonly { readonly id: string; readonly label: string }[]
+  readonly min?: number
+  readonly max?: number
+  readonly onReject?: string
+  readonly onModify?: string
+  /** What happens when nobody answers until `expiresAt`. */
+  readonly onTimeout?: string
+  readonly expiresAt?: Instant
+}
+
+export interface TaskRecord extends TaskRequest {
+  readonly id: TaskId
+  readonly sessionId: SessionId
+  readonly runId: RunId
+  readonly kind: TaskKind
+  readonly status: TaskStatus
+  /** The call that waits for this task; absent for limit and output escalations. */
+  readonly callId?: string
+  /** What an `escalation` is about. */
+  readonly about?: 'policy' | 'limit' | 'output' | 'timeout' | 'dispatch'
   readonly argumentsDigest?: Digest
   /** Digest of the action that would run (policies, section 5); recomputed before it does. */
   readonly actionDigest?: Digest
   readonly decisionId?: DecisionId
-  readonly policies?: readonly DecidedPolicy[]
-  readonly authorityRef?: string
-  readonly approvalsRequired?: number
   readonly votes: readonly TaskVote[]
-  /** In order; what the last one gave is `arguments`. Absent where nobody edited. */
-  readonly edits?: readonly EditedArguments[]
-  readonly comprehensionRequired?: boolean
   readonly approverRole?: string
   readonly separationOfDuties?: boolean
-  readonly context?: JsonObject
   /** The process that sent a call of unknown outcome, as host and process id: for operators alone. */
   readonly worker?: string
-  readonly options?: readonly { readonly id: string; readonly label: string }[]
-  readonly min?: number
-  readonly max?: number
   readonly onReject?: 'return_to_agent' | 'fail'
   readonly onModify?: 'revalidate' | 'accept' | 'reject'
   readonly onTimeout?: 'deny' | 'allow' | 'escalate'
-  readonly expiresAt?: Instant
   readonly createdAt: Instant
   readonly completedAt?: Instant
   readonly answer?: TaskAnswer
+}
+
+/** Distinct approvals that count. */
+export const countApprovals = (task: TaskRecord): number => task.votes.filter((vote) => vote.approved).length
+
+/** A task as people see and answer it, whichever interface it came through. */
+export interface ShownTask extends TaskRequest {
+  /** Of the task; of the run where `kind` is `reply`, which has no task. */
+  readonly id: string
+  readonly runId: string
+  /** `namespace.name`, with its version where that is known. */
+  readonly agent: string
+  readonly approvalsReceived: number
+  /** An API key may answer it. */
+  readonly apiCompletable: boolean
 }
 
 /** The answer to a task or a conversational pause, as passed to the engine. */

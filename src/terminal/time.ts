@@ -1,19 +1,11 @@
 import type { Instant } from '../base/clock.ts'
 
+export { shortDuration, shortId } from '../base/short-text.ts'
+
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-
-/** A duration for a table: `4ms`, `8.1s`, `42s`, `29m`, `5h`, `3d`. */
-export function shortDuration(ms: number): string {
-  if (ms < SECOND) return `${Math.round(ms)}ms`
-  if (ms < 9.95 * SECOND) return `${(ms / SECOND).toFixed(1)}s`
-  if (ms < MINUTE) return `${Math.floor(ms / SECOND)}s`
-  if (ms < HOUR) return `${Math.floor(ms / MINUTE)}m`
-  if (ms < 2 * DAY) return `${Math.floor(ms / HOUR)}h`
-  return `${Math.floor(ms / DAY)}d`
-}
 
 /** A duration in a sentence: `4 ms`, `8.1 s`, `42 s`, `2 min 5 s`, `30 min`, `5 h`, `3 days`. */
 export function formatDuration(ms: number): string {
@@ -47,9 +39,6 @@ export function formatRelative(then: Instant, now: Instant): string {
 export function timeOfDay(instant: Instant, offsetMinutes = -new Date(instant).getTimezoneOffset()): string {
   return new Date(instant + offsetMinutes * MINUTE).toISOString().slice(11, 19)
 }
-
-/** The last six digits of a UUID, since its beginning is the time. Other text is returned unchanged. */
-export const shortId = (id: string): string => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? id.slice(-6) : id)
 
 function parts(ms: number, unit: number, name: string, lesser: number, lesserName: string): string {
   const rest = Math.floor((ms % unit) / lesser)

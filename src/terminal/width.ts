@@ -1,12 +1,8 @@
 import { createRequire } from 'node:module'
 import type stringWidth from 'string-width'
+import { isPlain } from '../base/escape-text.ts'
 
 let measure: typeof stringWidth | undefined
-
-/** True for printable ASCII, one column per character: most text. */
-export const isPlain = (text: string): boolean => PLAIN.test(text)
-
-const PLAIN = /^[\x20-\x7e]*$/
 
 /** Number of columns of a text; styles take none. */
 export function widthOf(text: string): number {

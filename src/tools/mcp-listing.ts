@@ -3,6 +3,7 @@ import type { Tool } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../base/json.ts'
 import { createRedactor } from '../base/secret.ts'
 import type { FetchFunction } from '../base/transport.ts'
+import { innermostMessage } from '../base/innermost-cause.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
 import type { ListedTool, ToolListing } from './listed-tool.ts'
@@ -42,20 +43,12 @@ export async function listMcpTools(
       await connection.close()
     }
   } catch (error) {
-    return { problem: redactor.text(`MCP server "${server.name}" does not list its tools: ${innermostCause(error)}`) }
+    return {
+      problem: redactor.text(
+        `MCP server "${server.name}" does not list its tools: ${innermostMessage(error).slice(0, 500)}`,
+      ),
+    }
   }
-}
-
-/** The message of the innermost cause; the errors around it only say that something failed. */
-export function innermostCause(error: unknown): string {
-  let innermost = error
-  for (
-    let depth = 0;
-    depth < 8 && innermost instanceof Error && innermost.cause instanceof Error && innermost.cause.message;
-    depth++
-  )
-    innermost = innermost.cause
-  return innermost instanceof Error ? innermost.message.slice(0, 500) : String(innermost)
 }
 
 /** The parts of a server's tool description that svc uses. */

@@ -9,13 +9,14 @@ import { InexactNumberError, unsafeNumberIn } from '../base/exact-number.ts'
 import { isTooDeep, parseJson, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { Redactor } from '../base/secret.ts'
 import { isUnsent, type FetchFunction } from '../base/transport.ts'
+import { innermostMessage } from '../base/innermost-cause.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { BoundTool, JsonSchema, AgentSnapshot } from '../spec/snapshot.ts'
 import { checkForeignSchema } from './check.ts'
 import { ATTEMPT_HEADER, connectMcp, type CallOptions, type McpConnection } from './mcp-connection.ts'
 import { mcpCredentials, missingSecret } from './mcp-credentials.ts'
 import { digestOfTool } from './listed-tool.ts'
-import { innermostCause, toListedTool } from './mcp-listing.ts'
+import { toListedTool } from './mcp-listing.ts'
 import { truncatedOutcome, withDeadline, inexactNumberOutcome, returnedOutcome, tooDeepOutcome } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
@@ -249,7 +250,7 @@ function toFailedOutcome(
   status: number | 'protocol' | undefined,
   dispatched: boolean,
 ): ToolOutcome {
-  const why = innermostCause(error)
+  const why = innermostMessage(error).slice(0, 500)
   if (typeof status === 'number' && status < 500)
     return { at: 'not_sent', code: 'refused', error: `MCP server "${server}" answered ${status}: ${why}` }
   if (!dispatched)

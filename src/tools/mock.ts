@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { Clock } from '../base/clock.ts'
 import { parseDuration } from '../base/duration.ts'
-import { canonicalJson, isJsonObject, type JsonValue } from '../base/json.ts'
+import { containsJson } from '../base/json.ts'
 import type { MockResult } from '../spec/config.ts'
 import { returnedOutcome } from './outcome.ts'
 import type { ToolInvocation, ToolOutcome } from './tool.ts'
@@ -14,7 +14,7 @@ export async function answerMock(
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
   const started = clock.monotonic()
-  const chosen = canned.find(({ when }) => when === undefined || matchesPartially(when, invocation.arguments))
+  const chosen = canned.find(({ when }) => when === undefined || containsJson(invocation.arguments, when))
   if (!chosen) return returnedOutcome(`No canned result of ${invocation.tool.id} matches these arguments.`, true, 0)
   try {
     const delay = chosen.delay === undefined ? 0 : (parseDuration(chosen.delay) ?? 0)
@@ -27,13 +27,4 @@ export async function answerMock(
   return chosen.error === undefined
     ? returnedOutcome(chosen.result ?? null, false, took)
     : returnedOutcome(chosen.error, true, took)
-}
-
-/** Objects are compared by the keys of the matcher; other values must be equal. */
-function matchesPartially(wanted: JsonValue, value: JsonValue): boolean {
-  if (isJsonObject(wanted) && isJsonObject(value))
-    return Object.entries(wanted).every(
-      ([key, each]) => Object.hasOwn(value, key) && matchesPartially(each, value[key]!),
-    )
-  return canonicalJson(wanted) === canonicalJson(value)
 }

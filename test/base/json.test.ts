@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalJson, jsonDepth, parseJson } from '../../src/base/json.ts'
+import { canonicalJson, containsJson, jsonDepth, parseJson, type JsonValue } from '../../src/base/json.ts'
 
 test('canonical text sorts keys, prints numbers as ECMAScript does and has no space', () => {
   // The example of RFC 8785, section 3.2.3, less its control characters.
@@ -48,4 +48,15 @@ test('JSON from outside has at most 256 levels', () => {
   expect(JSON.stringify(parseJson(nested(256)))).toBe(nested(256))
   expect(() => parseJson(nested(258))).toThrow(new SyntaxError('nested deeper than 256 levels'))
   expect(() => parseJson(nested(400_000))).toThrow(new SyntaxError('nested deeper than 256 levels'))
+})
+
+test.each<[JsonValue, JsonValue, boolean]>([
+  [{ a: 1, b: { c: [1, 2], d: 0 } }, { b: { c: [1, 2] } }, true],
+  [{ a: 1 }, {}, true],
+  [{ a: [1, 2] }, { a: [1] }, false],
+  [{ a: [{ b: 1, c: 2 }] }, { a: [{ b: 1 }] }, false],
+  [{}, { toString: null }, false],
+  [null, {}, false],
+])('%j contains %j: %j', (value, wanted, contains) => {
+  expect(containsJson(value, wanted)).toBe(contains)
 })

@@ -6,8 +6,8 @@ import { createVirtualTime } from '../../src/cli/scenario/virtual-time.ts'
 const approval = (id: string, amount: number): WaitingTask => ({
   id,
   kind: 'approval',
-  tool: 'acme.refunds',
-  args: { amount },
+  tool: { name: 'refunds', ref: 'acme.refunds', version: '1.0.0', side_effect_class: 'irreversible_action' },
+  arguments: { amount },
 })
 const reply = (id: string): WaitingTask => ({ id, kind: 'reply' })
 
@@ -58,28 +58,33 @@ describe('a rulebook', () => {
 })
 
 describe.each<[string, DecisionRule, Partial<WaitingTask>, object]>([
-  ['an approval', { approve: true }, {}, { approved: true, metadata: { 'svc/acknowledged': true } }],
-  ['a rejection with its reason', { reject: 'no' }, {}, { approved: false, metadata: { 'svc/comment': 'no' } }],
-  ['one word', { decide: 'reject' }, {}, { approved: false }],
+  ['an approval', { approve: true }, {}, { userTaskId: '1', approved: true, metadata: { 'svc/acknowledged': true } }],
+  [
+    'a rejection with its reason',
+    { reject: 'no' },
+    {},
+    { userTaskId: '1', approved: false, metadata: { 'svc/comment': 'no' } },
+  ],
+  ['one word', { decide: 'reject' }, {}, { userTaskId: '1', approved: false }],
   [
     'an edit approves',
     { edit: { a: 1 } },
     {},
-    { approved: true, metadata: { 'svc/arguments': { a: 1 }, 'svc/acknowledged': true } },
+    { userTaskId: '1', approved: true, metadata: { 'svc/arguments': { a: 1 }, 'svc/acknowledged': true } },
   ],
   [
     'an option by its label',
     { option: 'Blue' },
     { kind: 'multi_option', options: [{ id: 'b', label: 'Blue' }] },
-    { selectedOptionId: 'b' },
+    { userTaskId: '1', selectedOptionId: 'b' },
   ],
-  ['a number', { number: 3 }, { kind: 'number' }, { numberValue: 3 }],
+  ['a number', { number: 3 }, { kind: 'number' }, { userTaskId: '1', numberValue: 3 }],
   ['a reply', { text: 'hello' }, { kind: 'reply' }, { text: 'hello' }],
   [
     'what happened',
     { option: 'happened', text: 'done' },
     { kind: 'anomaly_review', options: [{ id: 'happened', label: 'It happened' }] },
-    { selectedOptionId: 'happened', metadata: { 'svc/result': 'done' } },
+    { userTaskId: '1', selectedOptionId: 'happened', metadata: { 'svc/result': 'done' } },
   ],
 ])('%s', (_, rule, asked, message) => {
   test('is sent as the message that says it', () => {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { TaskContent } from '../../src/spec/api.ts'
-import { drawAnswered, drawApproval, keysOf, type ApprovalContext } from '../../src/terminal/approval.ts'
+import { presentTask } from '../../src/spec/task-card.ts'
+import { readClientTask } from '../../src/spec/task-content.ts'
+import { drawAnswered, drawApproval } from '../../src/terminal/approval.ts'
 import { widthOf } from '../../src/terminal/text.ts'
 import { canvasOf } from './recording.ts'
 
@@ -34,14 +36,25 @@ const task = (more: Partial<TaskContent> = {}): TaskContent => ({
   ...more,
 })
 
-const asking: ApprovalContext = {
-  now: Date.parse('2026-11-20T10:42:00.000Z'),
-  agent: 'acme.refund-desk@1.2.0',
-  runId: '019a9f3e-0000-7000-8000-0000003f2a91',
-}
+const AGENT = 'acme.refund-desk@1.2.0'
+
+/** The card of a task as the interface sends it. */
+const cardOf = (content: TaskContent, agent = AGENT) =>
+  presentTask(
+    readClientTask(
+      {
+        userTaskId: content.user_task_id,
+        runId: '019a9f3e-0000-7000-8000-0000003f2a91',
+        apiCompletable: true,
+        content,
+      },
+      agent,
+    ),
+    Date.parse('2026-11-20T10:42:00.000Z'),
+  )
 
 test('says who asks, what would run, why it was stopped, until when, and which keys answer', () => {
-  expect(drawApproval(canvasOf(100), task(), asking)).toEqual([
+  expect(drawApproval(canvasOf(100), cardOf(task()))).toEqual([
     '┌ Approval needed · acme.refunds · irreversible_action · expires in 30m (then deny)',
     '│ asks      acme.refund-desk@1.2.0 · run 3f2a91',
     '│ calls     acme.refunds@1.2.0',
@@ -62,7 +75,7 @@ test('says who gave the arguments that are shown, where an approver edited them'
     decision: 'require_approval',
   })
   const edits = [edit('operator:olga'), edit('key:019a9f3e-0000-7000-8000-0000003f2a91')]
-  expect(drawApproval(canvasOf(100), task({ edits }), asking).slice(3, 6)).toEqual([
+  expect(drawApproval(canvasOf(100), cardOf(task({ edits }))).slice(3, 6)).toEqual([
     '│ with      ┆ order   "A-1042"',
     '│           ┆ amount  180',
     '│ edited    by key 3f2a91',
@@ -73,12 +86,12 @@ test.each([
   ['acme.refund-limit@1.0.0 requires an approval: args.amount > 100 (180).', []],
   ['Is the parcel really lost?', ['│ question  Is the parcel really lost?']],
 ])('asks %j only where the policy does not say the same', (prompt, rows) => {
-  const card = drawApproval(canvasOf(100), task({ prompt }), asking)
+  const card = drawApproval(canvasOf(100), cardOf(task({ prompt })))
   expect(card.filter((line) => line.includes('question'))).toEqual(rows)
 })
 
 test('says all of it on a narrow terminal too', () => {
-  expect(drawApproval(canvasOf(40), task(), asking)).toEqual([
+  expect(drawApproval(canvasOf(40), cardOf(task()))).toEqual([
     '┌ Approval needed · acme.refunds ·',
     '│ irreversible_action',
     '│ asks      acme.refund-desk@1.2.0 · run',
@@ -101,8 +114,7 @@ test('says all of it on a narrow terminal too', () => {
 test('colours the frame and what the eye should find, not the values', () => {
   const card = drawApproval(
     canvasOf(100, 1),
-    task({ policies: [], reason: '', expires_at: undefined } as object),
-    asking,
+    cardOf(task({ policies: [], reason: '', expires_at: undefined } as object)),
   )
   expect(card).toEqual([
     '\x1b[33m┌\x1b[39m \x1b[1mApproval needed · acme.refunds · irreversible_action\x1b[22m',
@@ -121,7 +133,7 @@ test('no argument can look like a line of the card', () => {
     ['long '.repeat(20)]: '\u202e' + 'z'.repeat(2000),
     '': { deep: ['\x9b2J'] },
   }
-  const card = drawApproval(canvasOf(60), task({ arguments: hostile }), asking)
+  const card = drawApproval(canvasOf(60), cardOf(task({ arguments: hostile })))
   expect(card).toEqual([
     '┌ Approval needed · acme.refunds · irreversible_action',
     '│ asks      acme.refund-desk@1.2.0 · run 3f2a91',
@@ -151,12 +163,14 @@ test('no words of others can leave their place', () => {
   const forged = 'Fine.\r\n└ [a]pprove\x1b[1A\u202e'
   const card = drawApproval(
     canvasOf(80),
-    task({
-      reason: forged,
-      authority_ref: forged,
-      tool: { name: 'x', ref: forged, version: forged, side_effect_class: forged },
-    }),
-    { ...asking, agent: forged },
+    cardOf(
+      task({
+        reason: forged,
+        authority_ref: forged,
+        tool: { name: 'x', ref: forged, version: forged, side_effect_class: forged },
+      }),
+      forged,
+    ),
   )
   for (const line of card.slice(0, -1)) expect(line).toMatch(/^[┌│] /)
   for (const line of card) expect(widthOf(line)).toBeLessThanOrEqual(80)
@@ -181,7 +195,7 @@ test('lists the options of a choice', () => {
     { id: 'addr_2', label: 'Main street 4' },
   ]
   expect(
-    drawApproval(canvasOf(80), bare({ kind: 'multi_option', prompt: 'Which address is right?', options }), asking),
+    drawApproval(canvasOf(80), cardOf(bare({ kind: 'multi_option', prompt: 'Which address is right?', options }))),
   ).toEqual([
     '┌ Choice needed',
     '│ asks      acme.refund-desk@1.2.0 · run 3f2a91',
@@ -194,9 +208,10 @@ test('lists the options of a choice', () => {
 
 test('names the bounds of a number, and a deadline that is over', () => {
   expect(
-    drawApproval(canvasOf(80), bare({ kind: 'number', prompt: 'Total?', min: 0, expires_at: '2026-11-20T10:00:00Z' }), {
-      ...asking,
-    }),
+    drawApproval(
+      canvasOf(80),
+      cardOf(bare({ kind: 'number', prompt: 'Total?', min: 0, expires_at: '2026-11-20T10:00:00Z' })),
+    ),
   ).toEqual([
     '┌ Number needed · expired',
     '│ asks      acme.refund-desk@1.2.0 · run 3f2a91',
@@ -229,8 +244,8 @@ test.each([
   ],
 ])('keys of %s', (_, more, keys) => {
   expect(
-    keysOf(task(more))
-      .map(({ key }) => key)
+    cardOf(task(more))
+      .actions.map(({ key }) => key)
       .join(''),
   ).toBe(keys)
 })

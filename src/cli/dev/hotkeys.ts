@@ -1,7 +1,7 @@
 /** Keys of `svc dev` on a terminal. Source: command line, 2.3. */
 import { isJsonObject } from '../../base/json.ts'
 import { isFailure } from '../../base/failure.ts'
-import type { UserTask } from '../../client/index.ts'
+import { readInboxItem } from '../../spec/task-content.ts'
 import { shortId } from '../../terminal/time.ts'
 import { safeText } from '../../terminal/text.ts'
 import { buildBundle } from '../release/build.ts'
@@ -66,18 +66,15 @@ async function answerNext({ call, operator }: HotkeyContext, signal: AbortSignal
   const { items } = await operator.call('GET /tasks', { query: {} })
   const [item] = items
   if (!item) return call.out.message('Nothing waits for anybody.')
-  if (!item.task) {
+  if (item.kind === 'reply') {
     call.out.message(safeText(item.why))
     const text = (await call.io.prompts.text('Reply (empty: later):', signal)).trim()
     if (text !== '') await operator.call('POST /runs/:id/messages', { id: item.runId, body: { text } })
     return
   }
   const client = operatorClient(operator, call.io.fetch)
-  const { userTaskId, runId, kind, apiCompletable, task } = item
-  // The client's content and the operator's are the same fields.
-  const content = task as unknown as UserTask['content']
   const prompt = { call, client, answering: client, operator, agent: item.agent }
-  await decideTask(prompt, runId, { userTaskId, runId, kind, title: task.title, apiCompletable, content }, signal)
+  await decideTask(prompt, item.runId, readInboxItem(item), signal)
 }
 
 async function lintNow({ call, project, path, operator }: HotkeyContext): Promise<void> {

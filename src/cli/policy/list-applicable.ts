@@ -23,8 +23,18 @@ interface Concerned {
   readonly source: string | null
 }
 
+/** What `--json` prints of a tool, a sub-agent or a policy. */
+export interface ConsideredPolicies {
+  readonly ref: string
+  readonly considered: readonly Concerned[]
+}
+
 /** @param reference `namespace.name` of a tool, a sub-agent or a policy @throws Failure `not_found` */
-export async function explainConcerns(call: CommandContext, project: Project, reference: string): Promise<void> {
+export async function explainConcerns(
+  call: CommandContext<ConsideredPolicies>,
+  project: Project,
+  reference: string,
+): Promise<void> {
   const { mode, out } = call
   const id = reference.split('@')[0]!
   const { bundle } = await compileBundleAt(call, project, project.directory)

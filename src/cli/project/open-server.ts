@@ -110,7 +110,7 @@ export async function openServerNearPort(opening: OpenServerOptions, address: Li
 
 /** The first line of stdout, which scripts wait for. */
 export const readyLine = ({ url, uploadUrl }: RunningServer) => ({
-  type: 'ready',
+  type: 'ready' as const,
   url,
   uploadUrl,
   consoleUrl: null,

@@ -17,11 +17,14 @@ type OperatorRoute = keyof OperatorRoutes
 type OperatorAnswer<R extends OperatorRoute> = OperatorRoutes[R]['answer']
 type OperatorArguments<R extends OperatorRoute> = (OperatorRoutes[R] extends { body: infer B }
   ? { readonly body: B }
-  : { readonly body?: never }) & {
-  readonly query?: OperatorRoutes[R] extends { query: infer Q } ? Q : never
+  : { readonly body?: undefined }) & {
+  readonly query?: OperatorRoutes[R] extends { query: infer Q } ? QueryTexts<Q> : Record<string, never>
   /** For `:id` in the path. */
   readonly id?: string
 }
+
+/** Parameters as they travel. */
+type QueryTexts<Q> = { readonly [K in keyof Q]: Q[K] extends number | boolean | undefined ? string : Q[K] }
 
 export type SendRequest = (request: Request) => Promise<Response>
 

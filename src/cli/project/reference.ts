@@ -2,6 +2,8 @@
 import { fail } from '../../base/failure.ts'
 import { agentIdOf, isUuid } from '../../base/ids.ts'
 import type { AgentView, InboxItem, RunView } from '../../spec/operator.ts'
+import type { ShownTask } from '../../spec/task.ts'
+import { readInboxItem } from '../../spec/task-content.ts'
 import { nearestWord } from '../shell/nearest.ts'
 import type { OperatorClient } from './operator.ts'
 
@@ -58,8 +60,8 @@ const onlyRun = (text: string, items: readonly RunView[]): string =>
   only(text, 'run', items, (each) => `${each.runId} (${each.agent}, ${each.status})`).runId
 
 /** A pending or decided task, by id, ending or `@waiting`. */
-export async function taskOf(text: string, operator: OperatorClient): Promise<InboxItem> {
-  if (isUuid(text)) return await operator.call('GET /tasks/:id', { id: text.toLowerCase() })
+export async function taskOf(text: string, operator: OperatorClient): Promise<ShownTask> {
+  if (isUuid(text)) return readInboxItem(await operator.call('GET /tasks/:id', { id: text.toLowerCase() }))
   if (text === '@waiting') return onlyTask(text, (await operator.call('GET /tasks', { query: {} })).items)
   if (!ENDING.test(text))
     throw fail(
@@ -73,12 +75,12 @@ export async function taskOf(text: string, operator: OperatorClient): Promise<In
   )
 }
 
-const onlyTask = (text: string, items: readonly InboxItem[]): InboxItem =>
+const onlyTask = (text: string, items: readonly InboxItem[]): ShownTask =>
   only(
     text,
     'task',
-    items.filter((each) => each.kind !== 'reply'),
-    (each) => `${each.userTaskId} (${each.kind}, ${each.agent})`,
+    items.filter((each) => each.kind !== 'reply').map(readInboxItem),
+    (each) => `${each.id} (${each.kind}, ${each.agent})`,
   )
 
 function only<T>(text: string, what: string, items: readonly T[], show: (item: T) => string): T {

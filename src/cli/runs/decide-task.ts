@@ -2,9 +2,12 @@
 import { fail, isFailure } from '../../base/failure.ts'
 import { InexactNumberError, isExactNumber } from '../../base/exact-number.ts'
 import { isJsonObject, parseJson as parse, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { answerTask, type TaskDecision, type SvcClient, type UserTask } from '../../client/index.ts'
+import type { TaskDecision, SvcClient } from '../../client/index.ts'
+import { toAnswerBody } from '../../client/tasks.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
-import { drawApproval, keysOf } from '../../terminal/approval.ts'
+import type { ShownTask } from '../../spec/task.ts'
+import { presentTask } from '../../spec/task-card.ts'
+import { drawApproval } from '../../terminal/approval.ts'
 import { safeJson, safeText } from '../../terminal/text.ts'
 import { drawTimeline } from '../../terminal/timeline.ts'
 import { askAcknowledgement } from './acknowledge.ts'
@@ -18,8 +21,8 @@ import { RemoteError } from '../shell/remote.ts'
 import { drawProbe } from './task-channel.ts'
 import { explainTask } from './why.ts'
 
-export interface TaskPromptContext {
-  readonly call: CommandContext
+export interface TaskPromptContext<Answer = never> {
+  readonly call: CommandContext<Answer>
   readonly client: SvcClient
   readonly answering: SvcClient
   /** Absent where a key answers. */
@@ -38,19 +41,19 @@ export type DecisionEnd = 'answered' | 'later' | 'gone'
 export async function decideTask(
   session: TaskPromptContext,
   runId: string,
-  task: UserTask,
+  task: ShownTask,
   signal: AbortSignal,
 ): Promise<DecisionEnd> {
   const { out } = session.call
   if (!task.apiCompletable && !session.operator) {
-    out.message(`task ${task.userTaskId.slice(-6)} (${task.kind}) can only be completed by an operator: svc inbox`)
+    out.message(`task ${task.id.slice(-6)} (${task.kind}) can only be completed by an operator: svc inbox`)
     return 'later'
   }
   for (;;) {
     const decision = await ask(session, runId, task, signal)
     if (decision === 'later') return 'later'
     if (decision === 'again') continue
-    const answer = await answerTask(session.answering, runId, task, decision)
+    const answer = await session.answering.sendRunMessage(runId, toAnswerBody(task, decision))
     if (answer.error === undefined) {
       out.message(`  ${describeDecision(decision)}`)
       return 'answered'
@@ -77,18 +80,18 @@ const describeDecision = (decision: TaskDecision): string =>
 type PromptAnswer = TaskDecision | 'later' | 'again'
 
 async function ask(
-  { call, client, operator, agent }: TaskPromptContext,
+  { call, client, operator }: TaskPromptContext,
   runId: string,
-  task: UserTask,
+  task: ShownTask,
   signal: AbortSignal,
 ): Promise<PromptAnswer> {
   const { io } = call
   const screen = messageScreen(call)
-  const { content } = task
-  screen.lines(...drawApproval(screen, content, { now: io.clock.now(), agent, runId: task.runId }))
+  const card = presentTask(task, io.clock.now())
+  screen.lines(...drawApproval(screen, card))
   const key = await io.prompts.key(
     '?',
-    keysOf(content).map((each) => each.key),
+    card.actions.map((each) => each.key),
     signal,
   )
   switch (key) {
@@ -103,7 +106,7 @@ async function ask(
     case 't':
       return await askValue(call, task, signal)
     case 'w':
-      screen.lines(...explainTask(screen, content))
+      screen.lines(...explainTask(screen, task))
       return 'again'
     case 'c': {
       const { items, runs } = await client.getConversation(runId)
@@ -116,7 +119,7 @@ async function ask(
     case 'l':
       return 'later'
     default: {
-      const option = content.options?.[Number(key) - 1]
+      const option = task.options?.[Number(key) - 1]
       if (!option) return 'again'
       return task.kind === 'anomaly_review'
         ? await askOutcome(call, task, option.id, signal)
@@ -126,31 +129,27 @@ async function ask(
 }
 
 /** Result of the probe tool that the author named, or the reason why it cannot be called. */
-async function probeTask(operator: OperatorClient | undefined, { userTaskId }: UserTask): Promise<readonly string[]> {
+async function probeTask(operator: OperatorClient | undefined, { id }: ShownTask): Promise<readonly string[]> {
   try {
-    return drawProbe(await operator!.call('POST /tasks/:id/probe', { id: userTaskId, body: undefined }))
+    return drawProbe(await operator!.call('POST /tasks/:id/probe', { id, body: undefined }))
   } catch (error) {
     if (isFailure(error) || error instanceof RemoteError) return [safeText(error.message)]
     throw error
   }
 }
 
-async function askApproval(
-  { io, out }: CommandContext,
-  { content }: UserTask,
-  signal: AbortSignal,
-): Promise<PromptAnswer> {
-  const output = outputUnderReview(content)
+async function askApproval({ io, out }: CommandContext, task: ShownTask, signal: AbortSignal): Promise<PromptAnswer> {
+  const output = outputUnderReview(task)
   if (output !== undefined) return { approved: true, textValue: (await io.prompts.edit(output, signal)).trim() }
-  if (content.comprehension_required !== true) return { approved: true }
-  if (await askAcknowledgement(content, io, signal)) return { approved: true, acknowledged: true }
+  if (task.comprehensionRequired !== true) return { approved: true }
+  if (await askAcknowledgement(task.arguments, io, signal)) return { approved: true, acknowledged: true }
   out.message('that is not what the call says; nothing was approved')
   return 'again'
 }
 
-async function askEdit(call: CommandContext, { content }: UserTask, signal: AbortSignal): Promise<PromptAnswer> {
+async function askEdit(call: CommandContext, task: ShownTask, signal: AbortSignal): Promise<PromptAnswer> {
   const { io, out } = call
-  const before = JSON.stringify(content.arguments ?? {}, null, 2)
+  const before = JSON.stringify(task.arguments ?? {}, null, 2)
   try {
     const edited = parseJson(await io.prompts.edit(`${before}\n`, signal), 'What was saved')
     if (!isJsonObject(edited)) throw fail('usage', { what: 'Arguments are an object.' })
@@ -158,11 +157,10 @@ async function askEdit(call: CommandContext, { content }: UserTask, signal: Abor
       out.message('nothing was changed')
       return 'again'
     }
-    messageScreen(call).lines(...changesOf(content.arguments ?? {}, edited))
+    messageScreen(call).lines(...changesOf(task.arguments ?? {}, edited))
     if ((await io.prompts.key('approve with these arguments?  [y]es  [n]o', ['y', 'n'], signal)) === 'n') return 'again'
-    if (content.comprehension_required !== true) return { approved: true, arguments: edited }
-    if (await askAcknowledgement({ ...content, arguments: edited }, io, signal))
-      return { approved: true, arguments: edited, acknowledged: true }
+    if (task.comprehensionRequired !== true) return { approved: true, arguments: edited }
+    if (await askAcknowledgement(edited, io, signal)) return { approved: true, arguments: edited, acknowledged: true }
     return 'again'
   } catch (error) {
     if (!isFailure(error)) throw error
@@ -185,12 +183,12 @@ function changesOf(before: JsonValue, edited: JsonObject): string[] {
 /** Decision on a call with unknown outcome. If it happened, the person enters the result for the model. */
 async function askOutcome(
   { io }: CommandContext,
-  { content }: UserTask,
+  { context }: ShownTask,
   optionId: string,
   signal: AbortSignal,
 ): Promise<TaskDecision> {
   if (optionId !== 'happened') return { selectedOptionId: optionId }
-  const otherwise = content.context?.['probe'] === undefined ? 'none' : 'what a probe found'
+  const otherwise = context?.['probe'] === undefined ? 'none' : 'what a probe found'
   const typed = (await io.prompts.text(`Its result, as JSON or text (empty: ${otherwise}):`, signal)).trim()
   return { selectedOptionId: optionId, ...(typed !== '' && { metadata: { 'svc/result': jsonOrText(typed) } }) }
 }
@@ -207,13 +205,13 @@ export function jsonOrText(typed: string): JsonValue {
 /** Asks for a text, a number or one of many options. An empty line leaves the task open. */
 async function askValue(
   { io, out }: CommandContext,
-  { kind, content }: UserTask,
+  { kind, options }: ShownTask,
   signal: AbortSignal,
 ): Promise<PromptAnswer> {
   const typed = (await io.prompts.text('Answer (empty: later):', signal)).trim()
   if (typed === '') return 'later'
   try {
-    return valueOf(kind, content.options, typed)
+    return valueOf(kind, options, typed)
   } catch (error) {
     if (!isFailure(error)) throw error
     out.message(error.message)
@@ -225,7 +223,7 @@ async function askValue(
  * Parses the typed answer by the kind of the task.
  * @throws Failure `usage`
  */
-export function valueOf(kind: string, options: Readonly<UserTask['content']['options']>, typed: string): TaskDecision {
+export function valueOf(kind: string, options: ShownTask['options'], typed: string): TaskDecision {
   if (options && options.length > 0) return { selectedOptionId: readOption(options, typed).id }
   if (kind === 'number') return { numberValue: readNumber(typed) }
   return { textValue: typed }

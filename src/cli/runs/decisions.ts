@@ -1,11 +1,13 @@
 /** Scripted answers to tasks: `decide` of a scenario, and the file of `svc run --decide`. */
 import { parseDuration } from '../../base/duration.ts'
-import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { toAnswerBody } from '../../client/tasks.ts'
 import { createFinding, type Diagnostic } from '../../documents/text/diagnostic.ts'
 import type { DocumentSpans } from '../../documents/text/document.ts'
 import { readCondition } from '../../policy/condition/condition.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'
 import { evaluateCondition } from '../../policy/condition/evaluate.ts'
+import type { ShownTask } from '../../spec/task.ts'
 import { readOption } from '../shell/options.ts'
 
 export interface DecisionRule {
@@ -29,18 +31,8 @@ export interface DecisionRule {
   readonly roles?: readonly string[]
 }
 
-/** A waiting task as rules match it. */
-export interface WaitingTask {
-  /** Of the task, or of the question that a reply answers. */
-  readonly id: string
-  /** Kind of task, or `reply`. */
-  readonly kind: string
-  readonly tool?: string
-  readonly args?: JsonValue
-  readonly options?: readonly { readonly id: string; readonly label: string }[]
-  /** Digest of `args`: which arguments the answer is about. */
-  readonly argsDigest?: string
-}
+/** What rules match of a task. Of a reply `id` names the question. */
+export type WaitingTask = Pick<ShownTask, 'id' | 'kind' | 'tool' | 'arguments' | 'options' | 'argumentsDigest'>
 
 export interface ScriptedAnswers {
   /**
@@ -68,33 +60,28 @@ export function createScriptedAnswers(rules: readonly DecisionRule[]): ScriptedA
 
 function matchesTask(rule: DecisionRule, task: WaitingTask): boolean {
   if (rule.task === undefined ? task.kind === 'reply' && rule.text === undefined : rule.task !== task.kind) return false
-  if (rule.tool !== undefined && rule.tool !== task.tool) return false
+  if (rule.tool !== undefined && rule.tool !== task.tool?.ref) return false
   if (rule.when === undefined) return true
   const { condition } = readCondition(rule.when)
   return condition !== undefined && evaluateCondition(condition, factsOf(task)).truth === 'true'
 }
 
-/** The message that the rule sends, without the ids. @throws Failure `usage` for an option that is not offered */
+/** The message that the rule sends. @throws Failure `usage` for an option that is not offered */
 export function answerOf(rule: DecisionRule, task: WaitingTask): JsonObject {
   if (task.kind === 'reply') return { text: rule.text ?? '' }
   const approved = verdictOf(rule)
   const reason = rule.reason ?? (typeof rule.reject === 'string' ? rule.reject : undefined)
   const isOutcome = task.kind === 'anomaly_review' && rule.text !== undefined
-  const metadata = {
-    ...(reason !== undefined && { 'svc/comment': reason }),
-    ...(rule.edit && { 'svc/arguments': rule.edit }),
-    // Writing the rule counts as reading the arguments.
-    ...(approved === true && { 'svc/acknowledged': true }),
-    ...(isOutcome && { 'svc/result': rule.text }),
-    ...(task.argsDigest !== undefined && { 'svc/arguments_digest': task.argsDigest }),
-  }
-  return {
+  return toAnswerBody(task, {
     ...(approved !== undefined && { approved }),
-    ...(rule.text !== undefined && !isOutcome && { textValue: rule.text }),
+    ...(rule.text !== undefined && (isOutcome ? { metadata: { 'svc/result': rule.text } } : { textValue: rule.text })),
     ...(rule.number !== undefined && { numberValue: rule.number }),
     ...(rule.option !== undefined && { selectedOptionId: optionOf(rule.option, task) }),
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-  } as JsonObject
+    ...(reason !== undefined && { comment: reason }),
+    ...(rule.edit && { arguments: rule.edit }),
+    // Writing the rule counts as reading the arguments.
+    ...(approved === true && { acknowledged: true }),
+  })
 }
 
 const optionOf = (option: string | number, { options = [] }: WaitingTask): string =>
@@ -132,10 +119,10 @@ export function ruleFindings(file: DocumentSpans, rules: readonly DecisionRule[]
 }
 
 /** Facts of the call only: conditions on the run or its history are unknown and match nothing. */
-function factsOf({ args = null, tool = '' }: WaitingTask): CallFacts {
+function factsOf({ arguments: args = null, tool }: WaitingTask): CallFacts {
   return {
     args,
-    tool: { id: tool, version: '', wire_name: '', kind: 'tool', labels: {} },
+    tool: { id: tool?.ref ?? '', version: '', wire_name: '', kind: 'tool', labels: {} },
     agent: { id: '', version: '', classifications: [], labels: {} },
     run: {
       depth: 0,

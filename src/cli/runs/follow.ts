@@ -1,12 +1,8 @@
 /** Follows a run: shows its events, asks a person to decide its tasks, and returns where it stopped. */
-import {
-  answerTask,
-  isWaiting,
-  pendingTasks,
-  type RunStatus,
-  type StreamEvent,
-  type UserTask,
-} from '../../client/index.ts'
+import { isWaiting, pendingTasks, type RunStatus, type StreamEvent } from '../../client/index.ts'
+import { toAnswerBody } from '../../client/tasks.ts'
+import type { ShownTask } from '../../spec/task.ts'
+import { readClientTask, readInboxItem } from '../../spec/task-content.ts'
 import { safeText } from '../../terminal/text.ts'
 import { createLiveTimeline } from '../../terminal/timeline.ts'
 import { decideTask, type TaskPromptContext } from './decide-task.ts'
@@ -30,11 +26,11 @@ export interface FollowOptions {
 /** Why following ended: the run ended, it waits (for `task` where it is one), or `maxWaitMs` passed (`gaveUp`). */
 export interface FollowEnd {
   readonly run: RunStatus
-  readonly task?: UserTask
+  readonly task?: ShownTask
   readonly gaveUp: boolean
 }
 
-export async function followRun(session: TaskPromptContext, options: FollowOptions): Promise<FollowEnd> {
+export async function followRun(session: TaskPromptContext<StreamEvent>, options: FollowOptions): Promise<FollowEnd> {
   const { call, client } = session
   const { runId, onTask } = options
   const stop = new AbortController()
@@ -45,7 +41,7 @@ export async function followRun(session: TaskPromptContext, options: FollowOptio
   let gaveUp = false
   let failure: unknown
 
-  const stopFollowing = (run: RunStatus, task?: UserTask): void => {
+  const stopFollowing = (run: RunStatus, task?: ShownTask): void => {
     end = { run, gaveUp: false, ...(task && { task }) }
     stop.abort()
   }
@@ -62,11 +58,12 @@ export async function followRun(session: TaskPromptContext, options: FollowOptio
       if (now.status === 'WaitingForHITL') stopFollowing(now)
       return
     }
-    for (const task of pending) {
-      if (seen.has(task.userTaskId) || signal.aborted) continue
+    for (const each of pending) {
+      const task = readClientTask(each, session.agent)
+      if (seen.has(task.id) || signal.aborted) continue
       const closed = new AbortController()
-      seen.set(task.userTaskId, closed)
-      if (await answeredByRule(session, options, task)) continue
+      seen.set(task.id, closed)
+      if (await applyRule(session, options, task, task.runId)) continue
       if (onTask === 'wait') {
         call.out.message(`waiting for ${describeTask(task)}`)
         continue
@@ -75,13 +72,11 @@ export async function followRun(session: TaskPromptContext, options: FollowOptio
         return stopFollowing(run, task)
     }
   }
-  const promptForTask = async (task: UserTask, closing: AbortSignal, closed: AbortSignal): Promise<boolean> => {
+  const promptForTask = async (task: ShownTask, closing: AbortSignal, closed: AbortSignal): Promise<boolean> => {
     if (onTask === 'reject') {
       if (task.kind !== 'approval' && task.kind !== 'escalation') return false
-      const { error } = await answerTask(session.answering, runId, task, {
-        approved: false,
-        comment: 'Rejected by --on-task reject.',
-      })
+      const decision = { approved: false, comment: 'Rejected by --on-task reject.' }
+      const { error } = await session.answering.sendRunMessage(runId, toAnswerBody(task, decision))
       return error === undefined
     }
     try {
@@ -132,21 +127,6 @@ export async function followRun(session: TaskPromptContext, options: FollowOptio
   return end ?? { run: await client.getRun(runId), gaveUp }
 }
 
-const answeredByRule = (session: TaskPromptContext, options: FollowOptions, task: UserTask): Promise<boolean> =>
-  applyRule(
-    session,
-    options,
-    {
-      id: task.userTaskId,
-      kind: task.kind,
-      ...(task.content.tool && { tool: task.content.tool.ref }),
-      ...(task.content.arguments !== undefined && { args: task.content.arguments }),
-      ...(task.content.arguments_digest !== undefined && { argsDigest: task.content.arguments_digest }),
-      ...(task.content.options && { options: task.content.options }),
-    },
-    task.runId,
-  )
-
 /** Answers by rules until none matches: each rule is the vote of another person. */
 async function applyRule(
   session: TaskPromptContext,
@@ -161,7 +141,6 @@ async function applyRule(
   rulebook!.recordUse(rule, question)
   const body = {
     ...answerOf(rule, question),
-    ...(question.kind !== 'reply' && { userTaskId: question.id }),
     ...(rule.as !== undefined && { as: rule.as }),
   }
   const { error } = await operator.call('POST /runs/:id/messages', { id: runId, body })
@@ -172,14 +151,13 @@ async function applyRule(
   )
   if (error !== undefined || question.kind === 'reply') return error === undefined
   // A rule may edit the arguments: the next one is matched against the edited ones.
-  const { status, args = null, argsDigest } = await operator.call('GET /tasks/:id', { id: question.id })
-  const now = argsDigest === undefined ? question : { ...question, args, argsDigest }
-  return status !== 'pending' || (await applyRule(session, options, now, runId))
+  const now = readInboxItem(await operator.call('GET /tasks/:id', { id: question.id }))
+  return now.status !== 'pending' || (await applyRule(session, options, now, runId))
 }
 
 /** `approval of acme.refunds (task 9c1e77)`. */
-export const describeTask = (task: UserTask): string =>
-  `${task.kind}${task.content.tool ? ` of ${safeText(task.content.tool.ref)}` : ''} (task ${task.userTaskId.slice(-6)})`
+export const describeTask = (task: ShownTask): string =>
+  `${task.kind}${task.tool ? ` of ${safeText(task.tool.ref)}` : ''} (task ${task.id.slice(-6)})`
 
 const asksForSomebody = ({ subject, data }: StreamEvent, runId: string): boolean =>
   subject === 'engine.user_task.created' || (subject === 'engine.run.paused' && data.runId === runId)
@@ -192,7 +170,7 @@ function closeTask(event: StreamEvent, seen: ReadonlyMap<string, AbortController
 }
 
 function createDrawing(
-  { call }: TaskPromptContext,
+  { call }: TaskPromptContext<StreamEvent>,
   { runId, onTask, show, events }: FollowOptions,
 ): (event: StreamEvent) => Promise<void> {
   const screen = messageScreen(call)

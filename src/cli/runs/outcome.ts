@@ -1,13 +1,46 @@
 /** The last words of a command that stayed with a run, and its exit code. Source: command line, 1.4 and 2.4. */
-import { isTerminal, isWaiting, type RunStatus } from '../../client/index.ts'
+import { isoOrNull } from '../../base/clock.ts'
+import type { JsonValue } from '../../base/json.ts'
+import { isTerminal, isWaiting, type RunStatus, type StreamEvent } from '../../client/index.ts'
 import { safeBlock, safeText } from '../../terminal/text.ts'
 import { formatDuration } from '../../terminal/time.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { describeTask, type FollowEnd } from './follow.ts'
 import { Interrupted } from '../shell/io.ts'
 
+/** What `--json` prints of a run that was followed. */
+export interface RunOutcome {
+  readonly runId: string
+  readonly sessionId: string
+  readonly status: string
+  readonly output: JsonValue
+  readonly error?: string
+  readonly totalTokensUsed: number
+  readonly durationMs: number
+  /** The task that the run waits for. */
+  readonly task?: {
+    readonly userTaskId: string
+    readonly kind: string
+    readonly tool?: string
+    readonly args?: JsonValue
+    readonly expiresAt: string | null
+  }
+}
+
+/** The last line where events are printed before it. */
+interface RunResultLine extends RunOutcome {
+  readonly type: 'result'
+}
+
+/** All that a command may print that follows a run. */
+export type FollowAnswer = RunOutcome | RunResultLine | StreamEvent
+
 /** stdout gets the output and nothing else. */
-export async function printOutcome(call: CommandContext, followed: FollowEnd, events: boolean): Promise<number> {
+export async function printOutcome(
+  call: CommandContext<RunOutcome | RunResultLine>,
+  followed: FollowEnd,
+  events: boolean,
+): Promise<number> {
   const { mode, out } = call
   const { run, task, gaveUp } = followed
   if (mode.json) {
@@ -30,7 +63,7 @@ export async function printOutcome(call: CommandContext, followed: FollowEnd, ev
     out.hint(`  see:  svc runs watch ${id}`)
     return 9
   }
-  const short = task?.userTaskId.slice(-6)
+  const short = task?.id.slice(-6)
   if (task && (task.kind === 'approval' || task.kind === 'escalation'))
     out.message(
       `waiting for ${describeTask(task)}. Answer with: svc approve ${short}   or   svc reject ${short} --reason …`,
@@ -56,7 +89,7 @@ export function printInterrupted(call: CommandContext, runId: string, error: unk
   return reason.signal === 'SIGINT' ? 130 : 143
 }
 
-function resultOf(call: CommandContext, { run, task }: FollowEnd): object {
+function resultOf(call: CommandContext, { run, task }: FollowEnd): RunOutcome {
   const { runId, sessionId, status, output, error, totalTokensUsed } = run
   return {
     runId,
@@ -68,11 +101,11 @@ function resultOf(call: CommandContext, { run, task }: FollowEnd): object {
     durationMs: durationOf(call, run),
     ...(task && {
       task: {
-        userTaskId: task.userTaskId,
+        userTaskId: task.id,
         kind: task.kind,
-        ...(task.content.tool && { tool: task.content.tool.ref }),
-        ...(task.content.arguments !== undefined && { args: task.content.arguments }),
-        expiresAt: task.content.expires_at ?? null,
+        ...(task.tool && { tool: task.tool.ref }),
+        ...(task.arguments !== undefined && { args: task.arguments }),
+        expiresAt: isoOrNull(task.expiresAt),
       },
     }),
   }

@@ -3,10 +3,12 @@
  * where a key was given. Source: command line, 1.1.
  */
 import { fail } from '../../base/failure.ts'
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
-import { pendingTasks, type SvcClient, type UserTask } from '../../client/index.ts'
-import type { MessageAccepted, TaskContent } from '../../spec/api.ts'
-import type { InboxItem, ProbeView } from '../../spec/operator.ts'
+import { pendingTasks, type SvcClient, type TaskDecision } from '../../client/index.ts'
+import { toAnswerBody } from '../../client/tasks.ts'
+import type { MessageAccepted } from '../../spec/api.ts'
+import type { ProbeView } from '../../spec/operator.ts'
+import type { ShownTask } from '../../spec/task.ts'
+import { readClientTask } from '../../spec/task-content.ts'
 import { safeJson, safeText } from '../../terminal/text.ts'
 import { shortId } from '../../terminal/time.ts'
 import type { CommandContext } from '../shell/command.ts'
@@ -33,18 +35,14 @@ export interface AnswerReport {
 }
 
 export interface TaskChannel {
-  find(text: string): Promise<InboxItem>
+  find(text: string): Promise<ShownTask>
   /**
    * Sends one answer with the digest of the reviewed arguments, so that it cannot approve changed ones.
    * @throws RefusedAnswer
    */
-  answer(
-    item: InboxItem,
-    answer: JsonObject,
-    metadata: JsonObject,
-  ): Promise<{ verdict: AnswerReceipt; told: AnswerReport }>
+  answer(task: ShownTask, decision: TaskDecision): Promise<{ verdict: AnswerReceipt; told: AnswerReport }>
   /** Runs the probe of an `anomaly_review`: whether its call happened. @throws Failure `usage` with an API key */
-  probe(item: InboxItem): Promise<ProbeView>
+  probe(task: ShownTask): Promise<ProbeView>
 }
 
 export async function withTaskChannel<T>(call: CommandContext, work: (desk: TaskChannel) => Promise<T>): Promise<T> {
@@ -66,17 +64,17 @@ export async function withTaskChannel<T>(call: CommandContext, work: (desk: Task
 function operatorDesk(operator: OperatorClient, as: string | undefined): TaskChannel {
   return {
     find: (text) => taskOf(text, operator),
-    probe: ({ userTaskId }) => operator.call('POST /tasks/:id/probe', { id: userTaskId, body: undefined }),
-    async answer(item, answer, metadata) {
-      const body = { ...bodyOf(item, answer, metadata), ...(as !== undefined && { as }) }
+    probe: ({ id }) => operator.call('POST /tasks/:id/probe', { id, body: undefined }),
+    async answer({ id, runId, argumentsDigest }, decision) {
+      const body = { ...toAnswerBody({ id, argumentsDigest }, decision), ...(as !== undefined && { as }) }
       const { url } = await operator.call('GET /status', {})
       const { status: runStatus, duplicate } = accepted(
-        await operator.call('POST /runs/:id/messages', { id: item.runId, body }),
+        await operator.call('POST /runs/:id/messages', { id: runId, body }),
       )
-      const { status, approvals } = await operator.call('GET /tasks/:id', { id: item.userTaskId })
+      const { status, approvals } = await operator.call('GET /tasks/:id', { id })
       return {
         verdict: {
-          userTaskId: item.userTaskId,
+          userTaskId: id,
           status,
           approvals: { have: approvals.have, need: approvals.need },
           runStatus,
@@ -99,7 +97,7 @@ function apiDesk(client: SvcClient, runId: string): TaskChannel {
           text,
           candidates: found.map(({ userTaskId, kind }) => `${userTaskId} (${kind})`).join(', '),
         })
-      return toItem(found[0]!)
+      return readClientTask(found[0]!, '')
     },
     probe() {
       throw fail(
@@ -108,34 +106,24 @@ function apiDesk(client: SvcClient, runId: string): TaskChannel {
         { fix: 'svc inbox --operator' },
       )
     },
-    async answer(item, answer, metadata) {
+    async answer(task, decision) {
       const { status: runStatus, duplicate } = accepted(
-        await client.sendRunMessage(runId, bodyOf(item, answer, metadata)),
+        await client.sendRunMessage(runId, toAnswerBody(task, decision)),
       )
       const { items } = await client.getConversation(runId)
       const now = items
-        .map(({ content }) => content as unknown as TaskContent | null)
-        .find((each) => each?.user_task_id === item.userTaskId)
+        .filter((each) => each.type === 'UserTaskReq')
+        .find(({ content }) => content.user_task_id === task.id)?.content
       return {
         verdict: {
-          userTaskId: item.userTaskId,
+          userTaskId: task.id,
           status: now?.status ?? 'completed',
-          approvals: { have: now?.approvals_received ?? 0, need: item.approvals.need },
+          approvals: { have: now?.approvals_received ?? 0, need: task.approvalsRequired ?? 1 },
           runStatus,
         },
         told: { again: duplicate === true, served: true },
       }
     },
-  }
-}
-
-function bodyOf(item: InboxItem, answer: JsonObject, metadata: JsonObject): JsonObject {
-  const meaning = { ...metadata, ...(item.argsDigest !== undefined && { 'svc/arguments_digest': item.argsDigest }) }
-  return {
-    runId: item.runId,
-    userTaskId: item.userTaskId,
-    ...answer,
-    ...(Object.keys(meaning).length > 0 && { metadata: meaning }),
   }
 }
 
@@ -152,29 +140,8 @@ const FIXES: Readonly<Record<string, string>> = {
     'SVC_OPERATOR_KEY or --operator-key-file says who you are; svc keys create --operator --email EMAIL --role ROLE makes one.',
 }
 
-const toItem = ({ userTaskId, kind, runId, apiCompletable, content }: UserTask): InboxItem => ({
-  userTaskId,
-  kind,
-  runId,
-  sessionId: content.session_id ?? '',
-  agent: '',
-  ...(content.tool && { tool: content.tool.ref }),
-  ...(content.arguments !== undefined && { args: content.arguments }),
-  ...(content.arguments_digest !== undefined && { argsDigest: content.arguments_digest }),
-  why: content.prompt ?? content.title,
-  reason: content.reason ?? null,
-  ...(content.options && { options: content.options }),
-  approvals: { have: content.approvals_received ?? 0, need: content.approvals_required ?? 1, by: [] },
-  createdAt: '',
-  expiresAt: content.expires_at ?? null,
-  onTimeout: null,
-  apiCompletable,
-  status: content.status,
-  task: content,
-})
-
 /** The end of a confirmation: what the run does next. */
-export const nextOf = ({ runId }: InboxItem, { served }: AnswerReport, then = 'continues'): string =>
+export const nextOf = ({ runId }: Pick<ShownTask, 'runId'>, { served }: AnswerReport, then = 'continues'): string =>
   served ? `run ${shortId(runId)} ${then}` : `run ${shortId(runId)} goes on when a server runs: svc dev or svc serve`
 
 /** Result of a probe: the call in one line, the result in the next. */
@@ -182,9 +149,3 @@ export const drawProbe = ({ name, arguments: given, result, isError }: ProbeView
   safeText(`${name} ${JSON.stringify(given)}`),
   `${isError ? 'failed: ' : ''}${safeJson(result)}`,
 ]
-
-/** `acme.refunds amount 180`. */
-export function subjectOf({ tool, kind, args }: InboxItem): string {
-  const amount = isJsonObject(args) ? Object.entries(args).find(([, value]) => typeof value === 'number') : undefined
-  return safeText([tool ?? kind, ...(amount ? [amount[0], JSON.stringify(amount[1])] : [])].join(' '))
-}

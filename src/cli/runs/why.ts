@@ -1,11 +1,14 @@
 /** What stopped a call, policy by policy, with the values that were seen. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import type { TaskContent } from '../../spec/api.ts'
+import type { TaskRequest } from '../../spec/task.ts'
 import type { Canvas } from '../../terminal/screen.ts'
 import { padText, safeText, widthOf } from '../../terminal/text.ts'
 
-export const explainTask = (canvas: Canvas, task: TaskContent): string[] =>
-  explainPolicies(canvas, (task.policies ?? []) as readonly JsonValue[])
+export const explainTask = (canvas: Canvas, { policies = [] }: TaskRequest): string[] =>
+  explainPolicies(
+    canvas,
+    policies.map((policy) => ({ ...policy })),
+  )
 
 /** A line for each policy that was considered: fired ones are marked, the others say why they did not matter. */
 export function explainPolicies({ theme, width }: Canvas, policies: readonly JsonValue[]): string[] {

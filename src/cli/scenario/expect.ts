@@ -1,5 +1,5 @@
 /** Compares what a scenario expects with what the run did. */
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { canonicalJson, containsJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { TimelineItem } from '../../spec/api.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
@@ -41,7 +41,7 @@ export function findMismatches(
   for (const wanted of expect.calls ?? []) {
     const same = calls.filter(
       ({ tool, arguments: args }) =>
-        tool === wanted.tool && (wanted.arguments === undefined || matchesExpected(wanted.arguments, args)),
+        tool === wanted.tool && (wanted.arguments === undefined || containsJson(args, wanted.arguments)),
     )
     if (wanted.times === undefined ? same.length === 0 : same.length !== wanted.times)
       found.push({
@@ -132,15 +132,6 @@ const toDecision = (nameOf: NameOf) => (item: TimelineItem) => {
       .filter((each) => each['matched'] !== 'false' && each['decision'] === decision)
       .map((each) => textOf(each['id'])),
   }
-}
-
-/** Compares objects by the expected keys only, everything else whole. */
-function matchesExpected(wanted: JsonValue, value: JsonValue): boolean {
-  if (isJsonObject(wanted) && isJsonObject(value))
-    return Object.entries(wanted).every(
-      ([key, each]) => Object.hasOwn(value, key) && matchesExpected(each, value[key]!),
-    )
-  return canonicalJson(wanted) === canonicalJson(value)
 }
 
 function isSubsequence(wanted: readonly string[], subjects: readonly string[]): boolean {

@@ -8,18 +8,13 @@ import type { Cassette } from '../../spec/cassette.ts'
 import type { InboxItem } from '../../spec/operator.ts'
 import { isTerminal } from '../../spec/run.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
+import type { ShownTask } from '../../spec/task.ts'
+import { describeCause, describeSubject } from '../../spec/task-card.ts'
+import { readInboxItem } from '../../spec/task-content.ts'
 import type { SessionTree } from '../../store/store.ts'
 import type { Project } from '../project/project.ts'
 import { RemoteError } from '../shell/remote.ts'
-import { subjectOf } from '../runs/task-channel.ts'
-import {
-  answerOf,
-  createScriptedAnswers,
-  delayOf,
-  type WaitingTask,
-  type DecisionRule,
-  type ScriptedAnswers,
-} from '../runs/decisions.ts'
+import { answerOf, createScriptedAnswers, delayOf, type DecisionRule, type ScriptedAnswers } from '../runs/decisions.ts'
 import type { Scenario } from './scenario.ts'
 import { fakeFiles } from './files.ts'
 import { openScenarioServer, type ScenarioServer } from './scenario-server.ts'
@@ -140,8 +135,7 @@ function countWork({ runs }: SessionTree): { readonly waits: number; readonly mo
 
 interface PendingAnswer {
   readonly rule: DecisionRule
-  readonly item: InboxItem
-  readonly task: WaitingTask
+  readonly task: ShownTask
   readonly at: Instant
 }
 
@@ -156,17 +150,17 @@ async function answerOrAdvance(
   const { items } = await operator.call('GET /tasks', { query: {} })
   let next: PendingAnswer | undefined
   for (const item of items) {
-    const task = toWaitingTask(item)
+    const task = toQuestion(item)
     const rule = answers.choose(task)
     if (!rule) {
-      undecided.add(describeTask(item))
+      undecided.add(describeTask(task))
       // The task's own time-out answers it; that of the run counts only where the scenario expects it.
       if (item.expiresAt === null && !expect?.limits?.includes('max_hitl_wait_minutes'))
-        return `nobody answers ${describeTask(item)}`
+        return `nobody answers ${describeTask(task)}`
       continue
     }
     const at = Math.max(time.clock.now(), Date.parse(item.createdAt) + delayOf(rule))
-    if (!next || at < next.at) next = { rule, item, task, at }
+    if (!next || at < next.at) next = { rule, task, at }
   }
   const due = Math.min((await store.nextTimerAt()) ?? Infinity, time.asleep.until ?? Infinity)
   if (next && next.at < due) {
@@ -181,35 +175,32 @@ async function answerOrAdvance(
 async function answerTask(
   server: ScenarioServer,
   answers: ScriptedAnswers,
-  { rule, item, task }: PendingAnswer,
+  { rule, task }: PendingAnswer,
 ): Promise<string | undefined> {
   try {
-    const body = { ...answerOf(rule, task), ...(item.kind !== 'reply' && { userTaskId: item.userTaskId }) }
-    const { error } = await server.answer(item.runId, body, {
+    const { error } = await server.answer(task.runId, answerOf(rule, task), {
       ...(rule.as !== undefined && { id: rule.as }),
       ...(rule.roles && { roles: rule.roles }),
     })
     answers.recordUse(rule, task)
-    return error === undefined ? undefined : `the answer to ${describeTask(item)} is refused: ${error}`
+    return error === undefined ? undefined : `the answer to ${describeTask(task)} is refused: ${error}`
   } catch (error) {
-    if (error instanceof RemoteError || isFailure(error)) return `the answer to ${describeTask(item)}: ${error.message}`
+    if (error instanceof RemoteError || isFailure(error)) return `the answer to ${describeTask(task)}: ${error.message}`
     throw error
   }
 }
 
 /** Reply requests have no task id, so the run, time and question identify them. */
-const toWaitingTask = (item: InboxItem): WaitingTask => ({
-  id: item.kind === 'reply' ? `${item.runId} ${item.createdAt} ${item.why}` : item.userTaskId,
-  kind: item.kind,
-  ...(item.tool !== undefined && { tool: item.tool }),
-  ...(item.args !== undefined && { args: item.args }),
-  ...(item.argsDigest !== undefined && { argsDigest: item.argsDigest }),
-  ...(item.options && { options: item.options }),
+const toQuestion = (item: InboxItem): ShownTask => ({
+  ...readInboxItem(item),
+  ...(item.kind === 'reply' && { id: `${item.runId} ${item.createdAt} ${item.why}` }),
 })
 
 /** `approval of acme.refunds amount 180`, `reply: "Which colour?"`. */
-const describeTask = (item: InboxItem): string =>
-  item.tool === undefined ? `${item.kind}: ${JSON.stringify(item.why)}` : `${item.kind} of ${subjectOf(item)}`
+const describeTask = (task: ShownTask): string =>
+  task.tool === undefined
+    ? `${task.kind}: ${JSON.stringify(describeCause(task))}`
+    : `${task.kind} of ${describeSubject(task)}`
 
 /** Events per query. */
 const PAGE_SIZE = 500

@@ -40,7 +40,7 @@ export interface CommandSpec {
   readonly options?: readonly OptionSpec[]
   /** Complete command lines, each of which parses. */
   readonly examples: readonly string[]
-  /** What `--json` prints, for people; absent where the output is text in every mode. `table/answers` makes it and the schema. */
+  /** What `--json` prints, for people; absent where the output is text in every mode. `answers` makes it and the schema. */
   readonly json?: string
   /** JSON Schema of the document, or of each line, that `--json` prints; absent where any JSON may come. */
   readonly answer?: () => JsonObject
@@ -52,14 +52,18 @@ export interface CommandSpec {
 }
 
 /** Returns the exit code; undefined means 0. */
-export type CommandAction = (call: CommandContext) => Promise<number | void>
+export type CommandAction<Answer = unknown> = (call: CommandContext<Answer>) => Promise<number | void>
 
-export interface CommandContext {
+/**
+ * @typeParam Answer what the command prints as JSON, so that nothing else compiles; whoever prints none leaves it out and takes
+ *   the context of every command
+ */
+export interface CommandContext<Answer = never> {
   readonly given: TypedArguments
   readonly globals: GlobalOptions
   readonly mode: OutputMode
   readonly io: Io
-  readonly out: CommandOutput
+  readonly out: CommandOutput<Answer>
   /** Where the command acts: `--cwd`, else where the process was started. */
   readonly cwd: string
   /** Fires at Ctrl-C, SIGTERM and when `--timeout` has passed. */

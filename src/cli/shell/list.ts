@@ -7,18 +7,28 @@ import type { CommandContext } from './command.ts'
 
 /** @param nothing sentence on a terminal where the list is empty */
 export async function printList<T>(
-  call: CommandContext,
+  call: CommandContext<OperatorList<T>>,
   list: OperatorList<T>,
   columns: readonly TableColumn<T>[],
   nothing: string,
 ): Promise<void> {
   if (call.mode.json) return await call.out.json(list)
-  if (list.items.length > 0) return drawTable(answerScreen(call), columns, list.items).forEach(call.out.line)
+  printTable(call, list.items, columns, nothing)
+}
+
+/** A list for people. */
+export function printTable<T>(
+  call: CommandContext,
+  items: readonly T[],
+  columns: readonly TableColumn<T>[],
+  nothing: string,
+): void {
+  if (items.length > 0) return drawTable(answerScreen(call), columns, items).forEach(call.out.line)
   if (call.io.stdout.isTTY) call.out.message(nothing)
 }
 
 /** One object: a card on a terminal, `key<TAB>value` lines in a pipe. */
-export async function printOne(call: CommandContext, value: object, fields: readonly CardField[]): Promise<void> {
+export async function printOne<T>(call: CommandContext<T>, value: T, fields: readonly CardField[]): Promise<void> {
   if (call.mode.json) return await call.out.json(value)
   drawCard(answerScreen(call), fields).forEach(call.out.line)
 }

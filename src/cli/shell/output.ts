@@ -4,20 +4,21 @@ import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import type { OutputSink } from '../../terminal/screen.ts'
 import type { OutputMode } from './mode.ts'
 
-export interface CommandOutput {
+/** @typeParam Answer what the command prints as JSON; `never` where it prints none */
+export interface CommandOutput<Answer = never> {
   /** A line of the answer. */
   readonly line: (text: string) => void
   /** The one JSON document of the answer; `--fields` and `--jq` apply. */
-  readonly json: (value: unknown) => Promise<void>
+  readonly json: (value: Answer) => Promise<void>
   /** One line of JSON in a stream, written immediately. */
-  readonly ndjson: (value: unknown) => Promise<void>
+  readonly ndjson: (value: Answer) => Promise<void>
   /** A line for people, on stderr. */
   readonly message: (text: string) => void
   /** As `say`, unless `--quiet`. */
   readonly hint: (text: string) => void
 }
 
-export function createOutput(stdout: OutputSink, stderr: OutputSink, mode: OutputMode): CommandOutput {
+export function createOutput(stdout: OutputSink, stderr: OutputSink, mode: OutputMode): CommandOutput<unknown> {
   const filtered = async (value: unknown): Promise<readonly unknown[]> => {
     const chosen = mode.fields ? choose(value, mode.fields) : value
     return mode.jq === undefined ? [chosen] : await jq(chosen, mode.jq)

@@ -7,13 +7,13 @@ import { answerScreen } from './list.ts'
 /** Time between two queries. */
 const POLL_INTERVAL_MS = 1000
 
-export interface WatchedList<T> {
+export interface WatchedList<T, Line> {
   readonly loadItems: () => Promise<readonly T[]>
   /** A key that changes whenever the item does. */
   readonly keyOf: (item: T) => string
   readonly columns: (now: number) => readonly TableColumn<T>[]
   /** The item as `--json` prints it. */
-  readonly toJson: (item: T) => unknown
+  readonly toJson: (item: T) => Line
   readonly emptyMessage: string
   /** Sound the terminal bell for new items. */
   readonly soundsBell: boolean
@@ -23,7 +23,7 @@ export interface WatchedList<T> {
  * Redraws the list on a terminal; otherwise prints a line, or an object with `--json`, for each new or changed item. Ends with
  * the signal, and on a terminal with `q`.
  */
-export async function watchList<T>(call: CommandContext, watched: WatchedList<T>): Promise<void> {
+export async function watchList<T, Line>(call: CommandContext<Line>, watched: WatchedList<T, Line>): Promise<void> {
   const { mode, io, signal } = call
   if (!mode.interactive || mode.json || !io.stdout.isTTY) return await repaint(call, watched, signal)
   const quit = new AbortController()
@@ -37,7 +37,11 @@ export async function watchList<T>(call: CommandContext, watched: WatchedList<T>
   }
 }
 
-async function repaint<T>(call: CommandContext, watched: WatchedList<T>, signal: AbortSignal): Promise<never> {
+async function repaint<T, Line>(
+  call: CommandContext<Line>,
+  watched: WatchedList<T, Line>,
+  signal: AbortSignal,
+): Promise<never> {
   const { mode, out, io } = call
   const { loadItems: look, keyOf, columns, toJson: published, emptyMessage: nothing, soundsBell: bell } = watched
   const screen = answerScreen(call)

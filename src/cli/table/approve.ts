@@ -1,7 +1,7 @@
 /** Commands that answer what runs ask. Source: command line, 2. */
 import type { CommandSpec, OptionSpec } from '../shell/command.ts'
-import { inboxAnswer, probeAnswer, receiptsAnswer } from './answers/approve.ts'
-import { printsCases, printsDocument } from './answers/schema.ts'
+import { inboxAnswer, inboxCount, inboxItem, probeAnswer, receiptsAnswer } from '../answers/approve.ts'
+import { printsCases, printsDocument } from '../answers/schema.ts'
 import { listFilters, metadataOption } from './shared.ts'
 
 const as: OptionSpec = {
@@ -46,7 +46,7 @@ export const approveCommands: readonly CommandSpec[] = [
       { flags: '--watch', say: 'stay and show what comes' },
     ],
     examples: ['svc inbox', 'svc inbox --count', 'svc inbox --json --jq ".items[].userTaskId"'],
-    ...printsDocument(inboxAnswer),
+    ...printsCases({ '': inboxAnswer, 'with --count': inboxCount, 'with --watch a line for each task': inboxItem }),
     load: async () => (await import('../commands/approve/inbox.ts')).inbox,
   },
   {

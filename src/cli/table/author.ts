@@ -10,6 +10,7 @@ import {
   explainTask,
   fmtAnswer,
   initAnswer,
+  templatesAnswer,
   lintAnswer,
   packAnswer,
   policyCanAnswer,
@@ -18,9 +19,9 @@ import {
   testAnswer,
   treeAnswer,
   verifyAnswer,
-} from './answers/author.ts'
-import { apiBody, printsCases, printsDocument, printsLines } from './answers/schema.ts'
-import { bundleDifference } from './answers/difference.ts'
+} from '../answers/author.ts'
+import { apiBody, printsCases, printsDocument, printsLines } from '../answers/schema.ts'
+import { bundleDifference } from '../answers/difference.ts'
 import { failOn } from './shared.ts'
 
 export const authorCommands: readonly CommandSpec[] = [
@@ -48,7 +49,7 @@ export const authorCommands: readonly CommandSpec[] = [
       'svc init desk --ci github',
       'svc init --list',
     ],
-    ...printsDocument(initAnswer),
+    ...printsCases({ '': initAnswer, 'with --list': templatesAnswer }),
     exits: { 6: 'the directory is not empty' },
     load: async () => (await import('../commands/author/init.ts')).init,
   },

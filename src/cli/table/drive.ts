@@ -6,10 +6,11 @@ import {
   filesAnswer,
   runAnswer,
   runsAnswer,
+  runView,
   sessionAnswer,
   uploadedFiles,
-} from './answers/drive.ts'
-import { apiBody, printsBody, printsCases, printsDocument, printsLines } from './answers/schema.ts'
+} from '../answers/drive.ts'
+import { apiBody, printsBody, printsCases, printsDocument, printsLines } from '../answers/schema.ts'
 import { listFilters, metadataOption } from './shared.ts'
 
 const followOptions: readonly OptionSpec[] = [
@@ -75,7 +76,7 @@ export const driveCommands: readonly CommandSpec[] = [
       { flags: '--watch', say: 'stay and show what changes' },
     ],
     examples: ['svc runs list --waiting', 'svc runs list --since 1d --json'],
-    ...printsDocument(runsAnswer),
+    ...printsCases({ '': runsAnswer, 'with --watch a line for each run': runView }),
     load: async () => (await import('../commands/drive/runs.ts')).runsList,
   },
   {

@@ -10,8 +10,8 @@ import {
   settingAnswer,
   settingsAnswer,
   versionAnswer,
-} from './answers/operate.ts'
-import { printsDocument, printsLines } from './answers/schema.ts'
+} from '../answers/operate.ts'
+import { printsCases, printsDocument, printsLines } from '../answers/schema.ts'
 import { listFilters } from './shared.ts'
 
 export const operateCommands: readonly CommandSpec[] = [
@@ -120,7 +120,7 @@ export const operateCommands: readonly CommandSpec[] = [
     summary: 'one setting',
     arguments: [{ name: '<key>', say: 'as svc config list shows it: dev.port' }],
     examples: ['svc config get dev.port', 'svc config get data --json'],
-    ...printsDocument(settingAnswer),
+    ...printsCases({ '': settingAnswer, 'of a group': settingsAnswer }),
     exits: { 5: 'no such setting' },
     load: async () => (await import('../commands/operate/config.ts')).configGet,
   },

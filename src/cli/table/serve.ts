@@ -9,8 +9,8 @@ import {
   resetAnswer,
   restoreAnswer,
   restorePlan,
-} from './answers/serve.ts'
-import { printsCases, printsDocument, printsLines } from './answers/schema.ts'
+} from '../answers/serve.ts'
+import { printsCases, printsDocument, printsLines } from '../answers/schema.ts'
 
 const listening: readonly OptionSpec[] = [
   { flags: '--port <n>', say: 'port of the API, 0 for a free one; uploads take the next' },

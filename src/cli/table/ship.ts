@@ -13,9 +13,9 @@ import {
   triggersAnswer,
   versionsAnswer,
   yankAnswer,
-} from './answers/ship.ts'
-import { printsDocument } from './answers/schema.ts'
-import { versionDifference } from './answers/difference.ts'
+} from '../answers/ship.ts'
+import { printsDocument } from '../answers/schema.ts'
+import { versionDifference } from '../answers/difference.ts'
 import { failOn, listFilters } from './shared.ts'
 
 export const shipCommands: readonly CommandSpec[] = [

@@ -2,8 +2,6 @@
 import ipaddr from 'ipaddr.js'
 import { isLoopback } from '../../base/loopback.ts'
 
-export { isLoopback }
-
 export const urlOf = (text: string): URL | undefined => (URL.canParse(text) ? new URL(text) : undefined)
 
 /** An address of a private network, of this link, or of a cloud's metadata service; names are nobody's address. */

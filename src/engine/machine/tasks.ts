@@ -5,10 +5,16 @@ import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
 import { approverOf } from '../../spec/key.ts'
 import type { ToolCall } from '../../spec/run.ts'
-import { isOperatorOnly, type GivenAnswer, type TaskAnswer, type TaskRecord, type TaskVote } from '../../spec/task.ts'
+import {
+  countApprovals,
+  isOperatorOnly,
+  type GivenAnswer,
+  type TaskAnswer,
+  type TaskRecord,
+  type TaskVote,
+} from '../../spec/task.ts'
 import { editTask } from '../calls/approval.ts'
 import { textOf } from '../session/bindings.ts'
-import { approvalsOf } from '../session/timeline.ts'
 import type { RunHandle, SessionTransaction } from '../session/transaction.ts'
 import { advanceRun } from './advance.ts'
 import { editedArguments, findAnswerProblem, findCallOfTask, hasVoted, isRepetition } from './answer-problem.ts'
@@ -104,7 +110,7 @@ function applyVote(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer
   const votes = given ? [newVote] : [...task.votes, newVote]
   const call = findCallOfTask(tx, task)
   const changed: TaskRecord = { ...(given && call ? editTask(task, call, given, newVote.approver) : task), votes }
-  if (approved && approvalsOf(changed) < (task.approvalsRequired ?? 1)) {
+  if (approved && countApprovals(changed) < (task.approvalsRequired ?? 1)) {
     tx.changeTask(changed, 'voted')
     return
   }

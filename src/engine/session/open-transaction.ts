@@ -11,7 +11,7 @@ import type { RunTransitionEvent } from './event.ts'
 import { callKey } from './keys.ts'
 import { statusesOf } from './status.ts'
 import { createStepLog } from './step-log.ts'
-import { toTaskContent } from './timeline.ts'
+import { toTaskContent } from '../../spec/task-content.ts'
 import type { RunHandle, SessionTransaction } from './transaction.ts'
 
 export function openTransaction(tree: SessionTree, context: TransitionContext): SessionTransaction {

@@ -4,54 +4,14 @@ import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { SessionId } from '../../base/ids.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
-import type { Conversation, RunSummary, SessionBody, TaskContent, TimelineItem } from '../../spec/api.ts'
+import type { Conversation, RunSummary, SessionBody, TimelineItem } from '../../spec/api.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import type { RunStep } from '../../spec/step.ts'
-import { isOperatorOnly, type TaskRecord } from '../../spec/task.ts'
+import type { TaskRecord } from '../../spec/task.ts'
+import { toTaskContent } from '../../spec/task-content.ts'
 import { toTimelineItem } from '../../spec/timeline-item.ts'
 import type { Store } from '../../store/store.ts'
-
-/** A task as `UserTaskReq.content` and `task` of user_task events. Fields that do not apply are absent. */
-export function toTaskContent(task: TaskRecord): TaskContent {
-  const content = {
-    user_task_id: task.id,
-    kind: task.kind,
-    title: task.title,
-    prompt: task.prompt,
-    reason: task.reason,
-    status: task.status,
-    tool: task.tool,
-    arguments: task.arguments,
-    arguments_digest: task.argumentsDigest,
-    policies: task.policies?.map((each): JsonObject => ({ ...each })),
-    authority_ref: task.authorityRef,
-    approvals_required: task.approvalsRequired,
-    approvals_received: task.approvalsRequired === undefined ? undefined : approvalsOf(task),
-    edits: task.edits?.map(({ approver, at, argumentsDigest, decision }) => ({
-      edited_by: approver,
-      edited_at: toIsoText(at),
-      arguments_digest: argumentsDigest,
-      ...(decision !== undefined && { decision }),
-    })),
-    comprehension_required: task.comprehensionRequired,
-    context: task.context,
-    options: task.options,
-    min: task.min,
-    max: task.max,
-    on_reject: task.onReject,
-    on_modify: task.onModify,
-    expires_at: task.expiresAt === undefined ? undefined : toIsoText(task.expiresAt),
-    on_timeout: task.onTimeout,
-    completable_via: isOperatorOnly(task.kind) || task.approverRole !== undefined ? ['operator'] : ['api', 'operator'],
-  }
-  return Object.fromEntries(
-    Object.entries(content).filter(([, value]) => value !== undefined),
-  ) as unknown as TaskContent
-}
-
-/** Distinct approvals that count. */
-export const approvalsOf = (task: TaskRecord): number => task.votes.filter((vote) => vote.approved).length
 
 /** A conversation whose timeline is read in pages, so that a long one does not block other requests. */
 export interface PagedConversation extends Conversation {

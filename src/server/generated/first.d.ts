@@ -12,7 +12,32 @@ export declare const checks: Readonly<
     | 'cancelBody'
     | 'sessionsQuery'
     | 'conversationQuery'
-    | 'idempotencyKey',
+    | 'idempotencyKey'
+    | 'POST /publish body'
+    | 'POST /deploy body'
+    | 'GET /agents query'
+    | 'GET /versions query'
+    | 'GET /snapshot query'
+    | 'GET /documents query'
+    | 'POST /yank body'
+    | 'POST /triggers body'
+    | 'PATCH /triggers/:id body'
+    | 'GET /triggers query'
+    | 'POST /keys body'
+    | 'POST /operator-keys body'
+    | 'GET /keys query'
+    | 'POST /runs body'
+    | 'GET /runs query'
+    | 'POST /runs/:id/cancel body'
+    | 'POST /runs/:id/messages body'
+    | 'GET /sessions query'
+    | 'GET /files query'
+    | 'GET /files/content query'
+    | 'GET /tasks query'
+    | 'GET /decisions query'
+    | 'GET /logs query'
+    | 'POST /restored/release body',
     Check
   >
 >
+export declare const queryTypes: Readonly<Record<string, Readonly<Record<string, 'integer' | 'boolean'>>>>

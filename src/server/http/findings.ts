@@ -19,7 +19,7 @@ function placeOf({ instancePath, params }: ErrorObject): string {
 }
 
 interface Schema {
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly minimum?: number
   readonly maximum?: number
   readonly minLength?: number
@@ -37,18 +37,21 @@ const TYPES: Readonly<Record<string, string>> = {
 
 function sayingOf({ keyword, params, parentSchema }: ErrorObject): string {
   const schema = parentSchema as Schema
+  const [type = ''] = [schema.type].flat()
   if (keyword === 'required') return 'is required'
   if (keyword === 'additionalProperties') return 'is not a known property'
-  if (schema.type === 'integer') return integer(schema)
-  if (keyword === 'type') return TYPES[schema.type ?? ''] ?? `must be ${String(params['type'])}`
+  if (type === 'integer') return integer(schema)
+  if (keyword === 'type') return TYPES[type] ?? `must be ${String(params['type'])}`
   if (schema['x-svc-says'] !== undefined) return schema['x-svc-says']
   if (keyword === 'minLength' || keyword === 'maxLength') return length(schema)
   if (keyword === 'maxItems') return `must have at most ${String(params['limit'])} entries`
   if (keyword === 'const') return `must be ${String(params['allowedValue'])}`
-  if (keyword === 'enum') return `must be ${(params['allowedValues'] as readonly string[]).join(' or ')}`
+  if (keyword === 'enum') return `must be ${alternatives.format(params['allowedValues'] as readonly string[])}`
   if (keyword === 'format') return 'must be a UUID'
   throw new Error(`The schema keyword ${keyword} has no sentence.`)
 }
+
+const alternatives = new Intl.ListFormat('en-GB', { type: 'disjunction' })
 
 const integer = ({ minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: Schema): string =>
   maximum === Number.MAX_SAFE_INTEGER

@@ -1,6 +1,6 @@
 /**
- * Validates bodies, queries and headers against `schemas/openapi.yaml`. `scripts/openapi.js` generates the checks; this file
- * reports each error with its place as a JSON pointer, and adds the rules that no schema can express.
+ * Validates bodies, queries and headers against `schemas/openapi.yaml` and `schemas/operator-requests.yaml`.
+ * `scripts/openapi.js` generates the checks; this file reports each error with its place as a JSON pointer, and adds the rules that no schema can express.
  * Source: HTTP API, "Endpoints"; decisions, sections 2 and 8.
  */
 import { fail, type InvalidPlace } from '../../base/failure.ts'
@@ -9,7 +9,7 @@ import type { PageRange } from '../../store/store.ts'
 import { firstPerPlace } from './findings.ts'
 import { throwFindings } from './refuse.ts'
 import { checks as every } from '../generated/every.js'
-import { checks as first } from '../generated/first.js'
+import { checks as first, queryTypes } from '../generated/first.js'
 
 /** An omitted body is an omitted `input`. */
 export const parseStart = (body: unknown = {}): StartRunBody => parseBody('startBody', body)
@@ -34,17 +34,32 @@ export function parseMessage(body: unknown, runId: string): MessageBody {
 
 /** `take` is 1 to 500, 50 when absent. */
 export function parsePage(query: URLSearchParams): PageRange {
-  const { skip = 0, take = 50 } = parseQuery('sessionsQuery', {
-    ...wholeNumber(query, 'skip'),
-    ...wholeNumber(query, 'take'),
-  })
-  return { skip, take }
+  return pageOf(parseQuery('sessionsQuery', { ...wholeNumber(query, 'skip'), ...wholeNumber(query, 'take') }))
 }
+
+export const pageOf = ({ skip = 0, take = 50 }: Partial<PageRange>): PageRange => ({ skip, take })
 
 export function parseStepContent(query: URLSearchParams): 'slim' | 'full' {
   const given = query.get('stepContent')
   const { stepContent = 'full' } = parseQuery('conversationQuery', given === null ? {} : { stepContent: given })
   return stepContent
+}
+
+/** The body of an operator route; an absent one is an empty object. A route without a body ignores it. */
+export function parseOperatorBody(route: string, body: unknown = {}): unknown {
+  const name = `${route} body`
+  return isCheckName(name) ? checkBody(name, body) : undefined
+}
+
+/** The query of an operator route; of a parameter that is given twice the first counts. */
+export function parseOperatorQuery(route: string, query: URLSearchParams): unknown {
+  const name = `${route} query`
+  if (!isCheckName(name)) return {}
+  const types = queryTypes[route]!
+  const given = Object.fromEntries([...query].reverse())
+  for (const [key, type] of Object.entries(types))
+    Object.assign(given, type === 'integer' ? wholeNumber(query, key) : truthValue(query, key))
+  return checkQuery(name, given)
 }
 
 /** A cursor of the stream: `Last-Event-ID`, else `?after=`, else undefined. @param last number of the last event there is */
@@ -82,7 +97,13 @@ function wholeNumber(query: URLSearchParams, name: string): Record<string, numbe
   return text === null ? {} : { [name]: DIGITS.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : text }
 }
 
-/** Type of a value that passes each check. */
+/** Text that is neither stays text, and the schema refuses it. */
+function truthValue(query: URLSearchParams, name: string): Record<string, boolean | string> {
+  const text = query.get(name)
+  return text === null ? {} : { [name]: text === 'true' ? true : text === 'false' ? false : text }
+}
+
+/** Type of a value that passes each check of the API. */
 interface CheckedBodies {
   readonly startBody: StartRunBody
   readonly messageBody: MessageBody
@@ -92,17 +113,20 @@ interface CheckedBodies {
   readonly sessionsQuery: Partial<PageRange>
   readonly conversationQuery: { readonly stepContent?: 'slim' | 'full' }
 }
-type Name = keyof CheckedBodies
+type ApiCheck = keyof CheckedBodies
+type CheckName = keyof typeof first
 
-const parseBody = <N extends Name>(name: N, value: unknown): CheckedBodies[N] =>
-  parse(name, value, 'The body is not valid')
-const parseQuery = <N extends Name>(name: N, value: unknown): CheckedBodies[N] =>
-  parse(name, value, 'The query is not valid')
+const isCheckName = (name: string): name is CheckName => Object.hasOwn(first, name)
+
+const parseBody = <N extends ApiCheck>(name: N, value: unknown) => checkBody(name, value) as CheckedBodies[N]
+const parseQuery = <N extends ApiCheck>(name: N, value: unknown) => checkQuery(name, value) as CheckedBodies[N]
+const checkBody = (name: CheckName, value: unknown): unknown => check(name, value, 'The body is not valid')
+const checkQuery = (name: CheckName, value: unknown): unknown => check(name, value, 'The query is not valid')
 const refuseBody = (path: string, message: string): void => throwFindings([{ path, message }], 'The body is not valid')
 
 /** @throws Failure `validation_failed` */
-function parse<N extends Name>(name: N, value: unknown, what: string): CheckedBodies[N] {
-  if (first[name](value)) return value as CheckedBodies[N]
+function check(name: CheckName, value: unknown, what: string): unknown {
+  if (first[name](value)) return value
   throwFindings(whyNot(name, value), what)
   throw new Error(`${name} was refused without a reason.`)
 }
@@ -110,7 +134,7 @@ function parse<N extends Name>(name: N, value: unknown, what: string): CheckedBo
 /** Number of values up to which all errors of a body are reported. Beyond, the list of errors could be longer than the body. */
 const MAX_VALUES = 1000
 
-function whyNot(name: Name, value: unknown): readonly InvalidPlace[] {
+function whyNot(name: CheckName, value: unknown): readonly InvalidPlace[] {
   const one = first[name].errors
   if (countUpTo(MAX_VALUES, value) >= MAX_VALUES) return firstPerPlace(one)
   every[name](value)

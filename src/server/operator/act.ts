@@ -5,13 +5,14 @@ import type { HttpReply } from '../http/reply.ts'
 import type { HttpRequestContext } from '../http/route.ts'
 import type { ServerServices } from '../runtime/services.ts'
 
-export interface OperatorRequest {
+export interface OperatorRequest<Body = unknown, Query = unknown> {
   readonly services: ServerServices
   readonly operator: OperatorPrincipal
   /** True if the identity comes from a credential, false if it is the channel's local identity. */
   readonly proved: boolean
-  readonly body: unknown
-  readonly query: URLSearchParams
+  /** As its schema says; undefined where the route takes none. */
+  readonly body: Body
+  readonly query: Query
   /** `:id` of the path, lower case. */
   readonly id: string
   readonly call: HttpRequestContext
@@ -21,5 +22,8 @@ export interface OperatorRequest {
 export type OwnOperatorRoute = Exclude<keyof OperatorRoutes, `${string} /v1/${string}`>
 
 export type OperatorAction<R extends OwnOperatorRoute> = (
-  request: OperatorRequest,
+  request: OperatorRequest<
+    OperatorRoutes[R] extends { readonly body: infer Body } ? Body : undefined,
+    OperatorRoutes[R] extends { readonly query: infer Query } ? Query : unknown
+  >,
 ) => Promise<[OperatorRoutes[R]['answer']] extends [never] ? HttpReply : OperatorRoutes[R]['answer']>

@@ -4,6 +4,7 @@ import type { Digest } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
 import type { AgentView } from '../../spec/operator.ts'
 import type { AgentRow, AgentVersion } from '../../store/store.ts'
+import { queryFailure } from '../http/refuse.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './act.ts'
 import { notFoundFailure, findAgent, findVersion } from './find.ts'
@@ -12,7 +13,7 @@ const DAY_MS = 86_400_000
 
 export const listAgents: OperatorAction<'GET /agents'> = async ({ services, query }) => {
   const agents = await services.store.agents(services.workspace.id)
-  const usage = query.get('usage') === 'true'
+  const { usage = false } = query
   const items = await Promise.all(
     agents.map(async (agent) => ({
       ...(await toAgentView(services, agent)),
@@ -37,7 +38,7 @@ async function usageOf(
 
 /** Newest first. */
 export const listVersions: OperatorAction<'GET /versions'> = async ({ services, query }) => {
-  const agent = await findAgent(services, query.get('agent') ?? '')
+  const agent = await findAgent(services, query.agent)
   const versions = [...(await services.store.versions(agent.id))].sort((a, b) => b.publishedAt - a.publishedAt)
   const items = versions.map(({ id, snapshot, publishedAt, publishedBy, yanked }) => ({
     agentVersionId: id,
@@ -52,28 +53,21 @@ export const listVersions: OperatorAction<'GET /versions'> = async ({ services, 
 }
 
 export const getSnapshot: OperatorAction<'GET /snapshot'> = async ({ services, query }) => {
-  const digest = query.get('digest')
-  if (digest !== null) {
+  const { agent: reference, version: label, digest } = query
+  if (digest !== undefined) {
     const version = await services.store.versionByDigest(services.workspace.id, digest as Digest)
     if (!version) throw notFoundFailure('snapshot')
     return version.snapshot
   }
-  const agent = await findAgent(services, query.get('agent') ?? '')
-  const label = query.get('version')
-  const version = label === null ? await deployedOf(services, agent) : await findVersion(services, agent, label)
+  if (reference === undefined) throw queryFailure('/agent', 'is required without digest')
+  const agent = await findAgent(services, reference)
+  const version = label === undefined ? await deployedOf(services, agent) : await findVersion(services, agent, label)
   if (!version) throw fail('no_deployed_version', { agent: agent.name })
   return version.snapshot
 }
 
 export const listDocuments: OperatorAction<'GET /documents'> = async ({ services, query }) => {
-  const kind = query.get('kind')
-  if (kind !== 'Tool' && kind !== 'Policy')
-    throw fail(
-      'validation_failed',
-      { what: 'The query is not valid.' },
-      { details: [{ path: '/kind', message: 'must be Tool or Policy' }] },
-    )
-  const items = await services.store.documents(services.workspace.id, kind, query.get('id') ?? '')
+  const items = await services.store.documents(services.workspace.id, query.kind, query.id)
   return { items, total: items.length }
 }
 

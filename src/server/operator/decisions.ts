@@ -16,13 +16,13 @@ import { parseSince } from './runs.ts'
 const PAGE = 500
 
 export const listDecisions: OperatorAction<'GET /decisions'> = async ({ services, query }) => {
-  const [run, agent, since] = [query.get('run'), query.get('agent'), query.get('since')]
-  const from = since === null ? 0 : parseSince(since)
+  const { run, agent, since } = query
+  const from = since === undefined ? 0 : parseSince(since)
   const sessions =
-    run === null
+    run === undefined
       ? await sessionsOf(services, {
           workspaceId: services.workspace.id,
-          ...(agent !== null && { agentId: (await findAgent(services, agent)).id }),
+          ...(agent !== undefined && { agentId: (await findAgent(services, agent)).id }),
         })
       : [(await findRun(services, run)).sessionId]
   const items: RecordedDecision[] = []
@@ -46,7 +46,7 @@ async function sessionsOf({ store }: ServerServices, filter: RunFilter): Promise
 async function decisionsOf(
   { store }: ServerServices,
   session: Session,
-  agent: string | null,
+  agent: string | undefined,
   from: number,
 ): Promise<RecordedDecision[]> {
   const [steps, runs, calls] = await Promise.all([
@@ -59,7 +59,7 @@ async function decisionsOf(
     if (step.type !== 'PolicyDecision' || step.startedAt < from) continue
     const run = runs.find(({ id }) => id === step.runId)
     const call = calls.find((each) => each.runId === step.runId && each.callId === step.content['tool_call_id'])
-    if (!run || !call || (agent !== null && run.agentName !== agent && run.agentId !== agent)) continue
+    if (!run || !call || (agent !== undefined && run.agentName !== agent && run.agentId !== agent)) continue
     const version = await store.version(run.agentVersionId)
     if (version) found.push(toRecorded(step, session, run, call, version.snapshot, above(run, runs)))
   }

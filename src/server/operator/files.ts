@@ -3,17 +3,17 @@ import { toIsoText } from '../../base/clock.ts'
 import type { StoredFile } from '../../spec/file.ts'
 import type { FileView } from '../../spec/operator.ts'
 import { openBlobs, type ServerServices } from '../runtime/services.ts'
-import { parsePage } from '../http/validate.ts'
+import { pageOf } from '../http/validate.ts'
 import type { OperatorAction } from './act.ts'
 import { notFoundFailure } from './find.ts'
 
 export const listFiles: OperatorAction<'GET /files'> = async ({ services: { store, workspace }, query }) => {
-  const { items, total } = await store.files(workspace.id, parsePage(query))
+  const { items, total } = await store.files(workspace.id, pageOf(query))
   return { items: items.map(toFileView), total }
 }
 
 export const getFile: OperatorAction<'GET /files/content'> = async ({ services, query }) => {
-  const file = await findFile(services, query.get('key') ?? '')
+  const file = await findFile(services, query.key)
   const bytes = await (await openBlobs(services)).get(file.objectKey)
   if (!bytes) throw notFoundFailure('file')
   return {

@@ -8,7 +8,6 @@ import { fail } from '../../base/failure.ts'
 import type { ApiKey, OperatorKey } from '../../spec/key.ts'
 import type { KeyView, OperatorKeyView } from '../../spec/operator.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import { readProperties } from './reader.ts'
 import type { OperatorAction } from './act.ts'
 import { findAgent, findKey, findTriggerOf } from './find.ts'
 import { nameOf } from './triggers.ts'
@@ -17,16 +16,9 @@ import { nameOf } from './triggers.ts'
 const ONE_COMMAND = 'one command'
 
 export const createKey: OperatorAction<'POST /keys'> = async ({ services, operator, body }) => {
-  const check = readProperties(body)
-  const reference = check.required('agent', check.text('agent', { min: 1, max: 300 }))
-  const triggerReference = check.required('trigger', check.text('trigger', { min: 1, max: 100 }))
-  const allowUploads = check.boolean('allowUploads') ?? false
-  const oneCommand = check.boolean('oneCommand') ?? false
-  const name = oneCommand ? ONE_COMMAND : (check.text('name', { max: 100 }) ?? null)
-  const seconds = check.bytes('expiresInSeconds')
-  check.done()
-  const agent = await findAgent(services, reference!)
-  const trigger = await findTriggerOf(services, agent, triggerReference!)
+  const { allowUploads = false, oneCommand = false, name = null, expiresInSeconds } = body
+  const agent = await findAgent(services, body.agent)
+  const trigger = await findTriggerOf(services, agent, body.trigger)
   if (trigger.type !== 'api')
     throw fail('validation_failed', {
       what: `Trigger "${trigger.name}" is a ${trigger.type} trigger; keys belong to API triggers.`,
@@ -38,44 +30,30 @@ export const createKey: OperatorAction<'POST /keys'> = async ({ services, operat
     workspaceId: services.workspace.id,
     agentId: agent.id,
     triggerId: trigger.id,
-    name,
+    name: oneCommand ? ONE_COMMAND : name,
     person: oneCommand ? operator.id : null,
     allowUploads,
-    ...newSecret(secret, now, seconds),
+    ...newSecret(secret, now, expiresInSeconds),
   }
   await services.store.createKey(key)
   return { ...(await toKeyView(services, key)), secret }
 }
 
 export const createOperatorKey: OperatorAction<'POST /operator-keys'> = async ({ services, body }) => {
-  const check = readProperties(body)
-  const email = check.required('email', check.text('email', { min: 3, max: 254 }))
-  if (email !== undefined && !EMAIL.test(email)) check.wrong('/email', 'must be an email address')
-  const roles = check.list('roles', (role, at) =>
-    typeof role === 'string' && ROLE.test(role) && !role.includes(' and ')
-      ? role
-      : check.wrong(at, 'must be the name of one role, of at most 100 characters'),
-  )
-  const name = check.text('name', { max: 100 }) ?? null
-  const seconds = check.bytes('expiresInSeconds')
-  check.done()
+  const { email, roles = [], name = null, expiresInSeconds } = body
   const secret = createApiKeySecret()
   const key: OperatorKey = {
     id: services.ids.next(),
     workspaceId: services.workspace.id,
     // One person in two spellings would be two approvers.
-    email: email!.toLowerCase(),
-    roles: [...new Set((roles ?? []) as readonly string[])].sort(),
+    email: email.toLowerCase(),
+    roles: [...new Set(roles)].sort(),
     name,
-    ...newSecret(secret, services.clock.now(), seconds),
+    ...newSecret(secret, services.clock.now(), expiresInSeconds),
   }
   await services.store.createOperatorKey(key)
   return { ...toOperatorKeyView(key), secret }
 }
-
-const EMAIL = /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u
-/** Two roles of one call are joined with " and ", to one that nobody carries: no credential may be made for it. */
-const ROLE = /^(?! )[^\p{C}]{1,100}(?<! )$/u
 
 const newSecret = (secret: string, now: Instant, seconds: number | undefined) => ({
   prefix: keyPrefixOf(secret),
@@ -87,11 +65,10 @@ const newSecret = (secret: string, now: Instant, seconds: number | undefined) =>
 })
 
 export const listKeys: OperatorAction<'GET /keys'> = async ({ services, query }) => {
-  const reference = query.get('agent')
-  const agentId = reference === null ? undefined : (await findAgent(services, reference)).id
+  const agentId = query.agent === undefined ? undefined : (await findAgent(services, query.agent)).id
   const now = services.clock.now()
   const over = (key: ApiKey): boolean => key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)
-  const all = query.get('all') === 'true'
+  const { all = false } = query
   const keys = (await services.store.keys(services.workspace.id)).filter(
     (key) => (agentId === undefined || key.agentId === agentId) && (all || key.name !== ONE_COMMAND || !over(key)),
   )

@@ -1,8 +1,9 @@
 /** The log, filtered where it is: a line of JSON each. Source: command line, `svc logs`. */
-import { fail } from '../../base/failure.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { loadRe2 } from '../../base/re2.ts'
 import { readLog } from '../log/read-log.ts'
+import type { OperatorRoutes } from '../../spec/operator.ts'
+import { queryFailure } from '../http/refuse.ts'
 import type { OperatorAction } from './act.ts'
 import { parseSince } from './runs.ts'
 
@@ -13,7 +14,7 @@ export const streamLogs: OperatorAction<'GET /logs'> = async ({
   query,
 }) => {
   const wanted = filterOf(query)
-  let read = query.get('follow') === 'true'
+  let read = query.follow ?? false
   const lines = directory === undefined ? none() : readLog(directory, () => read && !about.closing)
   const encoder = new TextEncoder()
   const stream = new ReadableStream<Uint8Array>({
@@ -34,15 +35,11 @@ export const streamLogs: OperatorAction<'GET /logs'> = async ({
 
 async function* none(): AsyncGenerator<JsonObject> {}
 
-function filterOf(query: URLSearchParams): (line: JsonObject) => boolean {
-  const [run, agent, status, path] = ['run', 'agent', 'status', 'path'].map((name) => query.get(name))
-  const least = LEVELS.indexOf(query.get('level') ?? 'info')
-  if (least < 0) throw invalid('/level', `must be one of ${LEVELS.join(', ')}`)
-  const since = query.get('since')
-  const from = since === null ? undefined : new Date(parseSince(since)).toISOString()
-  const http = query.get('http') === 'true'
-  const grep = query.get('grep')
-  const pattern = grep === null ? undefined : patternOf(grep)
+function filterOf(query: OperatorRoutes['GET /logs']['query']): (line: JsonObject) => boolean {
+  const { run, agent, status, path, level = 'info', since, http = false, grep } = query
+  const least = LEVELS.indexOf(level)
+  const from = since === undefined ? undefined : new Date(parseSince(since)).toISOString()
+  const pattern = grep === undefined ? undefined : patternOf(grep)
   const statuses = status?.split(',').map((each) => each.toLowerCase())
   const glob =
     path && new RegExp(`^${path.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(/\*+/g, '[^]*')}$`)
@@ -70,9 +67,6 @@ function patternOf(text: string): { test(text: string): boolean } {
     const compiled = loadRe2().compile(text)
     return { test: (line) => compiled.matcher(line).find() }
   } catch (error) {
-    throw invalid('/grep', `must be an RE2 pattern: ${(error as Error).message}`)
+    throw queryFailure('/grep', `must be an RE2 pattern: ${(error as Error).message}`)
   }
 }
-
-const invalid = (path: string, message: string) =>
-  fail('validation_failed', { what: 'The query is not valid.' }, { details: [{ path, message }] })

@@ -5,7 +5,7 @@ import { isJsonObject } from '../../base/json.ts'
 import { digestOfSet } from '../../policy/policy-set.ts'
 import { digestOfDocument, digestOfSnapshot, type CompiledBundle, type AgentSnapshot } from '../../spec/snapshot.ts'
 import type { AgentRow, AgentVersion } from '../../store/store.ts'
-import { readProperties } from './reader.ts'
+import { throwFindings } from '../http/refuse.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorPrincipal } from '../auth/auth.ts'
 import type { OperatorAction } from './act.ts'
@@ -13,12 +13,8 @@ import { findAgent, findVersion } from './find.ts'
 
 /** Stores every member of a closure. The digests are computed again: a member whose content is not what its digest says is refused. */
 export const publishClosure: OperatorAction<'POST /publish'> = async ({ services, operator, body }) => {
-  const check = readProperties(body)
-  const given = check.required('bundle', check.object('bundle'))
-  const wantsDeploy = check.boolean('deploy') ?? false
-  check.text('message')
-  check.done()
-  const bundle = checkBundle(given)
+  const { bundle, deploy: wantsDeploy = false } = body
+  checkBundle(bundle)
   if (wantsDeploy && bundle.root === undefined)
     throw fail('validation_failed', { what: 'Only a bundle with a root agent can be deployed.' })
   const { store, workspace, clock } = services
@@ -52,14 +48,10 @@ export const publishClosure: OperatorAction<'POST /publish'> = async ({ services
 
 /** Makes a version the active one: the one named, the newest that is not yanked, or the last deployed one that is not. */
 export const deployVersion: OperatorAction<'POST /deploy'> = async ({ services, operator, body }) => {
-  const check = readProperties(body)
-  const reference = check.required('agent', check.text('agent', { min: 1, max: 300 }))
-  const label = check.text('version')
-  const rollback = check.boolean('rollback') ?? false
-  const allowYanked = check.boolean('allowYanked') ?? false
-  if (rollback && label !== undefined) check.wrong('/rollback', 'cannot come with version')
-  check.done()
-  const agent = await findAgent(services, reference!)
+  const { agent: reference, version: label, rollback = false, allowYanked = false } = body
+  if (rollback && label !== undefined)
+    throwFindings([{ path: '/rollback', message: 'cannot come with version' }], 'The body is not valid')
+  const agent = await findAgent(services, reference)
   const to = rollback
     ? await previous(services, agent)
     : label === undefined
@@ -125,41 +117,27 @@ const countOpen = async (
   ).total
 
 /** The parts that are read here are checked; what a snapshot means is vouched for by its digest and its compiler. */
-function checkBundle(given: unknown): CompiledBundle {
+function checkBundle(bundle: CompiledBundle): void {
   const problems: InvalidPlace[] = []
-  const bundle = given as CompiledBundle
-  for (const name of ['agents', 'documents'] as const)
-    if (!Array.isArray(bundle[name])) problems.push({ path: `/bundle/${name}`, message: 'must be an array' })
-  if (typeof bundle.closureDigest !== 'string')
-    problems.push({ path: '/bundle/closureDigest', message: 'must be a string' })
-  if (problems.length === 0) {
-    bundle.agents.forEach((snapshot, index) => {
-      const at = `/bundle/agents/${index}`
-      if (!isJsonObject(snapshot) || !isJsonObject(snapshot.policies)) {
-        problems.push({ path: at, message: 'is no snapshot' })
-        return
-      }
-      const { digest, ...content } = snapshot as AgentSnapshot
-      if (digestOfSnapshot(content) !== digest)
-        problems.push({ path: `${at}/digest`, message: 'is not the digest of this snapshot' })
-      else if (digestOfSet(snapshot.policies) !== snapshot.policies.digest)
-        problems.push({ path: `${at}/policies/digest`, message: 'is not the digest of these policies' })
-    })
-    bundle.documents.forEach((member, index) => {
-      const at = `/bundle/documents/${index}`
-      if (!isJsonObject(member) || !isJsonObject(member.document))
-        problems.push({ path: at, message: 'is no document' })
-      else if (digestOfDocument(member) !== member.digest)
-        problems.push({ path: `${at}/digest`, message: 'is not the digest of this document' })
-    })
-    if (bundle.root !== undefined && !bundle.agents.some(({ id }) => id === bundle.root))
-      problems.push({ path: '/bundle/root', message: 'names no agent of the bundle' })
-  }
-  if (problems.length > 0)
-    throw fail(
-      'validation_failed',
-      { what: `The bundle is not valid: ${problems[0]!.path} ${problems[0]!.message}.` },
-      { details: problems },
-    )
-  return bundle
+  bundle.agents.forEach((snapshot, index) => {
+    const at = `/bundle/agents/${index}`
+    if (!isJsonObject(snapshot) || !isJsonObject(snapshot.policies)) {
+      problems.push({ path: at, message: 'is no snapshot' })
+      return
+    }
+    const { digest, ...content } = snapshot as AgentSnapshot
+    if (digestOfSnapshot(content) !== digest)
+      problems.push({ path: `${at}/digest`, message: 'is not the digest of this snapshot' })
+    else if (digestOfSet(snapshot.policies) !== snapshot.policies.digest)
+      problems.push({ path: `${at}/policies/digest`, message: 'is not the digest of these policies' })
+  })
+  bundle.documents.forEach((member, index) => {
+    const at = `/bundle/documents/${index}`
+    if (!isJsonObject(member) || !isJsonObject(member.document)) problems.push({ path: at, message: 'is no document' })
+    else if (digestOfDocument(member) !== member.digest)
+      problems.push({ path: `${at}/digest`, message: 'is not the digest of this document' })
+  })
+  if (bundle.root !== undefined && !bundle.agents.some(({ id }) => id === bundle.root))
+    problems.push({ path: '/bundle/root', message: 'names no agent of the bundle' })
+  throwFindings(problems, 'The bundle is not valid')
 }

@@ -4,14 +4,13 @@ import type { SessionId, TriggerId } from '../../base/ids.ts'
 import { isRepeatable, toolNamed } from '../../engine/session/bindings.ts'
 import { idempotencyKeyOf } from '../../engine/session/keys.ts'
 import type { Trigger } from '../../spec/key.ts'
-import type { RepeatView, RestoredView } from '../../spec/operator.ts'
+import type { OperatorRoutes, RepeatView, RestoredView } from '../../spec/operator.ts'
 import type { ToolCall, Run } from '../../spec/run.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { nextTick } from '../runtime/schedule.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './act.ts'
 import { findAgent, findRun, findTrigger } from './find.ts'
-import { readProperties } from './reader.ts'
 import { nameOf } from './triggers.ts'
 
 export const listRestored: OperatorAction<'GET /restored'> = async ({ services }) => {
@@ -24,11 +23,7 @@ export const listRestored: OperatorAction<'GET /restored'> = async ({ services }
 }
 
 export const releaseRestored: OperatorAction<'POST /restored/release'> = async ({ services, body }) => {
-  const check = readProperties(body)
-  const text = (name: 'run' | 'agent' | 'trigger') => check.text(name, { min: 1, max: 300 })
-  const [run, agent, trigger] = [text('run'), text('agent'), text('trigger')]
-  check.done()
-  const { sessions, triggers } = await wanted(services, { run, agent, trigger })
+  const { sessions, triggers } = await wanted(services, body)
   await services.engine.release(sessions, triggers)
   services.serverState.onTriggersChanged?.()
   services.log.write('info', 'released what a restore held', { runs: sessions.length, triggers: triggers.length })
@@ -37,7 +32,7 @@ export const releaseRestored: OperatorAction<'POST /restored/release'> = async (
 
 async function wanted(
   services: ServerServices,
-  given: Readonly<Record<'run' | 'agent' | 'trigger', string | undefined>>,
+  given: OperatorRoutes['POST /restored/release']['body'],
 ): Promise<{ readonly sessions: readonly SessionId[]; readonly triggers: readonly TriggerId[] }> {
   const { store, workspace } = services
   const held = await store.restored(workspace.id)

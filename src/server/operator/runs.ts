@@ -2,25 +2,20 @@
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { isUuid, type SessionId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json.ts'
-import type { RunView } from '../../spec/operator.ts'
+import type { RehearsalOptions, RunView } from '../../spec/operator.ts'
 import { isTerminal, isWaiting, type Run } from '../../spec/run.ts'
 import { startLimits } from '../runtime/rates.ts'
 import { checkFiles, toAnswer } from '../routes/messages.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import { parseCancel, parseMessage, parsePage } from '../http/validate.ts'
-import { readProperties } from './reader.ts'
+import { queryFailure } from '../http/refuse.ts'
+import { pageOf, parseMessage } from '../http/validate.ts'
 import type { OperatorAction } from './act.ts'
 import { notFoundFailure, findAgent, findRun } from './find.ts'
 import { toEnding } from './ending.ts'
 
 export const startRun: OperatorAction<'POST /runs'> = async ({ services, operator, body }) => {
-  const check = readProperties(body)
-  const reference = check.required('agent', check.text('agent', { min: 1, max: 300 }))
-  const input = check.object('input') ?? {}
-  const rehearsal = check.object('rehearsal')
-  check.done()
-  const agent = await findAgent(services, reference!)
+  const { input = {}, rehearsal } = body
+  const agent = await findAgent(services, body.agent)
   const sessionId = rehearsal && rehearse(services, rehearsal)
   const start = services.engine.start({
     ...(sessionId && { sessionId }),
@@ -37,17 +32,14 @@ export const startRun: OperatorAction<'POST /runs'> = async ({ services, operato
   return start
 }
 
-function rehearse({ development, ids, rehearsals }: ServerServices, body: JsonObject): SessionId {
+function rehearse({ development, ids, rehearsals }: ServerServices, options: RehearsalOptions): SessionId {
   if (!development)
     throw fail(
       'validation_failed',
       { what: 'Only svc dev runs with another model, records or replays.' },
       { fix: 'Start svc dev.' },
     )
-  const check = readProperties(body)
-  const path = (name: 'record' | 'replay') => check.text(name, { min: 1, max: 4096 })
-  const [model, record, replay] = [check.text('model', { min: 3, max: 300 }), path('record'), path('replay')]
-  check.done()
+  const { model, record, replay } = options
   const sessionId = ids.next<'session'>() as SessionId
   rehearsals.open(sessionId, {
     ...(model !== undefined && { model }),
@@ -59,32 +51,27 @@ function rehearse({ development, ids, rehearsals }: ServerServices, body: JsonOb
 
 export const listRuns: OperatorAction<'GET /runs'> = async ({ services, query }) => {
   const { store, workspace } = services
-  const ending = query.get('ending')
-  if (ending !== null) {
+  const { ending, agent, session, status, waiting, since } = query
+  if (ending !== undefined) {
     const runs = await store.runsEndingWith(workspace.id, toEnding(ending), 20)
     return { items: await Promise.all(runs.map((run) => toRunView(services, run))), total: runs.length }
   }
-  const page = parsePage(query)
-  const agent = query.get('agent')
-  const session = query.get('session')
-  const status = query.get('status')
-  const since = query.get('since')
   const { items, total } = await store.runs(
     {
       workspaceId: workspace.id,
-      ...(agent !== null && { agentId: (await findAgent(services, agent)).id }),
-      ...(session !== null && { sessionId: parseSession(session) }),
-      ...(status !== null && { status: status.split(',') }),
-      ...(query.get('waiting') === 'true' && { waiting: true }),
-      ...(since !== null && { since: parseSince(since) }),
+      ...(agent !== undefined && { agentId: (await findAgent(services, agent)).id }),
+      ...(session !== undefined && { sessionId: parseSession(session) }),
+      ...(status !== undefined && { status: status.split(',') }),
+      ...(waiting && { waiting: true }),
+      ...(since !== undefined && { since: parseSince(since) }),
     },
-    page,
+    pageOf(query),
   )
   return { items: await Promise.all(items.map((run) => toRunView(services, run))), total }
 }
 
 export const cancelRun: OperatorAction<'POST /runs/:id/cancel'> = async ({ services, operator, id, body }) => {
-  const { reason } = parseCancel(body)
+  const { reason } = body
   const run = await findRun(services, id)
   const { status } = await services.engine.cancel(run.id, operator, reason)
   return { runId: run.id, before: run.status, after: status }
@@ -102,10 +89,8 @@ export const sendMessage: OperatorAction<'POST /runs/:id/messages'> = async ({
   body,
 }) => {
   const run = await findRun(services, id)
-  const check = readProperties(body)
-  const as = check.text('as', { min: 1, max: 300 })
-  check.done()
-  const message = parseMessage({ runId: run.id, ...(body as object) }, run.id)
+  const { as } = body
+  const message = parseMessage({ runId: run.id, ...body }, run.id)
   const same = as === undefined || as === operator.id || (proved && as.toLowerCase() === operator.id)
   if (!same && (proved || !services.development)) {
     const { code, message: error } = fail('not_an_approver', { why: `the request is not by ${as}` })
@@ -153,11 +138,6 @@ function parseSession(text: string): SessionId {
 /** Milliseconds since the epoch, or anything `Date.parse` reads. */
 export function parseSince(text: string): number {
   const since = /^\d+$/.test(text) ? Number(text) : Date.parse(text)
-  if (Number.isNaN(since))
-    throw fail(
-      'validation_failed',
-      { what: 'The query is not valid.' },
-      { details: [{ path: '/since', message: 'must be a time' }] },
-    )
+  if (Number.isNaN(since)) throw queryFailure('/since', 'must be a time')
   return since
 }

@@ -2,7 +2,7 @@
 import { isUuid, type SessionId } from '../../base/ids.ts'
 import type { Session } from '../../spec/session.ts'
 import { toSessionListItem } from '../view/shape.ts'
-import { parsePage } from '../http/validate.ts'
+import { pageOf } from '../http/validate.ts'
 import type { OperatorAction } from './act.ts'
 import { toEnding } from './ending.ts'
 import { notFoundFailure, findAgent } from './find.ts'
@@ -10,25 +10,24 @@ import { toRunView } from './runs.ts'
 
 export const listSessions: OperatorAction<'GET /sessions'> = async ({ services, query }) => {
   const { store, workspace } = services
-  const ending = query.get('ending')
-  if (ending !== null) {
+  const { ending, agent } = query
+  if (ending !== undefined) {
     const items = await store.sessionsEndingWith(workspace.id, toEnding(ending), 20)
     return { items: items.map(toNamedItem), total: items.length }
   }
-  const agent = query.get('agent')
-  const versionId = query.get('versionId')?.toLowerCase()
-  const status = query.get('status')?.split(',')
+  const versionId = query.versionId?.toLowerCase()
+  const status = query.status?.split(',')
   const { items, total } = await store.sessions(
     {
       workspaceId: workspace.id,
-      ...(agent !== null && { agentId: (await findAgent(services, agent)).id }),
+      ...(agent !== undefined && { agentId: (await findAgent(services, agent)).id }),
       ...(versionId !== undefined && { versionId }),
       ...(status && { status }),
     },
-    parsePage(query),
+    pageOf(query),
   )
   // With the agent given, exactly what the API answers.
-  return { items: items.map(agent === null ? toNamedItem : toSessionListItem), total }
+  return { items: items.map(agent === undefined ? toNamedItem : toSessionListItem), total }
 }
 
 export const getSession: OperatorAction<'GET /sessions/:id'> = async ({ services, id }) => {

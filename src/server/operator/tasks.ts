@@ -3,11 +3,12 @@
  * Source: command line, 2.5; decisions, section 8.
  */
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
-import { approvalsOf, toTaskContent } from '../../engine/session/timeline.ts'
 import { isUuid, type AgentId, type RunId } from '../../base/ids.ts'
 import type { InboxItem } from '../../spec/operator.ts'
 import type { Run } from '../../spec/run.ts'
-import { isOperatorOnly, type TaskRecord } from '../../spec/task.ts'
+import { countApprovals, isOperatorOnly, type TaskRecord } from '../../spec/task.ts'
+import { describeCause } from '../../spec/task-card.ts'
+import { toTaskContent } from '../../spec/task-content.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './act.ts'
 import { notFoundFailure, findAgent, taskById } from './find.ts'
@@ -18,9 +19,8 @@ const MOST = 1000
 
 /** Oldest deadline first, then oldest task. */
 export const listTasks: OperatorAction<'GET /tasks'> = async ({ services, query }) => {
-  const all = query.get('all') === 'true'
-  const ending = query.get('ending')
-  if (ending !== null) {
+  const { all = false, operator: operatorOnly = false, ending } = query
+  if (ending !== undefined) {
     const tasks = await services.store.tasksEndingWith(services.workspace.id, toEnding(ending), 20)
     const items = await withRuns(
       services,
@@ -28,10 +28,8 @@ export const listTasks: OperatorAction<'GET /tasks'> = async ({ services, query 
     )
     return { items, total: items.length }
   }
-  const reference = query.get('agent')
-  const agentId = reference === null ? undefined : (await findAgent(services, reference)).id
-  const kinds = query.get('kind')?.split(',')
-  const operatorOnly = query.get('operator') === 'true'
+  const agentId = query.agent === undefined ? undefined : (await findAgent(services, query.agent)).id
+  const kinds = query.kind?.split(',')
   const wanted = (kind: TaskRecord['kind']) =>
     (!kinds || kinds.includes(kind)) && (!operatorOnly || isOperatorOnly(kind))
   const filter = { workspaceId: services.workspace.id, ...(agentId !== undefined && { agentId }), all }
@@ -90,11 +88,11 @@ function toInboxItem(task: TaskRecord, run: Run): InboxItem {
     ...(task.tool && { tool: task.tool.ref }),
     ...(task.arguments !== undefined && { args: task.arguments }),
     ...(task.argumentsDigest !== undefined && { argsDigest: task.argumentsDigest }),
-    why: whyOf(task),
+    why: describeCause(task),
     reason: task.reason ?? null,
     ...(task.options && { options: task.options }),
     approvals: {
-      have: approvalsOf(task),
+      have: countApprovals(task),
       need: task.approvalsRequired ?? 1,
       by: task.votes.filter((vote) => vote.approved).map((vote) => vote.approver),
     },
@@ -105,13 +103,6 @@ function toInboxItem(task: TaskRecord, run: Run): InboxItem {
     status: task.status,
     task: task.worker === undefined ? content : { ...content, context: { ...content.context, worker: task.worker } },
   }
-}
-
-/** What stopped the call, in one line: the first policy that matched, with the values its condition saw. */
-function whyOf(task: TaskRecord): string {
-  const policy = task.policies?.find(({ matched }) => matched !== 'false')
-  if (!policy) return task.prompt ?? task.title
-  return `${policy.id}@${policy.version}: ${policy.condition ?? policy.decision}`
 }
 
 /** A run that waits for a reply has no task, so its id stands for one. */

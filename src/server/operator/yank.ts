@@ -1,22 +1,13 @@
 /** Yanks versions, so that they are no longer chosen. Source: bundles, section 4. */
 import { agentIdOf } from '../../base/ids.ts'
 import { fail } from '../../base/failure.ts'
-import { readProperties } from './reader.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './act.ts'
 import { findAgent, findVersion } from './find.ts'
 
-const KINDS = ['Agent', 'Tool', 'Policy'] as const
-
 /** Deletes nothing and does not change what runs or is deployed. */
 export const yankVersion: OperatorAction<'POST /yank'> = async ({ services, body }) => {
-  const check = readProperties(body)
-  const kind =
-    KINDS.find((each) => each === check.text('kind')) ?? check.wrong('/kind', 'must be Agent, Tool or Policy')!
-  const id = check.required('id', check.text('id', { min: 1, max: 300 }))!
-  const version = check.required('version', check.text('version', { min: 1, max: 300 }))!
-  const yanked = check.required('yanked', check.boolean('yanked'))!
-  check.done()
+  const { kind, id, version, yanked } = body
   const digest =
     kind === 'Agent'
       ? await yankAgent(services, id, version, yanked)

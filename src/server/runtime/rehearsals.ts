@@ -10,13 +10,13 @@ import type { SessionId } from '../../base/ids.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
 import { readBoundedText } from '../../base/read-bounded.ts'
 import type { Redactor } from '../../base/secret.ts'
-import { withModelCassette as recordedModels } from '../../providers/cassette.ts'
+import { withModelCassette } from '../../providers/cassette.ts'
 import type { ModelProviders } from '../../providers/provider.ts'
 import { createTape, printExchange, readExchanges, type Cassette } from '../../spec/cassette.ts'
 import { canonicalProvider } from '../../spec/document.ts'
 import type { RehearsalOptions } from '../../spec/operator.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
-import { withToolCassette as recordedTools } from '../../tools/cassette.ts'
+import { withToolCassette } from '../../tools/cassette.ts'
 import type { Toolbox } from '../../tools/tool.ts'
 
 export interface RehearsalRegistry {
@@ -58,7 +58,7 @@ export function createRehearsals(directory: string, redactor: Redactor): Rehears
 
   const toolsOf = (real: Toolbox, sessionId: string | undefined): Toolbox => {
     const rehearsal = sessionId === undefined ? undefined : of(sessionId)
-    return rehearsal ? recordedTools(real, rehearsal.cassette) : real
+    return rehearsal ? withToolCassette(real, rehearsal.cassette) : real
   }
 
   return {
@@ -79,7 +79,7 @@ export function createRehearsals(directory: string, redactor: Redactor): Rehears
         const rehearsal = sessionId === undefined ? undefined : of(sessionId)
         if (!rehearsal) return real
         const { model: other, cassette } = rehearsal
-        return recordedModels(other ? withOtherModel(real, other) : real, cassette)
+        return withModelCassette(other ? withOtherModel(real, other) : real, cassette)
       }
       return {
         choose: (agent, model, sessionId) => modelsOf(sessionId).choose(agent, model, sessionId),

@@ -1,5 +1,6 @@
-import type { UserTask } from '../../../client/index.ts'
 import type { InboxItem, OperatorList } from '../../../spec/operator.ts'
+import { describeCause, describeSubject } from '../../../spec/task-card.ts'
+import { readInboxItem } from '../../../spec/task-content.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { safeText } from '../../../terminal/text.ts'
 import { shortDuration, shortId } from '../../../terminal/time.ts'
@@ -10,12 +11,15 @@ import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { agentOf } from '../../project/reference.ts'
 import { openTarget } from '../../project/target.ts'
-import { subjectOf } from '../../runs/task-channel.ts'
 import { watchList } from '../../shell/watch-list.ts'
+import type { inboxAnswer, inboxCount, inboxItem } from '../../answers/approve.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
 const NOTHING = 'Nothing waits for anybody.'
 
-export async function inbox(call: CommandContext): Promise<void> {
+export async function inbox(
+  call: CommandContext<AnswerOf<typeof inboxAnswer | typeof inboxCount | typeof inboxItem>>,
+): Promise<void> {
   const { given, mode, out, io } = call
   const project = await openProject(call)
   if (given.flag('watch'))
@@ -65,9 +69,9 @@ async function pick(call: CommandContext, project: Project): Promise<void> {
       const item = items.find(({ userTaskId }) => userTaskId === chosen)
       if (!item) return
       if (item.kind === 'reply') await reply(call, operator, item)
-      else if (item.task) {
+      else {
         const desk = { call, client: target.client, answering: target.answering, operator, agent: item.agent }
-        await decideTask(desk, item.runId, toUserTask(item, item.task), signal)
+        await decideTask(desk, item.runId, readInboxItem(item), signal)
       }
     }
   } finally {
@@ -78,16 +82,6 @@ async function pick(call: CommandContext, project: Project): Promise<void> {
 const toChoice = (item: InboxItem): { readonly value: string; readonly name: string } => ({
   value: item.userTaskId,
   name: safeText(`${shortId(item.userTaskId)}  ${item.kind}  ${item.agent}  ${whatOf(item)}`),
-})
-
-/** Tasks from the client have the same fields as those of the operator. */
-const toUserTask = (item: InboxItem, content: NonNullable<InboxItem['task']>): UserTask => ({
-  userTaskId: item.userTaskId,
-  runId: item.runId,
-  kind: item.kind,
-  title: content.title,
-  apiCompletable: item.apiCompletable,
-  content: content as unknown as UserTask['content'],
 })
 
 async function reply({ io, out, signal }: CommandContext, operator: OperatorClient, item: InboxItem): Promise<void> {
@@ -125,7 +119,8 @@ const columns = (now: number): readonly TableColumn<InboxItem>[] => [
 ]
 
 function whatOf(item: InboxItem): string {
-  return item.tool === undefined ? item.why : subjectOf(item)
+  const task = readInboxItem(item)
+  return task.tool ? describeSubject(task) : describeCause(task)
 }
 
 const expiry = ({ expiresAt, onTimeout }: InboxItem, now: number): string =>

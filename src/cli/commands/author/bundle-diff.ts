@@ -8,8 +8,10 @@ import type { CommandContext } from '../../shell/command.ts'
 import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { splitVersion } from '../../project/reference.ts'
+import type { bundleDifference, versionDifference } from '../../answers/difference.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
-export async function bundleDiff(call: CommandContext): Promise<number> {
+export async function bundleDiff(call: CommandContext<AnswerOf<typeof bundleDifference>>): Promise<number> {
   const { given, cwd } = call
   const against = given.text('against')
   const paths = given.rest(0)
@@ -34,7 +36,7 @@ export async function bundleDiff(call: CommandContext): Promise<number> {
 }
 
 /** `svc versions diff AGENT@A AGENT@B`. */
-export async function versionsDiff(call: CommandContext): Promise<number> {
+export async function versionsDiff(call: CommandContext<AnswerOf<typeof versionDifference>>): Promise<number> {
   const { given } = call
   const [before, after] = [given.argument(0)!, given.argument(1)!]
   for (const each of [before, after])
@@ -48,7 +50,7 @@ export async function versionsDiff(call: CommandContext): Promise<number> {
 
 /** @param files absent for a published version: a snapshot does not contain the files */
 async function printDifference(
-  { mode, out, io }: CommandContext,
+  { mode, out, io }: CommandContext<AnswerOf<typeof bundleDifference>>,
   difference: VersionDifference,
   strict: boolean,
   files?: readonly FileChange[],

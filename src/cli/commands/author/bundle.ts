@@ -13,8 +13,10 @@ import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { hasRegistry } from '../../project/registry.ts'
 import { writeUserFile } from '../../files/write-file.ts'
+import type { packAnswer, treeAnswer, verifyAnswer } from '../../answers/author.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
-export async function bundleTreeCommand(call: CommandContext): Promise<void> {
+export async function bundleTreeCommand(call: CommandContext<AnswerOf<typeof treeAnswer>>): Promise<void> {
   const { given, mode, out, cwd } = call
   const project = await openProject(call)
   const { bundle, lock } = soundBuild(call, await buildAt(call, project, given.argument(0) ?? cwd))
@@ -48,7 +50,7 @@ const nodeText = ({ id, version, path, digest }: TreeNode): string =>
   )
 
 /** `svc bundle pack [bundle] -o FILE`. */
-export async function bundlePack(call: CommandContext): Promise<void> {
+export async function bundlePack(call: CommandContext<AnswerOf<typeof packAnswer>>): Promise<void> {
   const { given, mode, out, io, cwd } = call
   const project = await openProject(call)
   const built = await buildAt(call, project, given.argument(0) ?? cwd)
@@ -70,7 +72,7 @@ export async function bundlePack(call: CommandContext): Promise<void> {
 }
 
 /** `svc bundle verify FILE`: digests, shape and closure. */
-export async function bundleVerify(call: CommandContext): Promise<void> {
+export async function bundleVerify(call: CommandContext<AnswerOf<typeof verifyAnswer>>): Promise<void> {
   const { given, mode, out, cwd } = call
   const file = given.argument(0)!
   const project = await openProject(call)

@@ -18,8 +18,10 @@ import { concernLine, concernsOf } from '../../policy/list-applicable.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { hasRegistry } from '../../project/registry.ts'
 import { writeUserFile } from '../../files/write-file.ts'
+import type { compileAnswer } from '../../answers/author.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
-export async function compileCommand(call: CommandContext): Promise<void> {
+export async function compileCommand(call: CommandContext<AnswerOf<typeof compileAnswer>>): Promise<void> {
   const { given, mode, out, cwd } = call
   const named = given.argument(0)
   const project = await openProject(call, named === undefined ? undefined : resolve(cwd, named))

@@ -12,10 +12,13 @@ import {
   type StreamEvent,
   type UserTask,
 } from '../../../client/index.ts'
+import { readClientTask } from '../../../spec/task-content.ts'
 import { createLiveTimeline, drawTimeline } from '../../../terminal/timeline.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { decideTask } from '../../runs/decide-task.ts'
 import { isShownAtStart } from '../../runs/follow.ts'
+import type { demoResult } from '../../answers/author.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 import { answerScreen } from '../../shell/list.ts'
 import { createOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
@@ -30,7 +33,7 @@ const INPUT = { order: 'A-1042', amount: 180 }
 /** Pause between two lines at speed 1x, so that a reader can follow. */
 const PACE_MS = 400
 
-export async function demo(call: CommandContext): Promise<number> {
+export async function demo(call: CommandContext<unknown>): Promise<number> {
   const { given, io, cwd } = call
   const keep = given.text('keep')
   const directory = keep === undefined ? await mkdtemp(join(tmpdir(), 'svc-demo-')) : resolve(cwd, keep)
@@ -65,7 +68,7 @@ async function makeKey(operator: OperatorClient): Promise<string> {
 }
 
 async function play(
-  call: CommandContext,
+  call: CommandContext<StreamEvent | AnswerOf<typeof demoResult>>,
   client: SvcClient,
   agentId: string,
   keep: string | undefined,
@@ -108,11 +111,12 @@ const isPause = ({ subject, data }: StreamEvent, runId: string): boolean =>
   subject === 'engine.run.paused' && data.runId === runId
 
 /** Asks the person at the terminal; without one, approves the refund. */
-async function decide(call: CommandContext, client: SvcClient, runId: string, task: UserTask): Promise<void> {
+async function decide(call: CommandContext, client: SvcClient, runId: string, pending: UserTask): Promise<void> {
   const { mode, out } = call
+  const task = readClientTask(pending, AGENT)
   if (!mode.json) {
-    out.line(`  why       ${task.content.reason ?? task.title}`)
-    explainTask(answerScreen(call), task.content).forEach(out.line)
+    out.line(`  why       ${task.reason ?? task.title}`)
+    explainTask(answerScreen(call), task).forEach(out.line)
   }
   const desk = { call, client, answering: client, agent: AGENT }
   if (mode.interactive && !mode.json) {
@@ -121,7 +125,7 @@ async function decide(call: CommandContext, client: SvcClient, runId: string, ta
       out.message('the demo goes on when you have decided')
     return
   }
-  await answerTask(client, runId, task, { approved: true, comment: 'recorded decision of the demo' })
+  await answerTask(client, runId, pending, { approved: true, comment: 'recorded decision of the demo' })
 }
 
 function paceOf({ given, mode, signal }: CommandContext): () => Promise<void> {

@@ -4,8 +4,10 @@ import { rules } from '../../../documents/rules/index.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitCodes } from '../../shell/exit-codes.ts'
 import { nearestWord } from '../../shell/nearest.ts'
+import type { explainAnswer } from '../../answers/author.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
-export async function explain({ given, mode, out }: CommandContext): Promise<void> {
+export async function explain({ given, mode, out }: CommandContext<AnswerOf<typeof explainAnswer>>): Promise<void> {
   const term = given.argument(0)!
   const page = ruleOf(term) ?? statusOf(term) ?? exitOf(term)
   if (!page) {

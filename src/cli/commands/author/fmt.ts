@@ -11,11 +11,13 @@ import { documentsFailure, printFindings } from '../../release/findings.ts'
 import { requireDocumentPaths, openDocuments, pathInProject } from '../../project/project-path.ts'
 import { stdinBytes, writeOut } from '../../files/stdin-bytes.ts'
 import { writeUserFile } from '../../files/write-file.ts'
+import type { fmtAnswer } from '../../answers/author.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
 /** Name of the document on standard input in messages. */
 const STDIN = 'stdin.yaml'
 
-export async function fmt(call: CommandContext): Promise<number> {
+export async function fmt(call: CommandContext<AnswerOf<typeof fmtAnswer>>): Promise<number> {
   const { given, mode, out, io, cwd } = call
   const paths = given.rest(0)
   const stdin = paths.length === 1 && paths[0] === '-'

@@ -6,10 +6,12 @@ import type { PipelineHost } from '../../pages/ci-files.ts'
 import { nearestWord } from '../../shell/nearest.ts'
 import { openProject } from '../../project/project.ts'
 import { aboutTemplate, planTemplate, templateNames, writeTemplate } from '../../pages/template.ts'
+import type { initAnswer, templatesAnswer } from '../../answers/author.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
 const DEFAULT_TEMPLATE = 'refund'
 
-export async function init(call: CommandContext): Promise<void> {
+export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typeof templatesAnswer>>): Promise<void> {
   const { given, mode, out, cwd, io, signal } = call
   const templates = await templateNames()
   if (given.flag('list')) return await list(templates, mode.json, out)
@@ -64,7 +66,11 @@ async function askName({ io, signal }: CommandContext): Promise<string | undefin
   return name === '' ? undefined : name
 }
 
-async function list(templates: readonly string[], json: boolean, out: CommandContext['out']): Promise<void> {
+async function list(
+  templates: readonly string[],
+  json: boolean,
+  out: CommandContext<AnswerOf<typeof templatesAnswer>>['out'],
+): Promise<void> {
   const items = await Promise.all(
     templates.map(async (name) => ({
       name,

@@ -14,8 +14,10 @@ import { isPolicyTest } from '../../policy/test-path.ts'
 import type { Project } from '../../project/project.ts'
 import { requireDocumentPaths, openDocuments, pathInProject } from '../../project/project-path.ts'
 import { stdinBytes, writeOut } from '../../files/stdin-bytes.ts'
+import type { lintAnswer } from '../../answers/author.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
-export async function lint(call: CommandContext): Promise<number> {
+export async function lint(call: CommandContext<AnswerOf<typeof lintAnswer>>): Promise<number> {
   const { given, cwd } = call
   const paths = given.rest(0)
   const stdin = paths.length === 1 && paths[0] === '-'
@@ -75,7 +77,7 @@ interface Last {
 }
 
 async function once(
-  call: CommandContext,
+  call: CommandContext<AnswerOf<typeof lintAnswer>>,
   project: Project,
   input: VirtualDocument | undefined,
   last?: Last,
@@ -118,7 +120,7 @@ async function once(
 
 /** @param aside true where standard output carries the fixed document */
 async function printFindings(
-  { given, mode, out, io }: CommandContext,
+  { given, mode, out, io }: CommandContext<AnswerOf<typeof lintAnswer>>,
   project: Project,
   { workspace, findings }: CheckedProject,
   aside: boolean,
@@ -130,7 +132,8 @@ async function printFindings(
   // A clean run, the usual case, does not load the renderer.
   if (findings.length === 0 && format === 'text') return
   const { reportFormats } = await import('../../../documents/report/formats.ts')
-  if (mode.json) return await out.json(JSON.parse(reportFormats.json(findings, { workspace, color })))
+  if (mode.json)
+    return await out.json(JSON.parse(reportFormats.json(findings, { workspace, color })) as AnswerOf<typeof lintAnswer>)
   const placed = inRepository(findings, project.directory, io.env)
   const text = reportFormats[format](OF_REPOSITORY.has(format) ? placed : findings, { workspace, color }).trimEnd()
   if (text !== '') line(text)

@@ -29,6 +29,8 @@ import {
 } from '../../policy/recorded.ts'
 import { policyDocuments, subjectOf, withPolicies } from '../../policy/subject.ts'
 import { openProject, type Project } from '../../project/project.ts'
+import type { backtestAnswer } from '../../answers/author.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
 interface Flip {
   readonly runId: string
@@ -41,7 +43,7 @@ interface Flip {
   readonly assumed?: readonly string[]
 }
 
-export async function policyBacktest(call: CommandContext): Promise<void> {
+export async function policyBacktest(call: CommandContext<AnswerOf<typeof backtestAnswer>>): Promise<void> {
   const { given, mode, out, cwd, io } = call
   const paths = given.list('policies')
   if (paths.length === 0)

@@ -10,8 +10,10 @@ import { compileBundleAt } from '../../policy/bundle.ts'
 import { hypotheticalFacts } from '../../policy/hypothetical-call.ts'
 import { agentOf, calleeOf, policySetsOf, subjectOf } from '../../policy/subject.ts'
 import { openProject } from '../../project/project.ts'
+import type { policyCanAnswer } from '../../answers/author.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
-export async function policyCan(call: CommandContext): Promise<number> {
+export async function policyCan(call: CommandContext<AnswerOf<typeof policyCanAnswer>>): Promise<number> {
   const { given, mode, out, io, cwd } = call
   const [agent, tool] = [given.argument(0)!, given.argument(1)!]
   const at = resolve(cwd, agent)

@@ -24,8 +24,10 @@ import {
 } from '../../policy/subject.ts'
 import { decisionLine, explanationLines, decisionJson } from '../../policy/print-decision.ts'
 import { openProject } from '../../project/project.ts'
+import type { policyEvalAnswer } from '../../answers/author.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
-export async function policyEval(call: CommandContext): Promise<number> {
+export async function policyEval(call: CommandContext<AnswerOf<typeof policyEvalAnswer>>): Promise<number> {
   const { given, mode, out, io } = call
   const [tool, expected] = [given.text('tool'), given.text('expect')]
   if (tool === undefined) throw fail('usage', { what: 'A decision is about a call.' }, { fix: '--tool ID --args JSON' })

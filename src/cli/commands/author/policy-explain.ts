@@ -18,11 +18,15 @@ import { openProject } from '../../project/project.ts'
 import { runIdOf, taskOf } from '../../project/reference.ts'
 import { RemoteError } from '../../shell/remote.ts'
 import { explainPolicies } from '../../runs/why.ts'
+import type { explainTask, explainRun, explainReference } from '../../answers/author.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
 /** `namespace.name` of a tool or a policy; ids and their endings have no dot. */
 const LOGICAL = /^[^@\s]+\.[^@\s]+$/
 
-export async function policyExplain(call: CommandContext): Promise<void> {
+export async function policyExplain(
+  call: CommandContext<AnswerOf<typeof explainTask> | AnswerOf<typeof explainRun> | AnswerOf<typeof explainReference>>,
+): Promise<void> {
   const { given, mode, out } = call
   const reference = given.argument(0)!
   const project = await openProject(call)
@@ -61,7 +65,10 @@ interface ExplainedDecision {
 }
 
 /** The recorded decision has precedence: the engine may require an approval for a reason outside of policies. */
-const jsonOf = ({ decision, explanation, assumed }: ExplainedDecision, places: LeafPlaces): object => ({
+const jsonOf = (
+  { decision, explanation, assumed }: ExplainedDecision,
+  places: LeafPlaces,
+): AnswerOf<typeof explainTask> => ({
   ...decisionJson(explanation, places),
   decision: decision.decision,
   explanation: decision.explanation,
@@ -111,7 +118,7 @@ async function find(
     const task = await taskOf(reference, operator)
     const { items } = await operator.call('GET /v1/runs/:id/conversation', { id: task.runId })
     const requestIndex = items.findIndex(
-      ({ type, content }) => type === 'UserTaskReq' && fieldOf(content, 'user_task_id') === task.userTaskId,
+      ({ type, content }) => type === 'UserTaskReq' && fieldOf(content, 'user_task_id') === task.id,
     )
     const decided = items
       .slice(0, Math.max(requestIndex, 0))
@@ -123,7 +130,7 @@ async function find(
       )
     return {
       runId: task.runId,
-      taskId: task.userTaskId,
+      taskId: task.id,
       only: (all) => all.filter(({ decisionId }) => decisionId === decided?.id),
     }
   } catch (error) {

@@ -21,6 +21,8 @@ import { createTestFilter, type TestFilter } from '../../pages/test-filter.ts'
 import { readUserFile } from '../../files/read-file.ts'
 import { watchFiles } from '../../files/watch.ts'
 import { writeUserFile } from '../../files/write-file.ts'
+import type { policyTestAnswer } from '../../answers/author.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
 interface PolicyCaseResult extends TestCase {
   /** Absent for a file that could not be read. */
@@ -29,7 +31,7 @@ interface PolicyCaseResult extends TestCase {
   readonly places?: LeafPlaces
 }
 
-export async function policyTest(call: CommandContext): Promise<number> {
+export async function policyTest(call: CommandContext<AnswerOf<typeof policyTestAnswer>>): Promise<number> {
   const { given, cwd, signal, out } = call
   const project = await openProject(call)
   const paths = given.rest(0).map((path) => resolve(cwd, path))
@@ -50,7 +52,11 @@ export async function policyTest(call: CommandContext): Promise<number> {
   return 0
 }
 
-async function testOnce(call: CommandContext, paths: readonly string[], minimum: number | undefined): Promise<number> {
+async function testOnce(
+  call: CommandContext<AnswerOf<typeof policyTestAnswer>>,
+  paths: readonly string[],
+  minimum: number | undefined,
+): Promise<number> {
   const { given, io, mode, out } = call
   const since = io.clock.monotonic()
   const [ask, collector] = [createCasePreparer(call), createCoverageCollector()]
@@ -215,7 +221,7 @@ const jsonOf = (
   coverage: PolicySetCoverage,
   failed: number,
   isShort: boolean,
-): object => ({
+): AnswerOf<typeof policyTestAnswer> => ({
   ok: failed === 0 && !isShort,
   passed: results.length - failed,
   failed,

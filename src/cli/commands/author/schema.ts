@@ -20,7 +20,7 @@ const GLOBS: Readonly<Record<string, readonly string[]>> = {
   policytest: ['**/*.policytest.yaml'],
 }
 
-export async function schema({ given, mode, out, manual }: CommandContext): Promise<void> {
+export async function schema({ given, mode, out, manual }: CommandContext<unknown>): Promise<void> {
   if (given.flag('vscode')) {
     const settings = Object.fromEntries(
       Object.entries(GLOBS).map(([kind, globs]) => [`./.schemas/${kind}.schema.json`, globs]),

@@ -20,6 +20,8 @@ import { untilStopped } from '../../project/open-server.ts'
 import { readUserFile } from '../../files/read-file.ts'
 import { watchFiles } from '../../files/watch.ts'
 import { writeUserFile } from '../../files/write-file.ts'
+import type { testAnswer } from '../../answers/author.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
 interface ScenarioResult extends TestCase {
   readonly scenario?: Scenario
@@ -29,7 +31,7 @@ interface ScenarioResult extends TestCase {
   readonly update?: ExpectationUpdate
 }
 
-export async function test(call: CommandContext): Promise<number> {
+export async function test(call: CommandContext<AnswerOf<typeof testAnswer>>): Promise<number> {
   const { given, cwd, signal } = call
   const project = await openProject(call)
   const paths = given.rest(0).map((path) => resolve(cwd, path))
@@ -51,7 +53,7 @@ export async function test(call: CommandContext): Promise<number> {
   return 0
 }
 
-async function testOnce(call: CommandContext, paths: readonly string[]): Promise<number> {
+async function testOnce(call: CommandContext<AnswerOf<typeof testAnswer>>, paths: readonly string[]): Promise<number> {
   const { given, io } = call
   const filter = createTestFilter(given.text('filter'))
   const files = await findScenarios(paths)
@@ -184,7 +186,7 @@ function printResult({ out, io, mode }: CommandContext, { file, name, ok, failur
 }
 
 async function finish(
-  call: CommandContext,
+  call: CommandContext<AnswerOf<typeof testAnswer>>,
   format: string,
   results: readonly ScenarioResult[],
   since: number,
@@ -204,7 +206,7 @@ async function finish(
   return failed > 0 ? 1 : 0
 }
 
-const toJson = (results: readonly ScenarioResult[], passed: number, failed: number): object => ({
+const toJson = (results: readonly ScenarioResult[], passed: number, failed: number): AnswerOf<typeof testAnswer> => ({
   ok: failed === 0,
   passed,
   failed,

@@ -16,6 +16,8 @@ import { remoteError } from '../../shell/remote.ts'
 import { stdinBytes } from '../../files/stdin-bytes.ts'
 import { openTarget } from '../../project/target.ts'
 import { writeUserFile } from '../../files/write-file.ts'
+import type { downloadedFile, filesAnswer, uploadedFiles } from '../../answers/drive.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
 interface Uploaded {
   readonly objectKey: string
@@ -27,7 +29,7 @@ interface Uploaded {
 }
 
 /** Presign, PUT, finalize; each file in its turn, so that what was told as uploaded is. */
-export async function filesUpload(call: CommandContext): Promise<void> {
+export async function filesUpload(call: CommandContext<AnswerOf<typeof uploadedFiles>>): Promise<void> {
   const { given, mode, out, cwd, io, signal } = call
   const [files, name, mediaType] = [given.rest(0), given.text('name'), given.text('media-type')]
   const most = readSize(given.text('max-size'), 'max-size')
@@ -71,7 +73,7 @@ export async function filesUpload(call: CommandContext): Promise<void> {
   }
 }
 
-export async function filesList(call: CommandContext): Promise<void> {
+export async function filesList(call: CommandContext<AnswerOf<typeof filesAnswer>>): Promise<void> {
   const { given, io } = call
   const [skip, take] = [wholeNumber(given.text('skip'), 'skip'), wholeNumber(given.text('take'), 'take', 1)]
   await withOperator(await openProject(call), call, async (operator) => {
@@ -105,7 +107,7 @@ const columns = (now: number): readonly TableColumn<FileView>[] => [
 ]
 
 /** The bytes, to a file or to stdout; a terminal gets none, since a file may hold anything. */
-export async function filesGet(call: CommandContext): Promise<void> {
+export async function filesGet(call: CommandContext<AnswerOf<typeof downloadedFile>>): Promise<void> {
   const { given, mode, out, cwd, io } = call
   const [key, to] = [given.argument(0)!, given.text('output') ?? '-']
   if (to === '-' && io.stdout.isTTY)

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
+import type { StartRunResponse } from '../../../spec/api.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { readDecisions } from '../../runs/decide-file.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
@@ -7,7 +8,7 @@ import { followRun } from '../../runs/follow.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
 import { readInput, type InputContract } from '../../runs/input.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
-import { printInterrupted, printOutcome } from '../../runs/outcome.ts'
+import { printInterrupted, printOutcome, type FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { agentIdFrom, agentOf, splitVersion } from '../../project/reference.ts'
 import { readServerFile } from '../../project/server-file.ts'
@@ -15,7 +16,7 @@ import { readRehearsal } from '../../scenario/rehearsal.ts'
 import { saveSnapshot } from '../../release/snapshots.ts'
 import { givenKey, openAgentTarget, type ServerTarget } from '../../project/target.ts'
 
-export async function run(call: CommandContext): Promise<number> {
+export async function run(call: CommandContext<FollowAnswer | StartRunResponse>): Promise<number> {
   const { given, mode, out, signal } = call
   const project = await openProject(call)
   const following = readFollowOptions(call)

@@ -15,14 +15,16 @@ import { readFollowOptions } from '../../runs/follow-options.ts'
 import { answerScreen, printList, printLong, printOne } from '../../shell/list.ts'
 import { parseMoment, wholeNumber } from '../../shell/numbers.ts'
 import { withOperator } from '../../project/operator.ts'
-import { exitOfStatus, printInterrupted, printOutcome } from '../../runs/outcome.ts'
+import { exitOfStatus, printInterrupted, printOutcome, type FollowAnswer } from '../../runs/outcome.ts'
 import { openProject } from '../../project/project.ts'
 import { agentOf, runIdOf } from '../../project/reference.ts'
 import { openTarget, type ServerTarget } from '../../project/target.ts'
 import { watchList } from '../../shell/watch-list.ts'
 import { writeUserFile } from '../../files/write-file.ts'
+import type { cancelledRuns, runsAnswer, runView } from '../../answers/drive.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
-export async function runsList(call: CommandContext): Promise<void> {
+export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer | typeof runView>>): Promise<void> {
   const { given, io } = call
   const [agent, since, session] = [given.text('agent'), given.text('since'), given.text('session')]
   const status = given.list('status').join(',')
@@ -73,7 +75,7 @@ const took = ({ startedAt, finishedAt }: RunView, now: number): string =>
     ? `${shortDuration(now - Date.parse(startedAt))}+`
     : shortDuration(Date.parse(finishedAt) - Date.parse(startedAt))
 
-export async function runsGet(call: CommandContext): Promise<number> {
+export async function runsGet(call: CommandContext<unknown>): Promise<number> {
   const { given, signal } = call
   return await withTarget(call, async (target) => {
     const runId = await runIdOf(given.argument(0)!, target.operator)
@@ -101,7 +103,7 @@ const fieldsOf = (run: RunStatus) => [
   { key: 'tokens', value: String(run.totalTokensUsed) },
 ]
 
-export async function runsWatch(call: CommandContext): Promise<number> {
+export async function runsWatch(call: CommandContext<FollowAnswer>): Promise<number> {
   const following = readFollowOptions(call)
   return await withTarget(call, async (target) => {
     const runId = await runToWatch(call, target)
@@ -149,7 +151,7 @@ async function runToWatch(call: CommandContext, { operator }: ServerTarget): Pro
 
 const UNDER_WAY = 'Running,WaitingForHITL,WaitingForAITL,WaitingForResponse'
 
-export async function runsCancel(call: CommandContext): Promise<void> {
+export async function runsCancel(call: CommandContext<AnswerOf<typeof cancelledRuns>>): Promise<void> {
   const { given, mode, out } = call
   const reason = given.text('reason')
   await withOperator(await openProject(call), call, async (operator) => {
@@ -166,7 +168,7 @@ export async function runsCancel(call: CommandContext): Promise<void> {
   })
 }
 
-export async function runsConversation(call: CommandContext): Promise<void> {
+export async function runsConversation(call: CommandContext<unknown>): Promise<void> {
   const { given, mode, out, signal } = call
   const types = given.list('type')
   const since = wholeNumber(given.text('since'), 'since') ?? 0

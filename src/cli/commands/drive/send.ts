@@ -1,18 +1,19 @@
 import { resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
 import { fileItem, type FileItem, type RunMessage } from '../../../client/index.ts'
+import type { MessageAccepted } from '../../../spec/api.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitOfCode } from '../../shell/exit.ts'
 import { followRun } from '../../runs/follow.ts'
 import { metadataOf } from '../../project/metadata.ts'
-import { printInterrupted, printOutcome } from '../../runs/outcome.ts'
+import { printInterrupted, printOutcome, type FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { openUserFile } from '../../files/read-file.ts'
 import { runIdOf } from '../../project/reference.ts'
 import { RefusedAnswer } from '../../shell/remote.ts'
 import { openAgentTarget, openTarget, type ServerTarget } from '../../project/target.ts'
 
-export async function send(call: CommandContext): Promise<number> {
+export async function send(call: CommandContext<FollowAnswer | MessageAccepted>): Promise<number> {
   const { given, mode, out, signal } = call
   const project = await openProject(call)
   const target = await openTarget(call, project)

@@ -14,6 +14,8 @@ import { openProject, type Project } from '../../project/project.ts'
 import { agentIdFrom, agentOf, sessionIdOf } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
 import { givenKey, openTarget } from '../../project/target.ts'
+import type { sessionAnswer } from '../../answers/drive.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
 type ListedSession = SessionItem & { readonly agent?: string }
 interface Query {
@@ -27,7 +29,7 @@ const DEFAULT_TAKE = 50
 /** What one page may hold. */
 const LARGEST_TAKE = 500
 
-export async function sessionsList(call: CommandContext): Promise<void> {
+export async function sessionsList(call: CommandContext<unknown>): Promise<void> {
   const { given, out, io } = call
   const project = await openProject(call)
   const [skip, take] = [wholeNumber(given.text('skip'), 'skip') ?? 0, wholeNumber(given.text('take'), 'take', 1)]
@@ -110,7 +112,7 @@ const columns = (now: number, named: boolean): readonly TableColumn<ListedSessio
 ]
 
 /** The tree of runs: who started whom, and how each stands. */
-export async function sessionsShow(call: CommandContext): Promise<void> {
+export async function sessionsShow(call: CommandContext<AnswerOf<typeof sessionAnswer>>): Promise<void> {
   const { given, mode, out } = call
   await withOperator(await openProject(call), call, async (operator) => {
     const id = await sessionIdOf(given.argument(0)!, operator)

@@ -11,7 +11,7 @@ import { runIdOf } from '../../project/reference.ts'
 import { openTarget } from '../../project/target.ts'
 
 /** The raw events: machine output in every mode but `--pretty`. */
-export async function stream(call: CommandContext): Promise<void> {
+export async function stream(call: CommandContext<unknown>): Promise<void> {
   const { given, out, signal } = call
   const kinds = given.list('kind')
   const [subject, until] = [globOf(given.text('subject')), given.text('until')]

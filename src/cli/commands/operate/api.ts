@@ -13,7 +13,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 const PAGE = 500
 
 /** The answer as it came, whatever its status: the exit code tells which it was. */
-export async function api(call: CommandContext): Promise<number> {
+export async function api(call: CommandContext<unknown>): Promise<number> {
   const { given, mode, out, io } = call
   const method = given.argument(0)!.toUpperCase()
   if (!METHODS.includes(method))

@@ -13,6 +13,8 @@ import { openProject, type Project } from '../../project/project.ts'
 import { givenUrl } from '../../project/target.ts'
 import { configIn, mergeConfig, userConfigFile } from '../../project/user-config.ts'
 import { writeUserFile } from '../../files/write-file.ts'
+import type { settingAnswer, settingsAnswer, changedSetting } from '../../answers/operate.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
 /** One setting as it stands now. */
 interface ConfigSetting {
@@ -31,7 +33,7 @@ const DEFAULTS: JsonObject = {
   workspace: 'default',
 }
 
-export async function configList(call: CommandContext): Promise<void> {
+export async function configList(call: CommandContext<AnswerOf<typeof settingsAnswer>>): Promise<void> {
   const settings = await readSettings(call)
   const items = call.given.flag('origin') ? settings : settings.map(({ key, value }) => ({ key, value }))
   await printList(call, { items, total: items.length }, columns(call.given.flag('origin')), 'Nothing is set.')
@@ -45,7 +47,9 @@ const columns = (
   ...(origin ? [{ title: 'ORIGIN', cell: (each: Partial<ConfigSetting>) => each.origin ?? '' }] : []),
 ]
 
-export async function configGet(call: CommandContext): Promise<void> {
+export async function configGet(
+  call: CommandContext<AnswerOf<typeof settingAnswer | typeof settingsAnswer>>,
+): Promise<void> {
   const { given, mode, out } = call
   const key = given.argument(0)!
   const settings = await readSettings(call)
@@ -70,7 +74,7 @@ export async function configGet(call: CommandContext): Promise<void> {
 const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : safeJson(value))
 
 /** Writes the one key; comments and the order of the others stay. What would not be valid is not written. */
-export async function configSet(call: CommandContext): Promise<void> {
+export async function configSet(call: CommandContext<AnswerOf<typeof changedSetting>>): Promise<void> {
   const { given, mode, out, cwd } = call
   const [key, text] = [given.argument(0)!, given.argument(1)!]
   const project = await openProject(call)

@@ -7,11 +7,13 @@ import { stateChecks } from '../../doctor/state.ts'
 import { answerScreen } from '../../shell/list.ts'
 import { nearestWord } from '../../shell/nearest.ts'
 import { openProject } from '../../project/project.ts'
+import type { doctorAnswer } from '../../answers/operate.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
 const checks: DoctorChecks = { ...machineChecks, ...stateChecks, ...networkChecks }
 
 /** A check that is named alone says nothing when all is well. */
-export async function doctor(call: CommandContext): Promise<number> {
+export async function doctor(call: CommandContext<AnswerOf<typeof doctorAnswer>>): Promise<number> {
   const { given, mode, out } = call
   const named = given.rest(0)
   const unknown = named.find((each) => !Object.hasOwn(checks, each))

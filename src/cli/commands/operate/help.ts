@@ -3,8 +3,10 @@ import type { CommandContext } from '../../shell/command.ts'
 import { exitCodes } from '../../shell/exit-codes.ts'
 import { printLong } from '../../shell/list.ts'
 import { nearestWord } from '../../shell/nearest.ts'
+import type { helpAnswer } from '../../answers/operate.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
-export async function help(call: CommandContext): Promise<void> {
+export async function help(call: CommandContext<AnswerOf<typeof helpAnswer>>): Promise<void> {
   const { given, mode, out, manual } = call
   const words = given.rest(0)
   const { commands, globalOptions } = manual

@@ -13,7 +13,7 @@ import { toIsoText } from '../../../base/clock.ts'
 import type { OperatorClient } from '../../project/operator.ts'
 
 /** The server's log, oldest line first. */
-export async function logs(call: CommandContext): Promise<void> {
+export async function logs(call: CommandContext<JsonObject>): Promise<void> {
   const { mode, out, signal } = call
   await withOperator(await openProject(call), call, async (operator) => {
     const url = new URL('/logs', OPERATOR_URL)

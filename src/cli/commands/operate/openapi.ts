@@ -5,7 +5,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { packageFile } from '../../project/package-file.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 
-export async function openapi({ given, mode, out, cwd }: CommandContext): Promise<void> {
+export async function openapi({ given, mode, out, cwd }: CommandContext<unknown>): Promise<void> {
   const yaml = await readFile(packageFile('schemas/openapi.yaml'), 'utf8')
   const file = given.text('output')
   const asYaml = (given.text('format') ?? (file && /\.ya?ml$/.test(file) ? 'yaml' : 'json')) === 'yaml'

@@ -8,11 +8,13 @@ import { providerSpellings } from '../../../spec/document.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { readDotEnv, type FileVariable } from '../../project/dot-env.ts'
-import { printList } from '../../shell/list.ts'
+import { printTable } from '../../shell/list.ts'
 import { isOffline, modelEndpoint, type ModelEndpoint } from '../../project/model-endpoint.ts'
 import { nearestWord } from '../../shell/nearest.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { splitVersion } from '../../project/reference.ts'
+import type { secretsAnswer } from '../../answers/operate.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
 type State = 'ok' | 'missing' | 'empty' | 'whitespace' | 'placeholder' | 'rejected' | 'unreachable'
 
@@ -30,7 +32,7 @@ interface SecretCheck {
 }
 
 /** Never a value: who needs which variable, and whether it is there. */
-export async function secretsCheck(call: CommandContext): Promise<number> {
+export async function secretsCheck(call: CommandContext<AnswerOf<typeof secretsAnswer>>): Promise<number> {
   const { given, mode, out, io } = call
   const project = await openProject(call)
   const { include } = project.config
@@ -43,7 +45,7 @@ export async function secretsCheck(call: CommandContext): Promise<number> {
   const ok = items.every(({ state, usedBy }) => state === 'ok' || usedBy.length === 0)
   if (mode.json) await out.json({ ok, items })
   else {
-    await printList(call, { items, total: items.length }, columns, 'No agent here needs a secret.')
+    printTable(call, items, columns, 'No agent here needs a secret.')
     const missing = [
       ...new Set(items.filter(({ state, usedBy }) => state !== 'ok' && usedBy.length > 0).map(({ env }) => env)),
     ]

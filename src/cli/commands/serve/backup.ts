@@ -18,9 +18,11 @@ import { remoteError } from '../../shell/remote.ts'
 import { formatSize } from '../../files/size.ts'
 import { stdinBytes } from '../../files/stdin-bytes.ts'
 import { releaseHeld } from './restored.ts'
+import type { backupAnswer, resetAnswer, restoreAnswer, restorePlan, heldCounts } from '../../answers/serve.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
 /** Renames the archive to its final name when it is complete. */
-export async function backup(call: CommandContext): Promise<void> {
+export async function backup(call: CommandContext<AnswerOf<typeof backupAnswer>>): Promise<void> {
   const { given, mode, out, cwd, io } = call
   const file = given.argument(0) ?? `svc-${toIsoText(io.clock.now()).slice(0, 10).replaceAll('-', '')}.tgz`
   if (file === '-' && io.stdout.isTTY)
@@ -102,7 +104,9 @@ async function toStdout({ io }: CommandContext, body: ReadableStream<Uint8Array>
 }
 
 /** Restores into an empty directory, or over existing data with `--force` and a confirmation. */
-export async function restore(call: CommandContext): Promise<void> {
+export async function restore(
+  call: CommandContext<AnswerOf<typeof restoreAnswer> | AnswerOf<typeof restorePlan> | AnswerOf<typeof heldCounts>>,
+): Promise<void> {
   const { given, mode, out, cwd, io } = call
   const file = given.argument(0)
   if (given.flag('plan') || given.flag('resume')) return await releaseHeld(call)
@@ -158,7 +162,7 @@ const fromStdin = async (io: CommandContext['io']): Promise<ReadableStream<Uint8
   new Blob([new Uint8Array(await stdinBytes(io))]).stream()
 
 /** @throws Failure `usage` where a confirmation is needed and there is no terminal */
-export async function reset(call: CommandContext): Promise<void> {
+export async function reset(call: CommandContext<AnswerOf<typeof resetAnswer>>): Promise<void> {
   const { given, mode, out, io } = call
   const project = await openProject(call)
   if (!project.anchored) throw fail('no_project', { directory: project.directory })

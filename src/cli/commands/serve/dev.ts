@@ -35,11 +35,15 @@ import { readTapes } from '../../scenario/rehearsal.ts'
 import { bundlesOf, saveSnapshot, type SavedSnapshots, type SnapshotSave } from '../../release/snapshots.ts'
 import { packageVersion } from '../../shell/version.ts'
 import { watchFiles } from '../../files/watch.ts'
+import type { readyAnswer, reloadAnswer, diagnosticLine } from '../../answers/serve.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
 /** Name of the trigger that `dev` creates. */
 const TRIGGER = 'api'
 
-export async function dev(call: CommandContext): Promise<number> {
+export async function dev(
+  call: CommandContext<AnswerOf<typeof readyAnswer> | AnswerOf<typeof reloadAnswer> | AnswerOf<typeof diagnosticLine>>,
+): Promise<number> {
   const { given, io, out, cwd, signal } = call
   const named = given.argument(0)
   const project = await openProject(call, named === undefined ? undefined : resolve(cwd, named))
@@ -135,7 +139,7 @@ export async function dev(call: CommandContext): Promise<number> {
 
 /** A second `dev` of a project: the first one serves and watches; this one ends with it. */
 async function attach(
-  call: CommandContext,
+  call: CommandContext<AnswerOf<typeof readyAnswer>>,
   at: Pick<HotkeyContext, 'project' | 'path'>,
   first: FoundServerFile,
 ): Promise<number> {
@@ -237,7 +241,7 @@ async function makeKey(operator: OperatorClient, { agent }: SavedSnapshots): Pro
 }
 
 async function announce(
-  { mode, out, io }: CommandContext,
+  { mode, out, io }: CommandContext<AnswerOf<typeof readyAnswer>>,
   server: Parameters<typeof readyLine>[0],
   saved: SavedSnapshots | undefined,
   key: CreatedKey | undefined,
@@ -264,7 +268,7 @@ async function announce(
 
 /** Publishes a save. Prints why one cannot be published; the deployed version then stays. */
 async function reload(
-  call: CommandContext,
+  call: CommandContext<AnswerOf<typeof reloadAnswer | typeof diagnosticLine>>,
   project: Project,
   save: () => Promise<SnapshotSave & { readonly mended: boolean }>,
   differences: (next: SnapshotSave) => Promise<readonly VersionChange[]>,
@@ -300,7 +304,10 @@ async function reload(
   }
 }
 
-async function tellDiagnostics(call: CommandContext, { build: { findings, workspace } }: SnapshotSave): Promise<void> {
+async function tellDiagnostics(
+  call: CommandContext<AnswerOf<typeof diagnosticLine>>,
+  { build: { findings, workspace } }: SnapshotSave,
+): Promise<void> {
   const worth = findings.filter(({ severity }) => severity !== 'info')
   if (call.mode.json) for (const each of worth) await call.out.ndjson({ type: 'diagnostic', ...each })
   else printFindings(call, worth, workspace)

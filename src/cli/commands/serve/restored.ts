@@ -10,12 +10,16 @@ import { answerScreen, messageScreen } from '../../shell/list.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { agentOf, runIdOf } from '../../project/reference.ts'
+import type { heldCounts, restorePlan } from '../../answers/serve.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 import { triggerOf } from '../ship/triggers.ts'
 
 const NOTHING = 'Nothing is held.'
 
 /** @throws Failure `needs_terminal` where a confirmation is needed and there is no terminal */
-export async function releaseHeld(call: CommandContext): Promise<void> {
+export async function releaseHeld(
+  call: CommandContext<AnswerOf<typeof restorePlan | typeof heldCounts>>,
+): Promise<void> {
   const { given, mode, out } = call
   if (given.argument(0) !== undefined)
     throw fail('usage', { what: 'A backup is restored first, and released in a command of its own.' })

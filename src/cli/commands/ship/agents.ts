@@ -9,10 +9,12 @@ import { printList, printOne } from '../../shell/list.ts'
 import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { agentOf, splitVersion } from '../../project/reference.ts'
+import type { agentsAnswer, agentAnswer } from '../../answers/ship.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
 const DEFAULT_URL = 'http://127.0.0.1:4310'
 
-export async function agentsList(call: CommandContext): Promise<void> {
+export async function agentsList(call: CommandContext<AnswerOf<typeof agentsAnswer>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
     await printList(
       call,
@@ -36,7 +38,7 @@ const columns = (now: number): readonly TableColumn<AgentView>[] => [
 ]
 
 /** What an agent takes, may do and is started by, with a line to run it and one to call it. */
-export async function agentsShow(call: CommandContext): Promise<void> {
+export async function agentsShow(call: CommandContext<AnswerOf<typeof agentAnswer>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
     const { agentId } = await agentOf(splitVersion(call.given.argument(0)!).name, operator)
     const { items } = await operator.call('GET /agents', { query: { usage: 'true' } })

@@ -7,8 +7,10 @@ import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { agentOf, splitVersion } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
+import type { deployAnswer } from '../../answers/ship.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
-export async function deploy(call: CommandContext): Promise<void> {
+export async function deploy(call: CommandContext<AnswerOf<typeof deployAnswer>>): Promise<void> {
   const { given, mode, out } = call
   const { name, version } = splitVersion(given.argument(0)!)
   const rollback = given.flag('rollback')

@@ -10,8 +10,10 @@ import { durationMs } from '../../shell/numbers.ts'
 import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { agentOf } from '../../project/reference.ts'
+import type { createdKeyAnswer, keysAnswer, keyAnswer } from '../../answers/ship.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
-export async function keysList(call: CommandContext): Promise<void> {
+export async function keysList(call: CommandContext<AnswerOf<typeof keysAnswer>>): Promise<void> {
   const project = await openProject(call)
   await withOperator(project, call, async (operator) => {
     const agent = call.given.text('agent')
@@ -52,7 +54,7 @@ const stateOf = ({ revokedAt, expiresAt }: AnyKey, now: number): string =>
   revokedAt ? 'revoked' : expiresAt && Date.parse(expiresAt) <= now ? 'expired' : 'valid'
 
 /** The secret is all that stdout gets, so that `svc keys create … > .env.key` works. */
-export async function keysCreate(call: CommandContext): Promise<void> {
+export async function keysCreate(call: CommandContext<AnswerOf<typeof createdKeyAnswer>>): Promise<void> {
   const { given, mode, out } = call
   if (given.flag('operator')) return await createForPerson(call)
   if (given.text('email') !== undefined || given.list('role').length > 0)
@@ -87,7 +89,7 @@ export async function keysCreate(call: CommandContext): Promise<void> {
 const FOR_PERSON = 'svc keys create --operator --email EMAIL'
 
 /** A person's credential on the operator channel. */
-async function createForPerson(call: CommandContext): Promise<void> {
+async function createForPerson(call: CommandContext<AnswerOf<typeof createdKeyAnswer>>): Promise<void> {
   const { given, mode, out } = call
   const [email, name] = [given.text('email'), given.text('name')]
   if (given.text('agent') !== undefined || given.text('trigger') !== undefined || given.flag('allow-uploads'))
@@ -114,7 +116,7 @@ async function createForPerson(call: CommandContext): Promise<void> {
   })
 }
 
-export async function keysRevoke(call: CommandContext): Promise<void> {
+export async function keysRevoke(call: CommandContext<AnswerOf<typeof keyAnswer>>): Promise<void> {
   const { mode, out } = call
   const project = await openProject(call)
   await withOperator(project, call, async (operator) => {

@@ -17,10 +17,12 @@ import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { planOf, type PublishPlan } from '../../release/plan.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { writeUserFile } from '../../files/write-file.ts'
+import type { publishAnswer } from '../../answers/ship.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
 type PublishAnswer = OperatorRoutes['POST /publish']['answer']
 
-export async function publish(call: CommandContext): Promise<void> {
+export async function publish(call: CommandContext<AnswerOf<typeof publishAnswer>>): Promise<void> {
   const { given, mode, out, cwd } = call
   const paths = given.rest(0).map((path) => (path === '-' ? path : resolve(cwd, path)))
   const project = await openProject(

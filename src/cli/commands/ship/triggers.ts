@@ -11,8 +11,10 @@ import { wholeNumber } from '../../shell/numbers.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { agentOf } from '../../project/reference.ts'
+import type { triggerAnswer, deletedTrigger, triggersAnswer } from '../../answers/ship.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
-export async function triggersList(call: CommandContext): Promise<void> {
+export async function triggersList(call: CommandContext<AnswerOf<typeof triggersAnswer>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
     const agent = call.given.text('agent')
     const list = await operator.call('GET /triggers', {
@@ -45,7 +47,7 @@ const limitsOf = ({ ratePerMinute, ratePerDay, maxConcurrentRuns }: TriggerView)
     .filter(Boolean)
     .join(', ')
 
-export async function triggersShow(call: CommandContext): Promise<void> {
+export async function triggersShow(call: CommandContext<AnswerOf<typeof triggerAnswer>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
     const trigger = await triggerOf(call.given.argument(0)!, operator)
     const fields = Object.entries(trigger).map(([key, value]) => ({
@@ -56,7 +58,7 @@ export async function triggersShow(call: CommandContext): Promise<void> {
   })
 }
 
-export async function triggersCreate(call: CommandContext): Promise<void> {
+export async function triggersCreate(call: CommandContext<AnswerOf<typeof triggerAnswer>>): Promise<void> {
   const { given, mode, out } = call
   const type = (given.text('type') ?? 'api') as TriggerView['type']
   const [cron, timeZone, name] = [given.text('cron'), given.text('tz'), given.text('name')]
@@ -87,7 +89,7 @@ export async function triggersCreate(call: CommandContext): Promise<void> {
 const HIDDEN =
   "warning: with the timeline hidden, approvals of this trigger's runs cannot be answered with an API key (svc inbox still can)"
 
-export async function triggersUpdate(call: CommandContext): Promise<void> {
+export async function triggersUpdate(call: CommandContext<AnswerOf<typeof triggerAnswer>>): Promise<void> {
   const { given, mode, out } = call
   const active = given.choice('active')
   const body = { ...changesOf(given), ...(active !== undefined && { active }) }
@@ -102,7 +104,7 @@ export async function triggersUpdate(call: CommandContext): Promise<void> {
   })
 }
 
-export async function triggersDelete(call: CommandContext): Promise<void> {
+export async function triggersDelete(call: CommandContext<AnswerOf<typeof deletedTrigger>>): Promise<void> {
   const { mode, out } = call
   await withOperator(await openProject(call), call, async (operator) => {
     const trigger = await triggerOf(call.given.argument(0)!, operator)

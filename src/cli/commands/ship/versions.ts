@@ -1,6 +1,7 @@
 import { fail } from '../../../base/failure.ts'
 import { authorityMatrix } from '../../../compile/view/matrix.ts'
 import type { OperatorRoutes, VersionView } from '../../../spec/operator.ts'
+import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { formatRelative } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -9,8 +10,10 @@ import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { agentOf, splitVersion } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
+import type { versionsAnswer, yankAnswer } from '../../answers/ship.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
 
-export async function versionsList(call: CommandContext): Promise<void> {
+export async function versionsList(call: CommandContext<AnswerOf<typeof versionsAnswer>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
     const { agentId, name } = await agentOf(call.given.argument(0)!, operator)
     const list = await operator.call('GET /versions', { query: { agent: agentId } })
@@ -18,7 +21,7 @@ export async function versionsList(call: CommandContext): Promise<void> {
   })
 }
 
-export async function versionsShow(call: CommandContext): Promise<void> {
+export async function versionsShow(call: CommandContext<AgentSnapshot>): Promise<void> {
   const { name, version } = versionIn(call)
   await withOperator(await openProject(call), call, async (operator) => {
     const { agentId } = await agentOf(name, operator)
@@ -42,7 +45,7 @@ export async function versionsShow(call: CommandContext): Promise<void> {
 type Yanked = OperatorRoutes['POST /yank']['answer']
 
 /** Of an agent, a Tool or a Policy; which of them is only asked where a name is of several. */
-export async function versionsYank(call: CommandContext): Promise<void> {
+export async function versionsYank(call: CommandContext<AnswerOf<typeof yankAnswer>>): Promise<void> {
   const { given, mode, out } = call
   const { name: id, version } = versionIn(call)
   const wanted = given.text('kind')

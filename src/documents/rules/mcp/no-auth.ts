@@ -1,4 +1,5 @@
-import { isLoopback, urlOf } from '../../text/hosts.ts'
+import { isLoopback } from '../../../base/loopback.ts'
+import { urlOf } from '../../text/hosts.ts'
 import { segmentsOf } from '../../text/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

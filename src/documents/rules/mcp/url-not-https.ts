@@ -1,4 +1,4 @@
-import { isLoopback } from '../../text/hosts.ts'
+import { isLoopback } from '../../../base/loopback.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const mcpUrlNotHttps: LintRule = {

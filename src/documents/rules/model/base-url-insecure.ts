@@ -1,5 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
-import { isLoopback, urlOf } from '../../text/hosts.ts'
+import { isLoopback } from '../../../base/loopback.ts'
+import { urlOf } from '../../text/hosts.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 
 export const modelBaseUrlInsecure: LintRule = {

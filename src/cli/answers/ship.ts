@@ -8,8 +8,8 @@ import type {
   PublishedMember,
   TriggerView,
   VersionView,
-} from '../../../spec/operator.ts'
-import type { PlanStep } from '../../release/plan.ts'
+} from '../../spec/operator.ts'
+import type { PlanStep } from '../release/plan.ts'
 import { versionChange } from './difference.ts'
 import {
   anyValue,

@@ -1,4 +1,4 @@
-import type { OperatorRoutes, RestoredView } from '../../../spec/operator.ts'
+import type { OperatorRoutes, RestoredView } from '../../spec/operator.ts'
 import {
   boolean,
   integer,

@@ -3,8 +3,8 @@
  * for the type that the command prints; the tests, which validate real answers; `svc help` and the reference, which show its
  * shape; and `svc schema output:COMMAND`.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
-import type { CommandSpec } from '../../shell/command.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { CommandSpec } from '../shell/command.ts'
 
 /** A JSON Schema that accepts every `T`. */
 export interface AnswerSchema<T> {
@@ -18,10 +18,11 @@ interface OptionalField<T> extends AnswerSchema<T> {
 }
 
 type AnswerFields = Readonly<Record<string, AnswerSchema<never>>>
-type TypeOf<S> = S extends AnswerSchema<infer T> ? T : never
+/** The type of what a schema accepts. */
+export type AnswerOf<S> = S extends AnswerSchema<infer T> ? T : never
 type OptionalNames<F> = { [K in keyof F]: F[K] extends OptionalField<never> ? K : never }[keyof F]
-type ObjectOf<F> = { readonly [K in Exclude<keyof F, OptionalNames<F>>]: TypeOf<F[K]> } & {
-  readonly [K in OptionalNames<F>]?: TypeOf<F[K]>
+type ObjectOf<F> = { readonly [K in Exclude<keyof F, OptionalNames<F>>]: AnswerOf<F[K]> } & {
+  readonly [K in OptionalNames<F>]?: AnswerOf<F[K]>
 }
 
 export const string: AnswerSchema<string> = { schema: { type: 'string' } }

@@ -1,4 +1,5 @@
-import type { FileView, OperatorRoutes, RunView } from '../../../spec/operator.ts'
+import type { FileView, OperatorRoutes, RunView } from '../../spec/operator.ts'
+import type { RunOutcome } from '../runs/outcome.ts'
 import {
   anyValue,
   integer,
@@ -13,7 +14,7 @@ import {
 } from './schema.ts'
 
 /** Outcome of a run that was followed. */
-export const runAnswer = object({
+export const runAnswer: AnswerSchema<RunOutcome> = object({
   runId: string,
   sessionId: string,
   status: string,
@@ -32,7 +33,7 @@ export const runAnswer = object({
   ),
 })
 
-const runView: AnswerSchema<RunView> = object({
+export const runView: AnswerSchema<RunView> = object({
   runId: string,
   sessionId: string,
   agent: string,

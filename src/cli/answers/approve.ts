@@ -1,5 +1,5 @@
-import type { InboxItem, ProbeView } from '../../../spec/operator.ts'
-import type { AnswerReceipt } from '../../runs/task-channel.ts'
+import type { InboxItem, ProbeView } from '../../spec/operator.ts'
+import type { AnswerReceipt } from '../runs/task-channel.ts'
 import {
   anyValue,
   boolean,
@@ -14,7 +14,7 @@ import {
 } from './schema.ts'
 
 /** Without `task`, which is for the card. */
-const inboxItem: AnswerSchema<Omit<InboxItem, 'task'>> = object({
+export const inboxItem: AnswerSchema<Omit<InboxItem, 'task'>> = object({
   userTaskId: string,
   kind: string,
   runId: string,
@@ -35,6 +35,7 @@ const inboxItem: AnswerSchema<Omit<InboxItem, 'task'>> = object({
 })
 
 export const inboxAnswer = listAnswer(inboxItem)
+export const inboxCount = object({ total: integer })
 
 const answerReceipt: AnswerSchema<AnswerReceipt> = object({
   userTaskId: string,

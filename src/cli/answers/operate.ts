@@ -1,4 +1,4 @@
-import type { DoctorFinding } from '../../doctor/finding.ts'
+import type { DoctorFinding } from '../doctor/finding.ts'
 import {
   anyValue,
   boolean,

@@ -1,11 +1,13 @@
-import type { BundleTree } from '../../../compile/view/tree.ts'
-import type { CompileSummary } from '../../../compile/view/summary.ts'
+import type { BundleTree } from '../../compile/view/tree.ts'
+import type { CompileSummary } from '../../compile/view/summary.ts'
+import type { ConsideredPolicies } from '../policy/list-applicable.ts'
 import {
   anyObject,
   anyValue,
   boolean,
   integer,
   list,
+  listAnswer,
   nullable,
   number,
   object,
@@ -21,6 +23,9 @@ export const initAnswer = object({
   files: list(object({ path: string, action: oneOf('created', 'skipped') })),
   next: list(string),
 })
+
+/** `init --list`. */
+export const templatesAnswer = listAnswer(object({ name: string, about: string }))
 
 export const demoResult = object({
   type: oneOf('result'),
@@ -169,7 +174,7 @@ const recordedDecision = object({
 
 export const explainTask = recordedDecision
 export const explainRun = object({ runId: string, items: list(recordedDecision) })
-export const explainReference = object({ ref: string, considered: list(anyValue) })
+export const explainReference: AnswerSchema<ConsideredPolicies> = object({ ref: string, considered: list(anyValue) })
 
 export const backtestAnswer = object({
   calls: integer,

@@ -1,0 +1,19 @@
+/** Short forms of values that people read in lists and cards. */
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** A duration for a table: `4ms`, `8.1s`, `42s`, `29m`, `5h`, `3d`. */
+export function shortDuration(ms: number): string {
+  if (ms < SECOND) return `${Math.round(ms)}ms`
+  if (ms < 9.95 * SECOND) return `${(ms / SECOND).toFixed(1)}s`
+  if (ms < MINUTE) return `${Math.floor(ms / SECOND)}s`
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)}m`
+  if (ms < 2 * DAY) return `${Math.floor(ms / HOUR)}h`
+  return `${Math.floor(ms / DAY)}d`
+}
+
+/** The last six digits of a UUID, since its beginning is the time. Other text is returned unchanged. */
+export const shortId = (id: string): string => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? id.slice(-6) : id)

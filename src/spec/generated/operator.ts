@@ -1,0 +1,206 @@
+// Written by scripts/openapi.js from schemas/operator-requests.yaml.
+
+import type { JsonObject } from '../../base/json.ts'
+import type { CancelBody } from './api.ts'
+
+/** What the operator's own routes accept. Queries are as the server reads them; all travel as text. */
+export interface OperatorRequests<Bundle> {
+  'POST /publish': {
+    readonly body: {
+      readonly bundle: Bundle
+      readonly deploy?: boolean
+      readonly message?: string
+    }
+  }
+  'POST /deploy': {
+    readonly body: {
+      readonly agent: string
+      readonly version?: string
+      readonly rollback?: boolean
+      /** Without it a yanked version is refused. */
+      readonly allowYanked?: boolean
+    }
+  }
+  'GET /agents': {
+    readonly query: {
+      readonly usage?: boolean
+    }
+  }
+  'GET /versions': {
+    readonly query: {
+      readonly agent: string
+    }
+  }
+  'GET /snapshot': {
+    readonly query: {
+      readonly agent?: string
+      readonly version?: string
+      readonly digest?: string
+    }
+  }
+  'GET /documents': {
+    readonly query: {
+      readonly kind: 'Tool' | 'Policy'
+      readonly id: string
+    }
+  }
+  'POST /yank': {
+    readonly body: {
+      readonly kind: 'Agent' | 'Tool' | 'Policy'
+      readonly id: string
+      readonly version: string
+      readonly yanked: boolean
+    }
+  }
+  'POST /triggers': {
+    readonly body: {
+      readonly agent: string
+      readonly type: 'api' | 'schedule'
+      readonly name?: string
+      readonly cron?: string
+      readonly timeZone?: string
+      readonly exposeTimeline?: boolean
+      readonly allowIps?: readonly string[]
+      /** Null removes the limit. */
+      readonly ratePerMinute?: number | null
+      /** Null removes the limit. */
+      readonly ratePerDay?: number | null
+      /** Null removes the limit. */
+      readonly maxConcurrentRuns?: number | null
+    }
+  }
+  'PATCH /triggers/:id': {
+    readonly body: {
+      readonly active?: boolean
+      readonly exposeTimeline?: boolean
+      readonly allowIps?: readonly string[]
+      /** Null removes the limit. */
+      readonly ratePerMinute?: number | null
+      /** Null removes the limit. */
+      readonly ratePerDay?: number | null
+      /** Null removes the limit. */
+      readonly maxConcurrentRuns?: number | null
+    }
+  }
+  'GET /triggers': {
+    readonly query: {
+      readonly agent?: string
+    }
+  }
+  'POST /keys': {
+    readonly body: {
+      readonly agent: string
+      /** An id or a name. */
+      readonly trigger: string
+      readonly allowUploads?: boolean
+      readonly name?: string
+      /** What is done with the key is done by the one who asks for it. */
+      readonly oneCommand?: boolean
+      readonly expiresInSeconds?: number
+    }
+  }
+  'POST /operator-keys': {
+    readonly body: {
+      readonly email: string
+      readonly roles?: readonly string[]
+      readonly name?: string
+      readonly expiresInSeconds?: number
+    }
+  }
+  'GET /keys': {
+    readonly query: {
+      readonly agent?: string
+      /** Those of single commands too, when their time is over. */
+      readonly all?: boolean
+    }
+  }
+  'POST /runs': {
+    readonly body: {
+      readonly agent: string
+      readonly input?: JsonObject
+      /** A run that is not what its agent's documents say. Only a development server rehearses. */
+      readonly rehearsal?: {
+        /** `provider/name`, asked instead of the models of every agent. */
+        readonly model?: string
+        /** Absolute path: what models and tools answer is kept there. */
+        readonly record?: string
+        /** Absolute path of a recording: no model and no tool is asked. Not with `record`. */
+        readonly replay?: string
+      }
+    }
+  }
+  'GET /runs': {
+    readonly query: {
+      readonly ending?: string
+      readonly agent?: string
+      /** Separated by commas. */
+      readonly status?: string
+      readonly waiting?: boolean
+      readonly since?: string
+      readonly session?: string
+      readonly skip?: number
+      readonly take?: number
+    }
+  }
+  'POST /runs/:id/cancel': { readonly body: CancelBody }
+  'POST /runs/:id/messages': { readonly body: JsonObject & { readonly as?: string } }
+  'GET /sessions': {
+    readonly query: {
+      readonly agent?: string
+      readonly versionId?: string
+      readonly status?: string
+      readonly ending?: string
+      readonly skip?: number
+      readonly take?: number
+    }
+  }
+  'GET /files': {
+    readonly query: {
+      readonly skip?: number
+      readonly take?: number
+    }
+  }
+  'GET /files/content': {
+    readonly query: {
+      /** The object key or the file name. */
+      readonly key: string
+    }
+  }
+  'GET /tasks': {
+    readonly query: {
+      readonly ending?: string
+      readonly agent?: string
+      /** Separated by commas. */
+      readonly kind?: string
+      readonly all?: boolean
+      readonly operator?: boolean
+    }
+  }
+  'GET /decisions': {
+    readonly query: {
+      readonly run?: string
+      readonly agent?: string
+      readonly since?: string
+    }
+  }
+  'GET /logs': {
+    readonly query: {
+      readonly run?: string
+      readonly agent?: string
+      readonly level?: 'debug' | 'info' | 'warn' | 'error'
+      readonly since?: string
+      readonly grep?: string
+      readonly http?: boolean
+      readonly status?: string
+      readonly path?: string
+      readonly follow?: boolean
+    }
+  }
+  'POST /restored/release': {
+    readonly body: {
+      readonly run?: string
+      readonly agent?: string
+      readonly trigger?: string
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest'
+import type { DecisionId, RunId, SessionId, TaskId } from '../../src/base/ids.ts'
+import type { Digest } from '../../src/base/digest.ts'
+import type { TaskRecord } from '../../src/spec/task.ts'
+import { describeSubject, findKeyArgument, presentTask } from '../../src/spec/task-card.ts'
+import { readClientTask, readTaskContent, toTaskContent } from '../../src/spec/task-content.ts'
+
+const ID = '019a9f3e-0000-7000-8000-0000009c1e77' as TaskId
+const NOW = Date.parse('2026-11-20T10:42:00.000Z')
+
+const request = {
+  kind: 'approval',
+  status: 'pending',
+  title: 'Approve acme.refunds',
+  prompt: 'Pay it?',
+  reason: 'Refunds above EUR 100 need a person',
+  tool: { name: 'refunds', ref: 'acme.refunds', version: '1.2.0', side_effect_class: 'irreversible_action' },
+  arguments: { order: 'A-1042\n\x1b[2J', amount: 180 },
+  argumentsDigest: `sha256:${'0'.repeat(64)}` as Digest,
+  policies: [
+    {
+      id: 'acme.refund-limit',
+      version: '1.0.0',
+      decision: 'require_approval',
+      matched: 'true',
+      reason: null,
+      authority_ref: 'finance-7',
+      source: 'policies/limit.yaml:11',
+      condition: 'args.amount > 100 (180)',
+    },
+    { id: 'acme.vip', version: '1.0.0', decision: 'allow', matched: 'false', reason: null, authority_ref: null },
+  ],
+  authorityRef: 'finance-7',
+  approvalsRequired: 2,
+  edits: [{ approver: 'operator:olga', at: NOW - 60_000, argumentsDigest: 'sha256:1', decision: 'require_approval' }],
+  comprehensionRequired: true,
+  context: { ticket: 7 },
+  options: [{ id: 'a', label: 'A' }],
+  min: 0,
+  max: 9,
+  onReject: 'fail',
+  onModify: 'reject',
+  onTimeout: 'deny',
+  expiresAt: NOW + 30 * 60_000,
+} as const satisfies Partial<TaskRecord>
+
+const record: TaskRecord = {
+  ...request,
+  id: ID,
+  sessionId: '019a9f3e-0000-7000-8000-0000003f2a90' as SessionId,
+  runId: '019a9f3e-0000-7000-8000-0000003f2a91' as RunId,
+  decisionId: '019a9f3e-0000-7000-8000-0000003f2a92' as DecisionId,
+  worker: 'host:1',
+  createdAt: NOW,
+  votes: [
+    { approver: 'operator:ana', approved: true, at: NOW },
+    { approver: 'operator:ben', approved: false, at: NOW },
+  ],
+}
+
+test('a task that went through the interface is the one that was stored', () => {
+  expect(readTaskContent(toTaskContent(record))).toEqual(request)
+})
+
+test('a task that says nothing but its kind stays as short', () => {
+  const bare: TaskRecord = {
+    id: ID,
+    sessionId: record.sessionId,
+    runId: record.runId,
+    kind: 'text',
+    status: 'pending',
+    title: 'Question',
+    votes: [],
+    createdAt: NOW,
+  }
+  const content = toTaskContent(bare)
+  expect(content).toStrictEqual({
+    user_task_id: ID,
+    kind: 'text',
+    title: 'Question',
+    status: 'pending',
+    completable_via: ['api', 'operator'],
+  })
+  expect(readTaskContent(content)).toStrictEqual({ kind: 'text', title: 'Question', status: 'pending' })
+})
+
+test('a policy that lacks fields or has others still reads', () => {
+  const policies = [{ id: 'acme.limit', matched: 'maybe', source: 7 }]
+  expect(readTaskContent({ ...toTaskContent(record), policies }).policies).toStrictEqual([
+    { id: 'acme.limit', version: '', decision: '', matched: 'unknown', reason: null, authority_ref: null },
+  ])
+})
+
+test('the card holds all that a person decides by, escaped and without layout', () => {
+  const content = toTaskContent(record)
+  const task = readClientTask({ userTaskId: ID, runId: record.runId, apiCompletable: true, content }, 'acme.desk\u202e')
+  expect(presentTask(task, NOW)).toStrictEqual({
+    title: 'Approval needed · acme.refunds · irreversible_action',
+    deadline: 'expires in 30m (then deny)',
+    rows: [
+      { label: 'asks', text: 'acme.desk\\u202e · run 3f2a91', emphasis: 'name' },
+      { label: 'question', text: 'Pay it?', emphasis: 'strong' },
+      { label: 'calls', text: 'acme.refunds@1.2.0', emphasis: 'name' },
+      {
+        label: 'with',
+        values: [
+          { name: 'order', text: '"A-1042\\n\\u001b[2J"', value: 'A-1042\n\x1b[2J' },
+          { name: 'amount', text: '180', value: 180 },
+        ],
+      },
+      { label: 'edited', text: 'by operator:olga' },
+      {
+        label: 'why',
+        text: 'acme.refund-limit@1.0.0: args.amount > 100 (180)',
+        place: 'policies/limit.yaml:11',
+      },
+      { label: 'reason', text: 'Refunds above EUR 100 need a person' },
+      { label: 'authority', text: 'finance-7' },
+      { label: 'context', values: [{ name: 'ticket', text: '7', value: 7 }] },
+      { label: 'options', text: '1  A' },
+      { label: 'bounds', text: '0 to 9' },
+      { label: 'votes', text: '1 of 2' },
+      { label: 'read', text: 'Approving needs a confirmation that the arguments were read.' },
+    ],
+    actions: [
+      { key: 'a', label: 'approve' },
+      { key: 'r', label: 'reject' },
+      { key: 'w', label: 'why' },
+      { key: 'c', label: 'conversation' },
+      { key: 'l', label: 'later' },
+    ],
+    argumentsDigest: request.argumentsDigest,
+  })
+})
+
+test.each([
+  [{ note: 'x', amount: 180, count: 2 }, { name: 'amount', value: 180 }, 'acme.refunds amount 180'],
+  [{ empty: '', note: 'x' }, { name: 'note', value: 'x' }, 'acme.refunds'],
+  [{ list: [1] }, undefined, 'acme.refunds'],
+  ['text', undefined, 'acme.refunds'],
+])('the argument that says most of %j', (args, key, subject) => {
+  expect([findKeyArgument(args), describeSubject({ ...request, arguments: args })]).toEqual([key, subject])
+})
