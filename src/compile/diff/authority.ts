@@ -2,7 +2,7 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { decideByPolicies } from '../../policy/decide.ts'
 import type { PolicyDecision, PolicySets } from '../../policy/condition/decision.ts'
-import { readCondition } from '../../policy/condition/condition.ts'
+import { leavesOf, readCondition } from '../../policy/condition/condition.ts'
 import type { ValueClass } from '../../policy/prove/classes.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
@@ -10,7 +10,6 @@ import { entriesFor, factsOf, type ComparedCallee, type CallContext } from './ca
 import {
   QUESTION_WIRE,
   questionDomains,
-  leavesIn,
   type DomainAnswer,
   type DomainQuestions,
   type DomainQuestion,
@@ -126,7 +125,7 @@ const contentOf = ({ effect, when, allow, obligations }: ComparedSide['entries']
 function asksWhoCalls({ when }: ComparedSide['entries'][number]): boolean {
   const { condition } = when ? readCondition(when) : {}
   return (
-    condition !== undefined && leavesIn(condition).some(({ path }) => path.root === 'tool' || path.root === 'agent')
+    condition !== undefined && leavesOf(condition).some(({ path }) => path.root === 'tool' || path.root === 'agent')
   )
 }
 

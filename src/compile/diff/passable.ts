@@ -4,8 +4,6 @@
  * sections 4 and 7.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { domainsUnder } from '../../documents/prove/policy-domains.ts'
-import { isSatisfiable } from '../../documents/prove/conditions.ts'
 import { leavesOf, readCondition, type Condition } from '../../policy/condition/condition.ts'
 import { decideByPolicies } from '../../policy/decide.ts'
 import type { PolicyDecision, CallFacts, PolicySets } from '../../policy/condition/decision.ts'
@@ -17,6 +15,8 @@ import {
   type ConditionPath,
   type PathSegment,
 } from '../../policy/condition/path.ts'
+import { isSatisfiable } from '../../policy/prove/conditions.ts'
+import { possibleValuesUnder } from '../../policy/prove/possible-values.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 
@@ -47,7 +47,7 @@ export function findPassableCall(question: PassQuestion): PassAnswer {
   const entries = entriesOf(question)
   const needs = entries.flatMap((entry) => passCondition(entry, question.unattended))
   const schema: JsonObject = { allOf: question.schemas.map((each) => each as JsonValue) }
-  const domains = domainsUnder(question.schemas.length === 1 ? question.schemas[0]! : schema)
+  const domains = possibleValuesUnder(question.schemas.length === 1 ? question.schemas[0]! : schema)
   const clause = defaultClause(question, entries)
   const all = [
     ...needs.map(({ condition }) => condition),
@@ -180,7 +180,7 @@ function nearbyValues(literal: JsonValue): readonly JsonValue[] {
 
 /** Values of an argument, or of another field as its domain lists them. */
 function valuesFor(path: ConditionPath, schemas: readonly JsonSchema[]): readonly JsonValue[] {
-  const domain = domainsUnder(schemas[0] ?? true)(path)
+  const domain = possibleValuesUnder(schemas[0] ?? true)(path)
   return domain?.values ?? [domain?.low?.at, domain?.high?.at].filter((each) => each !== undefined)
 }
 

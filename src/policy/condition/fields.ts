@@ -21,7 +21,7 @@ const BOOLEAN: JsonObject = { type: 'boolean' }
 const COUNT: JsonObject = { type: 'integer', minimum: 0 }
 const SECONDS: JsonObject = { type: 'number', minimum: 0 }
 const LABELS: JsonObject = { type: 'object', additionalProperties: TEXT }
-export const DISPATCH: JsonObject = {
+const DISPATCH: JsonObject = {
   type: 'object',
   properties: { trigger: { enum: ['none', 'no_handler', 'timeout', 'indeterminate'] } },
   required: ['trigger'],

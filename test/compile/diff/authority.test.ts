@@ -102,6 +102,26 @@ describe('a limit', () => {
   })
 })
 
+describe('a member that a closed object lacks', () => {
+  test('is not absent but unreadable where the value need not be an object, so its gate fires', () => {
+    const schema: JsonSchema = { properties: { receiver: { properties: {}, additionalProperties: false } } }
+    const barred = gate({ field: 'args.receiver.id', value: 1, if_missing: false })
+    expect(compare([barred], [], { schema })).toEqual({
+      verdict: 'loosened',
+      witness: {
+        tool: 'acme.refunds',
+        arguments: { receiver: 'unreadable' },
+        before: 'require_approval',
+        after: 'allow',
+      },
+    })
+    const objects: JsonSchema = {
+      properties: { receiver: { type: 'object', properties: {}, additionalProperties: false } },
+    }
+    expect(compare([barred], [], { schema: objects })).toEqual({ verdict: 'equal' })
+  })
+})
+
 describe('a gate', () => {
   test('that is added is tightened, that is removed loosened', () => {
     expect(compare([], [above(100)]).verdict).toBe('tightened')

@@ -3,14 +3,21 @@
  * Source: policies, section 2.
  */
 import type { JsonValue } from '../../base/json.ts'
-import type { ConditionLeaf } from '../../policy/condition/condition.ts'
-import { operatorRow, type ConditionOperator } from '../../policy/condition/operators.ts'
-import { innerPathText, isSpread, type ConditionPath } from '../../policy/condition/path.ts'
-import { toUsable } from '../../policy/condition/subject.ts'
-import { UnusableValue, type SubjectValue } from '../../policy/condition/truth.ts'
+import type { ConditionLeaf } from '../condition/condition.ts'
+import { operatorRow, type ConditionOperator } from '../condition/operators.ts'
+import { innerPathText, isSpread, type ConditionPath } from '../condition/path.ts'
+import { toUsable } from '../condition/subject.ts'
+import { UnusableValue, type SubjectValue } from '../condition/truth.ts'
 import { domainAfter } from './function-domain.ts'
 import { literalPattern } from './pattern-fit.ts'
-import { ANY_VALUE, mayBe, typeOf, type NumberBound, type PossibleValues, type ValueType } from './value-domain.ts'
+import {
+  ANY_VALUE,
+  isPossibleValue,
+  typeOf,
+  type NumberBound,
+  type PossibleValues,
+  type ValueType,
+} from './possible-values.ts'
 
 /** A comparison that must be true (`holds`) or must be false; an unknown result is neither. */
 export interface SignedComparison {
@@ -40,7 +47,7 @@ export function canSatisfy(group: readonly SignedComparison[], domain: PossibleV
   if ((absent && passes(undefined)) || (unreadable && passes(new UnusableValue()))) return true
   const own = group.filter(({ leaf: { path } }) => path.fn === undefined)
   const listing = own.map(listed).find((each) => each !== undefined)
-  const candidates = listing?.filter((value) => mayBe(domain ?? ANY_VALUE, value)) ?? values
+  const candidates = listing?.filter((value) => isPossibleValue(domain ?? ANY_VALUE, value)) ?? values
   if (candidates !== undefined) return candidates.some(passes)
   const functions = new Set(group.map(({ leaf: { path } }) => path.fn))
   return [...functions].every((fn) =>
@@ -109,7 +116,7 @@ function admitsAmong(group: readonly SignedComparison[], domain: PossibleValues)
   const passes = (value: SubjectValue): boolean => tests.every((test) => test(value))
   if (unreadable && passes(new UnusableValue())) return true
   const listing = bare.map(listed).find((each) => each !== undefined)
-  const candidates = listing?.filter((value) => mayBe(domain, value)) ?? values
+  const candidates = listing?.filter((value) => isPossibleValue(domain, value)) ?? values
   if (candidates !== undefined) return candidates.some(passes)
   // What nothing may be compared with has a type all the same.
   if (bare.every(({ leaf: { op } }) => op === 'exists' || op === 'type'))
@@ -201,7 +208,7 @@ function admitsNumber(
   const least = low.open ? Math.floor(low.at) + 1 : Math.ceil(low.at)
   const most = high.open ? Math.ceil(high.at) - 1 : Math.floor(high.at)
   if (most - least >= MAX_TRIED) return true
-  for (let value = least; value <= most; value++) if (passes(value) && mayBe(domain, value)) return true
+  for (let value = least; value <= most; value++) if (passes(value) && isPossibleValue(domain, value)) return true
   return false
 }
 
@@ -278,6 +285,6 @@ function admitsList(group: readonly SignedComparison[], domain: PossibleValues):
   if (least > most) return false
   return group.every(({ leaf, holds }) => {
     if (leaf.op !== 'contains' || !holds) return true
-    return most > 0 && (domain.element === undefined || mayBe(domain.element, leaf.value))
+    return most > 0 && domain.refusesElement?.(leaf.value) !== true
   })
 }
