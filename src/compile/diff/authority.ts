@@ -1,12 +1,13 @@
 /** Compares what two versions decide about the same calls. Source: policies, section 7; bundles, section 5. */
 import { canonicalJson, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { decideByPolicies } from '../../policy/decide.ts'
+import type { CallContext } from '../../policy/condition/first-call.ts'
 import type { PolicyDecision, PolicySets } from '../../policy/condition/decision.ts'
 import { leavesOf, readCondition } from '../../policy/condition/condition.ts'
 import type { ValueClass } from '../../policy/prove/classes.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
-import { entriesFor, factsOf, type ComparedCallee, type CallContext } from './callee.ts'
+import { entriesFor, factsOf, type ComparedCallee } from './callee.ts'
 import {
   QUESTION_WIRE,
   questionDomains,

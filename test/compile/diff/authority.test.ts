@@ -7,7 +7,8 @@ import {
   type AuthorityComparison,
   type ComparedVersion,
 } from '../../../src/compile/diff/authority.ts'
-import type { ComparedCallee, CallContext } from '../../../src/compile/diff/callee.ts'
+import type { ComparedCallee } from '../../../src/compile/diff/callee.ts'
+import type { CallContext } from '../../../src/policy/condition/first-call.ts'
 import { isLooser } from '../../../src/compile/diff/strictness.ts'
 import type { SideEffectClass } from '../../../src/spec/document.ts'
 import type { PolicyEntry } from '../../../src/spec/policy-set.ts'
