@@ -303,7 +303,7 @@ const factsOf = (
     history: () => attempts,
   }) as unknown as CallFacts
 
-test('no call makes true what is told to be never true, is unknown only where that is told, or false where it is always true', () => {
+test('no call contradicts what is proven to be never true, always unknown or always true', () => {
   let [never, unknown, always] = [0, 0, 0]
   fc.assert(
     fc.property(property, fc.boolean(), conditions, (written, required, wanted) => {

@@ -2,7 +2,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { leavesOf, readCondition, type ConditionLeaf } from '../../policy/condition/condition.ts'
 import type { CallContext } from '../../policy/condition/first-call.ts'
-import { isSpread, readArgumentPath, type ConditionPath, type PathSegment } from '../../policy/condition/path.ts'
+import {
+  isSpread,
+  readArgumentPath,
+  type ConditionPath,
+  type PathSegment,
+  withoutFunction,
+} from '../../policy/condition/path.ts'
 import { classesOf, EXACT, type ValueClass } from '../../policy/prove/classes.ts'
 import { domainAt, domainBelow, namedIn } from '../../policy/prove/domains.ts'
 import { attachDefinitions } from '../../policy/prove/schema-parts.ts'
@@ -45,7 +51,7 @@ export function* proposeWitnesses(
   widenings: readonly Widening[],
   limit: number,
 ): Generator<ProposedCall> {
-  const base = baseOf(schemas)
+  const base = sampleArguments(schemas)
   const pools = dropRefused(poolsOf(sides, schemas, widenings, base), schemas, base)
   const make = (chosen: ChosenValues): ProposedCall => buildCall(schemas, base, pools, chosen)
   let made = 0
@@ -104,7 +110,7 @@ function choiceAt(pools: readonly Pool[], number: number): ChosenValues {
 }
 
 /** A call that the schemas accept, if one can be generated. */
-function baseOf(schemas: readonly JsonSchema[]): JsonObject {
+export function sampleArguments(schemas: readonly JsonSchema[]): JsonObject {
   const sample = sampleValue(schemas.length === 1 ? schemas[0]! : { allOf: [...schemas] as JsonValue[] }, {})
   return isJsonObject(sample) ? sample : {}
 }
@@ -185,12 +191,6 @@ const NO_LISTS: readonly Choice[] = [{ state: 'absent' }, { value: 'unreadable' 
 
 const isCovered = ({ op, path }: ConditionLeaf): boolean =>
   EXACT.includes(op) && path.fn === undefined && !isSpread(path)
-
-/** The path without its function: where the value is written. */
-function withoutFunction(path: ConditionPath): ConditionPath {
-  const { fn, ...rest } = path
-  return fn === undefined ? path : { ...rest, text: path.text.slice(fn.length + 1, -1) }
-}
 
 function valueInBase(base: JsonObject, { root, segments }: ConditionPath): JsonValue | undefined {
   if (root !== 'args') return undefined

@@ -46,12 +46,6 @@ export function applyFunction({ fn }: ConditionPath, value: SubjectValue): Subje
   return result === undefined || isOutOfRange(value) ? new UnusableValue(result) : result
 }
 
-/** `applyFunction` of one path. */
-export const toUsable =
-  (path: ConditionPath): ((value: SubjectValue) => SubjectValue) =>
-  (value) =>
-    applyFunction(path, value)
-
 export function walkPath(start: JsonValue | undefined, segments: readonly PathSegment[]): SubjectValue {
   let value = start
   for (const segment of segments) {
