@@ -9,7 +9,7 @@ import { findingsOf, openCompileState } from './compile.ts'
 import { createEntries } from './stages/entries.ts'
 import { addPolicyEntry } from './stages/govern.ts'
 import { nothingPublished } from './state/published.ts'
-import { resolvePolicyDocument } from './stages/resolve.ts'
+import { resolvePolicyDocument } from './stages/resolve-policy.ts'
 import { inlineSchema } from './stages/schema.ts'
 import { hasErrors } from './state/state.ts'
 

@@ -8,7 +8,7 @@ const PROPERTIES =
   'currency: {enum: [USD, CAD]}, country: {type: string, maxLength: 2}, count: {type: integer}, items: {type: array, items: {type: object, properties: {sku: {type: string}}}}'
 
 /** Findings about one gate of a tool, as `rule: message -> fix`. */
-function told(conditions: string): readonly string[] {
+function findingsAbout(conditions: string): readonly string[] {
   const files = complete({
     'agent.yaml':
       'kind: Agent\nspec:\n  tools: [{ref: pay.refund@^1, policies: [pay.limit]}]\n  limits: {max_loop_iterations: 5}\n',
@@ -76,13 +76,13 @@ describe('a comparison that no call brings about is an error, with the value tha
       'policy/field-not-in-schema: args.count is integer: the path leads nowhere. -> Leave out `each` and `[*]`: they are for lists.',
     ],
   ])('%s', (conditions, finding) => {
-    expect(told(conditions)).toEqual([finding])
+    expect(findingsAbout(conditions)).toEqual([finding])
   })
 })
 
 test('what some call brings about is no error', () => {
   expect(
-    told(
+    findingsAbout(
       '{any: [{field: args.country, op: starts_with, value: D}, {field: length(args.items), op: gt, value: 3}, {field: lower(args.currency), value: usd}]}',
     ),
   ).toEqual([])

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
-import { isAlwaysUnknown } from '../../src/documents/prove/satisfiable.ts'
-import { domainsUnder } from '../../src/documents/prove/policy-domains.ts'
-import { isAlwaysTrue, isSatisfiable } from '../../src/documents/prove/conditions.ts'
+import { isAlwaysUnknown } from '../../src/policy/prove/satisfiable.ts'
+import { possibleValuesUnder } from '../../src/policy/prove/possible-values.ts'
+import { isAlwaysTrue, isSatisfiable } from '../../src/policy/prove/conditions.ts'
 import { leavesOf, readCondition, type Condition, type ConditionLeaf } from '../../src/policy/condition/condition.ts'
 import type { CallFacts } from '../../src/policy/condition/decision.ts'
 import { evaluateCondition } from '../../src/policy/condition/evaluate.ts'
@@ -124,7 +124,7 @@ describe('is never true', () => {
       { type: 'string' },
     ],
   ])('%j', (condition, property = true) => {
-    expect(isSatisfiable(read(condition), domainsUnder(under(property)))).toBe(false)
+    expect(isSatisfiable(read(condition), possibleValuesUnder(under(property)))).toBe(false)
   })
 })
 
@@ -144,7 +144,7 @@ describe('is unknown for every call', () => {
     ],
   ])('%j', (condition, property = true) => {
     const [leaf] = leavesOf(read(condition))
-    expect(isAlwaysUnknown(leaf!, domainsUnder(under(property))(leaf!.path)!)).toBe(true)
+    expect(isAlwaysUnknown(leaf!, possibleValuesUnder(under(property))(leaf!.path)!)).toBe(true)
   })
 })
 
@@ -303,12 +303,12 @@ const factsOf = (
     history: () => attempts,
   }) as unknown as CallFacts
 
-test('no call makes true what is told to be never true, is unknown only where that is told, or false where it is always true', () => {
+test('no call contradicts what is proven to be never true, always unknown or always true', () => {
   let [never, unknown, always] = [0, 0, 0]
   fc.assert(
     fc.property(property, fc.boolean(), conditions, (written, required, wanted) => {
       const schema = under(written, required)
-      const domains = domainsUnder(schema)
+      const domains = possibleValuesUnder(schema)
       const condition = read(wanted)
       const possible = isSatisfiable(condition, domains)
       const constant = isAlwaysTrue(condition, domains)

@@ -5,14 +5,11 @@ import { readCondition, type Condition } from '../../src/policy/condition/condit
 import type { ConditionOperator } from '../../src/policy/condition/operators.ts'
 import type { CallFacts } from '../../src/policy/condition/decision.ts'
 import { evaluateCondition } from '../../src/policy/condition/evaluate.ts'
-import { isAlwaysTrue, conditionImplies, isSatisfiable } from '../../src/documents/prove/conditions.ts'
-import { argumentValues, type PossibleValuesAt } from '../../src/documents/prove/value-domain.ts'
+import { isAlwaysTrue, conditionImplies, isSatisfiable } from '../../src/policy/prove/conditions.ts'
+import { possibleValuesUnder, type PossibleValuesAt } from '../../src/policy/prove/possible-values.ts'
 
 const read = (value: JsonValue): Condition => readCondition(value).condition!
-const under =
-  (schema: JsonObject): PossibleValuesAt =>
-  (path) =>
-    argumentValues(schema, path.segments)
+const under = (schema: JsonObject): PossibleValuesAt => possibleValuesUnder(schema)
 const amount = (property: JsonObject, required = true): PossibleValuesAt =>
   under({ type: 'object', properties: { amount: property }, ...(required && { required: ['amount'] }) })
 const leaf = (op: string, value: JsonValue): JsonValue => ({ field: 'args.amount', op, value })

@@ -1,9 +1,9 @@
 /** Coverage of policy tests: which truths each comparison had. Source: command line, 2.1. */
 import { leavesOf, readCondition, type ConditionLeaf } from '../../policy/condition/condition.ts'
 import { describeLeaf } from '../../policy/condition/describe.ts'
-import { fieldAt } from '../../policy/condition/field-at.ts'
-import type { ConditionPath } from '../../policy/condition/path.ts'
 import type { ExplainedNode, DecisionExplanation } from '../../policy/explain/explain.ts'
+import { isNeverUnknown } from '../../policy/prove/conditions.ts'
+import { withoutSchema } from '../../policy/prove/possible-values.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
 import type { LeafPlaces } from './places.ts'
 
@@ -106,12 +106,5 @@ function coverageOf(id: string, known: readonly KnownLeaf[]): PolicyCoverage {
   }
 }
 
-/** `exists` and `type` are never unknown, nor is a comparison with a single value that every call has. */
 const possibleTruths = (leaf: ConditionLeaf): readonly LeafTruth[] =>
-  leaf.op === 'exists' || leaf.op === 'type' || isAlwaysPresent(leaf.path) ? ['true', 'false'] : TRUTHS
-
-function isAlwaysPresent(path: ConditionPath): boolean {
-  const field = path.fn === undefined ? fieldAt(path) : undefined
-  if (!field || field.isOptional) return false
-  return field.schema['type'] !== 'object' && field.schema['type'] !== 'array'
-}
+  leaf.op === 'exists' || leaf.op === 'type' || isNeverUnknown(leaf, withoutSchema) ? ['true', 'false'] : TRUTHS

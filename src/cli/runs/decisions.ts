@@ -8,6 +8,7 @@ import { readCondition } from '../../policy/condition/condition.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'
 import { evaluateCondition } from '../../policy/condition/evaluate.ts'
 import type { ShownTask } from '../../spec/task.ts'
+import { firstCallFacts } from '../../policy/condition/first-call.ts'
 import { readOption } from '../shell/options.ts'
 
 export interface DecisionRule {
@@ -118,25 +119,16 @@ export function ruleFindings(file: DocumentSpans, rules: readonly DecisionRule[]
   })
 }
 
-/** Facts of the call only: conditions on the run or its history are unknown and match nothing. */
-function factsOf({ arguments: args = null, tool }: WaitingTask): CallFacts {
-  return {
-    args,
-    tool: { id: tool?.ref ?? '', version: '', wire_name: '', kind: 'tool', labels: {} },
-    agent: { id: '', version: '', classifications: [], labels: {} },
-    run: {
-      depth: 0,
-      is_subagent: false,
-      iteration: 1,
-      elapsed_seconds: 0,
-      tokens_used: 0,
-      trigger_type: 'api',
-      taint: false,
+/** Facts of the call; all others are those of an operator's first call, and no history is known. */
+const factsOf = ({ arguments: args = null, tool }: WaitingTask): CallFacts => ({
+  ...firstCallFacts(
+    {
+      args,
+      tool: { id: tool?.ref ?? '', version: '', wire_name: '', kind: 'tool', labels: {} },
+      agent: { id: '', version: '', classifications: [], labels: {} },
+      now: 0,
     },
-    session: { run_count: 1, tokens_used: 0, elapsed_seconds: 0 },
-    principal: { type: 'operator', id: '' },
-    svc: { dispatch: { trigger: 'none' }, limit: 'none' },
-    now: 0,
-    history: () => undefined,
-  }
-}
+    { 'principal.type': 'operator' },
+  ),
+  history: () => undefined,
+})

@@ -3,8 +3,8 @@ import { canonicalJson, type JsonValue } from '../../base/json.ts'
 import type { AgentLimits } from '../../spec/document.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
 import { DEFAULT_MAX_TOOL_CALLS, type JsonSchema, type AgentSnapshot } from '../../spec/snapshot.ts'
-import { inputChanges, outputChanges } from './calls.ts'
 import { versionChange, type VersionChange, type ChangeKind } from './change.ts'
+import { inputChanges, outputChanges } from './contract.ts'
 
 export function agentChanges(before: AgentSnapshot, after: AgentSnapshot): readonly VersionChange[] {
   return [

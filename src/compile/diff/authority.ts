@@ -1,16 +1,16 @@
 /** Compares what two versions decide about the same calls. Source: policies, section 7; bundles, section 5. */
 import { canonicalJson, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { decideByPolicies } from '../../policy/decide.ts'
+import type { CallContext } from '../../policy/condition/first-call.ts'
 import type { PolicyDecision, PolicySets } from '../../policy/condition/decision.ts'
-import { readCondition } from '../../policy/condition/condition.ts'
+import { leavesOf, readCondition } from '../../policy/condition/condition.ts'
 import type { ValueClass } from '../../policy/prove/classes.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
-import { entriesFor, factsOf, type ComparedCallee, type CallContext } from './callee.ts'
+import { entriesFor, factsOf, type ComparedCallee } from './callee.ts'
 import {
   QUESTION_WIRE,
   questionDomains,
-  leavesIn,
   type DomainAnswer,
   type DomainQuestions,
   type DomainQuestion,
@@ -126,7 +126,7 @@ const contentOf = ({ effect, when, allow, obligations }: ComparedSide['entries']
 function asksWhoCalls({ when }: ComparedSide['entries'][number]): boolean {
   const { condition } = when ? readCondition(when) : {}
   return (
-    condition !== undefined && leavesIn(condition).some(({ path }) => path.root === 'tool' || path.root === 'agent')
+    condition !== undefined && leavesOf(condition).some(({ path }) => path.root === 'tool' || path.root === 'agent')
   )
 }
 

@@ -1,8 +1,7 @@
 /** What an agent version may call, and the facts from which its policies decide about it. */
 import { factsOfAgent, factsOfTool } from '../../policy/callee-facts.ts'
-import type { CallFacts, HistoryMeasure, PolicySets } from '../../policy/condition/decision.ts'
-import { historyText } from '../../policy/condition/history.ts'
-import { argumentAt } from '../../policy/condition/path.ts'
+import type { CallFacts, PolicySets } from '../../policy/condition/decision.ts'
+import { firstCallFacts, type CallContext } from '../../policy/condition/first-call.ts'
 import type { JsonValue } from '../../base/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
@@ -79,61 +78,15 @@ export function entriesFor({ own, ancestors }: PolicySets, { wire, id }: Compare
   return [...found.values()]
 }
 
-/** Facts other than arguments, by path; absent = the first call of a plain run. */
-export type CallContext = Readonly<Record<string, JsonValue>>
-
 /** A Monday, noon. */
 const NOON = Date.UTC(2026, 0, 5, 12)
 
 /** Facts of a call of `callee`, as the policies of `callee.agent` read them. */
 export function factsOf({ agent, facts: tool }: ComparedCallee, args: JsonValue, context: CallContext = {}): CallFacts {
-  const given = (path: string, otherwise: JsonValue): never =>
-    // The table of domains gives each path only values of its own type.
-    (Object.hasOwn(context, path) ? context[path] : otherwise) as never
-  const trigger = given('principal.trigger_name', 'api') as string | null
-  return {
-    args,
-    tool,
-    agent: {
-      id: agent.id,
-      version: agent.version,
-      ...(agent.riskTier !== undefined && { risk_tier: agent.riskTier }),
-      classifications: agent.classifications,
-      labels: agent.labels,
-    },
-    run: {
-      depth: given('run.depth', 0),
-      is_subagent: given('run.is_subagent', false),
-      iteration: given('run.iteration', 1),
-      elapsed_seconds: given('run.elapsed_seconds', 0),
-      tokens_used: given('run.tokens_used', 0),
-      trigger_type: given('run.trigger_type', 'api'),
-      taint: given('run.taint', false),
-    },
-    session: {
-      run_count: given('session.run_count', 1),
-      tokens_used: given('session.tokens_used', 0),
-      elapsed_seconds: given('session.elapsed_seconds', 0),
-    },
-    principal: {
-      type: given('principal.type', 'api_key'),
-      id: given('principal.id', 'someone'),
-      ...(trigger !== null && { trigger_name: trigger }),
-    },
-    svc: { dispatch: { trigger: given('svc.dispatch.trigger', 'none') }, limit: given('svc.limit', 'none') },
-    now: given('time.now', NOON),
-    history(scope, whose, measure, windowMs) {
-      const key = historyText(scope, whose, measure, windowMs)
-      if (!Object.hasOwn(context, key)) return firstCallMeasure(measure, args)
-      const value = context[key]
-      return typeof value === 'number' ? value : undefined
-    },
-  }
+  const { id, version, riskTier, classifications, labels } = agent
+  const caller = { id, version, ...(riskTier !== undefined && { risk_tier: riskTier }), classifications, labels }
+  return firstCallFacts({ args, tool, agent: caller, now: NOON }, { ...USUAL_CALLER, ...context })
 }
 
-/** History measures of a run's first call: they count only this call. */
-function firstCallMeasure(measure: HistoryMeasure, args: JsonValue): number | undefined {
-  if (typeof measure === 'string') return measure === 'attempts' || measure === 'executed' ? 1 : 0
-  const value = argumentAt(args, measure.total)
-  return typeof value === 'number' ? value : undefined
-}
+/** A caller that is known, so that policies about it are compared. */
+const USUAL_CALLER: CallContext = { 'principal.id': 'someone', 'principal.trigger_name': 'api' }

@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import type { ValueClass } from '../../policy/prove/classes.ts'
 import { numbersFor, type ValueDomain } from '../../policy/prove/domains.ts'
+import { attachDefinitions } from '../../policy/prove/schema-parts.ts'
 import { sampleValue } from '../../providers/sample.ts'
 import { sampleText } from '../../providers/sample-text.ts'
 
@@ -77,9 +78,8 @@ function numbersIn({ above, below }: Extract<ValueClass, { kind: 'numbers' }>, d
 const mappingsFor = ({ schemas }: ValueDomain): readonly JsonValue[] =>
   schemas.flatMap(({ schema, root }) => {
     if (!isJsonObject(schema) || !isJsonObject(schema['properties']) || !isJsonObject(root)) return []
-    const { $defs, definitions } = root
-    const whole = { ...schema, ...($defs && { $defs }), ...(definitions && { definitions }) }
-    return sampleValue({ ...whole, required: Object.keys(schema['properties']) }, {}) ?? []
+    const required = Object.keys(schema['properties'])
+    return sampleValue({ ...attachDefinitions(schema, root), required }, {}) ?? []
   })
 
 /** Prefixes that authors' patterns often allow. */

@@ -82,6 +82,9 @@ export interface VersionChange {
   readonly say: string
 }
 
+/** Which agent, or which of its calls, a change is about. */
+export type ChangePlace = Pick<VersionChange, 'agent' | 'tool'>
+
 export interface VersionDifference {
   /** True when a change is major or widens authority. */
   readonly breaking: boolean

@@ -11,7 +11,8 @@ import {
 } from '../../spec/snapshot.ts'
 import { standalonePolicyEntry } from '../stages/policy-entry.ts'
 import { compareAccepted, compareAuthority, type ComparedVersion } from './authority.ts'
-import { classChange, inputChanges, outputChanges, taintChange } from './calls.ts'
+import { classChange, taintChange } from './binding.ts'
+import { inputChanges, outputChanges } from './contract.ts'
 import { versionChange, differenceOf, type VersionChange, type VersionDifference } from './change.ts'
 import { describePolicyEntry, describePolicyChange, describeWitness } from './words.ts'
 

@@ -4,8 +4,6 @@
  * sections 4 and 7.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { domainsUnder } from '../../documents/prove/policy-domains.ts'
-import { isSatisfiable } from '../../documents/prove/conditions.ts'
 import { leavesOf, readCondition, type Condition } from '../../policy/condition/condition.ts'
 import { decideByPolicies } from '../../policy/decide.ts'
 import type { PolicyDecision, CallFacts, PolicySets } from '../../policy/condition/decision.ts'
@@ -17,8 +15,12 @@ import {
   type ConditionPath,
   type PathSegment,
 } from '../../policy/condition/path.ts'
+import { listedValues } from '../../policy/prove/classes.ts'
+import { isSatisfiable } from '../../policy/prove/conditions.ts'
+import { possibleValuesUnder } from '../../policy/prove/possible-values.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
+import { sampleArguments } from './proposals.ts'
 
 export interface PassQuestion {
   readonly sets: PolicySets
@@ -47,7 +49,7 @@ export function findPassableCall(question: PassQuestion): PassAnswer {
   const entries = entriesOf(question)
   const needs = entries.flatMap((entry) => passCondition(entry, question.unattended))
   const schema: JsonObject = { allOf: question.schemas.map((each) => each as JsonValue) }
-  const domains = domainsUnder(question.schemas.length === 1 ? question.schemas[0]! : schema)
+  const domains = possibleValuesUnder(question.schemas.length === 1 ? question.schemas[0]! : schema)
   const clause = defaultClause(question, entries)
   const all = [
     ...needs.map(({ condition }) => condition),
@@ -101,20 +103,9 @@ function passCondition(
   const path = allow && readArgumentPath(allow.field)
   if (effect === 'restrict' && !path) return []
   const listed: readonly Condition[] =
-    path && allow ? [{ leaf: { path, op: 'in', value: valuesWithText(allow.values) } }] : []
+    path && allow ? [{ leaf: { path, op: 'in', value: allow.values.flatMap(listedValues) } }] : []
   return [{ entry, condition: { any: [...silent, ...listed] } }]
 }
-
-/** Matches values whose canonical text is in the list. */
-const valuesWithText = (values: readonly string[]): JsonValue[] =>
-  values.flatMap((text): JsonValue[] => {
-    try {
-      const value = JSON.parse(text) as JsonValue
-      return typeof value === 'string' ? [text] : [text, value]
-    } catch {
-      return [text]
-    }
-  })
 
 /** An irreversible action needs a grant to pass without a person. */
 function defaultClause({ unattended, callee }: PassQuestion, entries: readonly PolicyEntry[]): Condition | undefined {
@@ -143,7 +134,7 @@ function witnessOf(question: PassQuestion, conditions: readonly Condition[]): Pa
     subjects.set(text, known)
     for (const value of nearbyValues(leaf.value)) known.values.add(value)
   }
-  const base = schemas.reduce<JsonObject>((args, schema) => ({ ...args, ...exampleOf(schema) }), {})
+  const base = sampleArguments(schemas)
   const choices = [...subjects.values()].map(({ path, values }) => ({
     path,
     values: [undefined, ...valuesFor(path, schemas), ...values],
@@ -180,7 +171,7 @@ function nearbyValues(literal: JsonValue): readonly JsonValue[] {
 
 /** Values of an argument, or of another field as its domain lists them. */
 function valuesFor(path: ConditionPath, schemas: readonly JsonSchema[]): readonly JsonValue[] {
-  const domain = domainsUnder(schemas[0] ?? true)(path)
+  const domain = possibleValuesUnder(schemas[0] ?? true)(path)
   return domain?.values ?? [domain?.low?.at, domain?.high?.at].filter((each) => each !== undefined)
 }
 
@@ -190,30 +181,4 @@ function setArgument(args: JsonObject, [first, ...rest]: readonly PathSegment[],
   const inner = Object.hasOwn(args, first.key) ? args[first.key] : {}
   const below = rest.length === 0 ? value : isJsonObject(inner) ? setArgument(inner, rest, value) : inner!
   return { ...args, [first.key]: below }
-}
-
-/** A value for what a schema requires, if there is an obvious one. */
-function exampleOf(schema: JsonValue): JsonObject {
-  if (!isJsonObject(schema) || !isJsonObject(schema['properties']) || !Array.isArray(schema['required'])) return {}
-  const { properties, required } = schema as { properties: JsonObject; required: JsonValue[] }
-  return Object.fromEntries(
-    required.filter((name) => typeof name === 'string').map((name) => [name, sampleOf(properties[name])]),
-  )
-}
-
-function sampleOf(schema: JsonValue | undefined): JsonValue {
-  if (!isJsonObject(schema)) return 'x'
-  const { enum: values, const: only, examples, default: usual, type, minimum, maximum, minLength } = schema
-  if (only !== undefined) return only
-  if (Array.isArray(values) && values.length > 0) return values[0]!
-  if (Array.isArray(examples) && examples.length > 0) return examples[0]!
-  if (usual !== undefined) return usual
-  const [named] = [type].flat()
-  if (named === 'integer' || named === 'number')
-    return typeof minimum === 'number' ? minimum : typeof maximum === 'number' ? Math.min(1, maximum) : 1
-  if (named === 'boolean') return false
-  if (named === 'null') return null
-  if (named === 'array') return []
-  if (named === 'object') return exampleOf(schema)
-  return 'x'.repeat(typeof minLength === 'number' ? Math.min(Math.max(minLength, 1), 1000) : 1)
 }

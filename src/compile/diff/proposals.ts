@@ -1,15 +1,22 @@
 /** Calls that two versions may decide differently: values around everything that their policies compare. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { readCondition, type ConditionLeaf } from '../../policy/condition/condition.ts'
-import { isSpread, readArgumentPath, type ConditionPath, type PathSegment } from '../../policy/condition/path.ts'
+import { leavesOf, readCondition, type ConditionLeaf } from '../../policy/condition/condition.ts'
+import type { CallContext } from '../../policy/condition/first-call.ts'
+import {
+  isSpread,
+  readArgumentPath,
+  type ConditionPath,
+  type PathSegment,
+  withoutFunction,
+} from '../../policy/condition/path.ts'
 import { classesOf, EXACT, type ValueClass } from '../../policy/prove/classes.ts'
-import { argumentDomain, fieldDomain, namedIn } from '../../policy/prove/domains.ts'
+import { domainAt, domainBelow, namedIn } from '../../policy/prove/domains.ts'
+import { attachDefinitions } from '../../policy/prove/schema-parts.ts'
 import { sampleValue } from '../../providers/sample.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
-import type { CallContext } from './callee.ts'
 import { candidatesOf, type Choice } from './candidates.ts'
-import { leavesIn, subjectText, subjectsOf, type ComparedSide } from './questions.ts'
+import { subjectText, subjectsOf, type ComparedSide } from './questions.ts'
 import type { Widening } from './widening.ts'
 
 export interface ProposedCall {
@@ -44,7 +51,7 @@ export function* proposeWitnesses(
   widenings: readonly Widening[],
   limit: number,
 ): Generator<ProposedCall> {
-  const base = baseOf(schemas)
+  const base = sampleArguments(schemas)
   const pools = dropRefused(poolsOf(sides, schemas, widenings, base), schemas, base)
   const make = (chosen: ChosenValues): ProposedCall => buildCall(schemas, base, pools, chosen)
   let made = 0
@@ -103,7 +110,7 @@ function choiceAt(pools: readonly Pool[], number: number): ChosenValues {
 }
 
 /** A call that the schemas accept, if one can be generated. */
-function baseOf(schemas: readonly JsonSchema[]): JsonObject {
+export function sampleArguments(schemas: readonly JsonSchema[]): JsonObject {
   const sample = sampleValue(schemas.length === 1 ? schemas[0]! : { allOf: [...schemas] as JsonValue[] }, {})
   return isJsonObject(sample) ? sample : {}
 }
@@ -168,7 +175,7 @@ function poolsOf(
   for (const { entries } of sides)
     for (const { when } of entries) {
       const { condition } = when ? readCondition(when) : {}
-      for (const leaf of condition ? leavesIn(condition) : []) {
+      for (const leaf of condition ? leavesOf(condition) : []) {
         const text = subjectText(withoutFunction(leaf.path), leaf.windowMs)
         if (leaf.path.root === 'tool' || leaf.path.root === 'agent' || isCovered(leaf)) continue
         add(text, withoutFunction(leaf.path), valuesAround(leaf, schemas))
@@ -185,12 +192,6 @@ const NO_LISTS: readonly Choice[] = [{ state: 'absent' }, { value: 'unreadable' 
 const isCovered = ({ op, path }: ConditionLeaf): boolean =>
   EXACT.includes(op) && path.fn === undefined && !isSpread(path)
 
-/** The path without its function: where the value is written. */
-function withoutFunction(path: ConditionPath): ConditionPath {
-  const { fn, ...rest } = path
-  return fn === undefined ? path : { ...rest, text: path.text.slice(fn.length + 1, -1) }
-}
-
 function valueInBase(base: JsonObject, { root, segments }: ConditionPath): JsonValue | undefined {
   if (root !== 'args') return undefined
   return segments.reduce<JsonValue | undefined>(
@@ -205,8 +206,7 @@ function valuesAround({ path, op, value }: ConditionLeaf, schemas: readonly Json
   if (path.root === 'time') return HOURS
   const literals = Array.isArray(value) ? value : [value]
   const values = literals.flatMap((literal) => valuesAroundLiteral(path, op, literal))
-  const domain = path.root === 'args' ? argumentDomain(schemas, path.segments) : fieldDomain(withoutFunction(path))
-  const all = [...values, ...(domain ? namedIn(domain) : []), 'other', 1]
+  const all = [...values, ...namedIn(domainAt(path, schemas)), 'other', 1]
   return [...new Set(all)].map((each) => ({ value: each }))
 }
 
@@ -279,12 +279,8 @@ function setValue(
 
 /** A mapping that the schemas accept at a path, if one can be generated. */
 function generateMapping(schemas: readonly JsonSchema[], segments: readonly PathSegment[]): JsonObject {
-  const found = argumentDomain(schemas, segments).schemas.find(({ schema }) => isJsonObject(schema))
+  const found = domainBelow(schemas, segments).schemas.find(({ schema }) => isJsonObject(schema))
   if (!found || !isJsonObject(found.root)) return {}
-  const { $defs, definitions } = found.root
-  const sample = sampleValue(
-    { ...(found.schema as JsonObject), ...($defs && { $defs }), ...(definitions && { definitions }) },
-    {},
-  )
+  const sample = sampleValue(attachDefinitions(found.schema as JsonObject, found.root), {})
   return isJsonObject(sample) ? sample : {}
 }

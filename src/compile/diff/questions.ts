@@ -5,18 +5,25 @@
  * combinations holds for all calls.
  */
 import { canonicalJson, type JsonValue } from '../../base/json.ts'
-import { readCondition, writeCondition, type Condition, type ConditionLeaf } from '../../policy/condition/condition.ts'
+import {
+  leavesOf,
+  readCondition,
+  writeCondition,
+  type Condition,
+  type ConditionLeaf,
+} from '../../policy/condition/condition.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'
 import { evaluateCondition } from '../../policy/condition/evaluate.ts'
 import { inWindow } from '../../policy/condition/history.ts'
-import { isSpread, readArgumentPath, type ConditionPath } from '../../policy/condition/path.ts'
+import { isSpread, readArgumentPath, type ConditionPath, type FactRoot } from '../../policy/condition/path.ts'
 import { entryIdOf, sealSet } from '../../policy/policy-set.ts'
 import type { PolicyEntry, PolicySet } from '../../spec/policy-set.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { factsOf, type ComparedCallee } from './callee.ts'
 import type { Widening } from './widening.ts'
 import { classesOf, EXACT, listText, type ValueClass } from '../../policy/prove/classes.ts'
-import { argumentDomain, fieldDomain, type ValueDomain } from '../../policy/prove/domains.ts'
+import { isNeverUnknown } from '../../policy/prove/conditions.ts'
+import { domainAt, type ValueDomain } from '../../policy/prove/domains.ts'
 
 /** The name under which the rewritten policies are decided. */
 export const QUESTION_WIRE = 'asked'
@@ -134,25 +141,16 @@ export function subjectsOf(
       const list = entry.allow && readArgumentPath(entry.allow.field)
       if (list) at(list.text, list).lists.push(entry.allow!.values)
       const { condition } = entry.when ? readCondition(entry.when) : {}
-      for (const leaf of condition ? leavesIn(condition) : [])
+      for (const leaf of condition ? leavesOf(condition) : [])
         if (isExact(leaf)) at(subjectText(leaf.path, leaf.windowMs), leaf.path).leaves.push(leaf)
     }
   for (const widening of widenings) if (widening.path) at(widening.path.text, widening.path).widenings.push(widening)
   return new Map(
-    [...found].map(([text, { path, ...asked }]) => {
-      const domain = path.root === 'args' ? argumentDomain(schemas, path.segments) : fieldDomain(path)!
-      return [text, { text, path, ...asked, domain }]
-    }),
+    [...found].map(([text, { path, ...asked }]) => [text, { text, path, ...asked, domain: domainAt(path, schemas) }]),
   )
 }
 
 export const subjectText = (path: ConditionPath, windowMs: number | undefined): string => inWindow(path.text, windowMs)
-
-export function leavesIn(condition: Condition): readonly ConditionLeaf[] {
-  if ('leaf' in condition) return [condition.leaf]
-  if ('not' in condition) return leavesIn(condition.not)
-  return ('all' in condition ? condition.all : condition.any).flatMap(leavesIn)
-}
 
 interface VersionPart {
   readonly entry: PolicyEntry
@@ -166,9 +164,10 @@ function partOf(entry: PolicyEntry): VersionPart | undefined {
 }
 
 const isExact = ({ path, op }: ConditionLeaf): boolean =>
-  EXACT.includes(op) &&
-  path.fn === undefined &&
-  (path.root === 'args' ? !isSpread(path) : fieldDomain(path) !== undefined)
+  EXACT.includes(op) && path.fn === undefined && !isSpread(path) && VARYING_ROOTS.includes(path.root)
+
+/** Roots whose facts differ from call to call. Those of the tool and the agent are known, and `time` is compared with `within` only. */
+const VARYING_ROOTS: readonly FactRoot[] = ['args', 'run', 'session', 'principal', 'svc', 'history']
 
 const canonicalField = (field: string): string => readArgumentPath(field)?.text ?? field
 
@@ -186,11 +185,9 @@ function addStandaloneQuestion(
   const found = questions.get(text)
   if (found) return found.key
   const key = `q${questions.size}`
-  // The elements of a value that is not a list are unknown to every comparison.
-  const isDecided = (leaf.op === 'exists' || leaf.op === 'type') && !isSpread(leaf.path)
   const answers = known
     ? [TRUTHS[evaluateCondition({ leaf }, factsOf(callee, {})).truth]]
-    : isDecided
+    : isNeverUnknown(leaf)
       ? [TRUTHS.true, TRUTHS.false]
       : [TRUTHS.true, TRUTHS.false, TRUTHS.unknown]
   questions.set(text, { key, answers: answers.map((given) => ({ given, classes: [], isNew: false })) })

@@ -2,7 +2,7 @@
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
-import { listed, pointedAt, typesOf, type PlacedSchema } from '../../policy/prove/domains.ts'
+import { enumeratedValues, listIn, pointedAt, typesOf, type PlacedSchema } from '../../policy/prove/schema-parts.ts'
 
 export type ContractChange = 'equal' | 'narrowed' | 'widened' | 'changed'
 
@@ -82,7 +82,7 @@ function covers(roots: Roots, wide: JsonValue, narrow: JsonValue): boolean {
 }
 
 function coversAll(roots: Roots, wide: JsonObject, narrow: JsonObject): boolean {
-  const finite = valuesOf(narrow)
+  const finite = enumeratedValues(narrow)
   if (finite) return finite.every((value) => acceptsValue(roots, wide, value) || refusesValue(roots, narrow, value))
   const { $ref, allOf, ...own } = narrow
   // A schema with a reference, or with several parts, accepts at most what any single part accepts.
@@ -99,15 +99,6 @@ function coversAll(roots: Roots, wide: JsonObject, narrow: JsonObject): boolean 
 /** True for a part whose references resolve against itself and not against the root. */
 const hasOwnRoot = (schema: JsonValue, root: JsonSchema): boolean =>
   isJsonObject(schema) && schema !== root && typeof schema['$id'] === 'string' && REFERENCE.test(canonicalJson(schema))
-
-/** The values of an enumeration; undefined for any other schema. */
-function valuesOf(schema: JsonObject): readonly JsonValue[] | undefined {
-  if (Object.hasOwn(schema, 'const')) return [schema['const']!]
-  if (Array.isArray(schema['enum'])) return schema['enum']
-  const types = typesOf(schema)
-  if (!types?.every((type) => type === 'boolean' || type === 'null')) return undefined
-  return types.flatMap((type): JsonValue[] => (type === 'null' ? [null] : [true, false]))
-}
 
 const acceptsValue = ({ wideRoot }: Roots, schema: JsonObject, value: JsonValue): boolean =>
   acceptsPartValue({ schema, root: wideRoot }, value)
@@ -201,7 +192,7 @@ function implies(roots: Roots, keyword: string, wide: JsonObject, narrow: JsonOb
     case 'uniqueItems':
       return value === false || narrow['uniqueItems'] === true
     case 'required':
-      return listed(wide, 'required').every((name) => listed(narrow, 'required').includes(name))
+      return listIn(wide, 'required').every((name) => listIn(narrow, 'required').includes(name))
     case 'properties':
       return propertiesFit(roots, value, narrow)
     case 'additionalProperties':

@@ -5,18 +5,18 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { readArgumentPath, type ConditionPath } from '../../policy/condition/path.ts'
 import { classesOf, type ValueClass } from '../../policy/prove/classes.ts'
+import { namedIn, numbersFor } from '../../policy/prove/domains.ts'
 import {
   conjunctsOf,
   forbidsMember,
-  isObjectOnly,
-  listed,
+  isOnlyOf,
+  listIn,
   MAX_CONJUNCTS,
   membersOf,
-  namedIn,
-  numbersFor,
+  requiresMember,
   typesOf,
   type PlacedSchema,
-} from '../../policy/prove/domains.ts'
+} from '../../policy/prove/schema-parts.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { candidatesOf } from './candidates.ts'
 import { acceptsPart, acceptsPartValue, isIgnoredKeyword } from './schema.ts'
@@ -78,12 +78,12 @@ const isPlainObject = (own: JsonObject, now: readonly PlacedSchema[], keys: read
   Object.keys(own).every((keyword) => OBJECT_KEYWORDS.includes(keyword) || isIgnoredKeyword(keyword)) &&
   // The arguments as a whole are always an object.
   (typesOf(own) === undefined ||
-    (isObjectOnly(own) && (keys.length === 0 || now.some(({ schema }) => isObjectOnly(schema)))))
+    (isOnlyOf(own, 'object') && (keys.length === 0 || now.some(({ schema }) => isOnlyOf(schema, 'object')))))
 
 const requiredIn = (own: JsonObject, now: readonly PlacedSchema[], keys: readonly string[]): readonly Widening[] =>
-  listed(own, 'required')
+  listIn(own, 'required')
     .filter((name) => typeof name === 'string')
-    .filter((name) => !now.some(({ schema }) => listed(schema, 'required').includes(name)))
+    .filter((name) => !now.some(({ schema }) => requiresMember(schema, name)))
     .map((name) => placedWidening([...keys, name], (each) => each.kind === 'absent'))
 
 function membersIn(
@@ -99,7 +99,7 @@ function membersIn(
     const path = [...keys, name]
     return expected.schema === false
       ? [placedWidening(path, (each) => each.kind !== 'absent' && each.kind !== 'unreadable')]
-      : placesIn(expected, membersOf(now, name), path)
+      : placesIn(expected, membersOf(now, { key: name }), path)
   }
   const described = Object.entries(known).flatMap(([name, expected]) =>
     member(name, { schema: expected as JsonSchema, root }),
@@ -142,13 +142,8 @@ function hintsOf(before: PlacedSchema, now: readonly PlacedSchema[]): readonly J
 
 /** Elements of lists, by each class that the two schemas distinguish. */
 function elementsOf(before: PlacedSchema, now: readonly PlacedSchema[]): readonly JsonValue[] {
-  const itemsOf = (places: readonly PlacedSchema[]): readonly PlacedSchema[] =>
-    places.flatMap(({ schema, root }) => {
-      const items = isJsonObject(schema) ? schema['items'] : undefined
-      return isJsonObject(items) ? conjunctsOf({ schema: items, root }) : []
-    })
-  const domain = { schemas: itemsOf(now), absent: false, unreadable: false }
-  return classesOf([], [], domain, namedIn({ schemas: itemsOf(conjunctsOf(before)) }))
+  const domain = { schemas: membersOf(now, { each: true }), absent: false, unreadable: false }
+  return classesOf([], [], domain, namedIn({ schemas: membersOf(conjunctsOf(before), { each: true }) }))
     .filter(({ kind }) => kind !== 'list' && kind !== 'long_text')
     .flatMap((each) => candidatesOf(each, domain, [], undefined))
     .flatMap(({ value }) => (value === undefined ? [] : [value]))

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../base/json.ts'
 import type { Document } from '../../documents/text/document.ts'
 import type { EntryContent } from './entries.ts'
-import { resolvePolicyDocument } from './resolve.ts'
+import { resolvePolicyDocument } from './resolve-policy.ts'
 import { reportFinding, type CompileState } from '../state/state.ts'
 
 /**

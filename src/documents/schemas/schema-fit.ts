@@ -1,27 +1,7 @@
-/** Whether values fit a schema, and schemas another one, where that can be told plainly. Silence proves nothing. */
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+/** What one schema accepts and another refuses, as far as plain keywords show it. No answer proves nothing. */
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { describeMisfit } from '../../policy/prove/misfit.ts'
 import { pointerTo } from '../text/pointer.ts'
-
-/** Why a value does not fit; undefined where it does, or where nothing plain says so. */
-export function describeMisfit(schema: JsonObject, value: JsonValue): string | undefined {
-  const types = [schema['type']].flat().filter((each) => typeof each === 'string')
-  if (types.length > 0 && !types.some((type) => isOf(type, value))) return `the type is ${types.join(' or ')}`
-  if (Array.isArray(schema['enum']) && !includes(schema['enum'], value)) return 'it is none of the listed values'
-  if (schema['const'] !== undefined && canonicalJson(schema['const']) !== canonicalJson(value))
-    return 'another value is fixed'
-  const limit = (key: string): number | undefined => (typeof schema[key] === 'number' ? schema[key] : undefined)
-  const [low, high, above, below] = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'].map(limit)
-  if (typeof value === 'number') {
-    if ((low !== undefined && value < low) || (above !== undefined && value <= above)) return 'it is too small'
-    if ((high !== undefined && value > high) || (below !== undefined && value >= below)) return 'it is too large'
-  }
-  if (typeof value === 'string') {
-    const length = Array.from(value).length
-    if (length < (limit('minLength') ?? 0)) return 'it is too short'
-    if (length > (limit('maxLength') ?? Infinity)) return 'it is too long'
-  }
-  return undefined
-}
 
 export interface SchemaWidening {
   /** Into the schema that is wider. */
@@ -103,21 +83,3 @@ const isPlain = (schema: JsonObject): boolean =>
   !['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'dependentSchemas', '$dynamicRef'].some((key) =>
     Object.hasOwn(schema, key),
   )
-
-const includes = (list: readonly JsonValue[], value: JsonValue): boolean =>
-  list.some((each) => canonicalJson(each) === canonicalJson(value))
-
-function isOf(type: string, value: JsonValue): boolean {
-  switch (type) {
-    case 'integer':
-      return Number.isInteger(value)
-    case 'null':
-      return value === null
-    case 'array':
-      return Array.isArray(value)
-    case 'object':
-      return isJsonObject(value)
-    default:
-      return typeof value === type
-  }
-}

@@ -1,6 +1,8 @@
 /** What a JSON Schema says about one argument. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { PathSegment } from '../../policy/condition/path.ts'
+import { requiresMember, typesOf } from '../../policy/prove/schema-parts.ts'
+import type { JsonSchema } from '../../spec/snapshot.ts'
 import { pointerTo } from './pointer.ts'
 
 /** JSON pointer of an argument's schema in that of the arguments. */
@@ -10,19 +12,22 @@ export const pointerAlong = (segments: readonly PathSegment[]): string =>
     '',
   )
 
-/** The types that a schema names by itself; none where it names one that JSON Schema does not have. */
-export function typesOf({ type }: JsonObject): readonly string[] {
-  const named = typeof type === 'string' ? [type] : Array.isArray(type) ? type : NO_TYPES
-  return named.every((each) => JSON_TYPES.has(each)) ? (named as readonly string[]) : NO_TYPES
+/** True where a schema declares an argument as optional. */
+export function isDeclaredOptional(schema: JsonSchema, segments: readonly PathSegment[]): boolean {
+  let here: JsonValue | undefined = schema
+  let isOptional = false
+  for (const segment of segments) {
+    if (!isJsonObject(here) || !('key' in segment)) return false
+    if (!requiresMember(here, segment.key)) isOptional = true
+    const { properties }: JsonObject = here
+    here = isJsonObject(properties) && Object.hasOwn(properties, segment.key) ? properties[segment.key] : undefined
+  }
+  return isJsonObject(here) && isOptional
 }
-
-const JSON_TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
-
-const NO_TYPES: readonly string[] = []
 
 /** The first step of a path that a closed object does not have; undefined where all may be there. */
 export function firstMissingStep(
-  schema: JsonObject | boolean,
+  schema: JsonSchema,
   segments: readonly PathSegment[],
 ): { readonly name: string; readonly known: readonly string[]; readonly pointer: string } | undefined {
   let here: JsonValue | undefined = schema
@@ -43,14 +48,14 @@ export function firstMissingStep(
 
 /** The first step of a path that leads into what has no such members; undefined where each may lead on. */
 export function firstImpossibleStep(
-  schema: JsonObject | boolean,
+  schema: JsonSchema,
   segments: readonly PathSegment[],
 ): { readonly at: number; readonly types: readonly string[] } | undefined {
   let here: JsonValue | undefined = schema
   for (const [at, segment] of segments.entries()) {
     if (!isJsonObject(here)) return undefined
     const types = typesOf(here)
-    if (types.length > 0 && !types.includes('key' in segment ? 'object' : 'array')) return { at, types }
+    if (types && !types.includes('key' in segment ? 'object' : 'array')) return { at, types }
     const { properties, items }: JsonObject = here
     if (!('key' in segment)) here = items
     else if (isJsonObject(properties) && Object.hasOwn(properties, segment.key)) here = properties[segment.key]

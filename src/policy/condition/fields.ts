@@ -8,6 +8,8 @@ export interface CallField {
   readonly read: (facts: CallFacts) => JsonValue | undefined
   /** The values it can have, as JSON Schema. */
   readonly schema: JsonObject
+  /** Value in the first call of a run that the API starts; undefined where the call itself says it, or where it is absent. */
+  readonly usual?: JsonValue
   /** A call may be without it. */
   readonly isOptional?: true
   /** Computed from another field. */
@@ -21,7 +23,7 @@ const BOOLEAN: JsonObject = { type: 'boolean' }
 const COUNT: JsonObject = { type: 'integer', minimum: 0 }
 const SECONDS: JsonObject = { type: 'number', minimum: 0 }
 const LABELS: JsonObject = { type: 'object', additionalProperties: TEXT }
-export const DISPATCH: JsonObject = {
+const DISPATCH: JsonObject = {
   type: 'object',
   properties: { trigger: { enum: ['none', 'no_handler', 'timeout', 'indeterminate'] } },
   required: ['trigger'],
@@ -60,27 +62,35 @@ export const CALL_FIELDS: Readonly<Record<string, Readonly<Record<string, CallFi
     labels: { read: ({ agent }) => agent.labels, schema: LABELS },
   },
   run: {
-    depth: { read: ({ run }) => run.depth, schema: COUNT },
-    is_subagent: { read: ({ run }) => run.is_subagent, schema: BOOLEAN },
-    iteration: { read: ({ run }) => run.iteration, schema: COUNT },
-    elapsed_seconds: { read: ({ run }) => run.elapsed_seconds, schema: SECONDS },
-    tokens_used: { read: ({ run }) => run.tokens_used, schema: COUNT },
-    trigger_type: { read: ({ run }) => run.trigger_type, schema: { enum: ['api', 'scheduled', 'operator'] } },
-    taint: { read: ({ run }) => run.taint, schema: BOOLEAN },
+    depth: { read: ({ run }) => run.depth, schema: COUNT, usual: 0 },
+    is_subagent: { read: ({ run }) => run.is_subagent, schema: BOOLEAN, usual: false },
+    iteration: { read: ({ run }) => run.iteration, schema: COUNT, usual: 1 },
+    elapsed_seconds: { read: ({ run }) => run.elapsed_seconds, schema: SECONDS, usual: 0 },
+    tokens_used: { read: ({ run }) => run.tokens_used, schema: COUNT, usual: 0 },
+    trigger_type: {
+      read: ({ run }) => run.trigger_type,
+      schema: { enum: ['api', 'scheduled', 'operator'] },
+      usual: 'api',
+    },
+    taint: { read: ({ run }) => run.taint, schema: BOOLEAN, usual: false },
   },
   session: {
-    run_count: { read: ({ session }) => session.run_count, schema: COUNT },
-    tokens_used: { read: ({ session }) => session.tokens_used, schema: COUNT },
-    elapsed_seconds: { read: ({ session }) => session.elapsed_seconds, schema: SECONDS },
+    run_count: { read: ({ session }) => session.run_count, schema: COUNT, usual: 1 },
+    tokens_used: { read: ({ session }) => session.tokens_used, schema: COUNT, usual: 0 },
+    elapsed_seconds: { read: ({ session }) => session.elapsed_seconds, schema: SECONDS, usual: 0 },
   },
   principal: {
-    type: { read: ({ principal }) => principal.type, schema: { enum: ['api_key', 'operator', 'schedule'] } },
-    id: { read: ({ principal }) => principal.id, schema: SHORT_TEXT },
+    type: {
+      read: ({ principal }) => principal.type,
+      schema: { enum: ['api_key', 'operator', 'schedule'] },
+      usual: 'api_key',
+    },
+    id: { read: ({ principal }) => principal.id, schema: SHORT_TEXT, usual: '' },
     trigger_name: { read: ({ principal }) => principal.trigger_name, schema: SHORT_TEXT, isOptional: true },
   },
   time: { now: { read: ({ now }) => now, schema: { type: 'number' } } },
   svc: {
-    dispatch: { read: ({ svc }) => ({ trigger: svc.dispatch.trigger }), schema: DISPATCH },
-    limit: { read: ({ svc }) => svc.limit, schema: SHORT_TEXT },
+    dispatch: { read: ({ svc }) => ({ trigger: svc.dispatch.trigger }), schema: DISPATCH, usual: { trigger: 'none' } },
+    limit: { read: ({ svc }) => svc.limit, schema: SHORT_TEXT, usual: 'none' },
   },
 }

@@ -186,6 +186,12 @@ function unquote(quoted: string): string | undefined {
 export const innerPathText = ({ fn, text }: ConditionPath): string =>
   fn === undefined ? text : text.slice(fn.length + 1, -1)
 
+/** The path of the value that the function is applied to. */
+export function withoutFunction(path: ConditionPath): ConditionPath {
+  const { fn, ...rest } = path
+  return fn === undefined ? path : { ...rest, text: innerPathText(path) }
+}
+
 /** The canonical text of an argument path. */
 export const pathText = (segments: readonly PathSegment[]): string => write('args', segments)
 

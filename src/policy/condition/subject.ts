@@ -2,7 +2,7 @@
 import type { JsonValue } from '../../base/json.ts'
 import type { ConditionLeaf } from './condition.ts'
 import type { CallFacts } from './decision.ts'
-import { CALL_FIELDS } from './fields.ts'
+import { fieldOf } from './field-of.ts'
 import { FUNCTIONS } from './functions.ts'
 import { stepInto, type ConditionPath, type PathSegment } from './path.ts'
 import { isOutOfRange, UnusableValue, type SubjectValue } from './truth.ts'
@@ -25,9 +25,8 @@ export function compileSubject({ path, each, windowMs }: ConditionLeaf): Subject
 
 function compileFact(root: ConditionPath['root'], segments: readonly PathSegment[]): SubjectReader {
   if (root === 'args') return (facts) => walkPath(facts.args, segments)
-  const [first, ...rest] = segments
-  // `readPath` refuses fields that are not in the table.
-  const { read } = CALL_FIELDS[root]![(first as { key: string }).key]!
+  const { read } = fieldOf(root, segments)
+  const rest = segments.slice(1)
   return (facts) => walkPath(read(facts), rest)
 }
 
@@ -46,12 +45,6 @@ export function applyFunction({ fn }: ConditionPath, value: SubjectValue): Subje
   const result = fn ? FUNCTIONS[fn](value) : value
   return result === undefined || isOutOfRange(value) ? new UnusableValue(result) : result
 }
-
-/** `applyFunction` of one path. */
-export const toUsable =
-  (path: ConditionPath): ((value: SubjectValue) => SubjectValue) =>
-  (value) =>
-    applyFunction(path, value)
 
 export function walkPath(start: JsonValue | undefined, segments: readonly PathSegment[]): SubjectValue {
   let value = start

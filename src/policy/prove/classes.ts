@@ -88,7 +88,7 @@ function openClasses(
 }
 
 /** The values whose text an entry of an allow list may be. */
-function listedValues(text: string): JsonValue[] {
+export function listedValues(text: string): JsonValue[] {
   try {
     const value = JSON.parse(text) as JsonValue
     return typeof value !== 'string' && canonicalJson(value) === text ? [text, value] : [text]

@@ -7,7 +7,8 @@ import {
   type AuthorityComparison,
   type ComparedVersion,
 } from '../../../src/compile/diff/authority.ts'
-import type { ComparedCallee, CallContext } from '../../../src/compile/diff/callee.ts'
+import type { ComparedCallee } from '../../../src/compile/diff/callee.ts'
+import type { CallContext } from '../../../src/policy/condition/first-call.ts'
 import { isLooser } from '../../../src/compile/diff/strictness.ts'
 import type { SideEffectClass } from '../../../src/spec/document.ts'
 import type { PolicyEntry } from '../../../src/spec/policy-set.ts'
@@ -99,6 +100,26 @@ describe('a limit', () => {
       verdict: 'loosened',
       witness: { tool: 'acme.refunds', arguments: {}, before: 'require_approval', after: 'allow' },
     })
+  })
+})
+
+describe('a member that a closed object lacks', () => {
+  test('is not absent but unreadable where the value need not be an object, so its gate fires', () => {
+    const schema: JsonSchema = { properties: { receiver: { properties: {}, additionalProperties: false } } }
+    const barred = gate({ field: 'args.receiver.id', value: 1, if_missing: false })
+    expect(compare([barred], [], { schema })).toEqual({
+      verdict: 'loosened',
+      witness: {
+        tool: 'acme.refunds',
+        arguments: { receiver: 'unreadable' },
+        before: 'require_approval',
+        after: 'allow',
+      },
+    })
+    const objects: JsonSchema = {
+      properties: { receiver: { type: 'object', properties: {}, additionalProperties: false } },
+    }
+    expect(compare([barred], [], { schema: objects })).toEqual({ verdict: 'equal' })
   })
 })
 

@@ -4,7 +4,7 @@ import { effectOf } from '../../facts/authority.ts'
 import { inputOf } from '../../facts/inputs.ts'
 import { inferredField, namedField } from '../../../policy/allow-field.ts'
 import { readArgumentPath } from '../../../policy/condition/path.ts'
-import { argumentValues } from '../../prove/value-domain.ts'
+import { domainBelow, finiteValues } from '../../../policy/prove/domains.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
@@ -23,7 +23,7 @@ export const policyAllowValueImpossible: LintRule = {
       const schema = inputOf(workspace, use)?.value
       const field = named === undefined ? inferredField(schema) : namedField(named.value)
       const path = field === undefined ? undefined : readArgumentPath(field)
-      const values = path && isJsonObject(schema) ? argumentValues(schema, path.segments)?.values : undefined
+      const values = path && isJsonObject(schema) ? finiteValues(domainBelow([schema], path.segments)) : undefined
       return values?.map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
     })
     if (lists.length === 0) return

@@ -1,6 +1,6 @@
 import { conditionOf } from '../../facts/conditions.ts'
-import { domainsOf } from '../../prove/policy-domains.ts'
-import { isAlwaysTrue as proven } from '../../prove/conditions.ts'
+import { domainsOf } from '../../facts/known-calls.ts'
+import { isAlwaysTrue } from '../../../policy/prove/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyAlwaysTrue: LintRule = {
@@ -15,7 +15,7 @@ export const policyAlwaysTrue: LintRule = {
     const condition = conditionOf(document)
     const known = condition && domainsOf(workspace, document)
     if (condition === undefined || known === undefined || known.length === 0) return
-    if (known.every(({ domains }) => proven(condition, domains)))
+    if (known.every(({ domains }) => isAlwaysTrue(condition, domains)))
       report('/spec/conditions', 'Every call that the input schema allows makes these conditions true.')
   },
 }

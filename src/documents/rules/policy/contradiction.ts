@@ -1,5 +1,5 @@
 import { comparesAgain, groupsIn } from '../../facts/conditions.ts'
-import { isSatisfiable } from '../../prove/conditions.ts'
+import { isSatisfiable } from '../../../policy/prove/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyContradiction: LintRule = {

@@ -1,6 +1,6 @@
 import { gatedBindings } from '../../facts/attachments.ts'
 import { inputOf } from '../../facts/inputs.ts'
-import { mayBeAbsent } from '../../prove/value-domain.ts'
+import { isDeclaredOptional } from '../../text/property.ts'
 import { effectOf } from '../../facts/authority.ts'
 import { leavesIn } from '../../facts/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
@@ -18,7 +18,7 @@ export const policyFailOpenIfMissing: LintRule = {
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.ifMissing !== false || leaf.path.root !== 'args') continue
       // For arguments that the schema leaves optional, `policy/optional-field` recommends this.
-      const optional = schemas.some((schema) => schema !== undefined && mayBeAbsent(schema, leaf.path.segments))
+      const optional = schemas.some((schema) => schema !== undefined && isDeclaredOptional(schema, leaf.path.segments))
       if (!optional) report(`${pointer}/if_missing`, `This gate lets calls without ${leaf.path.text} pass.`)
     }
   },

@@ -1,7 +1,7 @@
 import { conditionOf, fieldsIn, leavesIn } from '../../facts/conditions.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { Document } from '../../text/document.ts'
-import { domainsOf, type KnownCalls } from '../../prove/policy-domains.ts'
+import { domainsOf, type KnownCalls } from '../../facts/known-calls.ts'
 import { firstMissingStep, firstImpossibleStep, pointerAlong } from '../../text/property.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'

@@ -1,15 +1,15 @@
 import { describeValue } from '../../../policy/condition/describe.ts'
 import { leavesOf, type Condition, type ConditionLeaf } from '../../../policy/condition/condition.ts'
 import { operatorRow } from '../../../policy/condition/operators.ts'
-import { isAlwaysUnknown } from '../../prove/satisfiable.ts'
+import { isAlwaysUnknown } from '../../../policy/prove/satisfiable.ts'
 import { conditionOf, leavesIn } from '../../facts/conditions.ts'
 import { replaceScalarFix, type FindingFix, type FindingPlace } from '../../text/diagnostic.ts'
-import { domainAfter } from '../../prove/function-domain.ts'
-import { domainsOf, withoutSchema } from '../../prove/policy-domains.ts'
-import { isSatisfiable } from '../../prove/conditions.ts'
+import { domainAfter } from '../../../policy/prove/function-domain.ts'
+import { domainsOf } from '../../facts/known-calls.ts'
+import { isSatisfiable } from '../../../policy/prove/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
-import { mayBe, type PossibleValues } from '../../prove/value-domain.ts'
+import { isPossibleValue, withoutSchema, type PossibleValues } from '../../../policy/prove/possible-values.ts'
 
 export const policyNeverTrue: LintRule = {
   name: 'policy/never-true',
@@ -91,7 +91,7 @@ function fixOf(
   const [begun, ...others] = (values ?? []).filter((each) => each.startsWith(value))
   const meant =
     path.fn !== undefined
-      ? mayBe(after, lower)
+      ? isPossibleValue(after, lower)
         ? lower
         : undefined
       : (near ?? (others.length > 0 ? undefined : begun))

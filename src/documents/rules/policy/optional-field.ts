@@ -1,9 +1,9 @@
 import { effectOf } from '../../facts/authority.ts'
 import { conditionOf, leavesIn } from '../../facts/conditions.ts'
-import { knownCallsOf } from '../../prove/policy-domains.ts'
+import { knownCallsOf } from '../../facts/known-calls.ts'
 import { leavesOf, type Condition, type ConditionLeaf } from '../../../policy/condition/condition.ts'
 import { isSpread } from '../../../policy/condition/path.ts'
-import { mayBeAbsent } from '../../prove/value-domain.ts'
+import { isDeclaredOptional } from '../../text/property.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyOptionalField: LintRule = {
@@ -21,7 +21,7 @@ export const policyOptionalField: LintRule = {
     const calls = knownCallsOf(workspace, document)
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.path.root !== 'args' || leaf.ifMissing !== undefined || ABSENCE.has(leaf.op)) continue
-      const found = calls.find(({ schema }) => mayBeAbsent(schema.value, leaf.path.segments))
+      const found = calls.find(({ schema }) => isDeclaredOptional(schema.value, leaf.path.segments))
       if (found === undefined || isSpread(leaf.path) || isGuarded(condition, leaf)) continue
       const { spans, base } = found.schema
       report(`${pointer}/field`, `${leaf.path.text} is optional; this gate applies to calls without it.`, {

@@ -1,6 +1,6 @@
 import { comparesAgain, groupsIn } from '../../facts/conditions.ts'
 import { isSpread } from '../../../policy/condition/path.ts'
-import { conditionImplies, isSatisfiable } from '../../prove/conditions.ts'
+import { conditionImplies, isSatisfiable } from '../../../policy/prove/conditions.ts'
 import { removalEdits } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

@@ -1,19 +1,24 @@
 import type { JsonValue } from '../../../base/json.ts'
 import type { ConditionLeaf } from '../../../policy/condition/condition.ts'
 import { innerPathText } from '../../../policy/condition/path.ts'
-import { isAlwaysUnknown } from '../../prove/satisfiable.ts'
+import { isAlwaysUnknown } from '../../../policy/prove/satisfiable.ts'
 import { gatedBindings } from '../../facts/attachments.ts'
 import { toolDocument } from '../../facts/bindings.ts'
 import { replaceScalarFix, type FindingFix, type FindingPlace } from '../../text/diagnostic.ts'
-import { domainAfter } from '../../prove/function-domain.ts'
+import { domainAfter } from '../../../policy/prove/function-domain.ts'
 import { conditionProblems, leavesIn } from '../../facts/conditions.ts'
 import type { Document } from '../../text/document.ts'
 import { ownInput, toolInput } from '../../facts/inputs.ts'
 import { pointerAlong } from '../../text/property.ts'
-import { domainsUnder, withoutSchema } from '../../prove/policy-domains.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import type { SchemaText } from '../../schemas/schemas.ts'
-import { mayBe, typeOf, type PossibleValues } from '../../prove/value-domain.ts'
+import {
+  isPossibleValue,
+  possibleValuesUnder,
+  typeOf,
+  withoutSchema,
+  type PossibleValues,
+} from '../../../policy/prove/possible-values.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
 export const policyTypeMismatch: LintRule = {
@@ -38,7 +43,10 @@ export const policyTypeMismatch: LintRule = {
           : { fix: replaceScalarFix(place, Number(number), `Replace ${written} with ${number}.`) },
       )
     }
-    const inputs = [...inputsOf(workspace, document)].map((input) => ({ input, domains: domainsUnder(input.value) }))
+    const inputs = [...inputsOf(workspace, document)].map((input) => ({
+      input,
+      domains: possibleValuesUnder(input.value),
+    }))
     for (const { pointer, leaf } of leavesIn(document)) {
       // Only the first schema that rules out the comparison is reported.
       const seen =
@@ -102,7 +110,7 @@ function convertedTo(value: JsonValue, domain: PossibleValues): string | number 
       : typeof value === 'number' || typeof value === 'boolean'
         ? [String(value)]
         : []
-  return readings.find((each): each is string | number | boolean => each !== null && mayBe(domain, each))
+  return readings.find((each): each is string | number | boolean => each !== null && isPossibleValue(domain, each))
 }
 
 /** The types of a domain as authors write them in a schema. */

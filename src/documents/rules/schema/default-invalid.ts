@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../base/json.ts'
 import { schemaRule } from '../../facts/schema-rule.ts'
-import { describeMisfit } from '../../schemas/schema-fit.ts'
+import { describeMisfit } from '../../../policy/prove/misfit.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const schemaDefaultInvalid: LintRule = {

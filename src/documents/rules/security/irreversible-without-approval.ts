@@ -2,10 +2,10 @@ import { authorityOver, effectOf, isStopped } from '../../facts/authority.ts'
 import { effectiveClass, toolsOf } from '../../facts/bindings.ts'
 import { conditionOf } from '../../facts/conditions.ts'
 import { inputOf } from '../../facts/inputs.ts'
-import { isAlwaysTrue, isBounding } from '../../prove/conditions.ts'
-import { argumentValues, type PossibleValuesAt } from '../../prove/value-domain.ts'
+import { isAlwaysTrue, isBounding } from '../../../policy/prove/conditions.ts'
+import { possibleValuesUnder, type PossibleValuesAt } from '../../../policy/prove/possible-values.ts'
 import type { LintRule } from '../../facts/rule.ts'
-import { describeExampleCall } from '../../prove/example-call.ts'
+import { describeExampleCall } from '../../facts/example-call.ts'
 
 export const securityIrreversibleWithoutApproval: LintRule = {
   name: 'security/irreversible-without-approval',
@@ -20,8 +20,8 @@ export const securityIrreversibleWithoutApproval: LintRule = {
       if (effectiveClass(project.workspace, use) !== 'irreversible_action') continue
       if (isStopped(project, use)) continue
       const schema = inputOf(project.workspace, use)?.value
-      const domains: PossibleValuesAt = (path) =>
-        schema === undefined || path.root !== 'args' ? undefined : argumentValues(schema, path.segments)
+      const values = schema === undefined ? undefined : possibleValuesUnder(schema)
+      const domains: PossibleValuesAt = (path) => (path.root === 'args' ? values?.(path) : undefined)
       // `security/blanket-allow-irreversible` reports grants without conditions.
       const grants = authorityOver(project, use).policies.flatMap((policy) => {
         const condition = effectOf(policy) === 'grant' ? conditionOf(policy) : undefined

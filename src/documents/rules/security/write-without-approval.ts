@@ -5,7 +5,7 @@ import type { Document } from '../../text/document.ts'
 import { inputOf } from '../../facts/inputs.ts'
 import { isUnder } from '../../text/paths.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
-import { describeExampleCall } from '../../prove/example-call.ts'
+import { describeExampleCall } from '../../facts/example-call.ts'
 
 export const securityWriteWithoutApproval: LintRule = {
   name: 'security/write-without-approval',

@@ -1,12 +1,10 @@
 /** The possible arguments of the calls that a policy gates, by the input schemas of the tools. */
-import type { JsonObject } from '../../base/json.ts'
-import { innerPathText } from '../../policy/condition/path.ts'
-import { gatedBindings } from '../facts/attachments.ts'
+import { possibleValuesUnder, type PossibleValuesAt } from '../../policy/prove/possible-values.ts'
+import { gatedBindings } from './attachments.ts'
 import type { Document } from '../text/document.ts'
-import { inputOf } from '../facts/inputs.ts'
+import { inputOf } from './inputs.ts'
 import { memoizePerObject } from '../workspace/memoize.ts'
 import type { SchemaText } from '../schemas/schemas.ts'
-import { ANY_VALUE, argumentValues, factValues, type PossibleValues, type PossibleValuesAt } from './value-domain.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 export interface KnownCalls {
@@ -44,27 +42,8 @@ const callsOf = memoizePerObject((workspace, policy: Document): PolicyCalls => {
       known.push({
         tool: use.ref?.id ?? '',
         schema,
-        domains: domainsUnder(schema.value),
+        domains: possibleValuesUnder(schema.value),
       })
   }
   return { known, complete }
 })
-
-/** What the roots other than `args` can be, where nothing is known of the arguments. */
-export const withoutSchema: PossibleValuesAt = (path) => (path.root === 'args' ? ANY_VALUE : factValues(path))
-
-/** What a schema says of each argument, found once: several rules ask. */
-export function domainsUnder(schema: JsonObject | boolean): PossibleValuesAt {
-  const known = new Map<string, PossibleValues>()
-  return (path) => {
-    const { root, segments } = path
-    if (root !== 'args') return factValues(path)
-    const name = innerPathText(path)
-    let domain = known.get(name)
-    if (domain === undefined) {
-      domain = argumentValues(schema, segments)
-      known.set(name, domain)
-    }
-    return domain
-  }
-}

@@ -1,4 +1,4 @@
-/** What can be told of patterns without running foreign ones in JavaScript's own engine. */
+/** What patterns say about texts, without running foreign ones in the regular expression engine of JavaScript. */
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { loadRe2 } from '../../base/re2.ts'
 
@@ -10,7 +10,7 @@ const PRINTABLE = /^[\x20-\x7e]*$/
 const MAX_PATTERN = 256
 
 /** True where the `pattern` of a schema certainly refuses a text. */
-export function patternRefuses({ pattern }: JsonObject, value: JsonValue): boolean {
+export function isRefusedByPattern({ pattern }: JsonObject, value: JsonValue): boolean {
   if (typeof pattern !== 'string' || typeof value !== 'string') return false
   if (pattern.length > MAX_PATTERN || !PRINTABLE.test(value) || !SHARED.test(pattern)) return false
   try {

@@ -3,14 +3,21 @@
  * Source: policies, section 2.
  */
 import type { JsonValue } from '../../base/json.ts'
-import type { ConditionLeaf } from '../../policy/condition/condition.ts'
-import { operatorRow, type ConditionOperator } from '../../policy/condition/operators.ts'
-import { innerPathText, isSpread, type ConditionPath } from '../../policy/condition/path.ts'
-import { toUsable } from '../../policy/condition/subject.ts'
-import { UnusableValue, type SubjectValue } from '../../policy/condition/truth.ts'
+import type { ConditionLeaf } from '../condition/condition.ts'
+import { operatorRow, type ConditionOperator } from '../condition/operators.ts'
+import { innerPathText, isSpread, withoutFunction, type ConditionPath } from '../condition/path.ts'
+import { applyFunction } from '../condition/subject.ts'
+import { UnusableValue, type SubjectValue } from '../condition/truth.ts'
 import { domainAfter } from './function-domain.ts'
 import { literalPattern } from './pattern-fit.ts'
-import { ANY_VALUE, mayBe, typeOf, type NumberBound, type PossibleValues, type ValueType } from './value-domain.ts'
+import {
+  ANY_VALUE,
+  isPossibleValue,
+  typeOf,
+  type NumberBound,
+  type PossibleValues,
+  type ValueType,
+} from './possible-values.ts'
 
 /** A comparison that must be true (`holds`) or must be false; an unknown result is neither. */
 export interface SignedComparison {
@@ -40,7 +47,7 @@ export function canSatisfy(group: readonly SignedComparison[], domain: PossibleV
   if ((absent && passes(undefined)) || (unreadable && passes(new UnusableValue()))) return true
   const own = group.filter(({ leaf: { path } }) => path.fn === undefined)
   const listing = own.map(listed).find((each) => each !== undefined)
-  const candidates = listing?.filter((value) => mayBe(domain ?? ANY_VALUE, value)) ?? values
+  const candidates = listing?.filter((value) => isPossibleValue(domain ?? ANY_VALUE, value)) ?? values
   if (candidates !== undefined) return candidates.some(passes)
   const functions = new Set(group.map(({ leaf: { path } }) => path.fn))
   return [...functions].every((fn) =>
@@ -64,7 +71,7 @@ export function isAlwaysUnknown(leaf: ConditionLeaf, domain: PossibleValues): bo
   return !after.types.some((type) => isComparable(leaf, type))
 }
 
-/** True where some value that is there, of each type that it may have, is one that the leaf compares. */
+/** True where the comparison is known for every present value. */
 export function isAlwaysCompared(leaf: ConditionLeaf, { values, types }: PossibleValues): boolean {
   const [yes, no] = [testOf({ leaf, holds: true }), testOf({ leaf, holds: false })]
   if (values !== undefined) return values.every((value) => yes(value) || no(value))
@@ -80,15 +87,14 @@ function admitsElement(literal: SignedComparison, domain: PossibleValues): boole
   return canSatisfy([{ leaf: { path, op, value, ...(ifMissing !== undefined && { ifMissing }) }, holds }], domain)
 }
 
-/** The function of the path is taken of the value. */
+/** Tests a value to which the function of the path is still to be applied. */
 function testOf({ leaf, holds }: SignedComparison): (value: SubjectValue) => boolean {
   const { path, op, value: literal, ifMissing } = leaf
-  const judge = operatorRow(op).compileTest(literal, ifMissing === undefined ? 'unknown' : ifMissing ? 'true' : 'false')
-  const clear = toUsable(path)
-  return (value) => judge(clear(value)) === (holds ? 'true' : 'false')
+  const test = operatorRow(op).compileTest(literal, ifMissing === undefined ? 'unknown' : ifMissing ? 'true' : 'false')
+  return (value) => test(applyFunction(path, value)) === (holds ? 'true' : 'false')
 }
 
-/** The values that alone can make it hold. */
+/** The only values with which the comparison can hold; undefined where they cannot be listed. */
 function listed({ leaf: { op, value }, holds }: SignedComparison): readonly JsonValue[] | undefined {
   if (op === (holds ? 'eq' : 'ne')) return [value]
   if (op === 'matches' && holds) {
@@ -98,7 +104,7 @@ function listed({ leaf: { op, value }, holds }: SignedComparison): readonly Json
   return op === (holds ? 'in' : 'not_in') ? (value as JsonValue[]) : undefined
 }
 
-/** The same, of what a function returns: literals are about that. */
+/** `canSatisfy` for comparisons with the results of one function. */
 function admitsAmong(group: readonly SignedComparison[], domain: PossibleValues): boolean {
   const { values, unreadable, types } = domain
   const bare = group.map(({ leaf, holds }): SignedComparison => ({
@@ -109,17 +115,15 @@ function admitsAmong(group: readonly SignedComparison[], domain: PossibleValues)
   const passes = (value: SubjectValue): boolean => tests.every((test) => test(value))
   if (unreadable && passes(new UnusableValue())) return true
   const listing = bare.map(listed).find((each) => each !== undefined)
-  const candidates = listing?.filter((value) => mayBe(domain, value)) ?? values
+  const candidates = listing?.filter((value) => isPossibleValue(domain, value)) ?? values
   if (candidates !== undefined) return candidates.some(passes)
-  // What nothing may be compared with has a type all the same.
+  // `exists` and `type` accept values of any type.
   if (bare.every(({ leaf: { op } }) => op === 'exists' || op === 'type'))
     return types.some((type) => samplesOf(type, domain).some(passes))
   return types.some(
     (type) => bare.every((each) => isComparable(each.leaf, type)) && admitsType(type, bare, domain, passes),
   )
 }
-
-const withoutFunction = ({ text, root, segments }: ConditionPath): ConditionPath => ({ text, root, segments })
 
 function samplesOf(type: ValueType, { integer }: PossibleValues): readonly JsonValue[] {
   switch (type) {
@@ -176,7 +180,7 @@ function admitsType(
 const hasType = (sample: JsonValue, group: readonly SignedComparison[]): boolean =>
   group.every((each) => (each.leaf.op !== 'type' && each.leaf.op !== 'exists') || testOf(each)(sample))
 
-/** So many integers are tried one by one. */
+/** Integers in a range that are tried one by one; a larger range counts as satisfiable. */
 const MAX_TRIED = 256
 
 function admitsNumber(
@@ -201,7 +205,7 @@ function admitsNumber(
   const least = low.open ? Math.floor(low.at) + 1 : Math.ceil(low.at)
   const most = high.open ? Math.ceil(high.at) - 1 : Math.floor(high.at)
   if (most - least >= MAX_TRIED) return true
-  for (let value = least; value <= most; value++) if (passes(value) && mayBe(domain, value)) return true
+  for (let value = least; value <= most; value++) if (passes(value) && isPossibleValue(domain, value)) return true
   return false
 }
 
@@ -261,7 +265,7 @@ function partOf({ leaf: { op, value }, holds }: SignedComparison): readonly Text
   if (op === 'ends_with') return [{ text, start: false, end: true, holds }]
   if (op === 'contains') return [{ text, start: false, end: false, holds }]
   const pattern = op === 'matches' ? literalPattern(text) : undefined
-  // One with both ends that does not hold excludes a single value.
+  // A pattern anchored at both ends that does not hold excludes only one value.
   return pattern === undefined || (pattern.start && pattern.end) ? [] : [{ ...pattern, holds }]
 }
 
@@ -269,7 +273,7 @@ function partOf({ leaf: { op, value }, holds }: SignedComparison): readonly Text
 const nested = (texts: readonly string[], within: (a: string, b: string) => boolean): boolean =>
   texts.every((one) => texts.every((other) => within(one, other) || within(other, one)))
 
-/** Halves of a character at the edge count as none: the other half may stand beside them. */
+/** Ignores half of a surrogate pair at either end: the other half may be beside it in the value. */
 const lengthOf = (text: string): number => Array.from(text.replaceAll(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')).length
 
 function admitsList(group: readonly SignedComparison[], domain: PossibleValues): boolean {
@@ -278,6 +282,6 @@ function admitsList(group: readonly SignedComparison[], domain: PossibleValues):
   if (least > most) return false
   return group.every(({ leaf, holds }) => {
     if (leaf.op !== 'contains' || !holds) return true
-    return most > 0 && (domain.element === undefined || mayBe(domain.element, leaf.value))
+    return most > 0 && domain.refusesElement?.(leaf.value) !== true
   })
 }

@@ -1,10 +1,10 @@
 /**
  * Proofs about conditions from intervals and lists of values. Answers are conservative: what is not proven counts as possible. Source: lint rules, "policy"; policies, section 2.
  */
-import { leavesOf, type Condition, type ConditionLeaf } from '../../policy/condition/condition.ts'
-import type { ConditionOperator } from '../../policy/condition/operators.ts'
+import { leavesOf, type Condition, type ConditionLeaf } from '../condition/condition.ts'
+import type { ConditionOperator } from '../condition/operators.ts'
 import { canSatisfy, isAlwaysCompared, subjectName, type SignedComparison } from './satisfiable.ts'
-import type { PossibleValuesAt } from './value-domain.ts'
+import type { PossibleValuesAt } from './possible-values.ts'
 
 const unknownDomains: PossibleValuesAt = () => undefined
 
@@ -33,12 +33,16 @@ export function isAlwaysTrue(condition: Condition, domains: PossibleValuesAt): b
   return refuting !== undefined && !refuting.some((branch) => isBranchPossible(branch, domains))
 }
 
-function isNeverUnknown(leaf: ConditionLeaf, domains: PossibleValuesAt): boolean {
+/** True when every call makes the comparison true or false. */
+export function isNeverUnknown(leaf: ConditionLeaf, domains: PossibleValuesAt = unknownDomains): boolean {
   const { path, op, ifMissing, each } = leaf
-  const domain = path.fn === undefined && each === undefined ? domains(path) : undefined
+  // The elements of a value that is not a list are unknown to every comparison.
+  if (each !== undefined) return false
+  if (op === 'exists' || op === 'type') return true
+  const domain = path.fn === undefined ? domains(path) : undefined
   if (domain === undefined) return false
   const { absent, unreadable } = domain
-  return (op === 'exists' || ((ifMissing !== undefined || !absent) && !unreadable)) && isAlwaysCompared(leaf, domain)
+  return (ifMissing !== undefined || !absent) && !unreadable && isAlwaysCompared(leaf, domain)
 }
 
 /** True when every value that makes the first true makes the second true. */

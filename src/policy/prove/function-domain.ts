@@ -1,8 +1,8 @@
 /** What the functions of paths return, as far as that is certain. Source: policies, section 2, "Functions". */
 import type { JsonValue } from '../../base/json.ts'
-import { FUNCTIONS } from '../../policy/condition/functions.ts'
-import type { PathFunction } from '../../policy/condition/path.ts'
-import { ANY_VALUE, type PossibleValues, type ValueType } from './value-domain.ts'
+import { FUNCTIONS } from '../condition/functions.ts'
+import type { PathFunction } from '../condition/path.ts'
+import { ANY_VALUE, type PossibleValues, type ValueType } from './possible-values.ts'
 
 /** The domain of a function of a value; that of the value itself without one. */
 export function domainAfter(fn: PathFunction | undefined, of: PossibleValues): PossibleValues {
