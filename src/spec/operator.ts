@@ -46,6 +46,8 @@ export interface VersionView {
   readonly publishedBy: string
   readonly deployed: boolean
   readonly yanked: boolean
+  /** Absent where nobody gave one. */
+  readonly yankReason?: string
 }
 
 export interface TriggerView {
@@ -261,7 +263,8 @@ export interface OperatorRoutes {
   'GET /documents': { query: { kind: 'Tool' | 'Policy'; id: string }; answer: OperatorList<PublishedDocument> }
   /** A yanked version is never newly chosen; what pins it keeps it. */
   'POST /yank': {
-    body: { kind: 'Agent' | 'Tool' | 'Policy'; id: string; version: string; yanked: boolean }
+    /** @property reason one line of at most 300 characters, only where `yanked` is true */
+    body: { kind: 'Agent' | 'Tool' | 'Policy'; id: string; version: string; yanked: boolean; reason?: string }
     answer: { kind: 'Agent' | 'Tool' | 'Policy'; id: string; version: string; digest: string; yanked: boolean }
   }
   'POST /triggers': {
