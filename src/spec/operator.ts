@@ -374,7 +374,7 @@ export interface OperatorRoutes {
   /** A `.tar.gz` of database and files; `x-svc-runs` and `x-svc-objects` tell how many. */
   'POST /backup': { body: undefined; answer: never }
   /** What a restore holds, and what may repeat when it is released. */
-  'GET /restored': { query: Record<string, never>; answer: RestoredView }
+  'GET /restored': { query: { run?: string; agent?: string; trigger?: string }; answer: RestoredView }
   /** Releases everything, or what is named: a run by any run of its tree, an agent with its triggers, a trigger. */
   'POST /restored/release': {
     body: { run?: string; agent?: string; trigger?: string }
