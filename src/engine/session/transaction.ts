@@ -27,12 +27,14 @@ import type {
 import type { RunTransitionEvent } from './event.ts'
 import { statusesOf } from './status.ts'
 import { toTaskContent } from './timeline.ts'
-import { withWaitEnded, countedWait, waitsOf } from './waits.ts'
+import { withHoldCounted, withWaitEnded, countedWait, waitsOf } from './waits.ts'
 
 /** All that a transition may know beside the session itself; gathered before it is applied. */
 export interface TransitionContext {
   /** Never before any time that the session already records. */
   readonly now: Instant
+  /** Since when a restore holds the session; undefined where none does. */
+  readonly heldSince?: Instant | undefined
   readonly ids: IdSource
   snapshotOf(run: Run): AgentSnapshot
   /** The version a delegation would run; undefined when none is published or deployed. */
@@ -74,7 +76,7 @@ export interface TransitionContext {
 }
 
 /** Usage that transitions count. Waits are started and ended by `waits.ts` alone. */
-type UsageChange = Omit<RunUsage, 'waitedMs' | 'waitingSince' | 'heldMs' | 'onLimit'>
+type UsageChange = Omit<RunUsage, 'waitedMs' | 'waitingSince' | 'heldMs' | 'holdCountedTo' | 'onLimit'>
 
 export type NewTask = Omit<TaskRecord, 'id' | 'sessionId' | 'status' | 'votes' | 'createdAt'>
 
@@ -116,6 +118,8 @@ export interface SessionTransaction {
   recordCallRow(row: CallRow): void
   /** Sets a timer, or clears it with `null`. */
   setTimer(id: RunId, kind: TimerKind, ref: string, at: Instant | null): void
+  /** Stores how long a restore held each run, and sets the timers of its limits to match. */
+  endHold(): void
   /** Queues an event for this or another run of the tree; it is applied in the same transaction. */
   queueEvent(id: RunId, event: RunTransitionEvent): void
   /** Takes the oldest queued event. */
@@ -136,8 +140,14 @@ export interface StepOptions {
 export const idempotencyKeyOf = (run: RunId, turn: number, index: number): string => `svc:${run}:${turn}:${index}`
 
 export function openTransaction(tree: SessionTree, context: TransitionContext): SessionTransaction {
-  const { now } = context
-  const runs = new Map(tree.runs.map((run) => [run.id, run]))
+  const { now, heldSince } = context
+  // What a hold has taken is counted before anything asks for the time; it is stored with what else changes.
+  const found = tree.runs.map((run) =>
+    heldSince === undefined || run.state.at === 'done'
+      ? run
+      : { ...run, usage: withHoldCounted(run.usage, heldSince, now) },
+  )
+  const runs = new Map(found.map((run) => [run.id, run]))
   const tasks = new Map<TaskId, TaskRecord>(tree.tasks.map((task) => [task.id, task]))
   const changedTasks = new Map<TaskId, TaskRecord>()
   const changedCalls = new Map<string, CallRow>()
@@ -276,6 +286,13 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
     setTimer(id, kind, ref, at) {
       timers.set(`${id} ${kind} ${ref}`, { key: { sessionId: session.id, runId: id, kind, ref }, at })
     },
+    endHold() {
+      for (const run of [...runs.values()]) {
+        if (run.state.at === 'done') continue
+        runs.set(run.id, { ...run })
+        setBudgetTimers(run)
+      }
+    },
     queueEvent: (run, event) => void queuedEvents.push({ run, event }),
     nextEvent: () => queuedEvents.shift(),
     toUpdate() {
@@ -284,7 +301,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
       for (const [id, lastSequence] of lastSequences) runs.set(id, { ...runs.get(id)!, lastSequence })
       const all = [...runs.values()]
       const timerChanges = [...timers.values()]
-      const before = new Set(tree.runs)
+      const before = new Set(found)
       const changedRuns = all.filter((run) => !before.has(run))
       const changes = changedRuns.length + events.length + timerChanges.length + changedTasks.size + changedCalls.size
       if (changes === 0) return undefined
@@ -353,17 +370,25 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
         ...withWaitEnded(run.usage, now),
         ...(wait && { waitingSince: now, ...(wait === 'limit' && { onLimit: true as const }) }),
       }
-      runs.set(run.id, { ...run, usage })
-      const { max_hitl_wait_minutes: hitlWait, max_wall_clock_seconds: wallClock } = context.snapshotOf(run).limits
-      const { waitedMs, heldMs = 0, grants } = usage
-      if (hitlWait !== undefined) {
-        const budget = hitlWait * 60_000 * (1 + (grants.max_hitl_wait_minutes ?? 0))
-        tx.setTimer(run.id, 'hitl_wait', '', wait === 'person' ? now + Math.max(0, budget - waitedMs) : null)
-      }
-      if (wallClock !== undefined) {
-        const budget = wallClock * 1000 * (1 + (grants.max_wall_clock_seconds ?? 0))
-        tx.setTimer(run.id, 'wall_clock', '', wait ? null : run.startedAt + waitedMs + heldMs + budget)
-      }
+      const counted = { ...run, usage }
+      runs.set(run.id, counted)
+      setBudgetTimers(counted)
+    }
+  }
+
+  /** Sets the timers of the limits on time, by the wait that the run's usage counts. */
+  function setBudgetTimers(run: Run): void {
+    const { max_hitl_wait_minutes: hitlWait, max_wall_clock_seconds: wallClock } = context.snapshotOf(run).limits
+    const { waitedMs, heldMs = 0, waitingSince, grants } = run.usage
+    const wait = countedWait(run.usage)
+    if (hitlWait !== undefined) {
+      const budget = hitlWait * 60_000 * (1 + (grants.max_hitl_wait_minutes ?? 0))
+      const from = waitingSince ?? now
+      tx.setTimer(run.id, 'hitl_wait', '', wait === 'person' ? from + Math.max(0, budget - waitedMs) : null)
+    }
+    if (wallClock !== undefined) {
+      const budget = wallClock * 1000 * (1 + (grants.max_wall_clock_seconds ?? 0))
+      tx.setTimer(run.id, 'wall_clock', '', wait ? null : run.startedAt + waitedMs + heldMs + budget)
     }
   }
 }
