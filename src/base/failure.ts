@@ -252,8 +252,9 @@ export const failures = {
   version_yanked: {
     status: 409,
     exit: EXIT.usage,
-    say: (a: { id: string; version: string }) => `${a.id}@${a.version} is yanked, so it is not deployed unasked.`,
-    fix: 'Deploy another version, or add --allow-yanked.',
+    say: (a: { id: string; version: string; reason?: string | undefined }) =>
+      `${a.id}@${a.version} is yanked${a.reason === undefined ? '' : ` (${a.reason})`}, so it is not deployed unasked.`,
+    fix: 'Deploy another version, or add --allow-yanked to svc deploy.',
   },
   version_too_small: {
     exit: EXIT.bad,

@@ -63,6 +63,8 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
       return busy.length
     },
     async release(sessions, triggers) {
+      // Before the release: a crash in between counts the time from here again, and never loses it.
+      for (const id of sessions) await driver.endHold(id)
       await store.releaseRestored(sessions, triggers)
       for (const id of sessions) await driver.release(id)
       await scheduleNextTimer()

@@ -47,6 +47,8 @@ export interface VersionView {
   readonly publishedBy: string
   readonly deployed: boolean
   readonly yanked: boolean
+  /** Absent where nobody gave one. */
+  readonly yankReason?: string
 }
 
 export interface TriggerView {

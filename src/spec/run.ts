@@ -137,8 +137,10 @@ export interface RunUsage {
   /** Milliseconds spent waiting for people, and since when it waits now. */
   readonly waitedMs: number
   readonly waitingSince: Instant | null
-  /** Milliseconds spent waiting for an operator to decide on a limit; they use no budget. Absent = none. */
+  /** Milliseconds that use no budget: waiting for an operator to decide on a limit, and held by a restore. Absent = none. */
   readonly heldMs?: number
+  /** Up to when `heldMs` counts the hold of a restore. */
+  readonly holdCountedTo?: Instant
   /** True while the wait since `waitingSince` is for such a decision. */
   readonly onLimit?: true
   /** How many times each limit was granted again. */

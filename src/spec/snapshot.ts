@@ -145,6 +145,8 @@ export interface PublishedDocument {
   readonly document: JsonObject
   /** True for a published version that is never newly chosen. */
   readonly yanked?: boolean
+  /** Why it is not; absent where nobody said. */
+  readonly yankReason?: string
 }
 
 /** Digest of a document under its identity. */

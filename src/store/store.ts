@@ -137,6 +137,8 @@ export interface AgentVersion {
   readonly publishedAt: Instant
   readonly publishedBy: string
   readonly yanked: boolean
+  /** In the words of who yanked it; absent where nobody said. */
+  readonly yankReason?: string
 }
 
 export interface AgentRow {
@@ -271,13 +273,17 @@ export interface Store {
   deploy(agentId: AgentId, versionId: VersionId, at: Instant, by: string): Promise<{ readonly from: VersionId | null }>
   agent(id: AgentId): Promise<AgentRow | undefined>
   agents(workspaceId: WorkspaceId): Promise<readonly AgentRow[]>
-  /** @throws Failure `not_found` */
-  setYanked(versionId: VersionId, yanked: boolean): Promise<void>
+  /**
+   * Yanks a version, or takes that back together with its reason. Yanking again without a reason keeps the one there is.
+   * @throws Failure `not_found`
+   */
+  setYanked(versionId: VersionId, yanked: boolean, reason?: string): Promise<void>
   /** Like `setYanked`, for a Tool or Policy document. @throws Failure `not_found` */
   setDocumentYanked(
     workspaceId: WorkspaceId,
     document: Pick<PublishedDocument, 'kind' | 'id' | 'version'>,
     yanked: boolean,
+    reason?: string,
   ): Promise<void>
 
   // Keys and triggers

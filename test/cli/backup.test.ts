@@ -158,6 +158,15 @@ describe('what came from a backup', () => {
       `${runId}\tacme.refund-desk\tWaitingForHITL\tacme.refunds (non_idempotent_write): a person is asked\n` +
         `${plan['triggers']![0]!['triggerId'] as string}\tacme.refund-desk\tapi api\ttakes starts\n`,
     )
+    // What is named alone, in the plan and in the question.
+    expect((await svc(['restore', '--plan', '--run', runId, ...at])).stdout).toBe(
+      `${runId}\tacme.refund-desk\tWaitingForHITL\tacme.refunds (non_idempotent_write): a person is asked\n`,
+    )
+    const triggerId = plan['triggers']![0]!['triggerId'] as string
+    const asked = await svc(['restore', '--resume', '--trigger', triggerId, ...at], { tty: true, answers: [false] })
+    expect(asked.stderr).toContain('takes starts')
+    expect(asked.stderr).not.toContain('a person is asked')
+
     const [run] = (await json<{ items: object[] }>(['runs', 'list', '--waiting', ...at])).items
     expect(run).toMatchObject({ runId, hold: { reason: 'restored' } })
 

@@ -510,6 +510,64 @@ describe('published members', () => {
     expect([refused.code, errorOf(refused).code]).toEqual([2, 'authority_widened'])
   })
 
+  test('a yanked version is deployed only where a person or --allow-yanked says so, and its reason is shown', async () => {
+    await json(['publish', '--deploy'])
+    raiseLimit('2.0.0')
+    await json(['publish', '--allow-widen'])
+    const VERSION = 'acme.refund-desk@2.0.0'
+    const REASON = 'pays some orders twice'
+    const asked = await svc(['versions', 'yank', VERSION], { tty: true, answers: [REASON] })
+    expect([asked.code, asked.stdout, asked.asked]).toEqual([
+      0,
+      `yanked ${VERSION}\n`,
+      ['Reason, shown to whoever would deploy it (empty: none):'],
+    ])
+    const list = await svc(['versions', 'list', 'acme.refund-desk'])
+    expect(list.stdout.split('\n').map((line) => line.split('\t').at(-1))).toEqual([REASON, '', ''])
+    expect((await svc(['versions', 'show', VERSION])).stdout).toContain(`yanked\t${REASON}\n`)
+
+    // Nobody can be asked, also not with --yes: it does not say that a withdrawn version is meant.
+    for (const more of [[], ['--yes']]) {
+      const refused = await svc(['deploy', VERSION, ...more, '--json'])
+      expect([refused.code, errorOf(refused)]).toMatchObject([
+        2,
+        { code: 'version_yanked', message: `${VERSION} is yanked (${REASON}), so it is not deployed unasked.` },
+      ])
+    }
+    const again = await svc(['publish', '--deploy', '--json'])
+    expect([again.code, errorOf(again).message]).toEqual([
+      2,
+      `${VERSION} is yanked (${REASON}), so it is not deployed unasked.`,
+    ])
+    const no = await svc(['deploy', VERSION], { tty: true, answers: [false] })
+    expect([no.code, no.stdout, no.stderr, no.asked]).toEqual([
+      0,
+      '',
+      `${VERSION} is yanked: ${REASON}\nnothing changed\n`,
+      ['Deploy it all the same?'],
+    ])
+    const yes = await svc(['deploy', VERSION], { tty: true, answers: [true] })
+    expect([yes.code, yes.stdout]).toEqual([0, 'deployed acme.refund-desk 1.0.0 → 2.0.0\n'])
+    await json(['deploy', 'acme.refund-desk@1.0.0', '--yes'])
+    const flagged = await svc(['deploy', VERSION, '--allow-yanked'])
+    expect([flagged.code, flagged.stdout, flagged.stderr]).toEqual([
+      0,
+      'deployed acme.refund-desk 1.0.0 → 2.0.0\n',
+      `${VERSION} is yanked: ${REASON}\n`,
+    ])
+    await json(['versions', 'yank', VERSION, '--undo'])
+    expect((await svc(['versions', 'yank', VERSION, '--undo', '--reason', 'x'])).code).toBe(2)
+    await json(['deploy', 'acme.refund-desk@1.0.0', '--yes'])
+    await json(['deploy', VERSION])
+    expect((await svc(['versions', 'yank', VERSION, '--reason', 'x\ny'])).stderr).toContain(
+      'must be one line of plain text',
+    )
+    await json(['versions', 'yank', VERSION, '--reason', REASON])
+    expect((await svc(['versions', 'list', 'acme.refund-desk', '--json', '--jq', '.items[0].yankReason'])).stdout).toBe(
+      `${JSON.stringify(REASON)}\n`,
+    )
+  })
+
   test('deploy goes forward and back', async () => {
     await json(['publish', '--deploy'])
     raiseLimit('2.0.0')

@@ -39,7 +39,17 @@ test.each([
   [
     'several comparisons as a text',
     policy('  conditions: args.amount > 100 and args.country != "DE"\n  decision: { type: deny }'),
-    'doc/schema | args.amount > 100 and args.country != "DE" | spec.conditions must be a mapping, but is a text. | Write each comparison as `{field: args.NAME, op: gt, value: 100}`, several of them under `all` or `any`. | advice',
+    'doc/schema | args.amount > 100 and args.country != "DE" | spec.conditions must be a mapping, but is a text. | Write {when: \'args.amount > 100 and args.country != "DE"\'}. | safe',
+  ],
+  [
+    'several comparisons as a text below all',
+    policy('  conditions: { all: [ args.x == "it\'s" or args.x exists ] }\n  decision: { type: deny }'),
+    "policy/condition-syntax | args.x == \"it's\" or args.x exists | A condition is a mapping: all, any, not, when, or a field to compare. | Write {when: 'args.x == \"it''s\" or args.x exists'}. | safe",
+  ],
+  [
+    'comparisons in the words of another language',
+    policy("  conditions: args.amount > 100 && args.country != 'DE'\n  decision: { type: deny }"),
+    "doc/schema | args.amount > 100 && args.country != 'DE' | spec.conditions must be a mapping, but is a text. | Write it under `when`: `{when: 'args.NAME > 100 and args.OTHER == \"text\"'}`. | advice",
   ],
   [
     'a template as a value',
@@ -96,6 +106,16 @@ test.each(['/api/v1', '/api/', '^/api/$', 'a/^b'])('slashes that may be meant st
   expect(
     told(policy(`  conditions: { field: args.path, op: matches, value: "${pattern}" }\n  decision: { type: deny }`)),
   ).toEqual([])
+})
+
+test('a condition as a text is mended to `when`, which means the same', async () => {
+  const written = (condition: string): string => policy(`  conditions: ${condition}\n  decision: { type: deny }`)
+  expect(await mended(written('args.amount > 100 and args.country != "DE"'))).toBe(
+    written(`{when: 'args.amount > 100 and args.country != "DE"'}`),
+  )
+  expect(await mended(written(`{ any: [ args.x == "it's" or args.y exists, args.amount > 1 ] }`))).toBe(
+    written(`{ any: [ {when: 'args.x == "it''s" or args.y exists'}, {field: args.amount, op: gt, value: 1} ] }`),
+  )
 })
 
 const PLACEHOLDER = 'agent/instructions-placeholder'

@@ -30,11 +30,17 @@ export interface CourierOptions {
   readonly classOfPost?: string
   /** Milliseconds that a call takes. */
   readonly callMs?: () => number
+  /**
+   * Time-out of a call. A call that a busy machine did not send in time is definitely not made, and the run goes on without
+   * it: a test that counts calls gives them time.
+   */
+  readonly timeout?: string
 }
 
 export async function openCourier({
   classOfPost = 'non_idempotent_write',
   callMs = () => 0,
+  timeout = '1s',
 }: CourierOptions = {}): Promise<Courier> {
   const arrivals: Arrival[] = []
   const world = createServer((request, response) => {
@@ -57,7 +63,9 @@ export async function openCourier({
     })
   })
   await new Promise<void>((ready) => world.listen(0, '127.0.0.1', ready))
-  const project = writeProject(filesOf(classOfPost, `http://127.0.0.1:${(world.address() as AddressInfo).port}`))
+  const project = writeProject(
+    filesOf(classOfPost, `http://127.0.0.1:${(world.address() as AddressInfo).port}`, timeout),
+  )
   const at = { cwd: project.directory }
   const access = await deploy(project, 'acme.courier', { uploads: true })
   return {
@@ -106,11 +114,11 @@ spec:
   model: { provider: scripted, name: ${name}, provider_options: { script: ${name}.script.yaml } }
 ${rest}`
 
-const filesOf = (classOfPost: string, url: string): Readonly<Record<string, string>> => ({
+const filesOf = (classOfPost: string, url: string, timeout: string): Readonly<Record<string, string>> => ({
   'svc.config.yaml': `
 workspace: courier
 tools:
-  acme.*: { http: { url: '${url}' }, timeout: 1s }
+  acme.*: { http: { url: '${url}' }, timeout: ${timeout} }
 `,
   'bundle.yaml': `
 apiVersion: svc/v1

@@ -614,6 +614,18 @@ test.each([
     '    when: args.amount > 100 and args.c|ur != "EUR"',
     ['args.cur', 'args.currency'],
   ],
+  [
+    'a condition on several lines',
+    '    field: args.amount\n    op: gt\n    value: 100',
+    '    when: >-\n      args.amount > 100\n\n      and args.c|ur != "EUR"',
+    ['args.cur', 'args.currency'],
+  ],
+  [
+    'a condition that goes on without a mark',
+    '    field: args.amount\n    op: gt\n    value: 100',
+    '    when: args.amount > 100\n      and args.c|ur != "EUR"',
+    ['args.cur', 'args.currency'],
+  ],
 ])('completes the arguments of the tool in %s', async (_, condition, written, [word, wanted]) => {
   const policy = 'policies/refund-limit.yaml'
   const text = original(policy).replace(condition!, written!)

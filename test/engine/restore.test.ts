@@ -23,6 +23,7 @@ import {
 } from './bench.ts'
 
 const DAY = 24 * 3600_000
+const MINUTE = 60_000
 
 const directories: string[] = []
 afterEach(() => directories.splice(0).forEach((path) => rmSync(path, { recursive: true, force: true })))
@@ -140,7 +141,7 @@ test('holds restored runs of any moment until they are released, and then finish
   let border = 1
   for (let backup = await backUp(border); backup; backup = await backUp(++border)) {
     const { path, session, run, ledger } = backup
-    const wasOpen = holdRestoredWork(path, T0).runs === 1
+    const wasOpen = holdRestoredWork(path, T0, T0).runs === 1
     const bench = await openBench({ ...specOf(ledger), path })
     const before = [...ledger]
     const stored = await bench.store.session(session)
@@ -178,7 +179,7 @@ test('opens a review, once released, for an unsafe call that was in flight in th
   let reviews = 0
   for (let backup = await backUp(border); backup; backup = await backUp(++border)) {
     const { path, session, ledger } = backup
-    holdRestoredWork(path, T0)
+    holdRestoredWork(path, T0, T0)
     const bench = await openBench({ ...specOf(ledger), path })
     const { calls } = { calls: await bench.store.calls({ sessionId: session }) }
     const underWay = calls.filter(({ state, ref }) => state === 'sent' && (ref === 'acme.post' || ref === 'acme.pay'))
@@ -200,7 +201,7 @@ test('accepts answers and a cancel for a held run, and sends nothing', async () 
   await first.waitForTask(run)
   await first.store.backup(path)
   await first.engine.close(0)
-  holdRestoredWork(path, T0)
+  holdRestoredWork(path, T0, T0)
   const before = [...ledger]
   const bench = await openBench({ ...specOf(ledger), path })
   await bench.engine.recover()
@@ -216,4 +217,79 @@ test('accepts answers and a cancel for a held run, and sends nothing', async () 
   await bench.engine.release([sessionId], [])
   await turns()
   expect(ledger).toEqual(before)
+})
+
+const timed = snapshotOf({
+  name: 'timed',
+  tools: [tool('look'), tool('pay', { sideEffectClass: 'irreversible_action' })],
+  policies: [{ on: ['pay'], entry: policy('gate', {}) }],
+  limits: { max_wall_clock_seconds: 60, max_hitl_wait_minutes: 10 },
+})
+const timedSpec = (): BenchSpec => ({
+  agents: [timed],
+  models: { timed: inOrder({ calls: [{ name: 'look' }] }, { calls: [{ name: 'pay' }] }, 'Paid.') },
+  tools: { look: () => returns('seen'), pay: () => returns('paid') },
+})
+
+/** A backup of a run that has waited five of its ten minutes, restored a day later and held for two hours more. */
+async function restoreWaiting(): Promise<{ bench: Bench; run: RunId; session: SessionId }> {
+  const path = newPath()
+  const first = await openBench(timedSpec())
+  const run = await first.start('timed')
+  await first.waitForTask(run)
+  await first.advance(5 * MINUTE)
+  await first.store.backup(path)
+  await first.engine.close(0)
+  holdRestoredWork(path, T0 + DAY, T0 + 5 * MINUTE)
+  const bench = await openBench({ ...timedSpec(), path })
+  await bench.engine.recover()
+  await bench.advance(DAY + 120 * MINUTE)
+  return { bench, run, session: (await bench.store.run(run))!.sessionId }
+}
+test('neither the time since the backup nor the hold counts against what a run may wait and work', async () => {
+  const { bench, run, session } = await restoreWaiting()
+  await bench.engine.release([session], [])
+  await bench.advance(4 * MINUTE)
+  expect(await bench.store.run(run)).toMatchObject({ status: 'WaitingForHITL', usage: { waitedMs: 0 } })
+  await bench.advance(2 * MINUTE)
+  expect(await bench.store.run(run)).toMatchObject({
+    status: 'Failed',
+    error: 'The limit max_hitl_wait_minutes of 10 is reached: 10 used.',
+  })
+})
+
+test('what is answered during a hold has waited only until the backup, and works on after its release', async () => {
+  const { bench, run, session } = await restoreWaiting()
+  const [task] = await bench.store.tasksOfSession(session)
+  await bench.engine.answer(run, { taskId: task!.id, approved: true, by: key() })
+  await bench.advance(30 * MINUTE)
+  await bench.engine.release([session], [])
+  await turns()
+  expect(await bench.store.run(run)).toMatchObject({
+    status: 'Completed',
+    output: 'Paid.',
+    usage: { waitedMs: 5 * MINUTE },
+  })
+})
+
+test('a run that was working when it was backed up has the rest of its wall clock after its release', async () => {
+  const path = newPath()
+  const never = new Promise<never>(() => {})
+  const spec = (model: BenchSpec['models']): BenchSpec => ({ ...timedSpec(), ...(model && { models: model }) })
+  const first = await openBench(spec({ timed: () => never }))
+  const run = await first.start('timed')
+  await turns()
+  await first.advance(20_000)
+  await first.store.backup(path)
+  await first.engine.close(0)
+  holdRestoredWork(path, T0 + DAY, T0 + 20_000)
+  const bench = await openBench({ ...spec({ timed: () => never }), path })
+  await bench.engine.recover()
+  await bench.advance(DAY + 120 * MINUTE)
+  await bench.engine.release([(await bench.store.run(run))!.sessionId], [])
+  await bench.advance(39_000)
+  expect(await bench.store.run(run)).toMatchObject({ status: 'Running' })
+  await bench.advance(2_000)
+  expect(await bench.store.run(run)).toMatchObject({ status: 'Failed', errorCode: 'limit_exceeded' })
+  await bench.engine.close(0)
 })

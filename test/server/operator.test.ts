@@ -109,6 +109,42 @@ test('no yanked version is deployed unasked: not by its number, not by a rollbac
   })
 })
 
+test('a yank has a reason of one line, which the refusal and the list of versions name', async () => {
+  const { operator, operatorRaw } = openHouse()
+  await operator('POST /publish', { body: { bundle: bundleOf(DESK, '1.0.0') } })
+  const body = { kind: 'Agent', id: DESK, version: '1.0.0', yanked: true } as const
+  const wrong = async (changes: object) => {
+    const { details } = (await (await operatorRaw('POST /yank', { ...body, ...changes })).json()) as {
+      details: { path: string; message: string }[]
+    }
+    return details.map(({ path, message }) => `${path} ${message}`)
+  }
+  expect(await wrong({ reason: 'a\nb' })).toEqual([
+    '/reason must be one line of 1 to 300 characters without control characters',
+  ])
+  expect(await wrong({ reason: '\u001b[2J' })).toEqual([
+    '/reason must be one line of 1 to 300 characters without control characters',
+  ])
+  expect(await wrong({ reason: 'x'.repeat(301) })).toEqual([
+    '/reason must be one line of 1 to 300 characters without control characters',
+  ])
+  expect(await wrong({ reason: 3 })).toEqual(['/reason must be a string'])
+  expect(await wrong({ reason: 'fine again', yanked: false })).toEqual([
+    '/reason is for yanking, not for taking it back',
+  ])
+  await operator('POST /yank', { body: { ...body, reason: 'pays some orders twice' } })
+  const refusal = async (path: 'POST /deploy' | 'POST /publish', given: object) =>
+    ((await (await operatorRaw(path, given)).json()) as { error: string }).error
+  const named = `${DESK}@1.0.0 is yanked (pays some orders twice), so it is not deployed unasked.`
+  expect(await refusal('POST /deploy', { agent: DESK, version: '1.0.0' })).toContain(named)
+  expect(await refusal('POST /publish', { bundle: bundleOf(DESK, '1.0.0'), deploy: true })).toContain(named)
+  expect((await operator('GET /versions', { query: { agent: DESK } })).items).toMatchObject([
+    { yanked: true, yankReason: 'pays some orders twice' },
+  ])
+  await operator('POST /yank', { body: { ...body, yanked: false } })
+  expect((await operator('GET /versions', { query: { agent: DESK } })).items[0]).not.toHaveProperty('yankReason')
+})
+
 test('deploys a version, the newest, and the previous one again', async () => {
   const { operator, deploy, storeRun } = openHouse()
   const agentId = await deploy(DESK, '1.0.0')

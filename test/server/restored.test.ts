@@ -16,7 +16,7 @@ test('a trigger that was restored takes no starts, and every start once it is re
   const { agentId, secret } = await publishDesk(source.operator)
   await source.store.backup(join(second, 'data.db'))
   await source.close()
-  expect(holdRestoredWork(join(second, 'data.db'), Date.now())).toEqual({ runs: 0, triggers: 1 })
+  expect(holdRestoredWork(join(second, 'data.db'), Date.now(), Date.now())).toEqual({ runs: 0, triggers: 1 })
 
   const server = await openServer(options(second))
   closing(() => server.close())

@@ -926,6 +926,24 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         await expect(store.setYanked(nextId, true)).rejects.toMatchObject({ code: 'not_found' })
       })
 
+      test('keeps the reason of a yank until it is taken back', async () => {
+        const tool = { kind: 'Tool', id: 'pay.refunds', version: '1.0.0' } as const
+        const published = { ...tool, digest: 'sha256:aa', document: { a: 1 } } as const
+        await store.publish(aPublication([clerk], { documents: [published] }))
+        const yank = async (yanked: boolean, reason?: string) => {
+          await store.setYanked(clerkId, yanked, reason)
+          await store.setDocumentYanked(WORKSPACE, tool, yanked, reason)
+          const [document] = await store.documents(WORKSPACE, 'Tool', 'pay.refunds')
+          return [(await store.version(clerkId))?.yankReason, document?.yankReason]
+        }
+        expect(await yank(true)).toEqual([undefined, undefined])
+        expect(await yank(true, 'pays twice')).toEqual(['pays twice', 'pays twice'])
+        expect(await yank(true)).toEqual(['pays twice', 'pays twice'])
+        expect(await yank(true, 'pays thrice')).toEqual(['pays thrice', 'pays thrice'])
+        expect(await yank(false)).toEqual([undefined, undefined])
+        expect(await yank(true)).toEqual([undefined, undefined])
+      })
+
       test('yanks a document and unyanks it', async () => {
         const tool = { kind: 'Tool', id: 'pay.refunds', version: '1.0.0' } as const
         const published = { ...tool, digest: 'sha256:aa', document: { a: 1 } } as const

@@ -22,7 +22,7 @@ CREATE TABLE version (
   snapshot text not null check (json_valid(snapshot)),
   published_at integer not null,
   published_by text not null,
-  yanked integer not null default 0 check (yanked in (0, 1)),
+  yanked integer not null default 0 check (yanked in (0, 1)), yank_reason text check (yank_reason is null or yanked = 1),
   unique (agent_n, label)
 ) strict;
 
@@ -330,7 +330,7 @@ CREATE TABLE yanked_document (
   workspace_id text not null,
   kind text not null,
   id text not null,
-  version text not null,
+  version text not null, reason text,
   primary key (workspace_id, kind, id, version),
   foreign key (workspace_id, kind, id, version) references document (workspace_id, kind, id, version)
 ) strict, without rowid;

@@ -70,6 +70,7 @@ export const versionsAnswer: AnswerSchema<OperatorRoutes['GET /versions']['answe
     publishedBy: string,
     deployed: boolean,
     yanked: boolean,
+    yankReason: optional(string),
   }),
 )
 

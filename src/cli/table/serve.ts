@@ -81,9 +81,9 @@ export const serveCommands: readonly CommandSpec[] = [
       { flags: '--force', say: 'replace what is there' },
       { flags: '--plan', say: 'list what a restore holds, and what may repeat once it is released' },
       { flags: '--resume', say: 'release all of it, or what is named' },
-      { flags: '--run <run>', say: 'with --resume: this run with its tree' },
-      { flags: '--agent <agent>', say: 'with --resume: the runs of this agent, and its triggers' },
-      { flags: '--trigger <trigger>', say: 'with --resume: this trigger' },
+      { flags: '--run <run>', say: 'with --plan or --resume: this run with its tree' },
+      { flags: '--agent <agent>', say: 'with --plan or --resume: the runs of this agent, and its triggers' },
+      { flags: '--trigger <trigger>', say: 'with --plan or --resume: this trigger' },
     ],
     examples: [
       'svc restore svc-20261120.tgz',

@@ -93,10 +93,14 @@ export const shipCommands: readonly CommandSpec[] = [
     summary: 'no longer choose a version; what pins it keeps it',
     arguments: [{ name: '<version>', say: 'namespace.name@version of an agent, tool or policy' }],
     options: [
+      { flags: '--reason <text>', say: 'why, in one line; shown to whoever would deploy it' },
       { flags: '--undo', say: 'choose it again' },
       { flags: '--kind <kind>', say: 'where several have this name', choices: ['agent', 'tool', 'policy'] },
     ],
-    examples: ['svc versions yank acme.refund-desk@1.2.0', 'svc versions yank acme.refunds@1.0.0 --kind tool --undo'],
+    examples: [
+      'svc versions yank acme.refund-desk@1.2.0 --reason "pays some orders twice"',
+      'svc versions yank acme.refunds@1.0.0 --kind tool --undo',
+    ],
     ...printsDocument(yankAnswer),
     exits: { 5: 'no such version' },
     load: async () => (await import('../commands/ship/versions.ts')).versionsYank,

@@ -37,7 +37,7 @@ export function chooseVersion(
     ) ?? maxSatisfying(versions, range)
   const found = all.find((each) => each.version === version)
   if (!found) return undefined
-  const { yanked: _, ...chosen } = found
+  const { yanked: _, yankReason: _reason, ...chosen } = found
   return chosen
 }
 

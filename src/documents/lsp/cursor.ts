@@ -53,6 +53,25 @@ export function cursorAt(text: string, offset: number): DocumentCursor {
   const flow = flowIn(text, lines, first, offset)
   if (flow !== undefined) return { ...flow, kind: kindIn(lines), isFlow: true, lines }
   const line = lines[here] ?? ''
+  const lineStart = offset - column
+  const owner = textOwner(lines, here, column)
+  if (owner !== undefined) {
+    const { openers } = readLine(lines[owner]!)
+    const { column: own, name } = openers.at(-1)!
+    const dashes = openers.filter((each) => each.name === ITEM)
+    const [start, end] = wordAround(line, column, Math.max(0, line.search(/\S|$/)))
+    return {
+      kind: kindIn(lines),
+      path: pathTo(lines, owner, own, dashes),
+      key: name,
+      at: 'value',
+      isFlow: false,
+      start: lineStart + start,
+      end: lineStart + end,
+      siblings: siblingsOf(lines, owner, own),
+      lines,
+    }
+  }
   const parsed = readLine(line)
   const key = parsed.openers.at(-1)
   const named = key !== undefined && key.name !== ITEM ? key : undefined
@@ -63,7 +82,6 @@ export function cursorAt(text: string, offset: number): DocumentCursor {
   const own = named?.column ?? (line.trim() === '' ? column : parsed.column)
   const path = pathTo(lines, here, own, dashes)
   const [start, end] = wordAround(line, column, behind ? parsed.column : own)
-  const lineStart = offset - column
   return {
     kind: kindIn(lines),
     path,
@@ -77,6 +95,27 @@ export function cursorAt(text: string, offset: number): DocumentCursor {
   }
 }
 
+/**
+ * The line of the key whose text, of several lines, goes on in the line of the cursor: a block behind `|` or `>`, or a plain
+ * or quoted text. Undefined where the cursor is in no such text.
+ */
+function textOwner(lines: readonly string[], here: number, column: number): number | undefined {
+  for (let at = 0; at < here; at++) {
+    const { openers, rest } = readLine(lines[at]!)
+    const key = openers.at(-1)
+    if (key === undefined || key.name === ITEM || !/^[^[{#&*!]/.test(rest)) continue
+    const isBlock = /^[|>]/.test(rest)
+    let last = at
+    while (last + 1 < lines.length && goesOn(lines[last + 1]!, key.column)) last++
+    const isHere = here <= last && (lines[here]!.trim() === '' ? isBlock && column > key.column : true)
+    if (isHere) return at
+    if (isBlock) at = last
+  }
+  return undefined
+}
+
+const goesOn = (line: string, above: number): boolean => line.trim() === '' || line.search(/\S/) > above
+
 /** The cursor inside brackets that are open at its offset; undefined outside of brackets. */
 function flowIn(text: string, lines: readonly string[], first: number, offset: number): FlowCursor | undefined {
   const starts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)].slice(first)
@@ -84,11 +123,7 @@ function flowIn(text: string, lines: readonly string[], first: number, offset: n
     const { openers, rest, column } = readLine(lines[at]!)
     const named = openers.at(-1)
     // Skips block texts: a bracket in them opens nothing.
-    if (/^[|>]/.test(rest)) {
-      const isText = (line: string | undefined): boolean =>
-        line !== undefined && (line.trim() === '' || line.search(/\S/) > (named?.column ?? -1))
-      while (isText(lines[at + 1])) at++
-    }
+    if (/^[|>]/.test(rest)) while (at + 1 < lines.length && goesOn(lines[at + 1]!, named?.column ?? -1)) at++
     const begin = starts[at]! + column
     if (!/^[[{]/.test(rest) || begin >= offset) continue
     const flow = readFlow(text, begin, offset)

@@ -1,5 +1,6 @@
 /** Values written in another form than the format has: a text for a mapping, a schema without `inline`, a comparison as a text. */
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { readWhen } from '../../policy/condition/when.ts'
 import { nodeAt } from '../edit/removal.ts'
 import { createFinding, type Diagnostic, type TextEdit } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
@@ -58,8 +59,8 @@ interface RewrittenText {
 /** What says the same as a text that stands where a mapping or a number is wanted: a comparison, or a time. */
 export function rewrittenText(pointer: string, written: string): RewrittenText | undefined {
   if (pointer === '/spec/conditions' || /^\/spec\/conditions(?:\/(?:all|any)\/\d+|\/not)+$/.test(pointer)) {
-    const leaf = comparisonIn(written)
-    return leaf === undefined ? undefined : { text: leaf, description: `Write ${leaf}.` }
+    const text = comparisonIn(written) ?? whenIn(written)
+    return text === undefined ? undefined : { text, description: `Write ${text}.` }
   }
   const minutes = minutesIn(written)
   if (minutes === undefined) return undefined
@@ -90,6 +91,12 @@ function comparisonIn(text: string): string | undefined {
   const isLiteral = /^(?:-?\d{1,15}(?:\.\d+)?|true|false|"[^"\\]*"|'[^'\\]*'|[A-Za-z_]\w*)$/.test(value)
   const op = OPERATOR_WORDS[written] ?? written.trim()
   return isLiteral ? `{field: ${field}, op: ${op}, value: ${value}}` : undefined
+}
+
+/** `{when: …}` for a text that is a condition on one line. */
+function whenIn(text: string): string | undefined {
+  const line = text.trim().replaceAll(/\s*\n\s*/g, ' ')
+  return 'node' in readWhen(line) ? `{when: '${line.replaceAll("'", "''")}'}` : undefined
 }
 
 /** `30m`, `2 hours`, `1d`, in minutes. */

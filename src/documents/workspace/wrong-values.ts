@@ -177,7 +177,7 @@ function fixForType(
   if (!wanted.includes('object')) return undefined
   if (pointer === '/spec/conditions' && Array.isArray(found)) return 'Write the comparisons under `all` or `any`.'
   if (pointer === '/spec/conditions')
-    return 'Write each comparison as `{field: args.NAME, op: gt, value: 100}`, several of them under `all` or `any`.'
+    return 'Write it under `when`: `{when: \'args.NAME > 100 and args.OTHER == "text"\'}`.'
   const names = knownKeysAt(schema, pointer)
   return names.length === 0 ? undefined : `Its keys are ${listKeys(names, 'and')}.`
 }

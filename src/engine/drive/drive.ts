@@ -40,6 +40,8 @@ export interface SessionDriver {
   post<T>(sessionId: SessionId, apply: (tx: SessionTransaction) => T): Promise<T>
   /** Continues a session that has work in flight, or had when an earlier process ended. */
   wake(sessionId: SessionId): Promise<void>
+  /** Stores how long a restore has held a session, which uses none of its limits. */
+  endHold(sessionId: SessionId): Promise<void>
   /** Reads a session that a restore held, and continues it. */
   release(sessionId: SessionId): Promise<void>
   /** Applies the timers that are due, and retries failed saves; resolves with the time of the next timer. */
@@ -157,6 +159,10 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       return mailboxes.post(sessionId, apply)
     },
     wake,
+    async endHold(sessionId) {
+      if (lifecycle.phase !== 'open') throw fail('shutting_down')
+      await mailboxes.post(sessionId, (tx) => tx.endHold())
+    },
     release(sessionId) {
       const actor = mailboxes.find(sessionId)
       if (actor) actor.live = undefined

@@ -28,6 +28,7 @@ export function transitionContextOf(
   const { versions } = live
   return {
     now: Math.max(parts.clock.now(), live.lastAt),
+    heldSince: live.heldSince,
     ids: parts.ids,
     snapshotOf: (run) => cache.get(run.agentVersionId)?.snapshot ?? versions.of(run).snapshot,
     childOf: (bound) => versions.childOf(bound),

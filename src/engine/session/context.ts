@@ -11,6 +11,8 @@ import type { CallRow, AgentVersion } from '../../store/store.ts'
 export interface TransitionContext {
   /** Never before any time that the session already records. */
   readonly now: Instant
+  /** Since when a restore holds the session; undefined where none does. */
+  readonly heldSince?: Instant | undefined
   readonly ids: IdSource
   snapshotOf(run: Run): AgentSnapshot
   /** The version a delegation would run; undefined when none is published or deployed. */

@@ -1,7 +1,7 @@
 /** Derives what follows from the states of the runs when a transaction is saved: their statuses and their waits. */
 import { isTerminal } from '../../spec/run.ts'
 import { statusesOf } from './status.ts'
-import type { SessionTransaction } from './transaction.ts'
+import type { RunHandle, SessionTransaction } from './transaction.ts'
 import { withWaitEnded, countedWait, waitsOf } from './waits.ts'
 
 /** Sets the statuses. Deepest first, so that readers see the event of the waiting run before those of its ancestors. */
@@ -25,7 +25,7 @@ export function deriveStatuses(tx: SessionTransaction): void {
 export function deriveWaits(tx: SessionTransaction): void {
   const { now } = tx
   const waits = waitsOf(tx.runs(), tx.pendingTasks())
-  for (const { id, state, startedAt, usage: before } of tx.runs()) {
+  for (const { id, state, usage: before } of tx.runs()) {
     const wait = waits.get(id)
     if (state.at === 'done' || wait === countedWait(before)) continue
     const run = tx.run(id)
@@ -34,15 +34,22 @@ export function deriveWaits(tx: SessionTransaction): void {
       ...(wait && { waitingSince: now, ...(wait === 'limit' && { onLimit: true as const }) }),
     }
     run.update({ usage })
-    const { max_hitl_wait_minutes: hitlWait, max_wall_clock_seconds: wallClock } = run.snapshot.limits
-    const { waitedMs, heldMs = 0, grants } = usage
-    if (hitlWait !== undefined) {
-      const budget = hitlWait * 60_000 * (1 + (grants.max_hitl_wait_minutes ?? 0))
-      run.setTimer('hitl_wait', '', wait === 'person' ? now + Math.max(0, budget - waitedMs) : null)
-    }
-    if (wallClock !== undefined) {
-      const budget = wallClock * 1000 * (1 + (grants.max_wall_clock_seconds ?? 0))
-      run.setTimer('wall_clock', '', wait ? null : startedAt + waitedMs + heldMs + budget)
-    }
+    setBudgetTimers(run)
+  }
+}
+
+/** Sets the timers of the limits on time, by the wait that the run's usage counts. */
+export function setBudgetTimers(run: RunHandle): void {
+  const { max_hitl_wait_minutes: hitlWait, max_wall_clock_seconds: wallClock } = run.snapshot.limits
+  const { waitedMs, heldMs = 0, waitingSince, grants } = run.usage
+  const wait = countedWait(run.usage)
+  if (hitlWait !== undefined) {
+    const budget = hitlWait * 60_000 * (1 + (grants.max_hitl_wait_minutes ?? 0))
+    const from = waitingSince ?? run.tx.now
+    run.setTimer('hitl_wait', '', wait === 'person' ? from + Math.max(0, budget - waitedMs) : null)
+  }
+  if (wallClock !== undefined) {
+    const budget = wallClock * 1000 * (1 + (grants.max_wall_clock_seconds ?? 0))
+    run.setTimer('wall_clock', '', wait ? null : run.record.startedAt + waitedMs + heldMs + budget)
   }
 }

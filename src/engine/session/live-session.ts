@@ -14,6 +14,8 @@ export interface LiveSession {
   readonly calls: Map<string, CallRow>
   /** True for a session restored from a backup and not released yet: changes are stored, but no effect starts. */
   readonly isHeld: boolean
+  /** Since when; undefined where it is not held. */
+  readonly heldSince: Instant | undefined
   /** Newest time recorded; no later record may be older. */
   lastAt: Instant
 }
@@ -23,9 +25,10 @@ export function createLive(
   steps: readonly RunStep[],
   calls: readonly CallRow[],
   versions: VersionLookup,
-  isHeld = false,
+  heldSince?: Instant,
 ): LiveSession {
-  const live: LiveSession = { tree, versions, steps: new Map(), calls: new Map(), isHeld, lastAt: 0 }
+  const isHeld = heldSince !== undefined
+  const live: LiveSession = { tree, versions, steps: new Map(), calls: new Map(), isHeld, heldSince, lastAt: 0 }
   for (const run of tree.runs) live.lastAt = Math.max(live.lastAt, run.startedAt, run.finishedAt ?? 0)
   for (const step of steps) addStep(live, step)
   for (const row of calls) live.calls.set(callKey(row.runId, row.callId), row)
@@ -44,7 +47,7 @@ export async function loadLive(
     store.calls({ sessionId: id }),
     store.restoredAt(id),
   ])
-  return createLive(tree, steps, calls, versionsOf(tree), heldAt !== undefined)
+  return createLive(tree, steps, calls, versionsOf(tree), heldAt)
 }
 
 /** Applies a saved update to the session in memory. */

@@ -6,18 +6,25 @@ import type { Run } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import type { CallRow, SessionTimer, TimerKey, SessionTree } from '../../store/store.ts'
 import type { TransitionContext } from './context.ts'
-import { deriveStatuses, deriveWaits } from './derive.ts'
+import { deriveStatuses, deriveWaits, setBudgetTimers } from './derive.ts'
 import type { RunTransitionEvent } from './event.ts'
 import { callKey } from './keys.ts'
 import { statusesOf } from './status.ts'
 import { createStepLog } from './step-log.ts'
 import { toTaskContent } from '../../spec/task-content.ts'
 import type { RunHandle, SessionTransaction } from './transaction.ts'
+import { withHoldCounted } from './waits.ts'
 
 export function openTransaction(tree: SessionTree, context: TransitionContext): SessionTransaction {
   const { session } = tree
-  const { now } = context
-  const records = new Map(tree.runs.map((run) => [run.id, run]))
+  const { now, heldSince } = context
+  // What a hold has taken is counted before anything asks for the time; it is stored with what else changes.
+  const found = tree.runs.map((run) =>
+    heldSince === undefined || run.state.at === 'done'
+      ? run
+      : { ...run, usage: withHoldCounted(run.usage, heldSince, now) },
+  )
+  const records = new Map(found.map((run) => [run.id, run]))
   const handles = new Map<RunId, RunHandle>()
   const tasks = new Map<TaskId, TaskRecord>(tree.tasks.map((task) => [task.id, task]))
   const changedTasks = new Map<TaskId, TaskRecord>()
@@ -126,6 +133,14 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
     },
     callRows: () => [...new Map([...context.calls, ...changedCalls]).values()],
     recordCallRow: (row) => void changedCalls.set(callKey(row.runId, row.callId), row),
+    endHold() {
+      for (const { id, state } of tx.runs()) {
+        if (state.at === 'done') continue
+        const run = tx.run(id)
+        run.update({})
+        setBudgetTimers(run)
+      }
+    },
     nextEvent: () => queuedEvents.shift(),
     toUpdate() {
       deriveStatuses(tx)
@@ -134,7 +149,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
       const { lastSeq, lastOrdinal, ...added } = log.changes()
       const runs = tx.runs()
       const timerChanges = [...timers.values()]
-      const before = new Set(tree.runs)
+      const before = new Set(found)
       const changedRuns = runs.filter((run) => !before.has(run))
       const changes =
         changedRuns.length + added.events.length + timerChanges.length + changedTasks.size + changedCalls.size

@@ -19,7 +19,7 @@ import type { RunTransitionEvent } from './event.ts'
 export type StateAt<A extends RunState['at']> = Extract<RunState, { at: A }>
 
 /** Usage that transitions count. `derive.ts` alone starts and ends waits. */
-type UsageChange = Omit<RunUsage, 'waitedMs' | 'waitingSince' | 'heldMs' | 'onLimit'>
+type UsageChange = Omit<RunUsage, 'waitedMs' | 'waitingSince' | 'heldMs' | 'holdCountedTo' | 'onLimit'>
 
 export type NewTask = Omit<TaskRecord, 'id' | 'sessionId' | 'runId' | 'status' | 'votes' | 'createdAt'>
 
@@ -43,6 +43,8 @@ export interface SessionTransaction {
   /** Calls of the session as they were last recorded. */
   callRows(): readonly CallRow[]
   recordCallRow(row: CallRow): void
+  /** Stores how long a restore held each run, and sets the timers of its limits to match. */
+  endHold(): void
   /** Takes the oldest event that `RunHandle.queueEvent` has queued. */
   nextEvent(): { readonly run: RunHandle; readonly event: RunTransitionEvent } | undefined
   /** Derives statuses and waits, and collects the changes; undefined when there are none. */

@@ -34,6 +34,18 @@ function ownWait({ state }: Run): WaitBudget | undefined {
 export const countedWait = ({ waitingSince, onLimit }: RunUsage): WaitBudget | undefined =>
   waitingSince === null ? undefined : onLimit ? 'limit' : 'person'
 
+/** Usage with the hold of a restore counted up to now: it uses no time of the run, nor of a wait that goes on. */
+export function withHoldCounted(usage: RunUsage, heldSince: Instant, now: Instant): RunUsage {
+  const { heldMs = 0, waitingSince, holdCountedTo = 0 } = usage
+  const ms = Math.max(0, now - Math.max(heldSince, holdCountedTo))
+  return {
+    ...usage,
+    heldMs: heldMs + ms,
+    waitingSince: waitingSince === null ? null : waitingSince + ms,
+    holdCountedTo: now,
+  }
+}
+
 /** Usage with its current wait ended and added to the total. */
 export function withWaitEnded(usage: RunUsage, now: Instant): RunUsage {
   if (usage.waitingSince === null) return usage

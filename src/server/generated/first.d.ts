@@ -36,6 +36,7 @@ export declare const checks: Readonly<
     | 'GET /tasks query'
     | 'GET /decisions query'
     | 'GET /logs query'
+    | 'GET /restored query'
     | 'POST /restored/release body',
     Check
   >

@@ -40,7 +40,7 @@ async function usageOf(
 export const listVersions: OperatorAction<'GET /versions'> = async ({ services, query }) => {
   const agent = await findAgent(services, query.agent)
   const versions = [...(await services.store.versions(agent.id))].sort((a, b) => b.publishedAt - a.publishedAt)
-  const items = versions.map(({ id, snapshot, publishedAt, publishedBy, yanked }) => ({
+  const items = versions.map(({ id, snapshot, publishedAt, publishedBy, yanked, yankReason }) => ({
     agentVersionId: id,
     versionLabel: snapshot.version,
     digest: snapshot.digest,
@@ -48,6 +48,7 @@ export const listVersions: OperatorAction<'GET /versions'> = async ({ services, 
     publishedBy,
     deployed: id === agent.deployedVersionId,
     yanked,
+    ...(yankReason !== undefined && { yankReason }),
   }))
   return { items, total: items.length }
 }

@@ -81,8 +81,9 @@ async function activate(
 
 /** @throws Failure `version_yanked` */
 function refuseYanked(version: AgentVersion | undefined, allowed: boolean): void {
-  if (version?.yanked === true && !allowed)
-    throw fail('version_yanked', { id: version.snapshot.id, version: version.snapshot.version })
+  if (version?.yanked !== true || allowed) return
+  const { snapshot, yankReason } = version
+  throw fail('version_yanked', { id: snapshot.id, version: snapshot.version, reason: yankReason })
 }
 
 async function previous({ store }: ServerServices, agent: AgentRow): Promise<AgentVersion> {

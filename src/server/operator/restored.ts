@@ -13,9 +13,10 @@ import type { OperatorAction } from './act.ts'
 import { findAgent, findRun, findTrigger } from './find.ts'
 import { nameOf } from './triggers.ts'
 
-export const listRestored: OperatorAction<'GET /restored'> = async ({ services }) => {
+/** All that is held, or what a release with the same names would release. */
+export const listRestored: OperatorAction<'GET /restored'> = async ({ services, query }) => {
   const { store, workspace } = services
-  const { sessions, triggers } = await store.restored(workspace.id)
+  const { sessions, triggers } = await wanted(services, query)
   const runs: RestoredView['runs'][number][] = []
   for (const id of sessions) runs.push(await toHeldRun(services, id))
   const held = (await store.triggers(workspace.id)).filter(({ id }) => triggers.includes(id))

@@ -49,7 +49,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoredBa
     try {
       const manifest = await unpack(options, staging)
       verifyDatabase(join(staging, DATABASE))
-      const held = holdRestoredWork(join(staging, DATABASE), options.clock.now())
+      const held = holdRestoredWork(join(staging, DATABASE), options.clock.now(), Date.parse(manifest.createdAt))
       for (const name of BACKED_UP) await rm(join(dataDirectory, name), { recursive: true, force: true })
       for (const name of [DATABASE, 'objects'])
         if (existsSync(join(staging, name))) await rename(join(staging, name), join(dataDirectory, name))

@@ -50,6 +50,8 @@ export interface OperatorRequests<Bundle> {
       readonly id: string
       readonly version: string
       readonly yanked: boolean
+      /** Only where `yanked` is true. */
+      readonly reason?: string
     }
   }
   'POST /triggers': {
@@ -194,6 +196,13 @@ export interface OperatorRequests<Bundle> {
       readonly status?: string
       readonly path?: string
       readonly follow?: boolean
+    }
+  }
+  'GET /restored': {
+    readonly query: {
+      readonly run?: string
+      readonly agent?: string
+      readonly trigger?: string
     }
   }
   'POST /restored/release': {

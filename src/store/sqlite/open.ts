@@ -98,9 +98,9 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     save: (update) => write(() => reportRefusedContent(() => updates.save(update)), true),
     publish: (publication) => write(() => versions.publish(publication)),
     deploy: (agentId, versionId, at, by) => write(() => versions.deploy(agentId, versionId, at, by)),
-    setYanked: (versionId, yanked) => write(() => versions.setYanked(versionId, yanked)),
-    setDocumentYanked: (workspaceId, document, yanked) =>
-      write(() => versions.setDocumentYanked(workspaceId, document, yanked)),
+    setYanked: (versionId, yanked, reason) => write(() => versions.setYanked(versionId, yanked, reason)),
+    setDocumentYanked: (workspaceId, document, yanked, reason) =>
+      write(() => versions.setDocumentYanked(workspaceId, document, yanked, reason)),
     createTrigger: (trigger) => write(() => triggers.insert(trigger)),
     updateTrigger: (trigger) => write(() => triggers.update(trigger)),
     markTicks: (marks) => write(() => triggers.markTicks(marks)),

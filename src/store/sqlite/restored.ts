@@ -17,9 +17,10 @@ export interface HeldCounts {
 
 /**
  * Holds every open session and every trigger of a restored database that no process uses, because calls may have been made
- * after the backup was taken. Source: reliability, "Restoring".
+ * after the backup was taken. The time since then uses no limit of a run. Source: reliability, "Restoring".
+ * @param backedUpAt when the backup was taken
  */
-export function holdRestoredWork(path: string, at: Instant): HeldCounts {
+export function holdRestoredWork(path: string, at: Instant, backedUpAt: Instant): HeldCounts {
   const db = openDatabase(path)
   try {
     const held = db.transaction((): HeldCounts => {
@@ -28,6 +29,17 @@ export function holdRestoredWork(path: string, at: Instant): HeldCounts {
       const runs = db
         .prepare('insert into restored_session (session_n, at) select n, ? from session where finished_at is null')
         .run(at).changes
+      const gap = Math.max(0, at - backedUpAt)
+      db.prepare(
+        `update run
+         set usage = json_set(
+           usage,
+           '$.heldMs', coalesce(json_extract(usage, '$.heldMs'), 0) + :gap,
+           '$.waitingSince', json_extract(usage, '$.waitingSince') + :gap,
+           '$.holdCountedTo', :at
+         )
+         where finished_at is null`,
+      ).run({ gap, at })
       const triggers = db
         .prepare('insert into restored_trigger (trigger_id, at) select id, ? from run_trigger')
         .run(at).changes

@@ -17,12 +17,13 @@ export interface VersionTable {
   /** @throws Failure `not_found` */
   deploy(agentId: AgentId, versionId: VersionId, at: Instant, by: string): { readonly from: VersionId | null }
   /** @throws Failure `not_found` */
-  setYanked(versionId: VersionId, yanked: boolean): void
+  setYanked(versionId: VersionId, yanked: boolean, reason?: string): void
   /** @throws Failure `not_found` */
   setDocumentYanked(
     workspaceId: WorkspaceId,
     document: Pick<PublishedDocument, 'kind' | 'id' | 'version'>,
     yanked: boolean,
+    reason?: string,
   ): void
 }
 
@@ -50,7 +51,8 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
      order by max(d.rowid) desc`,
   )
   const documents = db.prepare<[string, string, string], DocumentRow>(
-    `select d.kind, d.id, d.version, d.digest, d.document, y.version is not null as yanked
+    `select d.kind, d.id, d.version, d.digest, d.document,
+       y.version is not null as yanked, y.reason as yank_reason
      from document d
        left join yanked_document y
          on y.workspace_id = d.workspace_id and y.kind = d.kind and y.id = d.id and y.version = d.version
@@ -60,13 +62,17 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
   const isDocument = db.prepare<[string, string, string, string], { version: string }>(
     'select version from document where workspace_id = ? and kind = ? and id = ? and version = ?',
   )
-  const yankDocument = db.prepare<[string, string, string, string]>(
-    'insert into yanked_document (workspace_id, kind, id, version) values (?, ?, ?, ?) on conflict do nothing',
+  const yankDocument = db.prepare<[string, string, string, string, string | null]>(
+    `insert into yanked_document (workspace_id, kind, id, version, reason) values (?, ?, ?, ?, ?)
+     on conflict do update set reason = coalesce(excluded.reason, reason)`,
   )
   const unyankDocument = db.prepare<[string, string, string, string]>(
     'delete from yanked_document where workspace_id = ? and kind = ? and id = ? and version = ?',
   )
-  const setYanked = db.prepare<[number, string]>('update version set yanked = ? where id = ?')
+  const yankAgent = db.prepare<[string | null, string]>(
+    'update version set yanked = 1, yank_reason = coalesce(?, yank_reason) where id = ?',
+  )
+  const unyankAgent = db.prepare<[string]>('update version set yanked = 0, yank_reason = null where id = ?')
   const deployed = db.prepare<[string, string], { n: number; deployed_version_id: VersionId | null }>(
     `select a.n, a.deployed_version_id
      from agent a
@@ -149,15 +155,16 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
       }
       return { from }
     },
-    setYanked(id, value) {
+    setYanked(id, value, reason) {
       cache.delete(id)
-      if (setYanked.run(value ? 1 : 0, id).changes === 0) throw fail('not_found', { what: 'version' })
+      const { changes } = value ? yankAgent.run(reason ?? null, id) : unyankAgent.run(id)
+      if (changes === 0) throw fail('not_found', { what: 'version' })
     },
-    setDocumentYanked(workspaceId, { kind, id, version: number }, value) {
+    setDocumentYanked(workspaceId, { kind, id, version: number }, value, reason) {
       if (!isDocument.get(workspaceId, kind, id, number))
         throw fail('not_found', { what: `published ${kind} ${id}@${number}` })
-      const change = value ? yankDocument : unyankDocument
-      change.run(workspaceId, kind, id, number)
+      if (value) yankDocument.run(workspaceId, kind, id, number, reason ?? null)
+      else unyankDocument.run(workspaceId, kind, id, number)
     },
   }
 }
@@ -251,7 +258,8 @@ function findDifferences(before: JsonObject, after: JsonObject, within = ''): st
 }
 
 const SELECT = `
-  select v.id, a.id as agent_id, a.workspace_id, v.snapshot, v.closure_digest, v.published_at, v.published_by, v.yanked
+  select v.id, a.id as agent_id, a.workspace_id, v.snapshot, v.closure_digest, v.published_at, v.published_by,
+         v.yanked, v.yank_reason
   from version v
     join agent a on a.n = v.agent_n`
 
@@ -264,6 +272,7 @@ interface VersionRow {
   published_at: number
   published_by: string
   yanked: number
+  yank_reason: string | null
 }
 
 const toVersion = (row: VersionRow): AgentVersion => ({
@@ -275,6 +284,7 @@ const toVersion = (row: VersionRow): AgentVersion => ({
   publishedAt: row.published_at,
   publishedBy: row.published_by,
   yanked: row.yanked === 1,
+  ...(row.yank_reason !== null && { yankReason: row.yank_reason }),
 })
 
 interface DocumentRow {
@@ -284,10 +294,12 @@ interface DocumentRow {
   digest: Digest
   document: string
   yanked: number
+  yank_reason: string | null
 }
 
-const toDocument = ({ yanked, ...row }: DocumentRow): PublishedDocument => ({
+const toDocument = ({ yanked, yank_reason: yankReason, ...row }: DocumentRow): PublishedDocument => ({
   ...row,
   document: toObject(row.document),
   ...(yanked === 1 && { yanked: true }),
+  ...(yankReason !== null && { yankReason }),
 })

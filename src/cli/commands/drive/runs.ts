@@ -88,10 +88,14 @@ export async function runsGet(call: CommandContext<unknown>): Promise<number> {
   })
 }
 
+/** Why and since when, and what ends it. */
+const describeHold = ({ reason, since }: NonNullable<RunStatus['hold']>): string =>
+  `${reason}, since ${since}${reason === 'restored' ? '; svc restore --resume releases it' : ''}`
+
 const fieldsOf = (run: RunStatus) => [
   { key: 'run', value: run.runId },
   { key: 'status', value: run.status },
-  { key: 'held', value: run.hold && `${run.hold.reason}, since ${run.hold.since}` },
+  { key: 'held', value: run.hold && describeHold(run.hold) },
   { key: 'version', value: run.versionLabel },
   { key: 'output', value: run.output === null ? undefined : safeJson(run.output) },
   { key: 'error', value: run.error === undefined ? undefined : safeText(run.error) },

@@ -26,13 +26,13 @@ export async function releaseHeld(
   if (given.flag('plan') && given.flag('resume'))
     throw fail('usage', { what: '--plan lists what --resume releases: one of them at a time.' })
   await withOperator(await openProject(call), call, async (operator) => {
-    const held = await operator.call('GET /restored', {})
+    const body = await named(call, operator)
+    const held = await operator.call('GET /restored', { query: body })
     if (given.flag('plan')) {
       if (mode.json) return await out.json(held)
       const lines = drawPlan(answerScreen(call), held)
       return lines.length === 0 ? out.message(NOTHING) : lines.forEach(out.line)
     }
-    const body = await named(call, operator)
     const total = held.runs.length + held.triggers.length
     if (total > 0 && !mode.yes) {
       drawPlan(messageScreen(call), held).forEach(out.message)

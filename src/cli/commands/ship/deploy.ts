@@ -1,4 +1,5 @@
 import { compare } from 'semver'
+import { safeText } from '../../../terminal/text.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { publishedClosure } from '../../release/closures.ts'
 import { confirmLoss } from '../../shell/confirm.ts'
@@ -19,14 +20,17 @@ export async function deploy(call: CommandContext<AnswerOf<typeof deployAnswer>>
     const current = agent.deployed?.versionLabel
     const yanked =
       version !== undefined &&
-      (await versionViews(operator, agent.name)).some((each) => each.versionLabel === version && each.yanked)
+      (await versionViews(operator, agent.name)).find((each) => each.versionLabel === version && each.yanked)
     let allowYanked = given.flag('allow-yanked')
-    if (yanked && !allowYanked && mode.interactive) {
-      allowYanked = await call.io.prompts.confirm(
-        `${agent.name}@${version} is yanked. Deploy it all the same?`,
-        call.signal,
-      )
-      if (!allowYanked) return out.message('nothing changed')
+    if (yanked) {
+      const reason = yanked.yankReason === undefined ? '.' : `: ${safeText(yanked.yankReason)}`
+      const text = `${agent.name}@${version} is yanked${reason}`
+      if (allowYanked && !mode.json) out.message(text)
+      if (!allowYanked && mode.interactive) {
+        out.message(text)
+        allowYanked = await call.io.prompts.confirm('Deploy it all the same?', call.signal)
+        if (!allowYanked) return out.message('nothing changed')
+      }
     }
     const older = version !== undefined && current !== undefined && compare(version, current, true) < 0
     if (

@@ -17,7 +17,8 @@ export async function versionsList(call: CommandContext<AnswerOf<typeof versions
   await withOperator(await openProject(call), call, async (operator) => {
     const { agentId, name } = await agentOf(call.given.argument(0)!, operator)
     const list = await operator.call('GET /versions', { query: { agent: agentId } })
-    await printList(call, list, columns(call.io.clock.now()), `No versions of ${name}.`)
+    const shown = [...columns(call.io.clock.now()), ...(list.items.some(({ yanked }) => yanked) ? [YANKED] : [])]
+    await printList(call, list, shown, `No versions of ${name}.`)
   })
 }
 
@@ -26,9 +27,11 @@ export async function versionsShow(call: CommandContext<AgentSnapshot>): Promise
   await withOperator(await openProject(call), call, async (operator) => {
     const { agentId } = await agentOf(name, operator)
     const snapshot = await operator.call('GET /snapshot', { query: { agent: agentId, version } })
+    const view = (await versionViews(operator, agentId)).find(({ versionLabel }) => versionLabel === snapshot.version)
     const { model, digest, boundaries, inputContract, output } = snapshot
     await printOne(call, snapshot, [
       { key: 'agent', value: `${snapshot.id}@${snapshot.version}` },
+      ...(view?.yanked ? [{ key: 'yanked', value: yankOf(view) }] : []),
       { key: 'digest', value: digest },
       { key: 'model', value: `${model.provider}/${model.name}` },
       { key: 'boundaries', value: boundaries.join(', ') || 'none' },
@@ -49,6 +52,8 @@ export async function versionsYank(call: CommandContext<AnswerOf<typeof yankAnsw
   const { given, mode, out } = call
   const { name: id, version } = versionIn(call)
   const wanted = given.text('kind')
+  const undo = given.flag('undo')
+  if (undo && given.text('reason') !== undefined) throw fail('usage', { what: '--undo takes no --reason.' })
   await withOperator(await openProject(call), call, async (operator) => {
     const kinds = (await kindsOf(operator, id, version)).filter(
       (kind) => wanted === undefined || kind.toLowerCase() === wanted,
@@ -61,12 +66,21 @@ export async function versionsYank(call: CommandContext<AnswerOf<typeof yankAnsw
         { text: `${id}@${version}`, candidates: kinds.join(' or ') },
         { fix: 'Say which with --kind.' },
       )
-    const yanked = await operator.call('POST /yank', { body: { kind, id, version, yanked: !given.flag('undo') } })
+    const reason = undo ? '' : await reasonFor(call)
+    const body = { kind, id, version, yanked: !undo, ...(reason !== '' && { reason }) }
+    const yanked = await operator.call('POST /yank', { body })
     if (mode.json) return await out.json(yanked)
     out.line(
       `${yanked.yanked ? 'yanked' : 'no longer yanked:'} ${kind === 'Agent' ? '' : `${kind.toLowerCase()} `}${id}@${version}`,
     )
   })
+}
+
+/** Empty for none. */
+async function reasonFor({ given, mode, io, signal }: CommandContext): Promise<string> {
+  const reason = given.text('reason')
+  if (reason !== undefined || mode.yes || !mode.interactive) return (reason ?? '').trim()
+  return (await io.prompts.text('Reason, shown to whoever would deploy it (empty: none):', signal)).trim()
 }
 
 function versionIn({ given }: CommandContext): { readonly name: string; readonly version: string } {
@@ -92,8 +106,7 @@ async function kindsOf(operator: OperatorClient, id: string, version: string): P
 const columns = (now: number): readonly TableColumn<VersionView>[] => [
   {
     title: 'VERSION',
-    cell: ({ versionLabel, yanked }) => `${versionLabel}${yanked ? ' (yanked)' : ''}`,
-    plain: ({ versionLabel }) => versionLabel,
+    cell: ({ versionLabel }) => versionLabel,
   },
   {
     title: 'DEPLOYED',
@@ -108,3 +121,8 @@ const columns = (now: number): readonly TableColumn<VersionView>[] => [
   { title: 'BY', cell: ({ publishedBy }) => publishedBy },
   { title: 'DIGEST', cell: ({ digest }) => digest.replace('sha256:', '').slice(0, 8), plain: ({ digest }) => digest },
 ]
+
+/** Shown where a version is yanked. */
+const YANKED: TableColumn<VersionView> = { title: 'YANKED', cell: (view) => (view.yanked ? yankOf(view) : '') }
+
+const yankOf = ({ yankReason }: VersionView): string => yankReason ?? 'yes'

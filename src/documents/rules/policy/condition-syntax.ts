@@ -7,6 +7,7 @@ import type { Document } from '../../text/document.ts'
 import { segmentsOf } from '../../text/pointer.ts'
 import type { ReportFault, LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
+import { rewrittenText } from '../../workspace/wrong-forms.ts'
 
 export const policyConditionSyntax: LintRule = {
   name: 'policy/condition-syntax',
@@ -58,6 +59,17 @@ function meant(document: Document, { pointer, message, unknownKey }: ConditionPr
           `There is no operator "${found.value}". Did you mean "${near}"?`,
           { fix: replaceScalarFix(found, near) },
         ]
+  }
+  const rewritten = typeof found.value === 'string' ? rewrittenText(pointer, found.value) : undefined
+  if (rewritten !== undefined) {
+    const { text, description } = rewritten
+    // Flow style of YAML is no JSON; a text of several lines keeps what its author saw in it.
+    const isReplaced = !found.path.endsWith('.json') && found.range.start.line === found.range.end.line
+    return [
+      found,
+      message,
+      { fix: { description, edits: isReplaced ? [{ path: found.path, range: found.range, text }] : [] } },
+    ]
   }
   if (unknownKey !== true) return [found, message]
   const place = { ...found, range: found.keyRange }
