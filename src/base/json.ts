@@ -14,21 +14,73 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
  * @throws TypeError for a number that JSON cannot express (NaN, infinities) or any other value outside JSON
  */
 export function canonicalJson(value: unknown): string {
-  if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value)
-  if (typeof value === 'number') {
-    if (!Number.isFinite(value)) throw new TypeError(`${value} is no JSON number.`)
-    return JSON.stringify(value)
+  // `JSON.stringify` writes the canonical text of a value whose keys are in order, many times faster than code of our own.
+  const sorted = sortKeys(value)
+  return sorted === UNSORTABLE ? writeCanonical(value) : JSON.stringify(sorted)
+}
+
+/** `sortKeys` returns it for a value that has no equal whose own order of keys is the canonical one. */
+const UNSORTABLE = Symbol('unsortable')
+
+/** The value itself when all its keys are in order, else a copy in which they are. */
+function sortKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return isJsonLeaf(value) ? value : refuseLeaf(value)
+  return Array.isArray(value) ? sortKeysOfItems(value) : sortKeysOfObject(value)
+}
+
+function sortKeysOfItems(value: readonly unknown[]): unknown {
+  let sorted: unknown[] | undefined
+  for (let at = 0; at < value.length; at++) {
+    const each = value[at] ?? null
+    const copy = sortKeys(each)
+    if (copy === UNSORTABLE) return UNSORTABLE
+    if (copy !== each) (sorted ??= [...value])[at] = copy
   }
-  if (Array.isArray(value)) return `[${value.map((each) => canonicalJson(each ?? null)).join(',')}]`
-  if (typeof value === 'object') {
-    const members = Object.entries(value)
-      .filter(([, each]) => each !== undefined)
-      // The default comparison of strings is by UTF-16 code unit, as RFC 8785 requires.
-      .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-      .map(([key, each]) => `${JSON.stringify(key)}:${canonicalJson(each)}`)
-    return `{${members.join(',')}}`
+  return sorted ?? value
+}
+
+/** Whole numbers: JavaScript lists such keys first and by their value. */
+const INDEX = /^\d+$/
+
+function sortKeysOfObject(value: object): unknown {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return UNSORTABLE
+  let last: string | undefined
+  let isSorted = true
+  let copies: Map<string, unknown> | undefined
+  for (const key in value) {
+    const each = (value as Readonly<Record<string, unknown>>)[key]
+    // Compared by UTF-16 code unit, as RFC 8785 requires.
+    if (last !== undefined && key < last) isSorted = false
+    last = key
+    if (each === undefined) continue
+    const copy = sortKeys(each)
+    if (copy === UNSORTABLE) return UNSORTABLE
+    if (copy !== each) (copies ??= new Map()).set(key, copy)
   }
-  throw new TypeError(`A ${typeof value} is no JSON value.`)
+  if (isSorted && !copies) return value
+  const keys = Object.keys(value).sort()
+  if (keys.some((key) => INDEX.test(key))) return UNSORTABLE
+  return Object.fromEntries(
+    keys.map((key) => [key, copies?.get(key) ?? (value as Readonly<Record<string, unknown>>)[key]]),
+  )
+}
+
+function writeCanonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return isJsonLeaf(value) ? JSON.stringify(value) : refuseLeaf(value)
+  if (Array.isArray(value)) return `[${value.map((each) => writeCanonical(each ?? null)).join(',')}]`
+  const members = Object.entries(value)
+    .filter(([, each]) => each !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    .map(([key, each]) => `${JSON.stringify(key)}:${writeCanonical(each)}`)
+  return `{${members.join(',')}}`
+}
+
+const isJsonLeaf = (value: unknown): boolean =>
+  value === null || typeof value === 'boolean' || typeof value === 'string' || Number.isFinite(value)
+
+function refuseLeaf(value: unknown): never {
+  throw new TypeError(typeof value === 'number' ? `${value} is no JSON number.` : `A ${typeof value} is no JSON value.`)
 }
 
 /** Maximum nesting of external values. They are stored inside other values, and SQLite allows 1,000 levels in all. */
@@ -37,10 +89,13 @@ export const MAX_JSON_LEVELS = 256
 /** Error message of `parseJson` for deeper nesting. */
 export const NESTING_ERROR = `nested deeper than ${MAX_JSON_LEVELS} levels`
 
-export const isTooDeep = (value: unknown, levels = MAX_JSON_LEVELS): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (levels === 0 || Object.values(value).some((each) => isTooDeep(each, levels - 1)))
+export function isTooDeep(value: unknown, levels = MAX_JSON_LEVELS): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  // Without a list of the values: one body may have 500,000 of them.
+  for (const key in value) if (isTooDeep((value as Readonly<Record<string, unknown>>)[key], levels - 1)) return true
+  return false
+}
 
 /**
  * Parses JSON written by models, tools and people: the only parser for external values.

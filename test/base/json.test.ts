@@ -49,3 +49,34 @@ test('JSON from outside has at most 256 levels', () => {
   expect(() => parseJson(nested(258))).toThrow(new SyntaxError('nested deeper than 256 levels'))
   expect(() => parseJson(nested(400_000))).toThrow(new SyntaxError('nested deeper than 256 levels'))
 })
+
+test('canonical text is that of the definition, whatever the order and kind of the keys', () => {
+  /** RFC 8785 as its section 3.2 says it, in no way fast. */
+  const defined = (value: unknown): string => {
+    if (Array.isArray(value)) return `[${value.map(defined).join(',')}]`
+    if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+    const members = value as Record<string, unknown>
+    const keys = Object.keys(members).sort()
+    return `{${keys.map((key) => `${JSON.stringify(key)}:${defined(members[key])}`).join(',')}}`
+  }
+  const key = fc.oneof(fc.string(), fc.constantFrom('10', '9', '1', '__proto__', 'b', 'a', 'toJSON', '\ud800'))
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 4 }, fc.jsonValue(), fc.array(tie('value')), fc.dictionary(key, tie('value'))),
+  }))
+  fc.assert(
+    fc.property(value, (each) => {
+      expect(canonicalJson(each)).toBe(defined(each))
+    }),
+  )
+})
+
+test('canonical text leaves out what is undefined, and asks no object for its own text', () => {
+  expect(canonicalJson({ b: undefined, a: [undefined, 1] })).toBe('{"a":[null,1]}')
+  expect(canonicalJson({ at: new Date(0) })).toBe('{"at":{}}')
+  expect(() => canonicalJson({ toJSON: () => 1 })).toThrow('A function is no JSON value.')
+})
+
+test('canonical text of a deep value takes no longer than its size asks for', () => {
+  const deep = '{"b":'.repeat(200) + '1' + ',"a":1}'.repeat(200)
+  expect(canonicalJson(JSON.parse(deep))).toBe('{"a":1,"b":'.repeat(200) + '1' + '}'.repeat(200))
+})

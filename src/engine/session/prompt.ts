@@ -112,9 +112,15 @@ export function firstMessage(input: JsonObject): string {
 
 /** Leaf names of the files marked anywhere in a value, in order. */
 export function filesIn(value: JsonValue): readonly string[] {
-  if (isFileRef(value)) return [value.filename]
-  if (Array.isArray(value)) return value.flatMap(filesIn)
-  return isJsonObject(value) ? Object.values(value).flatMap(filesIn) : []
+  const names: string[] = []
+  const visit = (each: JsonValue): void => {
+    if (typeof each !== 'object' || each === null) return
+    if (isFileRef(each)) names.push(each.filename)
+    else if (Array.isArray(each)) each.forEach(visit)
+    else for (const key in each) visit(each[key]!)
+  }
+  visit(value)
+  return names
 }
 
 /** Leaf names of the files that user messages carry. */
