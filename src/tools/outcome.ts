@@ -1,3 +1,4 @@
+import { giveWay, startWork } from '../base/event-loop.ts'
 import { InexactNumberError } from '../base/exact-number.ts'
 import { MAX_JSON_LEVELS, parseJson, NESTING_ERROR, type JsonValue } from '../base/json.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type InvocationBody, type ToolOutcome } from './tool.ts'
@@ -41,7 +42,15 @@ const decodeBeginning = (bytes: Uint8Array): string =>
   new TextDecoder().decode(bytes.subarray(0, MAX_OUTPUT_BYTES), { stream: true })
 
 /** Parses the output of a tool as its result; empty output is null. Output that is too long becomes its beginning as text. */
-export function parseResult(output: Uint8Array, durationMs: number): ToolOutcome {
+export async function parseResult(output: Uint8Array, durationMs: number): Promise<ToolOutcome> {
+  const tookLong = startWork()
+  const outcome = parseOutput(output, durationMs)
+  // Recording a large result takes as long again.
+  if (tookLong()) await giveWay()
+  return outcome
+}
+
+function parseOutput(output: Uint8Array, durationMs: number): ToolOutcome {
   if (output.byteLength > MAX_OUTPUT_BYTES) return truncatedOutcome(output, durationMs)
   const text = new TextDecoder().decode(output)
   if (text.trim() === '') return returnedOutcome(null, false, durationMs)

@@ -1,4 +1,5 @@
 /** Follows a run: its events as they are stored, and model text as it arrives. Source: decisions, section 7. */
+import { giveWay, startWork } from '../../base/event-loop.ts'
 import { fail } from '../../base/failure.ts'
 import type { RunId } from '../../base/ids.ts'
 import type { TextDelta, StoredEvent } from '../../spec/event.ts'
@@ -43,10 +44,13 @@ export async function* followRunEvents(
       // Text that arrives during the replay would be out of place.
       if (!isLive) subscription.takeDeltas(Infinity)
       // A wake-up for model text alone needs no query.
+      const tookLong = startWork()
       const page =
         seen === readAt
           ? NO_EVENTS
           : await subscription.readPage(cursor, () => store.events(run.sessionId, cursor, PAGE))
+      // Large events take as long again to be written to the reader.
+      if (tookLong()) await giveWay()
       const batch: FollowedEvent[] = []
       const addDeltas = async (deltas: readonly TextDelta[]): Promise<void> => {
         for (const delta of deltas) {

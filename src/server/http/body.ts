@@ -1,4 +1,5 @@
 /** Reads a JSON body. Size is checked while it arrives, depth before it is parsed. Source: decisions, section 2; security, S9. */
+import { giveWay, startWork } from '../../base/event-loop.ts'
 import { fail, Failure } from '../../base/failure.ts'
 import { InexactNumberError, describeInexactNumber } from '../../base/exact-number.ts'
 import { isJsonObject, jsonDepth, parseJson } from '../../base/json.ts'
@@ -31,6 +32,7 @@ export async function readJson(call: HttpRequestContext, { maxBytes, maxDepth }:
   const bytes = await (call.incoming ? readIncoming(call.incoming, maxBytes) : readStream(call.request.body, maxBytes))
   if (bytes.length === 0) return undefined
   if (type === null) throw fail('unsupported_media_type')
+  const tookLong = startWork()
   const text = decode(bytes)
   if (jsonDepth(text) > maxDepth) throw fail('invalid_json', { why: `it is nested deeper than ${maxDepth}` })
   let value: unknown
@@ -47,6 +49,8 @@ export async function readJson(call: HttpRequestContext, { maxBytes, maxDepth }:
   }
   // Searches the text first: nearly no body contains these names, and then the walk is not needed.
   if (/__proto__|constructor|\\u/.test(text)) refuseKeys(value, '')
+  // What is done with a large body takes as long again.
+  if (tookLong()) await giveWay()
   return value
 }
 
