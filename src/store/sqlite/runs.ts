@@ -6,7 +6,7 @@ import type { ErrorCode, Run, RunState, RunStatusName, RunUsage } from '../../sp
 import type { RunFilter, Store } from '../store.ts'
 import type { AgentTable } from './agents.ts'
 import { joinClauses, listClause, statementCache } from './database/filter.ts'
-import { parseOnce, toObject, toText, toValue } from './database/json-column.ts'
+import { toObject, toText, toValue } from './database/json-column.ts'
 import { endingRange, tailOf } from './database/tail.ts'
 
 export interface RunTable {
@@ -183,37 +183,26 @@ interface RunRow {
   finished_at: number | null
 }
 
-function toRun(row: RunRow): Run {
-  const input = parseOnce(() => toObject(row.input))
-  const state = parseOnce(() => JSON.parse(row.state) as RunState)
-  const output = parseOnce(() => toValue(row.output))
-  return {
-    id: row.id,
-    sessionId: row.session_id,
-    workspaceId: row.workspace_id,
-    agentId: row.agent_id,
-    agentName: row.agent_name,
-    agentVersionId: row.version_id,
-    versionLabel: row.version_label,
-    llmModel: row.llm_model,
-    parentRunId: row.parent_run_id,
-    parentCallId: row.parent_call_id,
-    depth: row.depth,
-    get input() {
-      return input()
-    },
-    get state() {
-      return state()
-    },
-    status: row.status,
-    usage: { ...NOTHING_USED, ...(JSON.parse(row.usage) as Partial<RunUsage>) },
-    lastSequence: row.last_sequence,
-    get output() {
-      return output()
-    },
-    error: row.error,
-    errorCode: row.error_code,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-  }
-}
+const toRun = (row: RunRow): Run => ({
+  id: row.id,
+  sessionId: row.session_id,
+  workspaceId: row.workspace_id,
+  agentId: row.agent_id,
+  agentName: row.agent_name,
+  agentVersionId: row.version_id,
+  versionLabel: row.version_label,
+  llmModel: row.llm_model,
+  parentRunId: row.parent_run_id,
+  parentCallId: row.parent_call_id,
+  depth: row.depth,
+  input: toObject(row.input),
+  state: JSON.parse(row.state) as RunState,
+  status: row.status,
+  usage: { ...NOTHING_USED, ...(JSON.parse(row.usage) as Partial<RunUsage>) },
+  lastSequence: row.last_sequence,
+  output: toValue(row.output),
+  error: row.error,
+  errorCode: row.error_code,
+  startedAt: row.started_at,
+  finishedAt: row.finished_at,
+})

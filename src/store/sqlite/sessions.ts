@@ -6,7 +6,7 @@ import type { Session, TriggerType } from '../../spec/session.ts'
 import type { Store, SessionUpdate } from '../store.ts'
 import type { AgentTable } from './agents.ts'
 import { joinClauses, listClause, statementCache } from './database/filter.ts'
-import { parseOnce, toObject, toText, toValue } from './database/json-column.ts'
+import { toObject, toText, toValue } from './database/json-column.ts'
 
 /** Stored values that a writer compares its update with. */
 export interface SessionFence {
@@ -155,8 +155,8 @@ const changingValues = (session: Session) =>
 const withoutInput = ({ startContext, input }: Session): JsonObject =>
   startContext['userInput'] === input ? { ...startContext, userInput: null } : startContext
 
-const withInput = (startContext: JsonObject, input: () => JsonObject): JsonObject =>
-  startContext['userInput'] === null ? { ...startContext, userInput: input() } : startContext
+const withInput = (startContext: JsonObject, input: JsonObject): JsonObject =>
+  startContext['userInput'] === null ? { ...startContext, userInput: input } : startContext
 
 // SQLite keeps the written order of a cross join: it follows the index of sessions, newest first, and not agent by agent.
 const FROM = 'from session s cross join agent a on a.n = s.agent_n'
@@ -196,8 +196,7 @@ interface SessionRow {
 }
 
 function toSession(row: SessionRow): Session {
-  const input = parseOnce(() => toObject(row.input))
-  const startContext = parseOnce(() => withInput(toObject(row.start_context), input))
+  const input = toObject(row.input)
   return {
     id: row.id,
     workspaceId: row.workspace_id,
@@ -217,12 +216,8 @@ function toSession(row: SessionRow): Session {
     runCount: row.run_count,
     output: toValue(row.output),
     error: row.error,
-    get input() {
-      return input()
-    },
-    get startContext() {
-      return startContext()
-    },
+    input,
+    startContext: withInput(toObject(row.start_context), input),
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     version: row.version,

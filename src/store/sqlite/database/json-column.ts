@@ -8,9 +8,3 @@ export const toValue = (text: string | null): JsonValue => (text === null ? null
 
 /** Parses a column that always holds an object. The cast holds because only the store writes the column. */
 export const toObject = (text: string): JsonObject => JSON.parse(text) as JsonObject
-
-/** A function that parses at its first call: many readers of a row need no value that may be as large as a request. */
-export function parseOnce<T>(parse: () => T): () => T {
-  let parsed: { readonly value: T } | undefined
-  return () => (parsed ??= { value: parse() }).value
-}
