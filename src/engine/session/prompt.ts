@@ -1,6 +1,6 @@
 /** Builds the request to the model from the steps of a run. Pure: file contents are passed in. Source: decisions, sections 4 and 11. */
 import type { RunId } from '../../base/ids.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { jsonDepth, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import {
   PAUSE_TURN,
   type CompletionRequest,
@@ -101,13 +101,21 @@ export function sentTokens(tx: SessionTransaction, id: RunId, { turn, note }: Co
 /** If the input has only this property and it is text, that text is the message. Source: decisions, section 4. */
 const MESSAGE_PROPERTIES: ReadonlySet<string> = new Set(['message', 'prompt', 'text', 'question', 'task'])
 
+/**
+ * An input whose indented text could be longer is not indented: a line for each bracket makes 40 MB of a megabyte of lists in
+ * lists. A megabyte of ordinary rows stays below it.
+ */
+const MAX_INDENTED_LENGTH = 8 * 1024 * 1024
+
 /** First user message of a run. */
 export function firstMessage(input: JsonObject): string {
   const entries = Object.entries(input)
   if (entries.length === 0) return 'Begin.'
   const [key, value] = entries[0]!
   if (entries.length === 1 && MESSAGE_PROPERTIES.has(key) && typeof value === 'string') return value
-  return JSON.stringify(input, null, 2)
+  const text = JSON.stringify(input)
+  const longest = text.length * (1 + 2 * jsonDepth(text))
+  return longest > MAX_INDENTED_LENGTH ? text : JSON.stringify(input, null, 2)
 }
 
 /** Leaf names of the files marked anywhere in a value, in order. */
