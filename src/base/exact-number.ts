@@ -75,19 +75,34 @@ export function refuseInexactNumbers(text: string): void {
   }
 }
 
+interface UnsafeNumber {
+  /** JSON pointer of the number. */
+  readonly pointer: string
+  readonly value: number
+}
+
 /** The first number of a value parsed elsewhere that may differ from what was written; undefined if there is none. */
-export function unsafeNumberIn(
-  value: unknown,
-  pointer = '',
-): { readonly pointer: string; readonly value: number } | undefined {
-  if (typeof value === 'number') return isSafeNumber(value) ? undefined : { pointer, value }
+export function unsafeNumberIn(value: unknown): UnsafeNumber | undefined {
+  if (typeof value === 'number') return isSafeNumber(value) ? undefined : { pointer: '', value }
   if (typeof value !== 'object' || value === null) return undefined
-  for (const [key, each] of Object.entries(value)) {
-    const found = typeof each === 'string' ? undefined : unsafeNumberIn(each, `${pointer}/${escapeKey(key)}`)
-    if (found) return found
-  }
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      const found = unsafeNumberIn(value[at])
+      if (found) return within(String(at), found)
+    }
+  } else
+    for (const key in value) {
+      const found = unsafeNumberIn((value as Readonly<Record<string, unknown>>)[key])
+      if (found) return within(key, found)
+    }
   return undefined
 }
+
+/** Pointers are built on the way back, so that a value without such a number costs no text. */
+const within = (key: string, { pointer, value }: UnsafeNumber): UnsafeNumber => ({
+  pointer: `/${escapeKey(key)}${pointer}`,
+  value,
+})
 
 const [QUOTE, BACKSLASH, MINUS, PLUS, POINT, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x2b, 0x2e, 0x30, 0x39]
 

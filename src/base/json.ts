@@ -38,45 +38,84 @@ export function containsJson(value: JsonValue, wanted: JsonValue): boolean {
   return canonicalJson(wanted) === canonicalJson(value)
 }
 
-/** Maximum nesting of external values. They are stored inside other values, and SQLite allows 1,000 levels in all. */
-export const MAX_JSON_LEVELS = 256
-
-/** Error message of `parseJson` for deeper nesting. */
-export const NESTING_ERROR = `nested deeper than ${MAX_JSON_LEVELS} levels`
-
-export const isTooDeep = (value: unknown, levels = MAX_JSON_LEVELS): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (levels === 0 || Object.values(value).some((each) => isTooDeep(each, levels - 1)))
-
-/**
- * Parses JSON written by models, tools and people: the only parser for external values.
- * @throws SyntaxError if it is not valid, or has more levels than `MAX_JSON_LEVELS`
- * @throws InexactNumberError if a number cannot be represented exactly
- */
-export function parseJson(text: string): JsonValue {
-  const value = JSON.parse(text) as JsonValue
-  refuseInexactNumbers(text)
-  if (isTooDeep(value)) throw new SyntaxError(NESTING_ERROR)
-  return value
+/** How deep and how large a JSON value may be. */
+export interface JsonBounds {
+  readonly maxLevels: number
+  /** Objects, lists, texts, numbers, booleans and nulls, each counted once. */
+  readonly maxValues: number
 }
 
 /**
- * Depth of the deepest bracket in JSON text, found by a scan without recursion that skips strings.
- * Recursive parsers must only get text of known depth.
+ * For values from outside. They are stored inside other values, and SQLite allows 1,000 levels in all. All steps of a run copy,
+ * search and write them; 100,000 values take some milliseconds each time, and a megabyte could hold 500,000.
  */
-export function jsonDepth(text: string): number {
+export const EXTERNAL_JSON: JsonBounds = { maxLevels: 256, maxValues: 100_000 }
+
+/** The value is valid JSON beyond a bound; the message continues a sentence: "nested deeper than 256 levels". */
+export class JsonBoundError extends SyntaxError {}
+
+/**
+ * Parses JSON written by models, tools and people: the only parser for external values.
+ * @throws JsonBoundError if it exceeds the bounds
+ * @throws SyntaxError if it is not valid
+ * @throws InexactNumberError if a number cannot be represented exactly
+ */
+export function parseJson(text: string, bounds = EXTERNAL_JSON): JsonValue {
+  const { levels, values } = measureJsonText(text)
+  if (levels > bounds.maxLevels) throw new JsonBoundError(tooManyLevels(bounds))
+  if (values > bounds.maxValues) throw new JsonBoundError(tooManyValues(bounds))
+  const value = JSON.parse(text) as JsonValue
+  refuseInexactNumbers(text)
+  return value
+}
+
+/** Says which bound a parsed value exceeds, as a `JsonBoundError` does; undefined where it exceeds none. */
+export function findExceededBound(value: unknown, bounds = EXTERNAL_JSON): string | undefined {
+  let values = 0
+  const visit = (each: unknown, levels: number): string | undefined => {
+    if (++values > bounds.maxValues) return tooManyValues(bounds)
+    if (typeof each !== 'object' || each === null) return undefined
+    if (levels === 0) return tooManyLevels(bounds)
+    for (const key in each) {
+      const exceeded = visit((each as Readonly<Record<string, unknown>>)[key], levels - 1)
+      if (exceeded !== undefined) return exceeded
+    }
+    return undefined
+  }
+  return visit(value, bounds.maxLevels)
+}
+
+const tooManyLevels = ({ maxLevels }: JsonBounds): string => `nested deeper than ${maxLevels} levels`
+
+const tooManyValues = ({ maxValues }: JsonBounds): string =>
+  `larger than ${maxValues.toLocaleString('en')} values (objects, lists, texts and numbers)`
+
+/** Depth of the deepest bracket in JSON text. Recursive parsers must only get text of known depth. */
+export const jsonDepth = (text: string): number => measureJsonText(text).levels
+
+/** Counts levels and values by a scan without recursion that skips strings. Text that is not JSON gives some numbers. */
+function measureJsonText(text: string): { readonly levels: number; readonly values: number } {
   let depth = 0
-  let deepest = 0
+  let levels = 0
+  // The root, what comes first in a list or object, and what follows a comma.
+  let values = 1
+  let isFirst = false
   let inString = false
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (inString) {
       if (code === 0x5c) at++
       else if (code === 0x22) inString = false
-    } else if (code === 0x22) inString = true
-    else if (code === 0x5b || code === 0x7b) deepest = Math.max(deepest, ++depth)
-    else if (code === 0x5d || code === 0x7d) depth--
+      continue
+    }
+    if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) continue
+    const isClosing = code === 0x5d || code === 0x7d
+    if (isFirst && !isClosing) values++
+    isFirst = code === 0x5b || code === 0x7b
+    if (isFirst) levels = Math.max(levels, ++depth)
+    else if (isClosing) depth--
+    else if (code === 0x2c) values++
+    else if (code === 0x22) inString = true
   }
-  return deepest
+  return { levels, values }
 }

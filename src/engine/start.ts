@@ -117,15 +117,33 @@ async function checkFiles({ store }: EngineParts, { workspaceId }: StartRequest,
   }
 }
 
-/** Objects marked as files, with their JSON pointers, whether or not their file name is valid. */
-function fileMarksIn(value: JsonValue, path: string): readonly { readonly path: string; readonly filename: unknown }[] {
-  if (Array.isArray(value)) return value.flatMap((each, index) => fileMarksIn(each, `${path}/${index}`))
-  if (!isJsonObject(value)) return []
-  if (value['svcFile'] === true) return [{ path, filename: value['filename'] }]
-  return Object.entries(value).flatMap(([key, each]) =>
-    fileMarksIn(each, `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`),
-  )
+interface FileMark {
+  readonly path: string
+  readonly filename: unknown
 }
+
+/** Objects marked as files, with their JSON pointers, whether or not their file name is valid. */
+function fileMarksIn(value: JsonValue, path: string): readonly FileMark[] {
+  const marks: FileMark[] = []
+  const keys: (string | number)[] = []
+  const enter = (key: string | number, each: JsonValue): void => {
+    if (typeof each !== 'object' || each === null) return
+    keys.push(key)
+    visit(each)
+    keys.pop()
+  }
+  const visit = (each: JsonValue): void => {
+    if (Array.isArray(each)) for (let at = 0; at < each.length; at++) enter(at, each[at]!)
+    else if (!isJsonObject(each)) return
+    else if (each['svcFile'] === true)
+      marks.push({ path: path + keys.map(toPointer).join(''), filename: each['filename'] })
+    else for (const key in each) enter(key, each[key]!)
+  }
+  visit(value)
+  return marks
+}
+
+const toPointer = (key: string | number): string => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 /** Fails early for a missing provider or secret, for every agent whose version is already fixed. */
 async function checkConfiguration(

@@ -68,7 +68,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
 const STREAMED: ReadonlySet<string> = new Set<OwnOperatorRoute>(['GET /files/content', 'GET /logs', 'POST /backup'])
 
 /** A whole compiled bundle travels in one body (bundles, section 2: 32 MiB of sources), schemas nested in it. */
-const BODY: BodyLimits = { maxBytes: 64 * 1024 * 1024, maxDepth: 256 }
+const BODY: BodyLimits = { maxBytes: 64 * 1024 * 1024, maxLevels: 256, maxValues: Infinity }
 
 export interface OperatorApp {
   /** The application without a socket. */

@@ -18,11 +18,7 @@ export function checkValue(schema: JsonSchema, value: unknown): readonly Invalid
   if (schema === true) return []
   const usable = usableSchema(schema)
   if ('problem' in usable) return [uncheckable(usable.problem)]
-  if (!knownResults || !usable.mayBeLong(value)) return usable.check(value)
-  const check = new LongCheck(usable, value)
-  const result = knownResults.get(check.key)
-  if (result) return result
-  throw check
+  return knownResults?.find(usable, value) ?? usable.check(value)
 }
 
 /** Like `checkValue`, but a check that may take long runs in another thread. */
@@ -46,15 +42,15 @@ export async function checkForeignSchema(schema: JsonSchema): Promise<string | u
 const UNCHECKABLE = uncheckable('').message
 
 /** Results of long checks for the work in progress; undefined outside `workWithChecks`. */
-let knownResults: Map<string, readonly InvalidPlace[]> | undefined
+let knownResults: CheckResults | undefined
 
 /**
  * Runs synchronous work that calls `checkValue`. A check that may take long aborts the work with an exception, runs in another
- * thread, and the work starts again with the result. The work must therefore have no effects and must not swallow exceptions
- * that it does not know.
+ * thread, and the work starts again with the result. The work must therefore have no effects, must not swallow exceptions
+ * that it does not know, and must not change a value that it checks.
  */
 export async function workWithChecks<T>(work: () => T): Promise<T> {
-  const known = new Map<string, readonly InvalidPlace[]>()
+  const known = new CheckResults()
   for (;;) {
     let check: LongCheck
     try {
@@ -66,7 +62,34 @@ export async function workWithChecks<T>(work: () => T): Promise<T> {
     } finally {
       knownResults = undefined
     }
-    known.set(check.key, await check.run())
+    known.add(check, await check.run())
+  }
+}
+
+class CheckResults {
+  readonly #byText = new Map<string, readonly InvalidPlace[]>()
+  /** Also by the value itself: writing the text of a large value at every repetition of the work would block the event loop. */
+  readonly #byValue = new Map<unknown, Map<string, readonly InvalidPlace[]>>()
+
+  /**
+   * The result of a check that may take long; undefined for any other check.
+   * @throws LongCheck when there is no result yet
+   */
+  find(schema: SizedSchema, value: unknown): readonly InvalidPlace[] | undefined {
+    const known = this.#byValue.get(value)?.get(schema.digest)
+    if (known) return known
+    if (!schema.mayBeLong(value)) return undefined
+    const check = new LongCheck(schema, value)
+    const result = this.#byText.get(check.key)
+    if (!result) throw check
+    this.add(check, result)
+    return result
+  }
+
+  add({ key, digest, value }: LongCheck, result: readonly InvalidPlace[]): void {
+    this.#byText.set(key, result)
+    const results = this.#byValue.get(value) ?? new Map<string, readonly InvalidPlace[]>()
+    this.#byValue.set(value, results.set(digest, result))
   }
 }
 
@@ -76,10 +99,14 @@ export const isLongCheck = (error: unknown): error is LongCheck => error instanc
 /** Thrown to abort the work that needs the result of a long check. */
 class LongCheck extends Error {
   readonly key: string
+  readonly digest: string
+  readonly value: unknown
   readonly #order: CheckOrder
 
   constructor({ schema, digest }: SizedSchema, value: unknown) {
     super('A check that may take long has no result yet.')
+    this.digest = digest
+    this.value = value
     const text = JSON.stringify(value)
     this.#order = { schema: JSON.stringify(schema), value: text }
     this.key = `${digest} ${createHash('sha256').update(text).digest('base64')}`

@@ -89,7 +89,7 @@ export async function runCommand(
         true,
         took,
       )
-    return parseResult(stdout(), took)
+    return await parseResult(stdout(), took)
   } finally {
     limit.release()
   }

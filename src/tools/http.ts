@@ -49,7 +49,7 @@ export async function callHttp(
         took,
       )
     }
-    return parseResult(body, took)
+    return await parseResult(body, took)
   } catch (error) {
     if (isUnsent(error) && signal.aborted)
       return { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }

@@ -95,16 +95,32 @@ export async function connectMcp(
     throw error
   }
 
+  /** Waits for the answer to a request, which carries the attempt in its headers, and fails when the answer breaks off. */
+  async function untilAnswered<T>(attempt: string, request: () => Promise<T>): Promise<T> {
+    const broken = new Promise<never>((_, reject) => {
+      // Deferred, because an answer that arrived with the end of the stream is delivered first.
+      onEnd.set(attempt, () => void setImmediate(() => reject(new Error('The answer broke off.'))))
+    })
+    try {
+      return await Promise.race([request(), broken])
+    } finally {
+      onEnd.delete(attempt)
+    }
+  }
+
   let tools: ReadonlyMap<string, Tool> | undefined
+  let pages = 0
   const listed = new Set<string>()
   const list = async (callOptions: CallOptions): Promise<ReadonlyMap<string, Tool>> => {
     const found = new Map<string, Tool>()
     let cursor: string | undefined
     for (let page = 0; page < MAX_PAGES; page++) {
-      const answer = await client.listTools(cursor === undefined ? {} : { cursor }, {
-        ...callOptions,
-        cacheMode: 'refresh',
-      })
+      const attempt = `list-${++pages}`
+      const headers = { [ATTEMPT_HEADER]: attempt }
+      const params = cursor === undefined ? {} : { cursor }
+      const answer = await untilAnswered(attempt, () =>
+        client.listTools(params, { ...callOptions, headers, cacheMode: 'refresh' }),
+      )
       for (const tool of answer.tools) found.set(tool.name, tool)
       cursor = answer.nextCursor
       if (cursor === undefined) break
@@ -112,21 +128,11 @@ export async function connectMcp(
     return found
   }
   return {
-    async call(params, attempt, callHeaders, callOptions) {
-      const broken = new Promise<never>((_, reject) => {
-        // Deferred, because an answer that arrived with the end of the stream is delivered first.
-        onEnd.set(attempt, () => void setImmediate(() => reject(new Error('The answer broke off.'))))
-      })
-      try {
-        const answer = client.callTool(params, {
-          ...callOptions,
-          headers: { ...callHeaders, [ATTEMPT_HEADER]: attempt },
-        })
-        return (await Promise.race([answer, broken])) as CallToolResult
-      } finally {
-        onEnd.delete(attempt)
-      }
-    },
+    call: (params, attempt, callHeaders, callOptions) =>
+      untilAnswered(attempt, async () => {
+        const options = { ...callOptions, headers: { ...callHeaders, [ATTEMPT_HEADER]: attempt } }
+        return (await client.callTool(params, options)) as CallToolResult
+      }),
     async toolsFor(runId, callOptions) {
       if (tools && (runId === undefined || listed.has(runId))) return tools
       tools = await list(callOptions)
@@ -159,6 +165,12 @@ const abortOf = (signal: AbortSignal): Promise<never> =>
 /** Larger than a result may be, because an answer wraps a result. */
 const MAX_ANSWER_BYTES = 4 * MAX_OUTPUT_BYTES
 
+/** One page of tools. The client reads it in one piece, and a schema of more than 64 KiB is refused anyway. */
+const MAX_LIST_BYTES = 512 * 1024
+
+const maxBytesOf = ({ body }: RequestInit): number =>
+  typeof body === 'string' && body.includes('"method":"tools/list"') ? MAX_LIST_BYTES : MAX_ANSWER_BYTES
+
 /**
  * Limits the size of answers to POST requests. The stream of notifications (GET) is unlimited by design.
  * @param open receives a controller for the request until its answer has ended; aborting it ends the answer
@@ -186,11 +198,12 @@ async function boundedFetch(
     if (!response?.body) ended()
   }
   if (response.body === null) return response
+  const maxBytes = maxBytesOf(init)
   let bytes = 0
   const bounded = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes += chunk.byteLength
-      if (bytes > MAX_ANSWER_BYTES) controller.error(new Error(`The answer is larger than ${MAX_ANSWER_BYTES} bytes.`))
+      if (bytes > maxBytes) controller.error(new Error(`The answer is larger than ${maxBytes} bytes.`))
       else controller.enqueue(chunk)
     },
   })

@@ -6,7 +6,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
 import type { Clock } from '../base/clock.ts'
 import { InexactNumberError, unsafeNumberIn } from '../base/exact-number.ts'
-import { isTooDeep, parseJson, type JsonObject, type JsonValue } from '../base/json.ts'
+import { findExceededBound, parseJson, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { Redactor } from '../base/secret.ts'
 import { isUnsent, type FetchFunction } from '../base/transport.ts'
 import { innermostMessage } from '../base/innermost-cause.ts'
@@ -17,7 +17,7 @@ import { ATTEMPT_HEADER, connectMcp, type CallOptions, type McpConnection } from
 import { mcpCredentials, missingSecret } from './mcp-credentials.ts'
 import { digestOfTool } from './listed-tool.ts'
 import { toListedTool } from './mcp-listing.ts'
-import { truncatedOutcome, withDeadline, inexactNumberOutcome, returnedOutcome, tooDeepOutcome } from './outcome.ts'
+import { truncatedOutcome, withDeadline, inexactNumberOutcome, returnedOutcome, exceededOutcome } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface McpServers {
@@ -289,7 +289,8 @@ function toOutcome(result: CallToolResult, durationMs: number): ToolOutcome {
         : content
   ) as JsonValue | InexactNumberError
   if (value instanceof InexactNumberError) return inexactNumberOutcome(value, texts.join('\n'), durationMs)
-  if (isTooDeep(value)) return tooDeepOutcome(durationMs)
+  const exceeded = findExceededBound(value)
+  if (exceeded !== undefined) return exceededOutcome(exceeded, durationMs)
   // The SDK parsed the structured content and may have changed a number.
   const unsafe = unsafeNumberIn(value)
   if (unsafe)

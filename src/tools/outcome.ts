@@ -1,5 +1,6 @@
+import { giveWay, startWork } from '../base/event-loop.ts'
 import { InexactNumberError } from '../base/exact-number.ts'
-import { MAX_JSON_LEVELS, parseJson, NESTING_ERROR, type JsonValue } from '../base/json.ts'
+import { JsonBoundError, parseJson, type JsonValue } from '../base/json.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type InvocationBody, type ToolOutcome } from './tool.ts'
 
 /** The JSON that command and http tools receive: the call, its idempotency key, and the run that made it. */
@@ -41,7 +42,15 @@ const decodeBeginning = (bytes: Uint8Array): string =>
   new TextDecoder().decode(bytes.subarray(0, MAX_OUTPUT_BYTES), { stream: true })
 
 /** Parses the output of a tool as its result; empty output is null. Output that is too long becomes its beginning as text. */
-export function parseResult(output: Uint8Array, durationMs: number): ToolOutcome {
+export async function parseResult(output: Uint8Array, durationMs: number): Promise<ToolOutcome> {
+  const tookLong = startWork()
+  const outcome = parseOutput(output, durationMs)
+  // Recording a large result takes as long again.
+  if (tookLong()) await giveWay()
+  return outcome
+}
+
+function parseOutput(output: Uint8Array, durationMs: number): ToolOutcome {
   if (output.byteLength > MAX_OUTPUT_BYTES) return truncatedOutcome(output, durationMs)
   const text = new TextDecoder().decode(output)
   if (text.trim() === '') return returnedOutcome(null, false, durationMs)
@@ -49,7 +58,7 @@ export function parseResult(output: Uint8Array, durationMs: number): ToolOutcome
     return returnedOutcome(parseJson(text), false, durationMs)
   } catch (error) {
     if (error instanceof InexactNumberError) return inexactNumberOutcome(error, text, durationMs)
-    if ((error as SyntaxError).message === NESTING_ERROR) return tooDeepOutcome(durationMs)
+    if (error instanceof JsonBoundError) return exceededOutcome(error.message, durationMs)
     return unusableOutcome(`its output is not JSON: ${text.trim().slice(0, 500)}`, durationMs)
   }
 }
@@ -58,9 +67,9 @@ export function parseResult(output: Uint8Array, durationMs: number): ToolOutcome
 export const inexactNumberOutcome = (error: InexactNumberError, text: string, durationMs: number): ToolOutcome =>
   unusableOutcome(`its output is refused: ${error.message}. It wrote: ${text.trim().slice(0, 2000)}`, durationMs)
 
-/** For a result that is nested too deep to be stored. */
-export const tooDeepOutcome = (durationMs: number): ToolOutcome =>
-  unusableOutcome(`its output is nested deeper than ${MAX_JSON_LEVELS} levels.`, durationMs)
+/** For a result beyond a bound of JSON, as `JsonBoundError` names it. */
+export const exceededOutcome = (bound: string, durationMs: number): ToolOutcome =>
+  unusableOutcome(`its output is ${bound}.`, durationMs)
 
 /**
  * A signal that fires with the caller's signal or after `timeoutMs`; `timedOut` tells which of the two it was.

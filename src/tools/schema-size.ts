@@ -1,4 +1,4 @@
-import { isJsonObject, isTooDeep } from '../base/json.ts'
+import { EXTERNAL_JSON, findExceededBound, isJsonObject } from '../base/json.ts'
 import { patternGrowth, type PatternGrowth } from '../base/pattern-growth.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 
@@ -42,7 +42,8 @@ const FORMAT_GROWTH: PatternGrowth = { degree: 2, reach: Infinity }
 /** Measures the cost of a check against the schema, or returns why the schema must not be used. */
 export function measureSchema(schema: JsonSchema): SchemaSize | SchemaProblem {
   // A deeper schema would overflow the stack when it is serialized or walked.
-  if (isTooDeep(schema)) return { problem: TOO_DEEP, about: 'size', refs: [] }
+  if (findExceededBound(schema, { ...EXTERNAL_JSON, maxValues: Infinity }) !== undefined)
+    return { problem: TOO_DEEP, about: 'size', refs: [] }
   if (Buffer.byteLength(JSON.stringify(schema)) > MAX_BYTES)
     return { problem: `the schema is larger than ${MAX_BYTES} bytes`, about: 'size', refs: [] }
   return new SchemaWalk(schema).measure()

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import { firstMessage } from '../../src/engine/session/input.ts'
 import { toRequest } from '../../src/engine/session/prompt.ts'
 import type { Run } from '../../src/spec/run.ts'
 import type { RunStep, StepType } from '../../src/spec/step.ts'
@@ -42,4 +43,11 @@ test('puts results after their calls in order, and then the messages that the us
     { role: 'tool', callId: 'b', name: 'ask_user', content: 'This', isError: false },
     { role: 'user', parts: [{ type: 'text', text: 'File a.txt:\nbody' }] },
   ])
+})
+
+test('an input of deep lists is not indented, which would make its text forty times as long', () => {
+  const nested = JSON.parse('['.repeat(40) + ']'.repeat(40)) as JsonValue
+  const input = { lists: Array.from({ length: 2000 }, () => nested) }
+  expect(firstMessage(input)).toBe(JSON.stringify(input))
+  expect(firstMessage({ lists: [nested] })).toBe(JSON.stringify({ lists: [nested] }, null, 2))
 })

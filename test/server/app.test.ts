@@ -109,7 +109,7 @@ test.each([
     'application/json',
     400,
     'invalid_json',
-    'The body is not valid JSON: it is nested deeper than 64.',
+    'The body is not valid JSON: it is nested deeper than 64 levels.',
   ],
   [
     `{"input":{"a":"${'x'.repeat(1024 * 1024)}"}}`,

@@ -1,7 +1,7 @@
 /** The tool or agent that a call would reach, and whether its arguments fit. */
 import { InexactNumberError, describeInexactNumber, unsafeNumberIn } from '../../base/exact-number.ts'
 import type { InvalidPlace } from '../../base/failure.ts'
-import { isJsonObject, MAX_JSON_LEVELS, parseJson, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { EXTERNAL_JSON, isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { factsOfAgent, factsOfTool } from '../../policy/callee-facts.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'
 import { delegationSchema } from '../../spec/delegation.ts'
@@ -60,7 +60,8 @@ export function findArgumentProblems(target: CallTarget, value: JsonValue): read
   if (typeof value['$unparsed'] === 'string') {
     const inexact = findInexactNumber(value['$unparsed'])
     if (inexact) return [inexact]
-    const message = `must be a JSON object; what was sent is not valid JSON or has more than ${MAX_JSON_LEVELS} levels`
+    const { maxLevels, maxValues } = EXTERNAL_JSON
+    const message = `must be a JSON object of at most ${maxLevels} levels and ${maxValues.toLocaleString('en')} values; what was sent is not`
     return [{ path: '', message }]
   }
   // A number parsed by an SDK may differ from the one that the model wrote.

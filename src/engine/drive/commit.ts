@@ -1,4 +1,5 @@
 /** Applies a batch of mailbox items to a session and saves what they change, in one store transaction. */
+import { giveWay, startWork } from '../../base/event-loop.ts'
 import { isFailure } from '../../base/failure.ts'
 import type { Log } from '../../base/log.ts'
 import type { Store } from '../../store/store.ts'
@@ -38,9 +39,14 @@ export async function commitBatch(
   batch: readonly MailboxItem[],
   readContext: () => TransitionContext,
 ): Promise<readonly AppliedItem[] | undefined> {
-  const { tx, applied } = await workWithChecks(() => applyBatch(log, live, readContext(), batch))
+  const { tx, applied, tookLong } = await workWithChecks(() => {
+    const tookLong = startWork()
+    return { ...applyBatch(log, live, readContext(), batch), tookLong: tookLong() }
+  })
   const update = tx.toUpdate()
   if (!update) return applied
+  // A save writes what the work made, which then takes long as well.
+  if (tookLong) await giveWay()
   try {
     await store.save(update)
   } catch (error) {

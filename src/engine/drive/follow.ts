@@ -1,6 +1,7 @@
 /** Follows a run: its events as they are stored, and model text as it arrives. Source: decisions, section 7. */
+import { giveWay, startWork } from '../../base/event-loop.ts'
 import { fail } from '../../base/failure.ts'
-import type { RunId } from '../../base/ids.ts'
+import type { RunId, SessionId } from '../../base/ids.ts'
 import type { TextDelta, StoredEvent } from '../../spec/event.ts'
 import { isTerminal, type Run } from '../../spec/run.ts'
 import type { Store } from '../../store/store.ts'
@@ -26,27 +27,26 @@ export async function* followRunEvents(
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<readonly FollowedEvent[]> {
-  const run = await store.run(id)
-  if (!run) throw fail('not_found', { what: 'run' })
-  const family = await createRunFamily(store, run)
-  const isLast = (event: StoredEvent): boolean =>
-    run.depth === 0 ? LAST_OF_SESSION.has(event.subject) : event.runId === id && LAST_OF_RUN.has(event.subject)
-  const subscription = notifier.subscribe(run.sessionId)
+  const { sessionId, isRoot, hasEnded } = await readFollowedRun(store, id, after)
+  const family = await createRunFamily(store, { id, sessionId, isRoot })
+  const isLast = isLastEvent(id, isRoot)
+  const subscription = notifier.subscribe(sessionId)
   let cursor = after
   let isLive = false
   /** Notifications counted before the last page was read. */
   let readAt = -1
   try {
-    if (await hasEnded(store, run, after, isLast)) return
+    if (hasEnded) return
     while (!signal.aborted) {
       const seen = subscription.count() // before the read: an event stored meanwhile notifies again
       // Text that arrives during the replay would be out of place.
       if (!isLive) subscription.takeDeltas(Infinity)
       // A wake-up for model text alone needs no query.
+      const tookLong = startWork()
       const page =
-        seen === readAt
-          ? NO_EVENTS
-          : await subscription.readPage(cursor, () => store.events(run.sessionId, cursor, PAGE))
+        seen === readAt ? NO_EVENTS : await subscription.readPage(cursor, () => store.events(sessionId, cursor, PAGE))
+      // Large events take as long again to be written to the reader.
+      if (tookLong()) await giveWay()
       const batch: FollowedEvent[] = []
       const addDeltas = async (deltas: readonly TextDelta[]): Promise<void> => {
         for (const delta of deltas) {
@@ -79,14 +79,32 @@ export async function* followRunEvents(
   }
 }
 
-/** True when the last event of the run is at or before the cursor. */
-async function hasEnded(
+/** What a reader keeps of its run: the run itself, with its input, may be large, and thousands may read it. */
+interface FollowedRun {
+  readonly id: RunId
+  readonly sessionId: SessionId
+  readonly isRoot: boolean
+}
+
+async function readFollowedRun(
   store: Store,
-  run: Run,
+  id: RunId,
   after: number,
-  isLast: (event: StoredEvent) => boolean,
-): Promise<boolean> {
+): Promise<FollowedRun & { readonly hasEnded: boolean }> {
+  const run = await store.run(id)
+  if (!run) throw fail('not_found', { what: 'run' })
+  return { id, sessionId: run.sessionId, isRoot: run.depth === 0, hasEnded: await isReadToEnd(store, run, after) }
+}
+
+const isLastEvent =
+  (id: RunId, isRoot: boolean) =>
+  ({ runId, subject }: StoredEvent): boolean =>
+    isRoot ? LAST_OF_SESSION.has(subject) : runId === id && LAST_OF_RUN.has(subject)
+
+/** True when the last event of the run is at or before the cursor. */
+async function isReadToEnd(store: Store, run: Run, after: number): Promise<boolean> {
   if (after === 0 || !isTerminal(run.status)) return false
+  const isLast = isLastEvent(run.id, run.depth === 0)
   for (let cursor = after; ;) {
     const page = await store.events(run.sessionId, cursor, PAGE)
     if (page.some(isLast)) return false
@@ -102,8 +120,8 @@ interface RunFamily {
 }
 
 /** A run and its descendants. Runs are only ever added, so their parents are read again only for an unknown run. */
-async function createRunFamily(store: Store, run: Run): Promise<RunFamily> {
-  if (run.depth === 0) return { isWholeSession: true, has: () => Promise.resolve(true) }
+async function createRunFamily(store: Store, run: FollowedRun): Promise<RunFamily> {
+  if (run.isRoot) return { isWholeSession: true, has: () => Promise.resolve(true) }
   let parents = new Map<RunId, RunId | null>()
   const read = async (): Promise<void> => {
     parents = new Map((await store.runsOfSession(run.sessionId)).map((each) => [each.id, each.parentRunId]))

@@ -108,10 +108,10 @@ const refuseValue = (what: string): Failure => fail('invalid_value', { what })
 export function isRepetition(task: TaskRecord, answer: GivenAnswer): boolean {
   if (task.kind === 'approval' || task.kind === 'escalation') {
     if (task.kind === 'escalation' && answer.approved === undefined) return false
-    const edited = editedArguments(answer)
-    if (edited && canonicalJson(edited) !== canonicalJson(task.arguments ?? null)) return false
     const mine = task.votes.find((each) => each.approver === approverOf(answer.by))
-    return mine !== undefined && mine.approved === (answer.approved ?? true)
+    if (mine?.approved !== (answer.approved ?? true)) return false
+    const edited = editedArguments(answer)
+    return !edited || canonicalJson(edited) === canonicalJson(task.arguments ?? null)
   }
   const given = task.answer
   return (

@@ -1,25 +1,27 @@
 /** Reads a JSON body. Size is checked while it arrives, depth before it is parsed. Source: decisions, section 2; security, S9. */
+import { giveWay, startWork } from '../../base/event-loop.ts'
 import { fail, Failure } from '../../base/failure.ts'
 import { InexactNumberError, describeInexactNumber } from '../../base/exact-number.ts'
-import { isJsonObject, jsonDepth, parseJson } from '../../base/json.ts'
+import { EXTERNAL_JSON, isJsonObject, JsonBoundError, parseJson, type JsonBounds } from '../../base/json.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { AsyncReadable, HttpRequestContext } from './route.ts'
 
-export interface BodyLimits {
+export interface BodyLimits extends JsonBounds {
   readonly maxBytes: number
-  readonly maxDepth: number
 }
 
 export const apiBody = ({ limits }: ProjectConfig): BodyLimits => ({
   maxBytes: limits?.max_body_bytes ?? 1024 * 1024,
-  maxDepth: 64,
+  maxLevels: 64,
+  maxValues: EXTERNAL_JSON.maxValues,
 })
 
 /**
  * The parsed body; undefined when there is none.
  * @throws Failure `unsupported_media_type`, `body_too_large`, `invalid_json`, `validation_failed`
  */
-export async function readJson(call: HttpRequestContext, { maxBytes, maxDepth }: BodyLimits): Promise<unknown> {
+export async function readJson(call: HttpRequestContext, limits: BodyLimits): Promise<unknown> {
+  const { maxBytes } = limits
   const type = call.request.headers.get('content-type')
   if (type !== null && !isJsonType(type)) throw fail('unsupported_media_type')
   const coding = call.request.headers.get('content-encoding')?.toLowerCase() ?? 'identity'
@@ -31,11 +33,11 @@ export async function readJson(call: HttpRequestContext, { maxBytes, maxDepth }:
   const bytes = await (call.incoming ? readIncoming(call.incoming, maxBytes) : readStream(call.request.body, maxBytes))
   if (bytes.length === 0) return undefined
   if (type === null) throw fail('unsupported_media_type')
+  const tookLong = startWork()
   const text = decode(bytes)
-  if (jsonDepth(text) > maxDepth) throw fail('invalid_json', { why: `it is nested deeper than ${maxDepth}` })
   let value: unknown
   try {
-    value = parseJson(text)
+    value = parseJson(text, limits)
   } catch (error) {
     if (error instanceof InexactNumberError)
       throw fail(
@@ -43,10 +45,14 @@ export async function readJson(call: HttpRequestContext, { maxBytes, maxDepth }:
         { what: `The body is refused: ${error.message}.` },
         { details: [{ path: error.pointer, message: describeInexactNumber(error.written) }] },
       )
-    throw fail('invalid_json', { why: 'it cannot be parsed' })
+    throw fail('invalid_json', {
+      why: error instanceof JsonBoundError ? `it is ${error.message}` : 'it cannot be parsed',
+    })
   }
   // Searches the text first: nearly no body contains these names, and then the walk is not needed.
   if (/__proto__|constructor|\\u/.test(text)) refuseKeys(value, '')
+  // What is done with a large body takes as long again.
+  if (tookLong()) await giveWay()
   return value
 }
 

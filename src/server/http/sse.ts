@@ -32,15 +32,13 @@ export function eventStream(
   source: AsyncIterable<readonly (StoredEvent | TextDelta | 'live')[]>,
   { view, stop, onEnd }: EventStreamOptions,
 ): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
   let room: (() => void) | undefined
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
         const send = (text: string) => controller.enqueue(encoder.encode(text))
         const full = () => (controller.desiredSize ?? 0) <= 0
-        const heartbeat = setInterval(() => full() || send(': \n\n'), HEARTBEAT_MS)
-        heartbeat.unref()
+        const stopHeartbeat = addHeartbeat(() => full() || send(': \n\n'))
         const pump = async () => {
           send('retry: 1000\n\n')
           for await (const together of source) {
@@ -66,7 +64,7 @@ export function eventStream(
             },
           )
           .finally(() => {
-            clearInterval(heartbeat)
+            stopHeartbeat()
             stop.abort()
           })
       },
@@ -80,6 +78,24 @@ export function eventStream(
     },
     new ByteLengthQueuingStrategy({ highWaterMark: MAX_UNSENT_BYTES }),
   )
+}
+
+const encoder = new TextEncoder()
+
+/** Sends the heartbeat of each open stream. One timer serves all: there may be thousands. */
+const heartbeats = new Set<() => void>()
+let heartbeatTimer: NodeJS.Timeout | undefined
+
+/** Calls `send` every 15 seconds, the first time after at most 15. @returns a function that ends it */
+function addHeartbeat(send: () => void): () => void {
+  heartbeats.add(send)
+  heartbeatTimer ??= setInterval(() => heartbeats.forEach((each) => each()), HEARTBEAT_MS).unref()
+  return () => {
+    heartbeats.delete(send)
+    if (heartbeats.size > 0) return
+    clearInterval(heartbeatTimer)
+    heartbeatTimer = undefined
+  }
 }
 
 /** Approximate size of one write. */

@@ -1,5 +1,6 @@
 import type { Clock, Instant } from '../../base/clock.ts'
 import { Failure } from '../../base/failure.ts'
+import type { RunId } from '../../base/ids.ts'
 import type { Run } from '../../spec/run.ts'
 import { isTerminal } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
@@ -20,11 +21,16 @@ export const streamRun = (services: ServerServices, identify: IdentifyCaller): R
     const session = (await services.store.session(run.sessionId))!
     const owner = principal.type === 'operator' ? `operator:${principal.id}` : principal.id
     if (principal.type === 'api_key' && services.readers.count(owner) >= MAX_STREAMS) throw tooManyStreams()
-    const view: EventStreamOptions['view'] = seesTimeline(principal)
-      ? (event) => event
-      : (event) => redactEvent(event, session.rootRunId)
+    const view = seesTimeline(principal) ? wholeView : outputView(session.rootRunId)
     return openStream(services, call, run, session, { owner, endsAt: expiresAt }, view)
   })
+
+// Made outside the route, whose run and session would otherwise stay in memory with each stream.
+const wholeView: EventStreamOptions['view'] = (event) => event
+const outputView =
+  (rootRunId: RunId): EventStreamOptions['view'] =>
+  (event) =>
+    redactEvent(event, rootRunId)
 
 /** Open streams per key. Source: security, S4. */
 const MAX_STREAMS = 100

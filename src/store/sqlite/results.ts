@@ -19,11 +19,10 @@ export function openResults(db: Database): ResultTable {
   )
   return {
     put({ type, content }) {
-      const inline = { content: JSON.stringify(content), resultDigest: null }
+      const result = type === 'ToolResult' ? JSON.stringify(content['result'] ?? null) : ''
       // A UTF-16 unit takes at most three bytes of UTF-8, so most results need no exact count.
-      if (type !== 'ToolResult' || inline.content.length * 3 <= LARGE_BYTES) return inline
-      const result = JSON.stringify(content['result'] ?? null)
-      if (Buffer.byteLength(result) <= LARGE_BYTES) return inline
+      if (result.length * 3 <= LARGE_BYTES || Buffer.byteLength(result) <= LARGE_BYTES)
+        return { content: JSON.stringify(content), resultDigest: null }
       const resultDigest = digestOf(result)
       insert.run(resultDigest, result)
       return { content: JSON.stringify({ ...content, result: null }), resultDigest }

@@ -155,8 +155,8 @@ const changingValues = (session: Session) =>
 const withoutInput = ({ startContext, input }: Session): JsonObject =>
   startContext['userInput'] === input ? { ...startContext, userInput: null } : startContext
 
-const withInput = (startContext: JsonObject, input: string): JsonObject =>
-  startContext['userInput'] === null ? { ...startContext, userInput: toObject(input) } : startContext
+const withInput = (startContext: JsonObject, input: JsonObject): JsonObject =>
+  startContext['userInput'] === null ? { ...startContext, userInput: input } : startContext
 
 // SQLite keeps the written order of a cross join: it follows the index of sessions, newest first, and not agent by agent.
 const FROM = 'from session s cross join agent a on a.n = s.agent_n'
@@ -195,30 +195,33 @@ interface SessionRow {
   last_ordinal: number
 }
 
-const toSession = (row: SessionRow): Session => ({
-  id: row.id,
-  workspaceId: row.workspace_id,
-  agentId: row.agent_id,
-  agentName: row.agent_name,
-  agentVersionId: row.version_id,
-  versionLabel: row.version_label,
-  llmModel: row.llm_model,
-  triggerType: row.trigger_type,
-  triggeredBy: row.triggered_by,
-  person: row.person,
-  triggerId: row.trigger_id,
-  triggerName: row.trigger_name,
-  rootRunId: row.root_run_id,
-  status: row.status,
-  totalTokensUsed: row.total_tokens_used,
-  runCount: row.run_count,
-  output: toValue(row.output),
-  error: row.error,
-  input: toObject(row.input),
-  startContext: withInput(toObject(row.start_context), row.input),
-  startedAt: row.started_at,
-  finishedAt: row.finished_at,
-  version: row.version,
-  lastSeq: row.last_seq,
-  lastOrdinal: row.last_ordinal,
-})
+function toSession(row: SessionRow): Session {
+  const input = toObject(row.input)
+  return {
+    id: row.id,
+    workspaceId: row.workspace_id,
+    agentId: row.agent_id,
+    agentName: row.agent_name,
+    agentVersionId: row.version_id,
+    versionLabel: row.version_label,
+    llmModel: row.llm_model,
+    triggerType: row.trigger_type,
+    triggeredBy: row.triggered_by,
+    person: row.person,
+    triggerId: row.trigger_id,
+    triggerName: row.trigger_name,
+    rootRunId: row.root_run_id,
+    status: row.status,
+    totalTokensUsed: row.total_tokens_used,
+    runCount: row.run_count,
+    output: toValue(row.output),
+    error: row.error,
+    input,
+    startContext: withInput(toObject(row.start_context), input),
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    version: row.version,
+    lastSeq: row.last_seq,
+    lastOrdinal: row.last_ordinal,
+  }
+}

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { startWork } from '../../../base/event-loop.ts'
 import { dieAtFailpoint } from '../../../base/failpoint.ts'
 import { fail, type Failure } from '../../../base/failure.ts'
 import { NO_BALLAST } from './ballast.ts'
@@ -57,6 +58,7 @@ export function createWriter(db: Database, beforeCommit: () => void = () => {}, 
     const group = waiting.slice(0, GROUP)
     waiting = waiting.slice(GROUP)
     let settle: (() => void)[] | undefined
+    const tookLong = startWork()
     try {
       begin.run()
       settle = runTogether(group)
@@ -77,7 +79,9 @@ export function createWriter(db: Database, beforeCommit: () => void = () => {}, 
     }
     const wasIdle = unsettled.length === 0
     unsettled.push(...settle)
-    if (wasIdle) settleSome()
+    if (!wasIdle) return
+    if (tookLong()) setImmediate(settleSome)
+    else settleSome()
   }
 
   /** Settles some promises and leaves the rest for later, so that the event loop can do other work in between. */

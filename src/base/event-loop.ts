@@ -1,0 +1,13 @@
+/** Divides long synchronous work, so that requests of others are answered in between. */
+
+/** Shorter work keeps its turn: giving way costs an iteration of the event loop. */
+const LONG_MS = 8
+
+/** Starts to measure. The function that it returns tells whether the work since then took long. */
+export function startWork(): () => boolean {
+  const startedMs = performance.now()
+  return () => performance.now() - startedMs > LONG_MS
+}
+
+/** Resolves after the event loop has read from its sockets: an immediate of this iteration may run before that, the next does not. */
+export const giveWay = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
