@@ -59,6 +59,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   engine: ['session', 'limits', 'calls', 'machine', 'drive', '.'],
   policy: ['condition', '.', 'prove', 'explain'],
+  providers: ['.', 'openai', 'anthropic', 'gemini', 'bedrock', 'registry'],
   server: ['generated', 'log', 'http', 'runtime', 'view', 'auth', 'routes', 'operator', '.'],
   spec: ['generated', '.'],
   store: ['.', 'sqlite'],

@@ -1,7 +1,7 @@
 /** Puts files that agents name in by value: instructions, schemas, the script of a scripted model. */
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import { readValues } from '../../documents/workspace/read.ts'
-import { canonicalProvider, type AgentDocument } from '../../spec/document.ts'
+import { isOnlineProvider, type AgentDocument } from '../../spec/document.ts'
 import type { ScriptTurn } from '../../spec/snapshot.ts'
 import { readFileMember } from './file.ts'
 import { inlineSchema, inlineSchemaFile } from './schema.ts'
@@ -68,9 +68,6 @@ function readInstructions(
   return found
 }
 
-/** Providers that are never scripted. The project may map any other name to the scripted model. */
-const REAL_PROVIDERS = ['anthropic', 'openai', 'openai-compatible']
-
 function readScript(
   state: CompileState,
   agent: AgentDocument,
@@ -78,7 +75,8 @@ function readScript(
 ): readonly ScriptTurn[] | undefined {
   const { provider, provider_options: options } = agent.spec.model
   const ref = options?.['script']
-  if (typeof ref !== 'string' || REAL_PROVIDERS.includes(canonicalProvider(provider))) return undefined
+  // The project may map any other name to the scripted model.
+  if (typeof ref !== 'string' || isOnlineProvider(provider)) return undefined
   const at = spot('/spec/model/provider_options/script')
   const file = readFileMember(state, 'script', 'doc/schema', ref, at)
   if (!file) return undefined

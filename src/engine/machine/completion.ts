@@ -22,6 +22,7 @@ import {
   toWaitingCall,
 } from '../calls/questions.ts'
 import { recordUnanswered } from '../session/unanswered.ts'
+import { toStepUsage } from '../session/usage.ts'
 
 type ThinkingRun = Extract<RunState, { at: 'thinking' }>
 type BackingOff = Extract<RunState, { at: 'backing_off' }>
@@ -51,7 +52,7 @@ export function applyCompletion(
       text: completion.text,
       model: tx.run(id).llmModel,
       finish_reason: completion.finishReason,
-      usage: { input_tokens: completion.usage.inputTokens, output_tokens: completion.usage.outputTokens },
+      usage: toStepUsage(completion.usage),
       tool_calls: calls.map((call): JsonObject => ({ id: call.id, name: call.name, arguments: call.arguments })),
     },
     {

@@ -48,7 +48,7 @@ export function toRequest({
 }: PromptParts): CompletionRequest {
   const { output } = snapshot
   const results = resultsOf(steps)
-  const messages = messagesOf(steps, results, attachments)
+  const messages = messagesOf(steps, results, attachments, snapshot.model.name)
   return {
     model: room === undefined ? snapshot.model : withOutputLimit(snapshot.model, room),
     system: snapshot.instructions.text,
@@ -129,7 +129,13 @@ function namesIn(step: RunStep): string[] {
     : []
 }
 
-function messagesOf(steps: readonly RunStep[], results: ResultStyle, attachments: AttachedParts): ModelMessage[] {
+/** @param model its name; what a provider wants to see again goes only to the model that wrote it */
+function messagesOf(
+  steps: readonly RunStep[],
+  results: ResultStyle,
+  attachments: AttachedParts,
+  model: string,
+): ModelMessage[] {
   const messages: ModelMessage[] = []
   // Providers require the results right after the calls, so messages that a user sent meanwhile come after them.
   let later: ModelMessage[] = []
@@ -151,7 +157,8 @@ function messagesOf(steps: readonly RunStep[], results: ResultStyle, attachments
       flush()
       const calls = callsOf(step)
       const text = textOf(step.content['text'])
-      messages.push({ role: 'assistant', text, calls, ...(step.hidden && { hidden: step.hidden }) })
+      const hidden = (step.content['model'] ?? model) === model ? step.hidden : undefined
+      messages.push({ role: 'assistant', text, calls, ...(hidden && { hidden }) })
       for (const call of calls) {
         const answer = answers.get(call.id)
         if (answer) messages.push(answer)

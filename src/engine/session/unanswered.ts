@@ -1,17 +1,14 @@
 /** Completions without an answer. Their tokens count all the same, so that aborting one escapes no budget. */
 import type { RunId } from '../../base/ids.ts'
-import type { ModelCompletion } from '../../providers/provider.ts'
+import type { ModelUsage } from '../../providers/provider.ts'
 import type { SessionTransaction } from './transaction.ts'
 import { completionKey } from './event.ts'
+import { toStepUsage } from './usage.ts'
 
 /** Adds a failed `Reasoning` step and counts its tokens. */
-export function recordUnanswered(
-  tx: SessionTransaction,
-  id: RunId,
-  error: string,
-  { inputTokens, outputTokens }: ModelCompletion['usage'],
-): void {
+export function recordUnanswered(tx: SessionTransaction, id: RunId, error: string, spent: ModelUsage): void {
   const { usage, llmModel } = tx.run(id)
+  const { inputTokens, outputTokens } = spent
   tx.updateUsage(id, { inputTokens: usage.inputTokens + inputTokens, outputTokens: usage.outputTokens + outputTokens })
   const tokens = inputTokens + outputTokens
   tx.addStep(
@@ -21,7 +18,7 @@ export function recordUnanswered(
       text: '',
       model: llmModel,
       finish_reason: 'error',
-      usage: { input_tokens: inputTokens, output_tokens: outputTokens },
+      usage: toStepUsage(spent),
       tool_calls: [],
     },
     { error, ...(tokens > 0 && { tokens }) },

@@ -8,11 +8,10 @@ import type {
   RawMessageStreamEvent,
   Tool,
 } from '@anthropic-ai/sdk/resources/messages'
-import { unsafeNumberIn } from '../base/exact-number.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
-import type { JsonSchema } from '../spec/snapshot.ts'
-import { toObjectSchema, parseArguments, vendorOptions } from './arguments.ts'
-import { maxTokensWithThinking, thinkingBudget } from './output-limit.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { JsonSchema } from '../../spec/snapshot.ts'
+import { keepSafeNumbers, parseArguments, toObjectSchema, vendorOptions } from '../arguments.ts'
+import { maxTokensWithThinking, thinkingBudget } from '../output-limit.ts'
 import {
   PAUSE_TURN,
   type CompletionRequest,
@@ -21,9 +20,9 @@ import {
   type MessagePart,
   type ModelCall,
   type ModelProvider,
-} from './provider.ts'
-import { incompleteStreamError, unknownFinishError } from './sdk-error.ts'
-import { createSdkProvider, type SdkParts, type StreamCollector } from './sdk-provider.ts'
+} from '../provider.ts'
+import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'
+import { createSdkProvider, type SdkParts, type StreamCollector } from '../sdk-provider.ts'
 
 export const createAnthropicProvider = (parts: SdkParts): ModelProvider =>
   createSdkProvider(parts, {
@@ -199,12 +198,6 @@ function hiddenTextOf(event: RawMessageStreamEvent): string {
   return delta.type === 'input_json_delta' ? delta.partial_json : ''
 }
 
-/** Arguments that came in one piece, parsed by the SDK. If parsing may have changed a number, only that number is kept, as unparsed text. */
-function checkParsedInput(input: JsonValue): JsonValue {
-  const unsafe = unsafeNumberIn(input)
-  return unsafe ? { $unparsed: String(unsafe.value).replace('Infinity', '1e400') } : input
-}
-
 /** Assembles the completion from the events of a stream. */
 function collectEvents(): StreamCollector<RawMessageStreamEvent> {
   let text = ''
@@ -266,7 +259,7 @@ function collectEvents(): StreamCollector<RawMessageStreamEvent> {
           calls.push({
             id: block.id,
             name: block.name,
-            arguments: block.json === '' ? checkParsedInput(block.input as JsonValue) : parseArguments(block.json),
+            arguments: block.json === '' ? keepSafeNumbers(block.input as JsonValue) : parseArguments(block.json),
           })
         else if (block.type === 'thinking' || block.type === 'redacted_thinking') thinking.push({ ...block })
       }
