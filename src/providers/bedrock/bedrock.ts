@@ -10,7 +10,8 @@ import type {
 import type { FetchFunction } from '../../base/transport.ts'
 import { toObjectSchema, vendorOptions } from '../arguments.ts'
 import { loadOptionalSdk } from '../optional-sdk.ts'
-import { maxTokensWithThinking, thinkingBudget } from '../output-limit.ts'
+import { claudeThinking } from '../claude-thinking.ts'
+import { maxTokensWithThinking } from '../output-limit.ts'
 import { ProviderError, type CompletionRequest, type ModelProvider } from '../provider.ts'
 import { createSdkProvider, type SdkParts } from '../sdk-provider.ts'
 import { CACHE_POINT, hasCachePoints, isClaude, toConverseMessages } from './messages.ts'
@@ -36,6 +37,8 @@ interface BedrockSender {
 }
 
 async function loadBedrock({ key, baseUrl, region, fetch, remedies }: BedrockParts): Promise<BedrockSender> {
+  // The SDK's notice about later releases would go to stderr of every command.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true'
   const { BedrockRuntimeClient: Client, ConverseStreamCommand } = await loadOptionalSdk(
     '@aws-sdk/client-bedrock-runtime',
     () => import('@aws-sdk/client-bedrock-runtime'),
@@ -105,10 +108,10 @@ function toInput({ model, system, messages, tools }: CompletionRequest): Convers
   const { name } = model
   const effort = model.reasoning?.effort
   const cached = hasCachePoints(name)
-  const thinks = effort !== undefined && isClaude(name)
+  const thinks = isClaude(name) ? claudeThinking(model) : undefined
   const maxTokens = thinks ? maxTokensWithThinking(model) : max_output_tokens
   const more = thinks
-    ? { thinking: { type: 'enabled', budget_tokens: thinkingBudget(model) } }
+    ? { thinking: thinks.thinking, ...('effort' in thinks && { output_config: { effort: thinks.effort } }) }
     : effort !== undefined && name.includes('openai.')
       ? { reasoning_effort: effort }
       : undefined
