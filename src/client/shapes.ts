@@ -106,6 +106,8 @@ export type ReasoningContent = StepCommon & {
   readonly model: string
   readonly finish_reason: string
   readonly usage: CompletionUsage
+  /** Models that failed before the one that answered (`svc/model-fallback`). */
+  readonly fallback_after?: { readonly model: string; readonly error: string }[]
   readonly tool_calls: { readonly id: string; readonly name: string; readonly arguments: JsonValue }[]
 }
 

@@ -26,6 +26,8 @@ const plays: Readonly<Record<string, readonly FakeAnswer[]>> = {
     },
     { say: 'There are 3.', usage: { input: 40, output: 4 } },
   ],
+  overload: [{ status: 529, error: { type: 'overloaded_error', message: 'Overloaded' } }],
+  stand: [{ say: 'I stand in.' }],
   twice: [
     { calls: [{ id: 'call_0', name: 'stock', arguments: { sku: 'A-1' } }] },
     { calls: [{ id: 'call_0', name: 'stock', arguments: { sku: 'B-2' } }] },
@@ -107,6 +109,10 @@ spec:
   side_effect_class: read_only
   input_schema: { inline: { type: object, required: [sku], properties: { sku: { type: string } } } }
 `,
+    'agents/falling.yaml': agent('falling', 'anthropic', 'overload').replace(
+      'version: 1.0.0 }',
+      "version: 1.0.0, annotations: { svc/model-fallback: '[{provider: openai, name: stand-in, secret: model-key}]' } }",
+    ),
     ...Object.fromEntries(agents.map(([name, ...rest]) => [`agents/${name}.yaml`, agent(name, ...rest)])),
   })
   server = await serve(at(), {
@@ -292,6 +298,17 @@ test.each(['busy-openai', 'busy-anthropic'])('%s: a model that is busy is asked 
   const { status, items } = await run(name)
   expect(status).toMatchObject({ status: 'Completed', output: 'Now.' })
   expect(items.filter(({ type }) => type === 'Reasoning').map(({ error }) => error === null)).toEqual([false, true])
+})
+
+test('a model that is overloaded is followed by the one that the agent names for it', async () => {
+  const { status, items } = await run('falling')
+  expect(status).toMatchObject({ status: 'Completed', output: 'I stand in.' })
+  const [reasoning, ...more] = items.filter(({ type }) => type === 'Reasoning')
+  expect(more).toEqual([])
+  expect(reasoning!.content).toMatchObject({
+    model: 'stand-in',
+    fallback_after: [{ model: 'overload-falling', error: 'The model provider answered 529: Overloaded' }],
+  })
 })
 
 test.each(['refused-openai', 'refused-anthropic'])(

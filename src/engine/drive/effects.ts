@@ -11,7 +11,7 @@ import {
 } from '../../providers/provider.ts'
 import { delegationSchema } from '../../spec/delegation.ts'
 import type { ToolCall, Run } from '../../spec/run.ts'
-import type { BoundTool, JsonSchema, AgentSnapshot } from '../../spec/snapshot.ts'
+import type { BoundTool, JsonSchema, AgentSnapshot, SnapshotModel } from '../../spec/snapshot.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { SessionTree, AgentVersion } from '../../store/store.ts'
 import type { ToolOutcome, Toolbox } from '../../tools/tool.ts'
@@ -19,7 +19,7 @@ import { attachFiles } from './attach.ts'
 import { toolNamed } from '../session/bindings.ts'
 import { idempotencyKeyOf } from '../session/transaction.ts'
 import type { EngineParts } from '../session/engine.ts'
-import { completionKey, dispatchKey, type RunTransitionEvent } from '../session/event.ts'
+import { completionKey, dispatchKey, type FallbackAnswer, type RunTransitionEvent } from '../session/event.ts'
 import type { CompletionMeter } from './meter.ts'
 import { filesOf, toRequest } from '../session/prompt.ts'
 
@@ -110,23 +110,32 @@ export async function performEffect(
   const { turn, attempt } = effect
   try {
     const { run, snapshot, steps } = context
-    const provider = parts.providers.choose(snapshot, snapshot.model, run.sessionId)
     const attachments = await attachFiles(parts.store, parts.blobs, run.workspaceId, filesOf(steps))
     const tools = await toModelTools(parts.tools, context, signal)
     const repair = effect.note?.['repair'] === true
     const { tries, room } = effect
-    const request = toRequest({ run, snapshot, steps, turn, attempt: tries, tools, attachments, repair, room })
-    const leave = await enter(snapshot.model.provider, signal)
-    try {
-      return {
-        type: 'model.answered',
+    const ask = async (model: SnapshotModel): Promise<ModelCompletion> => {
+      const provider = parts.providers.choose(snapshot, model, run.sessionId)
+      const asking = { ...snapshot, model }
+      const request = toRequest({
+        run,
+        snapshot: asking,
+        steps,
         turn,
-        attempt,
-        completion: await complete(provider, request, onText, signal, meter),
+        attempt: tries,
+        tools,
+        attachments,
+        repair,
+        room,
+      })
+      const leave = await enter(model.provider, signal)
+      try {
+        return await complete(provider, request, onText, signal, meter)
+      } finally {
+        leave()
       }
-    } finally {
-      leave()
     }
+    return { type: 'model.answered', turn, attempt, ...(await askInTurn(snapshot, ask, signal, meter)) }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ProviderError) {
@@ -145,6 +154,39 @@ export async function performEffect(
     if (isFailure(error)) return { type: 'model.failed', turn, attempt, error: error.message, retryable: false }
     throw error
   }
+}
+
+/**
+ * Asks the agent's model, and after a failure before the first token the models of `svc/model-fallback`, one after the other.
+ * @throws ProviderError with the failures of all, to be retried where one of them may pass
+ */
+async function askInTurn(
+  { model, fallback = [] }: AgentSnapshot,
+  ask: (model: SnapshotModel) => Promise<ModelCompletion>,
+  signal: AbortSignal,
+  meter: CompletionMeter,
+): Promise<{ readonly completion: ModelCompletion; readonly fallback?: FallbackAnswer }> {
+  const failed: ProviderError[] = []
+  const models = [model, ...fallback]
+  for (const each of models) {
+    try {
+      const completion = await ask(each)
+      if (failed.length === 0) return { completion }
+      const after = failed.map(({ message }, at) => ({ model: models[at]!.name, error: message }))
+      return { completion, fallback: { model: each.name, after } }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof ProviderError) || fallback.length === 0) throw error
+      failed.push(error)
+      if (meter.hasText()) break
+    }
+  }
+  const waits = failed.flatMap(({ retryAfterMs }) => retryAfterMs ?? [])
+  throw new ProviderError(failed.map(({ message }, at) => `${models[at]!.name}: ${message}`).join(' '), {
+    retryable: failed.some(({ retryable }) => retryable),
+    ...(waits.length > 0 && { retryAfterMs: Math.min(...waits) }),
+    cause: failed[0],
+  })
 }
 
 async function complete(

@@ -37,7 +37,7 @@ export function applyCompletion(
   event: TransitionEventOf<'model.answered'>,
 ): RunState | undefined {
   if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
-  const { completion } = event
+  const { completion, fallback } = event
   const { usage } = tx.run(id)
   const shortfall = shortfallOf(completion)
   const calls = shortfall ? [] : withUniqueIds(tx, id, here.turn, completion.calls)
@@ -50,7 +50,8 @@ export function applyCompletion(
     'Reasoning',
     {
       text: completion.text,
-      model: tx.run(id).llmModel,
+      model: fallback?.model ?? tx.run(id).llmModel,
+      ...(fallback && { fallback_after: fallback.after.map((each): JsonObject => ({ ...each })) }),
       finish_reason: completion.finishReason,
       usage: toStepUsage(completion.usage),
       tool_calls: calls.map((call): JsonObject => ({ id: call.id, name: call.name, arguments: call.arguments })),
