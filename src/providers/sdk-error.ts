@@ -34,6 +34,8 @@ export function toProviderError(error: unknown, { key, redactor, clock, remedies
     new ProviderError(withRemedy(scrub(text), remedy), { ...about, cause: error })
   if (error instanceof ProviderError) return convert(error.message, undefined, error as Required<ErrorFacts>)
   const { status, headers, body } = answerOf(error)
+  // AWS's SDK could not read an answer that was no refusal.
+  if (status !== undefined && status < 400) return unreadableAnswerError(remedies, error)
   if (status !== undefined) {
     const wait = headers && retryDelayMs(headers, clock)
     const message = messageIn(body) ?? error.message

@@ -4,6 +4,14 @@ import type { JsonObject, JsonValue } from '../base/json.ts'
 export type ProviderType =
   'anthropic' | 'openai' | 'openai-compatible' | 'gemini' | 'azure-openai' | 'bedrock' | 'scripted' | 'replay' | 'auto'
 
+/** Variables of the environment that the vendors' SDKs know for another address. */
+export const BASE_URL_VARIABLES: Readonly<Partial<Record<ProviderType, string>>> = {
+  openai: 'OPENAI_BASE_URL',
+  anthropic: 'ANTHROPIC_BASE_URL',
+  gemini: 'GOOGLE_GEMINI_BASE_URL',
+  'azure-openai': 'AZURE_OPENAI_ENDPOINT',
+}
+
 /** What stands behind a provider name of the documents. */
 export interface ProviderConfig {
   readonly type: ProviderType

@@ -2,7 +2,7 @@ import { systemClock, type Clock } from '../../base/clock.ts'
 import { createEgress } from '../../base/egress.ts'
 import { fail } from '../../base/failure.ts'
 import { Secret, type Redactor } from '../../base/secret.ts'
-import type { ProjectConfig, ProviderConfig, ProviderType } from '../../spec/config.ts'
+import { BASE_URL_VARIABLES, type ProjectConfig, type ProviderConfig, type ProviderType } from '../../spec/config.ts'
 import { canonicalProvider, ONLINE_PROVIDERS, providerSpellings } from '../../spec/document.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
 import { createAnthropicProvider } from '../anthropic/anthropic.ts'
@@ -154,13 +154,6 @@ const KEYLESS_REMEDIES: Readonly<Record<OnlineType, string>> = {
   openai: 'Give the provider a key.',
   anthropic: 'Give the provider a key.',
   gemini: 'Give the provider a key.',
-}
-
-const BASE_URL_VARIABLES: Readonly<Partial<Record<ProviderType, string>>> = {
-  openai: 'OPENAI_BASE_URL',
-  anthropic: 'ANTHROPIC_BASE_URL',
-  gemini: 'GOOGLE_GEMINI_BASE_URL',
-  'azure-openai': 'AZURE_OPENAI_ENDPOINT',
 }
 
 /** Types without an address of their own. */
