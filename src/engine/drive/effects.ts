@@ -116,7 +116,7 @@ export async function performEffect(
     const { tries, room } = effect
     const ask = async (model: SnapshotModel): Promise<ModelCompletion> => {
       const provider = parts.providers.choose(snapshot, model, run.sessionId)
-      const asking = { ...snapshot, model }
+      const asking = model === snapshot.model ? snapshot : { ...snapshot, model }
       const request = toRequest({
         run,
         snapshot: asking,
