@@ -71,6 +71,7 @@ const program = {
   external: [
     'openai',
     '@anthropic-ai/sdk',
+    '@google/genai',
     '@aws-sdk/*',
     '@smithy/*',
     '@modelcontextprotocol/*',

@@ -13,7 +13,7 @@ import { toNodeHandler } from 'h3/node'
 import { systemClock } from '../../src/base/clock.ts'
 import { createRedactor } from '../../src/base/secret.ts'
 import { createTransport } from '../../src/base/transport.ts'
-import { createOpenaiProvider } from '../../src/providers/openai.ts'
+import { createOpenaiProvider } from '../../src/providers/openai/openai.ts'
 import type { CompletionRequest, ModelMessage } from '../../src/providers/provider.ts'
 import { subject } from './subject.ts'
 
@@ -70,7 +70,7 @@ const provider =
     : createOpenaiProvider({
         baseUrl: model,
         fetch: createTransport({ keepAlive: true }),
-        compatible: true,
+        vendor: 'compatible',
         redactor: createRedactor(),
         clock: systemClock,
       })

@@ -9,6 +9,7 @@ import type {
   TaskContent,
   TimelineItem,
 } from '../spec/api.ts'
+import type { CompletionUsage } from '../spec/step.ts'
 
 export type {
   Finalized,
@@ -104,7 +105,9 @@ export type ReasoningContent = StepCommon & {
   readonly text: string
   readonly model: string
   readonly finish_reason: string
-  readonly usage: { readonly input_tokens: number; readonly output_tokens: number }
+  readonly usage: CompletionUsage
+  /** Models that failed before the one that answered (`svc/model-fallback`). */
+  readonly fallback_after?: { readonly model: string; readonly error: string }[]
   readonly tool_calls: { readonly id: string; readonly name: string; readonly arguments: JsonValue }[]
 }
 

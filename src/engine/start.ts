@@ -155,7 +155,7 @@ async function checkConfiguration(
   const check = async ({ snapshot, workspaceId }: AgentVersion): Promise<void> => {
     if (seen.has(snapshot.digest)) return
     seen.add(snapshot.digest)
-    providers.choose(snapshot, snapshot.model, sessionId)
+    for (const model of [snapshot.model, ...(snapshot.fallback ?? [])]) providers.choose(snapshot, model, sessionId)
     const unset = tools.findUnsetSecret(snapshot, sessionId)
     if (unset) throw fail('secret_not_set', unset)
     for (const { digest } of snapshot.agents) {
@@ -239,7 +239,8 @@ const initialContext = (parts: EngineParts, version: AgentVersion, now: number):
   maySend: true,
   callsAtOnce: 0,
   takeSlot: () => false,
-  mostOutput: ({ model }) => parts.providers.maxOutputTokens(model),
+  mostOutput: ({ model, fallback = [] }) =>
+    Math.max(...[model, ...fallback].map((each) => parts.providers.maxOutputTokens(each))),
   spentOn: () => undefined,
   maxIterations: parts.maxIterations ?? 100,
   jitter: 0,

@@ -1,3 +1,4 @@
+import { unsafeNumberIn } from '../base/exact-number.ts'
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../base/json.ts'
 
 /** Parses the arguments of a call. Models send empty text for tools without parameters, which becomes the empty object. */
@@ -10,6 +11,12 @@ export function parseArguments(text: string): JsonValue {
     // Not JSON: the text is kept, and the engine refuses the call.
   }
   return { $unparsed: text }
+}
+
+/** Arguments that an SDK parsed. If parsing may have changed a number, only that number is kept, as unparsed text. */
+export function keepSafeNumbers(input: JsonValue): JsonValue {
+  const unsafe = unsafeNumberIn(input)
+  return unsafe ? { $unparsed: String(unsafe.value).replace('Infinity', '1e400') } : input
 }
 
 /** The text that `parseArguments` read. Invalid text is sent back unchanged, so that the model sees its mistake. */

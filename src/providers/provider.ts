@@ -71,11 +71,28 @@ export interface CompletionRequest {
 export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'context' | 'content_filter' | typeof PAUSE_TURN
 export const PAUSE_TURN = 'pause_turn'
 
+/**
+ * Tokens of one completion as its provider counts them. Each of the three parts is absent where the provider reports none;
+ * prices apply to them and to what is left of the two totals.
+ */
+export interface ModelUsage {
+  /** All input, the cached parts included. */
+  readonly inputTokens: number
+  /** All output, reasoning included. */
+  readonly outputTokens: number
+  /** Input that was read from the provider's cache. */
+  readonly cachedInputTokens?: number
+  /** Input that was written to the provider's cache. */
+  readonly cacheWriteTokens?: number
+  /** Output that was reasoning. */
+  readonly reasoningTokens?: number
+}
+
 export interface ModelCompletion {
   readonly text: string
   readonly finishReason: FinishReason
   readonly calls: readonly ModelCall[]
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number }
+  readonly usage: ModelUsage
   /** Data that the next request must send back to this provider, such as signed reasoning blocks. */
   readonly hidden?: JsonObject
 }

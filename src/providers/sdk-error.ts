@@ -1,45 +1,116 @@
+/** Converts what the vendors' SDKs throw into errors for people. */
 import type { Clock } from '../base/clock.ts'
 import { EGRESS_REFUSED } from '../base/egress.ts'
+import { parseJson } from '../base/json.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import type { Redactor, Secret } from '../base/secret.ts'
 import { innermostMessage } from '../base/innermost-cause.ts'
 import { isRetryableStatus, ProviderError } from './provider.ts'
 
+/** What to check when a vendor refuses a request, each as one sentence. */
+export interface ProviderRemedies {
+  readonly key: string
+  readonly model: string
+  readonly address: string
+}
+
 export interface SdkErrorParts {
   readonly key?: Secret
   readonly redactor: Redactor
   readonly clock: Clock
+  readonly remedies?: ProviderRemedies
 }
 
+/** Longest message of a vendor that is kept: some servers answer with a whole page. */
+const MAX_MESSAGE = 500
+
 /**
- * Converts what the two SDKs throw into a ProviderError with the vendor's message, without the key, and whether to retry.
+ * Converts what the SDKs throw into a ProviderError with the vendor's message, without the key, and whether to retry.
  * An error that is neither an answer nor a connection error is a bug and is returned unchanged.
  */
-export function toProviderError(error: unknown, { key, redactor, clock }: SdkErrorParts): unknown {
-  if (error instanceof ProviderError || !(error instanceof Error)) return error
-  const { status, headers, error: body } = error as Error & { status?: unknown; headers?: unknown; error?: unknown }
+export function toProviderError(error: unknown, { key, redactor, clock, remedies }: SdkErrorParts): unknown {
+  if (!(error instanceof Error)) return error
   const scrub = (text: string): string => redactor.text(key ? text.replaceAll(key.reveal(), '***') : text)
-  if (typeof status === 'number') {
-    const wait = headers instanceof Headers ? retryDelayMs(headers, clock) : undefined
-    return new ProviderError(scrub(`The model provider answered ${status}: ${messageIn(body) ?? error.message}`), {
-      status,
-      retryable: isRetryableStatus(status),
-      ...(wait !== undefined && { retryAfterMs: wait }),
-      cause: error,
-    })
+  const convert = (text: string, remedy: string | undefined, about: Omit<ErrorFacts, 'cause'>): ProviderError =>
+    new ProviderError(withRemedy(scrub(text), remedy), { ...about, cause: error })
+  if (error instanceof ProviderError) return convert(error.message, undefined, error as Required<ErrorFacts>)
+  const { status, headers, body } = answerOf(error)
+  // AWS's SDK could not read an answer that was no refusal.
+  if (status !== undefined && status < 400) return unreadableAnswerError(remedies, error)
+  if (status !== undefined) {
+    const wait = headers && retryDelayMs(headers, clock)
+    const message = messageIn(body) ?? error.message
+    return convert(
+      `The model provider answered ${status}: ${message}`,
+      remedies && remedyOf(status, message, body, remedies),
+      { status, retryable: isRetryableStatus(status), ...(wait !== undefined && { retryAfterMs: wait }) },
+    )
   }
   // An error inside a stream has no status, only a type.
   if (messageIn(body) !== undefined)
-    return new ProviderError(scrub(`The model provider broke off: ${messageIn(body)}`), {
-      retryable: !isPermanent(body),
-      cause: error,
+    return convert(`The model provider broke off: ${messageIn(body)}`, undefined, { retryable: !isPermanent(body) })
+  if (error instanceof SyntaxError)
+    return convert(`The model provider's answer cannot be read: ${error.message}`, remedies?.address, {
+      retryable: true,
     })
-  if ('status' in error || error instanceof SyntaxError || codeOf(error) !== undefined)
-    return new ProviderError(scrub(`The connection to the model provider failed: ${innermostMessage(error)}`), {
-      retryable: codeOf(error) !== EGRESS_REFUSED,
-      cause: error,
-    })
-  return error
+  const code = codeOf(error)
+  if (!('status' in error) && code === undefined) return error
+  return convert(
+    `The connection to the model provider failed: ${innermostMessage(error)}`,
+    code === 'ENOTFOUND' ? remedies?.address : undefined,
+    { retryable: code !== EGRESS_REFUSED },
+  )
+}
+
+type ErrorFacts = ConstructorParameters<typeof ProviderError>[1]
+
+/** One line of at most `MAX_MESSAGE` characters, and the remedy as a sentence of its own. */
+function withRemedy(message: string, remedy: string | undefined): string {
+  const line = message.replaceAll(/\s+/g, ' ').trim()
+  const short = line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE - 3)}...` : line
+  return remedy === undefined ? short : `${short.replace(/[.!?]$/, '')}. ${remedy}`
+}
+
+interface VendorAnswer {
+  readonly status?: number
+  readonly headers?: Headers
+  readonly body?: unknown
+}
+
+/** The HTTP answer that an error reports: OpenAI's and Anthropic's SDKs have fields for it, Google's has its text, AWS's metadata. */
+function answerOf(error: Error): VendorAnswer {
+  const { status, headers, error: body, $metadata, $response, $fault } = error as Error & SdkErrorFields
+  const aws = $metadata?.httpStatusCode
+  if (typeof aws === 'number')
+    return {
+      status: aws,
+      headers: new Headers($response?.headers ?? {}),
+      body: { message: error.message, type: error.name },
+    }
+  // AWS's error inside a stream.
+  if ($fault !== undefined) return { body: { message: error.message, type: error.name } }
+  return {
+    ...(typeof status === 'number' && { status }),
+    ...(headers instanceof Headers && { headers }),
+    body: body ?? (typeof status === 'number' ? jsonIn(error.message) : undefined),
+  }
+}
+
+interface SdkErrorFields {
+  readonly status?: unknown
+  readonly headers?: unknown
+  readonly error?: unknown
+  readonly $fault?: unknown
+  readonly $metadata?: { readonly httpStatusCode?: number }
+  readonly $response?: { readonly headers?: Record<string, string> }
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** For a stream that ended before the answer was complete. */
@@ -51,6 +122,13 @@ export const unknownFinishError = (reason: string): ProviderError =>
   new ProviderError(`The model provider ended the answer with "${reason.slice(0, 64)}", which is not a known reason.`, {
     retryable: true,
   })
+
+/** For an answer that does not have the form of the vendor's API. */
+export const unreadableAnswerError = (remedies: ProviderRemedies | undefined, cause?: unknown): ProviderError =>
+  new ProviderError(
+    withRemedy('The model provider answered with something other than a completion', remedies?.address ?? ''),
+    { retryable: true, cause },
+  )
 
 /** Prefers `retry-after-ms`, which is more precise than `retry-after`. */
 function retryDelayMs(headers: Headers, clock: Clock): number | undefined {
@@ -66,7 +144,13 @@ function messageIn(body: unknown): string | undefined {
   return typeof message === 'string' ? message : error === undefined ? undefined : messageIn(error)
 }
 
-const PERMANENT_TYPES = new Set([
+/** Types and codes of a body, outermost first. */
+function typesIn(body: unknown): readonly unknown[] {
+  const { type, code, error } = Object(body) as { type?: unknown; code?: unknown; error?: unknown }
+  return [type, code, ...(error === undefined || error === null ? [] : typesIn(error))]
+}
+
+const PERMANENT_TYPES: ReadonlySet<unknown> = new Set([
   'invalid_request_error',
   'authentication_error',
   'permission_error',
@@ -74,11 +158,30 @@ const PERMANENT_TYPES = new Set([
   'request_too_large',
   'billing_error',
   'insufficient_quota',
+  'ValidationException',
+  'AccessDeniedException',
 ])
 
-function isPermanent(body: unknown): boolean {
-  const { type, error } = Object(body) as { type?: unknown; error?: unknown }
-  return (typeof type === 'string' && PERMANENT_TYPES.has(type)) || (error !== undefined && isPermanent(error))
+const isPermanent = (body: unknown): boolean => typesIn(body).some((type) => PERMANENT_TYPES.has(type))
+
+const QUOTA_TYPES: ReadonlySet<unknown> = new Set(['insufficient_quota', 'billing_error', 'billing_hard_limit_reached'])
+const QUOTA_REMEDY = "The account's quota is used up: raise it at the vendor."
+
+/** What the author or the operator can do about an answer; undefined where only waiting helps. */
+function remedyOf(
+  status: number,
+  message: string,
+  body: unknown,
+  { key, model }: ProviderRemedies,
+): string | undefined {
+  const types = typesIn(body)
+  if (status === 402 || types.some((type) => QUOTA_TYPES.has(type)) || /credit balance is too low/i.test(message))
+    return QUOTA_REMEDY
+  // Google answers a wrong key with 400.
+  if (status === 401 || status === 403 || (status === 400 && /api key/i.test(message))) return key
+  if (status === 404 || types.includes('model_not_found') || (status === 400 && /model identifier/i.test(message)))
+    return model
+  return undefined
 }
 
 const codeOf = (error: unknown, depth = 0): string | undefined => {

@@ -1,7 +1,7 @@
 /** The part that providers built on a vendor's SDK share: one streamed completion, with the SDK's errors converted. */
 import type { FetchFunction } from '../base/transport.ts'
 import type { CompletionRequest, ModelCompletion, ModelProvider } from './provider.ts'
-import { toProviderError, type SdkErrorParts } from './sdk-error.ts'
+import { toProviderError, unreadableAnswerError, type SdkErrorParts } from './sdk-error.ts'
 
 export interface SdkParts extends SdkErrorParts {
   /** The vendor's own address when absent. */
@@ -30,14 +30,24 @@ export function createSdkProvider<Client, Event>(
   { load, open, collect }: SdkAdapter<Client, Event>,
 ): ModelProvider {
   let loading: Promise<Client> | undefined
+  /** Reads a part of the answer. One that does not have the form of the vendor's API is no bug of ours. */
+  const read = <T>(action: () => T): T => {
+    try {
+      return action()
+    } catch (error) {
+      throw error instanceof TypeError ? unreadableAnswerError(parts.remedies, error) : error
+    }
+  }
   return {
     async *complete(request, signal) {
       signal.throwIfAborted()
       const client = await (loading ??= load())
       const collector = collect(request)
+      let isEmpty = true
       try {
         for await (const event of await open(client, request, signal)) {
-          const { text, hidden } = collector.add(event)
+          isEmpty = false
+          const { text, hidden } = read(() => collector.add(event))
           if (text !== '') yield { type: 'text', text }
           if (hidden !== '') yield { type: 'hidden', text: hidden }
         }
@@ -45,9 +55,10 @@ export function createSdkProvider<Client, Event>(
         signal.throwIfAborted()
         throw toProviderError(error, parts)
       }
-      // Both SDKs end a stream without an error when it is aborted and when the connection is cut.
+      // The SDKs end a stream without an error when it is aborted and when the connection is cut.
       signal.throwIfAborted()
-      yield { type: 'end', completion: collector.finish() }
+      if (isEmpty) throw unreadableAnswerError(parts.remedies)
+      yield { type: 'end', completion: read(() => collector.finish()) }
     },
   }
 }

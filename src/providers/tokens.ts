@@ -1,4 +1,4 @@
-import type { CompletionRequest, ModelCall } from './provider.ts'
+import type { CompletionRequest, ModelCall, ModelUsage } from './provider.ts'
 
 /**
  * Estimates the tokens of a completion for a server that reports no usage, so that limits hold: four characters per token,
@@ -31,3 +31,21 @@ const lengthOfCalls = (calls: readonly ModelCall[]): number =>
   calls.reduce((sum, call) => sum + call.name.length + JSON.stringify(call.arguments).length, 0)
 
 export const estimateTokens = (characters: number): number => Math.max(1, Math.ceil(characters / 4))
+
+/** A usage in which parts that are not reported, or are zero, are absent. */
+export function tokenUsage(
+  inputTokens: number,
+  outputTokens: number,
+  parts: {
+    readonly [Part in 'cachedInputTokens' | 'cacheWriteTokens' | 'reasoningTokens']?: number | null | undefined
+  },
+): ModelUsage {
+  const { cachedInputTokens, cacheWriteTokens, reasoningTokens } = parts
+  return {
+    inputTokens,
+    outputTokens,
+    ...(cachedInputTokens && { cachedInputTokens }),
+    ...(cacheWriteTokens && { cacheWriteTokens }),
+    ...(reasoningTokens && { reasoningTokens }),
+  }
+}

@@ -1,7 +1,29 @@
 /** `svc.config.yaml` after its shape check. Source: command line, 1.5; decisions, sections 13 to 15. */
 import type { JsonObject, JsonValue } from '../base/json.ts'
 
-export type ProviderType = 'anthropic' | 'openai' | 'openai-compatible' | 'scripted' | 'replay' | 'auto'
+export type ProviderType =
+  'anthropic' | 'openai' | 'openai-compatible' | 'gemini' | 'azure-openai' | 'bedrock' | 'scripted' | 'replay' | 'auto'
+
+/** Variables of the environment that the vendors' SDKs know for another address. */
+export const BASE_URL_VARIABLES: Readonly<Partial<Record<ProviderType, string>>> = {
+  openai: 'OPENAI_BASE_URL',
+  anthropic: 'ANTHROPIC_BASE_URL',
+  gemini: 'GOOGLE_GEMINI_BASE_URL',
+  'azure-openai': 'AZURE_OPENAI_ENDPOINT',
+}
+
+/** What stands behind a provider name of the documents. */
+export interface ProviderConfig {
+  readonly type: ProviderType
+  readonly base_url?: string
+  /** The key for agents that name no secret for this provider. */
+  readonly key?: { readonly fromEnv: string }
+  /** AWS region, for `bedrock`. */
+  readonly region?: string
+  /** Dated API of Azure, for `azure-openai`. */
+  readonly api_version?: string
+  readonly concurrency?: number
+}
 
 /** Where a tool runs, by logical id (exact, or `namespace.*`). */
 export type ToolRouteConfig =
@@ -59,9 +81,7 @@ export interface ProfileConfig {
 export interface ProjectConfig {
   readonly workspace?: string
   readonly include?: readonly string[]
-  readonly providers?: Readonly<
-    Record<string, { readonly type: ProviderType; readonly base_url?: string; readonly concurrency?: number }>
-  >
+  readonly providers?: Readonly<Record<string, ProviderConfig>>
   readonly tools?: Readonly<Record<string, ToolRouteConfig>>
   readonly guardrails?: readonly string[]
   readonly lint?: {

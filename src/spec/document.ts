@@ -182,5 +182,19 @@ export const providerSpellings = (provider: string): readonly string[] => {
   return [canonical, ...neutral]
 }
 
+/** Models that are called over the network. */
+export const ONLINE_PROVIDERS = [
+  'anthropic',
+  'openai',
+  'openai-compatible',
+  'gemini',
+  'azure-openai',
+  'bedrock',
+] as const
+
+/** Whether a document's own name for a provider is one of these. */
+export const isOnlineProvider = (provider: string): boolean =>
+  ONLINE_PROVIDERS.some((each) => each === canonicalProvider(provider))
+
 /** Models that need no key and no network. */
 export const OFFLINE_PROVIDERS: readonly string[] = ['scripted', 'replay', 'auto']

@@ -111,6 +111,8 @@ export interface AgentSnapshot {
   readonly purpose: string
   readonly instructions: { readonly text: string; readonly digest: Digest }
   readonly model: SnapshotModel
+  /** Models that are tried in order when `model` fails before its first token (`svc/model-fallback`). */
+  readonly fallback?: readonly SnapshotModel[]
   readonly secrets: Readonly<Record<string, { readonly fromEnv: string }>>
   readonly mcpServers: readonly McpServer[]
   readonly tools: readonly BoundTool[]

@@ -41,6 +41,18 @@ export interface DecidedPolicy {
   readonly condition?: string
 }
 
+/**
+ * `usage` of a `Reasoning` step. The totals include the parts: cached and written tokens are input, reasoning is output. A part
+ * that the provider did not report is absent.
+ */
+export type CompletionUsage = {
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cached_input_tokens?: number
+  readonly cache_write_tokens?: number
+  readonly reasoning_tokens?: number
+}
+
 export interface RunStep {
   readonly id: StepId
   readonly sessionId: SessionId

@@ -183,6 +183,26 @@ describe('secrets check', () => {
     expect(asked).toEqual(['http://127.0.0.1:1/v1/models Bearer sk-real-enough'])
     expect([ran.code, JSON.parse(ran.stdout)]).toMatchObject([code, { items: [{ state }, { state: 'ok' }] }])
   })
+
+  test.each([
+    ['gemini', '', 'http://127.0.0.1:1/v1beta/models?pageSize=1', 'x-goog-api-key', 400],
+    ['azure-openai', '/openai/v1', 'http://127.0.0.1:1/openai/v1/models', 'api-key', 401],
+  ])('--verify asks %s in its own way', async (type, suffix, url, header, status) => {
+    write(
+      'svc.config.yaml',
+      `workspace: acme\nproviders: { openai: { type: ${type}, base_url: "http://127.0.0.1:1${suffix}" } }\n`,
+    )
+    write('agent.yaml', agent('openai'))
+    const asked: string[] = []
+    const env = { XDG_CONFIG_HOME: join(cwd, 'user'), MODEL_API_KEY: 'sk-real-enough', ORDERS_TOKEN: 'a-token' }
+    const fetch = (async (address: string, init: { headers: Record<string, string> }) => {
+      asked.push(`${address} ${init.headers[header]}`)
+      return new Response('{}', { status })
+    }) as typeof globalThis.fetch
+    const ran = await svc(['secrets', 'check', '--verify', '--json'], { cwd, env, fetch })
+    expect(asked).toEqual([`${url} sk-real-enough`])
+    expect(JSON.parse(ran.stdout)).toMatchObject({ items: [{ state: 'rejected' }, { state: 'ok' }] })
+  })
 })
 
 describe('completion', () => {

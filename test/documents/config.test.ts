@@ -67,7 +67,7 @@ test.each<[string, string, string[]]>([
     'an unknown provider type',
     'providers: {a: {type: opnai}}\n',
     [
-      '1:23 doc/schema providers.a.type must be one of `anthropic`, `openai`, `openai-compatible`, `scripted`, `replay`, `auto`, but is "opnai". Did you mean "openai"?',
+      '1:23 doc/schema providers.a.type must be one of `anthropic`, `openai`, `openai-compatible`, `gemini`, `azure-openai`, `bedrock`, `scripted`, `replay`, `auto`, but is "opnai". Did you mean "openai"?',
     ],
   ],
   ['a port outside its range', 'dev: {port: 70000}\n', ['1:13 doc/schema dev.port must be <= 65535.']],

@@ -48,6 +48,21 @@ describe('options', () => {
     expect(found(files)).toEqual(['agent.yaml:12 error model/secret-implicit-missing'])
     expect(found(files, { providers: { acme: { type: 'auto' } } })).toEqual([])
   })
+
+  test.each([
+    ['a server without a key', { type: 'openai-compatible', base_url: 'http://127.0.0.1:11434/v1' }, true],
+    ['a key of the project file', { type: 'openai', key: { fromEnv: 'ACME_KEY' } }, true],
+    ['the credentials of the server', { type: 'bedrock', region: 'eu-central-1' }, true],
+    ['a vendor without a key', { type: 'openai' }, false],
+  ] as const)(
+    'a provider that the project declares as %s asks for a secret only where it needs one',
+    (_, acme, quiet) => {
+      const files = { 'agent.yaml': 'kind: Agent\nspec:\n  model: {provider: acme, name: m}\n' }
+      expect(found(files, { providers: { acme } })).toEqual(
+        quiet ? [] : ['agent.yaml:12 error model/secret-implicit-missing'],
+      )
+    },
+  )
 })
 
 describe('orders to the model are found in a description however it is written', () => {

@@ -17,6 +17,17 @@ const plays: Readonly<Record<string, readonly FakeAnswer[]>> = {
     },
     { say: 'There are 3.', usage: { input: 40, output: 4 } },
   ],
+  think: [
+    {
+      thinking: { text: 'Hm.', signature: 'gAAA-opaque' },
+      say: 'Let me look.',
+      calls: [{ id: 'c1', name: 'stock', arguments: { sku: 'A-1' } }],
+      usage: { input: 20, output: 7, cached: 15, reasoning: 4 },
+    },
+    { say: 'There are 3.', usage: { input: 40, output: 4 } },
+  ],
+  overload: [{ status: 529, error: { type: 'overloaded_error', message: 'Overloaded' } }],
+  stand: [{ say: 'I stand in.' }],
   twice: [
     { calls: [{ id: 'call_0', name: 'stock', arguments: { sku: 'A-1' } }] },
     { calls: [{ id: 'call_0', name: 'stock', arguments: { sku: 'B-2' } }] },
@@ -70,7 +81,7 @@ const STRUCTURED = `output:
 const agents: readonly (readonly [string, string, string, string?])[] = [
   ['compatible', 'openai-compatible', 'lookup'],
   ['neutral', 'vendor_b-compatible', 'lookup'],
-  ['openai', 'openai', 'lookup'],
+  ['openai', 'openai', 'think'],
   ['anthropic', 'anthropic', 'lookup'],
   ['vendor-a', 'vendor_a', 'lookup'],
   ['repeating', 'openai-compatible', 'twice'],
@@ -98,6 +109,10 @@ spec:
   side_effect_class: read_only
   input_schema: { inline: { type: object, required: [sku], properties: { sku: { type: string } } } }
 `,
+    'agents/falling.yaml': agent('falling', 'anthropic', 'overload').replace(
+      'version: 1.0.0 }',
+      "version: 1.0.0, annotations: { svc/model-fallback: '[{provider: openai, name: stand-in, secret: model-key}]' } }",
+    ),
     ...Object.fromEntries(agents.map(([name, ...rest]) => [`agents/${name}.yaml`, agent(name, ...rest)])),
   })
   server = await serve(at(), {
@@ -154,7 +169,6 @@ async function run(name: string): Promise<{ status: Json; items: Json[]; stream:
 describe.each([
   ['compatible', 'base_url of the model'],
   ['neutral', 'base_url of the model, in the neutral spelling'],
-  ['openai', 'OPENAI_BASE_URL'],
 ])('%s, through %s', (name) => {
   test('streams, calls its tool, hears the result and completes', async () => {
     const { status, items, stream } = await run(name)
@@ -200,6 +214,38 @@ describe.each([
     expect(stream).toContain('engine.session.completed')
     expect(stream + JSON.stringify(items)).not.toContain(SECRET)
   })
+})
+
+test('openai, through OPENAI_BASE_URL: the reasoning of a completion comes back after the result of its call', async () => {
+  const { status, items, stream } = await run('openai')
+  expect(status).toMatchObject({ status: 'Completed', output: 'There are 3.', totalTokensUsed: 71 })
+  const [first, second] = requestsOf('think-openai')
+  expect(first).toMatchObject({
+    path: '/v1/responses',
+    headers: { authorization: `Bearer ${SECRET}` },
+    body: {
+      stream: true,
+      store: false,
+      temperature: 0.5,
+      max_output_tokens: 100,
+      instructions: 'You count the stock.',
+    },
+  })
+  expect(second!.body.input.slice(1)).toMatchObject([
+    { type: 'reasoning', encrypted_content: 'gAAA-opaque' },
+    { type: 'message', content: [{ text: 'Let me look.' }] },
+    { type: 'function_call', call_id: 'c1', name: 'stock', arguments: '{"sku":"A-1"}' },
+    { type: 'function_call_output', call_id: 'c1', output: '{"count":3}' },
+  ])
+  expect(items.find(({ type }) => type === 'Reasoning')!.content.usage).toEqual({
+    input_tokens: 20,
+    output_tokens: 7,
+    cached_input_tokens: 15,
+    reasoning_tokens: 4,
+  })
+  // What only the vendor can read leaves the process for the vendor alone.
+  expect(stream + JSON.stringify(items)).not.toContain('gAAA-opaque')
+  expect(stream + JSON.stringify(items)).not.toContain(SECRET)
 })
 
 describe.each([
@@ -254,6 +300,17 @@ test.each(['busy-openai', 'busy-anthropic'])('%s: a model that is busy is asked 
   expect(items.filter(({ type }) => type === 'Reasoning').map(({ error }) => error === null)).toEqual([false, true])
 })
 
+test('a model that is overloaded is followed by the one that the agent names for it', async () => {
+  const { status, items } = await run('falling')
+  expect(status).toMatchObject({ status: 'Completed', output: 'I stand in.' })
+  const [reasoning, ...more] = items.filter(({ type }) => type === 'Reasoning')
+  expect(more).toEqual([])
+  expect(reasoning!.content).toMatchObject({
+    model: 'stand-in',
+    fallback_after: [{ model: 'overload-falling', error: 'The model provider answered 529: Overloaded' }],
+  })
+})
+
 test.each(['refused-openai', 'refused-anthropic'])(
   "%s: a refusal fails the run with the provider's words, without the key",
   async (name) => {
@@ -270,11 +327,8 @@ test('an output that breaks its schema goes back to the model, and the valid one
   const { status, items } = await run('structured')
   expect(status).toMatchObject({ status: 'Completed', output: { count: 3 } })
   const [first, second] = requestsOf('structured-structured')
-  expect(first!.body.response_format).toMatchObject({
-    type: 'json_schema',
-    json_schema: { strict: true, schema: { required: ['count'] } },
-  })
-  expect(second!.body.messages.at(-1).content).toContain('/count')
+  expect(first!.body.text.format).toMatchObject({ type: 'json_schema', strict: true, schema: { required: ['count'] } })
+  expect(JSON.stringify(second!.body.input.at(-1).content)).toContain('/count')
   expect(
     items.filter(({ type }) => type === 'OutputValidation').map(({ content }) => [content.valid, content.action]),
   ).toContainEqual([false, 'retry'])

@@ -1,7 +1,7 @@
 /** Completions that are not whole: none of their calls is made and their text is no answer. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
-import { createProviders } from '../../src/providers/choose.ts'
+import { createProviders } from '../../src/providers/registry/choose.ts'
 import { ProviderError, type CompletionRequest, type FinishReason } from '../../src/providers/provider.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { startFakeAnthropic } from '../fakes/anthropic.ts'

@@ -18,7 +18,7 @@ function write(answer: FakeAnswer, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream', ...answer.headers })
   const send = (type: string, more: object): void =>
     void response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`)
-  const usage = answer.usage ?? { input: 10, output: 5 }
+  const usage: NonNullable<FakeAnswer['usage']> = answer.usage ?? { input: 10, output: 5 }
   send('message_start', {
     message: {
       id: 'msg_1',
@@ -28,7 +28,12 @@ function write(answer: FakeAnswer, response: ServerResponse): void {
       content: [],
       stop_reason: null,
       stop_sequence: null,
-      usage: { input_tokens: usage.input, output_tokens: 1 },
+      usage: {
+        input_tokens: usage.input,
+        output_tokens: 1,
+        ...(usage.cached !== undefined && { cache_read_input_tokens: usage.cached }),
+        ...(usage.written !== undefined && { cache_creation_input_tokens: usage.written }),
+      },
     },
   })
   let index = 0
@@ -76,7 +81,11 @@ function write(answer: FakeAnswer, response: ServerResponse): void {
   }
   send('message_delta', {
     delta: { stop_reason: answer.finish ?? (answer.calls ? 'tool_use' : 'end_turn'), stop_sequence: null },
-    usage: { output_tokens: usage.output },
+    usage: {
+      output_tokens: usage.output,
+      input_tokens: null,
+      ...(usage.reasoning !== undefined && { output_tokens_details: { thinking_tokens: usage.reasoning } }),
+    },
   })
   send('message_stop', {})
   response.end()

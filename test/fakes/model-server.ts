@@ -11,15 +11,23 @@ export interface FakeAnswer {
     readonly arguments: unknown
     readonly whole?: string
   }[]
-  readonly usage?: { readonly input: number; readonly output: number }
-  /** A signed thinking block before the answer (Anthropic only). */
+  readonly usage?: {
+    readonly input: number
+    readonly output: number
+    readonly cached?: number
+    readonly written?: number
+    readonly reasoning?: number
+  }
+  /** Reasoning before the answer, with what proves it to the vendor. */
   readonly thinking?: { readonly text: string; readonly signature: string }
   /** Further blocks after the text, as the vendor's own tools make them (Anthropic only). */
   readonly blocks?: readonly object[]
   readonly finish?: string
   /** An HTTP error in place of an answer. */
   readonly status?: number
-  readonly error?: { readonly type?: string; readonly message: string }
+  readonly error?: { readonly type?: string; readonly code?: string; readonly param?: string; readonly message: string }
+  /** The body as it is, in place of an answer in the vendor's form. */
+  readonly raw?: string
   readonly headers?: Readonly<Record<string, string>>
   /** The connection is cut before the answer is complete. */
   readonly cut?: boolean
@@ -45,7 +53,7 @@ export interface FakeModel {
 /** A loopback server that answers request n with answer n of the script (the last one again when they run out). */
 export async function startFakeModel(
   script: FakeScript,
-  write: (answer: FakeAnswer, response: ServerResponse) => void,
+  write: (answer: FakeAnswer, response: ServerResponse, request: FakeRequest) => void,
 ): Promise<FakeModel> {
   const requests: FakeRequest[] = []
   const server = createServer((request, response) => {
@@ -62,7 +70,8 @@ export async function startFakeModel(
         typeof script === 'function'
           ? script(seen, requests.length)
           : (script[requests.length - 1] ?? script.at(-1) ?? { say: 'ok' })
-      write(answer, response)
+      if (answer.raw === undefined) write(answer, response, seen)
+      else response.writeHead(200, { 'content-type': 'text/html', ...answer.headers }).end(answer.raw)
     })
   })
   return { url: await listen(server), requests, close: () => stop(server) }

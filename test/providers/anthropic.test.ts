@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
 import { createTransport } from '../../src/base/transport.ts'
 import { createRedactor, Secret } from '../../src/base/secret.ts'
-import { createAnthropicProvider } from '../../src/providers/anthropic.ts'
+import { createAnthropicProvider } from '../../src/providers/anthropic/anthropic.ts'
 import { ProviderError, type ModelMessage } from '../../src/providers/provider.ts'
 import { startFakeAnthropic } from '../fakes/anthropic.ts'
 import type { FakeModel, FakeScript } from '../fakes/model-server.ts'
@@ -23,6 +23,8 @@ async function start(script: FakeScript) {
   })
 }
 const model = { provider: 'anthropic', name: 'claude-test' }
+/** What a breakpoint of the vendor's cache is. */
+const cache_control = { type: 'ephemeral' }
 
 test('streams text and ends with the completion and its usage', async () => {
   const provider = await start([{ say: 'Hello there', usage: { input: 12, output: 3 } }])
@@ -35,10 +37,34 @@ test('streams text and ends with the completion and its usage', async () => {
   expect(fake.requests[0]?.body).toEqual({
     model: 'claude-test',
     max_tokens: 4096,
-    system: 'Be brief.',
-    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+    system: [{ type: 'text', text: 'Be brief.', cache_control }],
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello', cache_control }] }],
     stream: true,
   })
+})
+
+test('cached input is part of the input, and thinking of the output', async () => {
+  const provider = await start([
+    { say: 'ok', usage: { input: 3, output: 20, cached: 100, written: 50, reasoning: 12 } },
+  ])
+  expect((await complete(provider, requestWith({ model }))).completion.usage).toEqual({
+    inputTokens: 153,
+    outputTokens: 20,
+    cachedInputTokens: 100,
+    cacheWriteTokens: 50,
+    reasoningTokens: 12,
+  })
+})
+
+test.each([
+  [{ cache_control: { type: 'ephemeral', ttl: '1h' } }, { type: 'ephemeral', ttl: '1h' }],
+  [{ cache_control: null }, undefined],
+])('the option %j makes the breakpoint %j', async (provider_options, expected) => {
+  const provider = await start([{ say: 'ok' }])
+  await complete(provider, requestWith({ model: { ...model, provider_options } }))
+  const { system, messages, ...rest } = fake.requests[0]!.body
+  expect([system[0].cache_control, messages[0].content[0].cache_control]).toEqual([expected, expected])
+  expect(rest).not.toHaveProperty('cache_control')
 })
 
 test('thinking and arguments are told apart from the text as they arrive', async () => {
@@ -86,7 +112,7 @@ test('calls travel both ways: results are one turn of the user, with signed thin
   ]
   await complete(provider, requestWith({ model, tools, messages }))
   expect(fake.requests[1]?.body.tools).toEqual([
-    { name: 'lookup', description: 'Finds an order', input_schema: { type: 'object' } },
+    { name: 'lookup', description: 'Finds an order', input_schema: { type: 'object' }, cache_control },
   ])
   expect(fake.requests[1]?.body.messages).toEqual([
     { role: 'user', content: [{ type: 'text', text: 'Hello' }] },
@@ -104,7 +130,7 @@ test('calls travel both ways: results are one turn of the user, with signed thin
       content: [
         { type: 'tool_result', tool_use_id: 't1', content: '{"status":"lost"}' },
         { type: 'tool_result', tool_use_id: 't2', content: 'denied', is_error: true },
-        { type: 'text', text: 'Hurry' },
+        { type: 'text', text: 'Hurry', cache_control },
       ],
     },
   ])
@@ -138,6 +164,19 @@ test.each([
   expect(fake.requests[0]?.body).not.toHaveProperty('script')
 })
 
+test.each([
+  ['claude-opus-4-8', { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }],
+  ['claude-sonnet-5', { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }],
+  ['claude-opus-4-20250514', { thinking: { type: 'enabled', budget_tokens: 16_384 } }],
+  ['claude-haiku-4-5-20251001', { thinking: { type: 'enabled', budget_tokens: 16_384 } }],
+  ['claude-3-7-sonnet-20250219', { thinking: { type: 'enabled', budget_tokens: 16_384 } }],
+])('%s thinks as its version does', async (name, expected) => {
+  const provider = await start([{ say: 'ok' }])
+  await complete(provider, requestWith({ model: { ...model, name, reasoning: { effort: 'high' } } }))
+  const { thinking, output_config } = fake.requests[0]!.body
+  expect({ thinking, output_config }).toEqual(expected)
+})
+
 test('images and PDFs are parts of the message', async () => {
   const provider = await start([{ say: 'ok' }])
   const bytes = new Uint8Array([1, 2, 3])
@@ -148,7 +187,12 @@ test('images and PDFs are parts of the message', async () => {
   await complete(provider, requestWith({ model, messages: [{ role: 'user', parts }] }))
   expect(fake.requests[0]?.body.messages[0].content).toEqual([
     { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AQID' } },
-    { type: 'document', title: 'b.pdf', source: { type: 'base64', media_type: 'application/pdf', data: 'AQID' } },
+    {
+      type: 'document',
+      title: 'b.pdf',
+      source: { type: 'base64', media_type: 'application/pdf', data: 'AQID' },
+      cache_control,
+    },
   ])
 })
 

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import { isFailure } from '../../src/base/failure.ts'
 import { createRedactor } from '../../src/base/secret.ts'
 import { autoProvider } from '../../src/providers/auto.ts'
-import { createProviders, type ProviderParts } from '../../src/providers/choose.ts'
+import { createProviders, type ProviderParts } from '../../src/providers/registry/choose.ts'
 import { scriptedProvider } from '../../src/providers/scripted.ts'
 import type { SnapshotModel } from '../../src/spec/snapshot.ts'
 import { startFakeAnthropic } from '../fakes/anthropic.ts'
@@ -96,6 +96,50 @@ test.each<[Partial<SnapshotModel>, Partial<ProviderParts>, unknown]>([
   [{ provider: 'anthropic' }, { config: { vendor_a: { type: 'auto' } } }, autoProvider],
 ])('%j with %j needs no secret', (model, parts, provider) => {
   expect(choose(model, parts)).toBe(provider)
+})
+
+const house = { type: 'openai-compatible' as const, base_url: 'http://127.0.0.1:9/v1', key: { fromEnv: 'HOUSE_KEY' } }
+
+test('the key of the project config is needed where the config names one', () => {
+  expect(failureOf(() => choose({ provider: 'house' }, { config: { house } }))).toEqual([
+    'secret_not_set',
+    'The secret "house" is not set: the environment variable HOUSE_KEY is missing or empty.',
+  ])
+})
+
+test('the key of the project config goes to the address of the config, and to none that a document gives', async () => {
+  fake = await startFakeOpenai([{ say: 'here' }])
+  const base_url = `${fake.url}/v1`
+  const parts = { config: { house: { ...house, base_url } }, env: { HOUSE_KEY: 'sk-of-the-house' } }
+  await complete(choose({ provider: 'house' }, parts), requestWith())
+  await complete(choose({ provider: 'house', base_url }, parts), requestWith())
+  expect(fake.requests.map(({ headers }) => headers['authorization'])).toEqual(['Bearer sk-of-the-house', undefined])
+})
+
+test.each<[Partial<SnapshotModel>, Partial<ProviderParts>, string]>([
+  [
+    { provider: 'azure-openai', secret: 'openai' },
+    { env: { OPENAI_KEY: 'k-12345678' } },
+    'Give the provider the base_url of the Azure resource, under `providers:` in svc.config.yaml.',
+  ],
+  [
+    { provider: 'bedrock', secret: 'openai' },
+    { env: { OPENAI_KEY: 'k-12345678' } },
+    'Give the provider a region under `providers:` in svc.config.yaml, or set AWS_REGION.',
+  ],
+])('%j without what it needs is refused with the remedy', (model, parts, fix) => {
+  expect(() => choose(model, parts)).toThrow(expect.objectContaining({ code: 'provider_not_configured', fix }))
+})
+
+test('AWS credentials of the server serve no agent unless the project config says so', () => {
+  const env = { AWS_REGION: 'eu-central-1' }
+  expect(failureOf(() => choose({ provider: 'bedrock' }, { env }))).toEqual([
+    'secret_not_set',
+    'The secret "bedrock" is not set: the environment variable AWS_BEARER_TOKEN_BEDROCK is missing or empty.',
+  ])
+  expect(failureOf(() => choose({ provider: 'bedrock' }, { env, config: { bedrock: { type: 'bedrock' } } }))).toBe(
+    undefined,
+  )
 })
 
 test('a name that the config maps to Anthropic bounds its answers with thinking', () => {

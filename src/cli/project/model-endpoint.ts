@@ -1,5 +1,5 @@
 /** The address at which the server reaches a model. */
-import type { ProjectConfig, ProviderType } from '../../spec/config.ts'
+import { BASE_URL_VARIABLES, type ProjectConfig, type ProviderType } from '../../spec/config.ts'
 import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../spec/document.ts'
 
 export interface ModelEndpoint {
@@ -11,9 +11,10 @@ export interface ModelEndpoint {
 const DEFAULT_URLS: Readonly<Partial<Record<ProviderType, string>>> = {
   anthropic: 'https://api.anthropic.com',
   openai: 'https://api.openai.com/v1',
+  gemini: 'https://generativelanguage.googleapis.com',
 }
 
-/** Undefined for models that need no network, and where no address is configured. */
+/** Undefined for models that need no network, and where no address is configured, as for Bedrock, which has one a region. */
 export function modelEndpoint(
   { provider, base_url: own }: { readonly provider: string; readonly base_url?: string | undefined },
   { providers = {} }: ProjectConfig,
@@ -22,7 +23,7 @@ export function modelEndpoint(
   const mapped = mappingOf(provider, providers)
   const type = typeOf(provider, providers)
   if (OFFLINE_PROVIDERS.includes(type)) return undefined
-  const given = own ?? mapped?.base_url ?? env[`${type.toUpperCase()}_BASE_URL`] ?? DEFAULT_URLS[type]
+  const given = own ?? mapped?.base_url ?? env[BASE_URL_VARIABLES[type] ?? ''] ?? DEFAULT_URLS[type]
   return given === undefined ? undefined : { type, baseUrl: given.replace(/\/(?:chat\/completions)?\/?$/, '') }
 }
 

@@ -154,6 +154,15 @@ function partChanges(before: AgentSnapshot, after: AgentSnapshot): readonly Vers
         say: `model ${nameOf(before) === nameOf(after) ? `${nameOf(after)} with other settings` : `${nameOf(before)} → ${nameOf(after)}`}`,
       }),
     )
+  if (canonicalJson(before.fallback ?? []) !== canonicalJson(after.fallback ?? []))
+    changes.push(
+      versionChange('model.changed', {
+        agent,
+        from: fallbackOf(before),
+        to: fallbackOf(after),
+        say: `fallback models ${fallbackOf(before) ?? 'none'} → ${fallbackOf(after) ?? 'none'}`,
+      }),
+    )
   if (before.instructions.digest !== after.instructions.digest)
     changes.push(
       versionChange('instructions.changed', {
@@ -179,4 +188,6 @@ function partChanges(before: AgentSnapshot, after: AgentSnapshot): readonly Vers
   return changes
 }
 
-const nameOf = ({ model }: AgentSnapshot): string => `${model.provider}/${model.name}`
+const nameOf = ({ model }: Pick<AgentSnapshot, 'model'>): string => `${model.provider}/${model.name}`
+const fallbackOf = ({ fallback }: AgentSnapshot): string | null =>
+  fallback?.map((model) => nameOf({ model })).join(', ') ?? null

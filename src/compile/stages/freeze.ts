@@ -1,7 +1,7 @@
 /** Writes agents as snapshots: everything by value, every child pinned by digest. Source: bundles, section 4. */
 import { digestOf, digestOfJson } from '../../base/digest.ts'
 import type { JsonObject } from '../../base/json.ts'
-import { canonicalProvider, idOf, providerSpellings, type AgentDocument } from '../../spec/document.ts'
+import { canonicalProvider, idOf, providerSpellings, type AgentDocument, type ModelSpec } from '../../spec/document.ts'
 import {
   digestOfSnapshot,
   type BoundAgent,
@@ -58,7 +58,8 @@ function snapshotOf(state: CompileState, member: BundleAgent): AgentSnapshot {
     ...(governance?.frameworks && { frameworks: governance.frameworks }),
     purpose: spec.purpose,
     instructions: { text: member.instructions, digest: digestOf(member.instructions) },
-    model: modelOf(agent, member),
+    model: modelOf(agent.spec.model, agent, member.script),
+    ...(member.fallback && { fallback: member.fallback.map((model) => modelOf(model, agent, undefined)) }),
     secrets,
     mcpServers: spec.mcp_servers ?? [],
     tools: bindings.flatMap(({ bound }) => bound ?? []),
@@ -86,8 +87,11 @@ function boundAgent({ bound, target }: ResolvedSubAgent): BoundAgent[] {
   return [{ ...bound, version, digest }]
 }
 
-function modelOf({ spec, secrets = {} }: AgentDocument, { script }: BundleAgent): SnapshotModel {
-  const { provider, secret, provider_options: options, ...rest } = spec.model
+function modelOf(
+  { provider, secret, provider_options: options, ...rest }: ModelSpec,
+  { secrets = {} }: AgentDocument,
+  script: BundleAgent['script'],
+): SnapshotModel {
   const key = secret ?? providerSpellings(provider).find((name) => Object.hasOwn(secrets, name))
   const remaining = script ? omitKey(options ?? {}, 'script') : options
   return {

@@ -1,7 +1,8 @@
 /** Puts files that agents name in by value: instructions, schemas, the script of a scripted model. */
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { MODEL_FALLBACK, readModelFallback } from '../../documents/facts/model-fallback.ts'
 import { readValues } from '../../documents/workspace/read.ts'
-import { canonicalProvider, type AgentDocument } from '../../spec/document.ts'
+import { isOnlineProvider, type AgentDocument, type ModelSpec } from '../../spec/document.ts'
 import type { ScriptTurn } from '../../spec/snapshot.ts'
 import { readFileMember } from './file.ts'
 import { inlineSchema, inlineSchemaFile } from './schema.ts'
@@ -28,6 +29,8 @@ function inlineMember(state: CompileState, member: BundleAgent): void {
   if (contractSchema !== undefined) member.contract = contractSchema
   const maxToolCalls = readMaxToolCalls(state, agent, spot)
   if (maxToolCalls !== undefined) member.maxToolCalls = maxToolCalls
+  const fallback = readFallback(state, agent, spot)
+  if (fallback !== undefined) member.fallback = fallback
   const output = agent.output?.schema && inlineSchema(state, agent.output.schema, spot('/output/schema'))
   if (output !== undefined) member.outputSchema = output
   for (const each of [...member.bindings, ...member.edges]) {
@@ -53,6 +56,18 @@ function readMaxToolCalls(
   return reportFinding(state, 'doc/schema', at, `${MAX_TOOL_CALLS} is a whole number from 1 to 9999, as text.`)
 }
 
+function readFallback(
+  state: CompileState,
+  agent: AgentDocument,
+  spot: (pointer: string) => DocumentPlace,
+): readonly ModelSpec[] | undefined {
+  const text = agent.metadata.annotations?.[MODEL_FALLBACK]
+  if (text === undefined) return undefined
+  const fallback = readModelFallback(text, agent.spec.model)
+  if ('models' in fallback) return fallback.models
+  return reportFinding(state, 'model/fallback', spot('/metadata/annotations/svc~1model-fallback'), fallback.problem)
+}
+
 function readInstructions(
   state: CompileState,
   agent: AgentDocument,
@@ -68,9 +83,6 @@ function readInstructions(
   return found
 }
 
-/** Providers that are never scripted. The project may map any other name to the scripted model. */
-const REAL_PROVIDERS = ['anthropic', 'openai', 'openai-compatible']
-
 function readScript(
   state: CompileState,
   agent: AgentDocument,
@@ -78,7 +90,8 @@ function readScript(
 ): readonly ScriptTurn[] | undefined {
   const { provider, provider_options: options } = agent.spec.model
   const ref = options?.['script']
-  if (typeof ref !== 'string' || REAL_PROVIDERS.includes(canonicalProvider(provider))) return undefined
+  // The project may map any other name to the scripted model.
+  if (typeof ref !== 'string' || isOnlineProvider(provider)) return undefined
   const at = spot('/spec/model/provider_options/script')
   const file = readFileMember(state, 'script', 'doc/schema', ref, at)
   if (!file) return undefined

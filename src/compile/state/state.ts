@@ -14,6 +14,7 @@ import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type {
   AgentBinding,
   AgentDocument,
+  ModelSpec,
   AnyDocument,
   DocumentKind,
   PolicyDocument,
@@ -167,6 +168,8 @@ export interface BundleAgent {
   script?: readonly ScriptTurn[]
   contract?: JsonSchema
   maxToolCalls?: number
+  /** Models of `svc/model-fallback`. */
+  fallback?: readonly ModelSpec[]
   outputSchema?: JsonSchema
   policySet?: PolicySet
   snapshot?: AgentSnapshot

@@ -85,6 +85,7 @@ import { mcpUrlNotHttps } from './mcp/url-not-https.ts'
 import { modelBaseUrlFullPath } from './model/base-url-full-path.ts'
 import { modelBaseUrlInsecure } from './model/base-url-insecure.ts'
 import { modelBaseUrlInvalid } from './model/base-url-invalid.ts'
+import { modelFallback } from './model/fallback.ts'
 import { modelOptionsSecret } from './model/options-secret.ts'
 import { modelOptionsShadow } from './model/options-shadow.ts'
 import { modelOutputExceedsRun } from './model/output-exceeds-run.ts'
@@ -243,6 +244,7 @@ export const rules: readonly LintRule[] = [
   modelSecretUndeclared,
   modelSecretImplicitMissing,
   modelProviderTypo,
+  modelFallback,
   modelParameterRange,
   modelOutputExceedsRun,
   modelOptionsShadow,

@@ -7,6 +7,7 @@ import {
   type ModelProvider,
 } from '../../providers/provider.ts'
 import type { ToolCall } from '../../spec/run.ts'
+import type { SnapshotModel } from '../../spec/snapshot.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 import { toolNamed } from '../session/bindings.ts'
@@ -17,6 +18,7 @@ import { idempotencyKeyOf } from '../session/keys.ts'
 import { toRequest } from '../session/prompt.ts'
 import { attachFiles } from './attach.ts'
 import type { RunEffect } from './effects.ts'
+import { askWithFallback } from './fallback.ts'
 import type { CompletionMeter } from './meter.ts'
 import { toModelTools, type OfferedTools } from './model-tools.ts'
 
@@ -49,23 +51,22 @@ export async function performEffect(
   const { turn, attempt } = effect
   try {
     const { run, snapshot, steps } = context
-    const provider = parts.providers.choose(snapshot, snapshot.model, run.sessionId)
     const attachments = await attachFiles(parts.store, parts.blobs, run.workspaceId, filesOf(steps))
     const tools = await toModelTools(parts.tools, context, signal)
     const repair = effect.note?.['repair'] === true
     const { tries, room } = effect
-    const request = toRequest({ run, snapshot, steps, turn, attempt: tries, tools, attachments, repair, room })
-    const leave = await enter(snapshot.model.provider, signal)
-    try {
-      return {
-        type: 'model.answered',
-        turn,
-        attempt,
-        completion: await sendRequest(provider, request, onText, signal, meter),
+    const ask = async (model: SnapshotModel): Promise<ModelCompletion> => {
+      const provider = parts.providers.choose(snapshot, model, run.sessionId)
+      const asked = model === snapshot.model ? snapshot : { ...snapshot, model }
+      const request = toRequest({ run, snapshot: asked, steps, turn, attempt: tries, tools, attachments, repair, room })
+      const leave = await enter(model.provider, signal)
+      try {
+        return await sendRequest(provider, request, onText, signal, meter)
+      } finally {
+        leave()
       }
-    } finally {
-      leave()
     }
+    return { type: 'model.answered', turn, attempt, ...(await askWithFallback(snapshot, ask, signal, meter)) }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ProviderError) {

@@ -42,7 +42,8 @@ export function transitionContextOf(
     callsAtOnce: bounds.completion,
     takeSlot: (run, key, tool, { route, concurrency: bound }) =>
       slots.take({ session: actor.id, run, key, tool, route, bound }),
-    mostOutput: ({ model }) => parts.providers.maxOutputTokens(model, live.tree.session.id),
+    mostOutput: ({ model, fallback = [] }) =>
+      Math.max(...[model, ...fallback].map((each) => parts.providers.maxOutputTokens(each, live.tree.session.id))),
     spentOn: (completion) => actor.inFlight.get(completion)?.meter.spent(),
     maxIterations: parts.maxIterations ?? 100,
     jitter: parts.random(),

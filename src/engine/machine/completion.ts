@@ -18,6 +18,7 @@ import { answersQuestion, openQuestions, unansweredQuestions } from '../calls/op
 import { escalateQuestion, refuseUntilAnswered, toWaitingCall } from '../calls/questions.ts'
 import { createCallHandle } from '../session/call-handle.ts'
 import { recordUnanswered } from '../session/unanswered.ts'
+import { toStepUsage } from '../session/usage.ts'
 
 /** Attempts of one completion. Source: decisions, section 13: retried twice. */
 const MAX_ATTEMPTS = 3
@@ -28,7 +29,7 @@ export function applyCompletion(
   event: TransitionEventOf<'model.answered'>,
 ): RunState | undefined {
   if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
-  const { completion } = event
+  const { completion, fallback } = event
   const { usage } = run.record
   const shortfall = shortfallOf(completion)
   const calls = shortfall ? [] : withUniqueIds(run, here.turn, completion.calls)
@@ -40,9 +41,10 @@ export function applyCompletion(
     'Reasoning',
     {
       text: completion.text,
-      model: run.record.llmModel,
+      model: fallback?.model ?? run.record.llmModel,
+      ...(fallback && { fallback_after: fallback.after.map((each): JsonObject => ({ ...each })) }),
       finish_reason: completion.finishReason,
-      usage: { input_tokens: completion.usage.inputTokens, output_tokens: completion.usage.outputTokens },
+      usage: toStepUsage(completion.usage),
       tool_calls: calls.map((call): JsonObject => ({ id: call.id, name: call.name, arguments: call.arguments })),
     },
     {

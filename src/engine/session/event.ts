@@ -14,6 +14,8 @@ export type RunTransitionEvent =
       readonly turn: number
       readonly attempt: number
       readonly completion: ModelCompletion
+      /** Set where a model of `svc/model-fallback` answered. */
+      readonly fallback?: FallbackAnswer
     }
   | {
       readonly type: 'model.failed'
@@ -63,6 +65,12 @@ export type RunTransitionEvent =
   | { readonly type: 'broken'; readonly errorCode?: 'state_not_saved' }
   /** The process stops before recorded effects were sent; the next process sends them. Those in `inFlight` were sent. */
   | { readonly type: 'stopped'; readonly inFlight: ReadonlySet<string> }
+
+/** The model that answered, and what those before it failed with. */
+export interface FallbackAnswer {
+  readonly model: string
+  readonly after: readonly { readonly model: string; readonly error: string }[]
+}
 
 export type RunEventType = RunTransitionEvent['type']
 export type TransitionEventOf<T extends RunEventType> = Extract<RunTransitionEvent, { type: T }>

@@ -9,10 +9,12 @@ import { fileNamesOf } from './input.ts'
 /** Parts of a file by its leaf name. */
 export type AttachedParts = ReadonlyMap<string, readonly MessagePart[]>
 
+/** @param model its name; what a provider wants to see again goes only to the model that wrote it */
 export function messagesOf(
   steps: readonly RunStep[],
   results: CallResults,
   attachments: AttachedParts,
+  model: string,
 ): ModelMessage[] {
   const messages: ModelMessage[] = []
   // Providers require the results right after the calls, so messages that a user sent meanwhile come after them.
@@ -35,7 +37,8 @@ export function messagesOf(
       flush()
       const calls = callsOf(step)
       const text = textOf(step.content['text'])
-      messages.push({ role: 'assistant', text, calls, ...(step.hidden && { hidden: step.hidden }) })
+      const hidden = (step.content['model'] ?? model) === model ? step.hidden : undefined
+      messages.push({ role: 'assistant', text, calls, ...(hidden && { hidden }) })
       for (const call of calls) {
         const answer = answers.get(call.id)
         if (answer) messages.push(answer)

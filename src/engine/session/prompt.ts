@@ -37,7 +37,7 @@ export function toRequest({
 }: PromptParts): CompletionRequest {
   const { output } = snapshot
   const results = resultsOf(steps)
-  const messages = messagesOf(steps, results, attachments)
+  const messages = messagesOf(steps, results, attachments, snapshot.model.name)
   return {
     model: room === undefined ? snapshot.model : withOutputLimit(snapshot.model, room),
     system: snapshot.instructions.text,

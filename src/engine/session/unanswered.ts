@@ -1,14 +1,12 @@
 /** Completions without an answer. Their tokens count all the same, so that aborting one escapes no budget. */
-import type { ModelCompletion } from '../../providers/provider.ts'
+import type { ModelUsage } from '../../providers/provider.ts'
 import { completionKey } from './keys.ts'
 import type { RunHandle } from './transaction.ts'
+import { toStepUsage } from './usage.ts'
 
 /** Adds a failed `Reasoning` step and counts its tokens. */
-export function recordUnanswered(
-  run: RunHandle,
-  error: string,
-  { inputTokens, outputTokens }: ModelCompletion['usage'],
-): void {
+export function recordUnanswered(run: RunHandle, error: string, spent: ModelUsage): void {
+  const { inputTokens, outputTokens } = spent
   const { usage, llmModel } = run.record
   run.updateUsage({ inputTokens: usage.inputTokens + inputTokens, outputTokens: usage.outputTokens + outputTokens })
   const tokens = inputTokens + outputTokens
@@ -18,7 +16,7 @@ export function recordUnanswered(
       text: '',
       model: llmModel,
       finish_reason: 'error',
-      usage: { input_tokens: inputTokens, output_tokens: outputTokens },
+      usage: toStepUsage(spent),
       tool_calls: [],
     },
     { error, ...(tokens > 0 && { tokens }) },

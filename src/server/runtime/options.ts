@@ -1,7 +1,7 @@
 /** What a server is opened with. */
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
-import type { ProviderParts } from '../../providers/choose.ts'
+import type { ProviderParts } from '../../providers/registry/choose.ts'
 import type { QueueTimers } from '../../queue/embedded.ts'
 import type { Cassette } from '../../spec/cassette.ts'
 import type { ProjectConfig } from '../../spec/config.ts'

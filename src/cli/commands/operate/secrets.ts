@@ -142,15 +142,24 @@ function stateOf(value: string | undefined): State {
 async function verify({ io, signal }: CommandContext, { shown, value, model }: SecretProbe): Promise<SecretCheck> {
   if (!model || shown.state !== 'ok') return shown
   const base = model.baseUrl
-  const [url, headers]: [string, Record<string, string>] =
-    model.type === 'anthropic'
-      ? [`${base}/v1/models?limit=1`, { 'x-api-key': value, 'anthropic-version': '2023-06-01' }]
-      : [`${base}/models`, { authorization: `Bearer ${value}` }]
+  const [url, headers] = modelListOf(model.type, base, value)
   const state = await io
     .fetch(url, { headers, redirect: 'error', signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]) })
-    .then(({ status }): State => (status === 401 || status === 403 ? 'rejected' : status < 500 ? 'ok' : 'unreachable'))
+    .then(({ status }): State => (isRejection(model.type, status) ? 'rejected' : status < 500 ? 'ok' : 'unreachable'))
     .catch((): State => 'unreachable')
   return { ...shown, state }
 }
+
+function modelListOf(type: ModelEndpoint['type'], base: string, key: string): [string, Record<string, string>] {
+  if (type === 'anthropic')
+    return [`${base}/v1/models?limit=1`, { 'x-api-key': key, 'anthropic-version': '2023-06-01' }]
+  if (type === 'gemini') return [`${base}/v1beta/models?pageSize=1`, { 'x-goog-api-key': key }]
+  if (type === 'azure-openai') return [`${base.replace(/\/openai(\/v1)?$/, '')}/openai/v1/models`, { 'api-key': key }]
+  return [`${base}/models`, { authorization: `Bearer ${key}` }]
+}
+
+/** Google answers a wrong key with 400. */
+const isRejection = (type: ModelEndpoint['type'], status: number): boolean =>
+  status === 401 || status === 403 || (type === 'gemini' && status === 400)
 
 const PATIENCE_MS = 10_000

@@ -1,12 +1,10 @@
 import { distance } from 'fastest-levenshtein'
-import { OFFLINE_PROVIDERS } from '../../../spec/document.ts'
+import { OFFLINE_PROVIDERS, ONLINE_PROVIDERS } from '../../../spec/document.ts'
 import { memoizeByText } from '../../text/memoize-by-text.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
-const KNOWN = [
-  'anthropic',
-  'openai',
-  'openai-compatible',
+const KNOWN: readonly string[] = [
+  ...ONLINE_PROVIDERS,
   'vendor_a',
   'vendor_b',
   'vendor_b-compatible',

@@ -1,4 +1,5 @@
 import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../../spec/document.ts'
+import { MODEL_FALLBACK, readModelFallback } from '../../facts/model-fallback.ts'
 import { removalWithParent } from '../../edit/removal.ts'
 import type { Document } from '../../text/document.ts'
 import { pointerTo } from '../../text/pointer.ts'
@@ -13,6 +14,7 @@ export const secretUnused: LintRule = {
   kinds: ['Agent'],
   check(document, report) {
     const used = usedBy(document)
+    const fallback = fallbackSecrets(document)
     const declared = document.at('secrets.*').map(({ key }) => key)
     // An undeclared name may be a misspelling of the unused secret, so removing the secret is then not a safe fix.
     const isMissing =
@@ -20,7 +22,7 @@ export const secretUnused: LintRule = {
       (!isOffline(document) && used.length > 0 && !used.some((name) => declared.includes(name)))
     for (const secret of document.at('secrets.*')) {
       const { key, pointer, path } = secret
-      if (used.includes(key)) continue
+      if (used.includes(key) || fallback.includes(key)) continue
       const isWhole = document
         .texts(`secrets.${key}.fromEnv`)
         .some((found) => found.pointer === pointerTo(pointer, 'fromEnv'))
@@ -40,6 +42,17 @@ const isOffline = (agent: Document): boolean =>
 
 const namedBy = (agent: Document): readonly string[] =>
   [...agent.texts('spec.model.secret'), ...agent.texts('spec.mcp_servers.*.auth.secret')].map(({ value }) => value)
+
+/** Secrets of the models that `svc/model-fallback` names. */
+const fallbackSecrets = (agent: Document): readonly string[] =>
+  agent
+    .texts('metadata.annotations.*')
+    .filter(({ key }) => key === MODEL_FALLBACK)
+    .flatMap(({ value }) => {
+      const fallback = readModelFallback(value, { provider: '', name: '' })
+      return 'models' in fallback ? fallback.models : []
+    })
+    .flatMap(({ provider, secret }) => (secret === undefined ? [provider, ...providerSpellings(provider)] : [secret]))
 
 function usedBy(agent: Document): readonly string[] {
   const names = namedBy(agent)

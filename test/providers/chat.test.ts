@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createTransport } from '../../src/base/transport.ts'
 import { createRedactor, Secret } from '../../src/base/secret.ts'
-import { createOpenaiProvider } from '../../src/providers/openai.ts'
+import { createOpenaiProvider } from '../../src/providers/openai/openai.ts'
 import { ProviderError, type ModelMessage } from '../../src/providers/provider.ts'
 import type { FakeModel, FakeScript } from '../fakes/model-server.ts'
 import { startFakeOpenai } from '../fakes/openai.ts'
@@ -15,11 +15,12 @@ async function start(script: FakeScript, options: { compatible?: boolean; path?:
   fake = await startFakeOpenai(script)
   return createOpenaiProvider({
     ...(!options.keyless && { key: new Secret(KEY) }),
-    baseUrl: fake.url + (options.path ?? '/v1'),
+    // An address that ends like this asks for chat completions.
+    baseUrl: fake.url + (options.path ?? '/v1/chat/completions'),
     fetch: createTransport({ keepAlive: true }),
     redactor: createRedactor(),
     clock: clockAt(Date.parse('2026-01-01T00:00:00Z')),
-    compatible: options.compatible ?? false,
+    vendor: options.compatible ? 'compatible' : 'openai',
   })
 }
 const model = { provider: 'openai', name: 'gpt-test' }

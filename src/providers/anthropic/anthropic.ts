@@ -5,14 +5,15 @@ import type {
   JSONOutputFormat,
   MessageCreateParamsStreaming,
   MessageParam,
+  MessageDeltaUsage,
   RawMessageStreamEvent,
   Tool,
 } from '@anthropic-ai/sdk/resources/messages'
-import { unsafeNumberIn } from '../base/exact-number.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
-import type { JsonSchema } from '../spec/snapshot.ts'
-import { toObjectSchema, parseArguments, vendorOptions } from './arguments.ts'
-import { maxTokensWithThinking, thinkingBudget } from './output-limit.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { JsonSchema } from '../../spec/snapshot.ts'
+import { keepSafeNumbers, parseArguments, toObjectSchema, vendorOptions } from '../arguments.ts'
+import { claudeThinking } from '../claude-thinking.ts'
+import { maxTokensWithThinking } from '../output-limit.ts'
 import {
   PAUSE_TURN,
   type CompletionRequest,
@@ -21,15 +22,21 @@ import {
   type MessagePart,
   type ModelCall,
   type ModelProvider,
-} from './provider.ts'
-import { incompleteStreamError, unknownFinishError } from './sdk-error.ts'
-import { createSdkProvider, type SdkParts, type StreamCollector } from './sdk-provider.ts'
+  type ModelUsage,
+} from '../provider.ts'
+import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'
+import { createSdkProvider, type SdkParts, type StreamCollector } from '../sdk-provider.ts'
+import { tokenUsage } from '../tokens.ts'
+import { withCachePoints } from './cache.ts'
 
 export const createAnthropicProvider = (parts: SdkParts): ModelProvider =>
   createSdkProvider(parts, {
     load: () => loadClient(parts),
     open: async (client, request, signal) =>
-      client.messages.create(toRequest(request, await outputFormat(request.outputSchema)), { signal }),
+      client.messages.create(
+        withCachePoints(toRequest(request, await outputFormat(request.outputSchema)), request.model.provider_options),
+        { signal },
+      ),
     collect: collectEvents,
   })
 
@@ -52,7 +59,8 @@ async function loadClient({ key, baseUrl, fetch }: SdkParts): Promise<Anthropic>
 function toRequest(request: CompletionRequest, format: JSONOutputFormat | undefined): MessageCreateParamsStreaming {
   const { model, tools } = request
   const { temperature, top_p, stop_sequences } = model.parameters ?? {}
-  const budget = thinkingBudget(model)
+  const thinks = claudeThinking(model)
+  const effort = thinks && 'effort' in thinks ? thinks.effort : undefined
   return {
     model: model.name,
     max_tokens: maxTokensWithThinking(model),
@@ -68,8 +76,8 @@ function toRequest(request: CompletionRequest, format: JSONOutputFormat | undefi
     ...(temperature !== undefined && { temperature }),
     ...(top_p !== undefined && { top_p }),
     ...(stop_sequences !== undefined && { stop_sequences: [...stop_sequences] }),
-    ...(format && { output_config: { format } }),
-    ...(budget > 0 && { thinking: { type: 'enabled' as const, budget_tokens: budget } }),
+    ...((format ?? effort) && { output_config: { ...(format && { format }), ...(effort && { effort }) } }),
+    ...(thinks && { thinking: thinks.thinking }),
     ...vendorOptions(model.provider_options),
     stream: true,
   }
@@ -199,26 +207,32 @@ function hiddenTextOf(event: RawMessageStreamEvent): string {
   return delta.type === 'input_json_delta' ? delta.partial_json : ''
 }
 
-/** Arguments that came in one piece, parsed by the SDK. If parsing may have changed a number, only that number is kept, as unparsed text. */
-function checkParsedInput(input: JsonValue): JsonValue {
-  const unsafe = unsafeNumberIn(input)
-  return unsafe ? { $unparsed: String(unsafe.value).replace('Infinity', '1e400') } : input
+/** Anthropic counts cached input beside the rest, and thinking within the output. */
+function toUsage(usage: Partial<MessageDeltaUsage>): ModelUsage {
+  const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage
+  const [read, written] = [cache_read_input_tokens ?? 0, cache_creation_input_tokens ?? 0]
+  return tokenUsage((input_tokens ?? 0) + read + written, output_tokens ?? 0, {
+    cachedInputTokens: read,
+    cacheWriteTokens: written,
+    reasoningTokens: usage.output_tokens_details?.thinking_tokens,
+  })
 }
+
+const withoutNulls = (usage: MessageDeltaUsage): Partial<MessageDeltaUsage> =>
+  Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null))
 
 /** Assembles the completion from the events of a stream. */
 function collectEvents(): StreamCollector<RawMessageStreamEvent> {
   let text = ''
   let stopReason: string | undefined
   let complete = false
-  let inputTokens = 0
-  let outputTokens = 0
+  /** From the start of the message; its end reports those fields again that changed. */
+  let usage: Partial<MessageDeltaUsage> = {}
   const blocks = new Map<number, StreamedBlock>()
   /** Returns the text that the event adds. */
   const addEvent = (event: RawMessageStreamEvent): string => {
     if (event.type === 'message_start') {
-      const { usage } = event.message
-      inputTokens = usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0)
-      outputTokens = usage.output_tokens
+      usage = event.message.usage
     } else if (event.type === 'content_block_start') {
       const block = event.content_block
       if (block.type === 'text') {
@@ -246,7 +260,7 @@ function collectEvents(): StreamCollector<RawMessageStreamEvent> {
       if (delta.type === 'signature_delta' && block?.type === 'thinking') block.signature += delta.signature
     } else if (event.type === 'message_delta') {
       stopReason = event.delta.stop_reason ?? stopReason
-      outputTokens = event.usage.output_tokens
+      usage = { ...usage, ...withoutNulls(event.usage) }
     } else if (event.type === 'message_stop') complete = true
     return ''
   }
@@ -266,7 +280,7 @@ function collectEvents(): StreamCollector<RawMessageStreamEvent> {
           calls.push({
             id: block.id,
             name: block.name,
-            arguments: block.json === '' ? checkParsedInput(block.input as JsonValue) : parseArguments(block.json),
+            arguments: block.json === '' ? keepSafeNumbers(block.input as JsonValue) : parseArguments(block.json),
           })
         else if (block.type === 'thinking' || block.type === 'redacted_thinking') thinking.push({ ...block })
       }
@@ -278,7 +292,7 @@ function collectEvents(): StreamCollector<RawMessageStreamEvent> {
         text,
         finishReason,
         calls,
-        usage: { inputTokens, outputTokens },
+        usage: toUsage(usage),
         ...(isMixed ? { hidden: { content } } : thinking.length > 0 && { hidden: { thinking } }),
       }
     },

@@ -1,55 +1,20 @@
-/** Chat completions through the official SDK, for OpenAI and compatible servers. Source: decisions, section 13. */
-import type OpenAI from 'openai'
+/** Chat completions, which compatible servers speak. Source: decisions, section 13. */
+import type { CompletionUsage } from 'openai/resources/completions'
 import type {
   ChatCompletionChunk,
   ChatCompletionCreateParamsStreaming,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
-import { isJsonObject, type JsonObject } from '../base/json.ts'
-import { toObjectSchema, parseArguments, printArguments, vendorOptions } from './arguments.ts'
-import type {
-  ModelCompletion,
-  CompletionRequest,
-  FinishReason,
-  ModelMessage,
-  MessagePart,
-  ModelCall,
-  ModelProvider,
-} from './provider.ts'
-import { incompleteStreamError, unknownFinishError } from './sdk-error.ts'
-import { createSdkProvider, type SdkParts, type StreamCollector } from './sdk-provider.ts'
-import { estimateUsage } from './tokens.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { toObjectSchema, parseArguments, printArguments, vendorOptions } from '../arguments.ts'
+import type { CompletionRequest, FinishReason, ModelMessage, MessagePart, ModelCall, ModelUsage } from '../provider.ts'
+import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'
+import type { StreamCollector } from '../sdk-provider.ts'
+import { estimateUsage, tokenUsage } from '../tokens.ts'
+import { isStrictSchema } from './strict-schema.ts'
 
-export interface OpenaiParts extends SdkParts {
-  /** True for a server other than OpenAI. It gets `max_tokens`, the older parameter name that all of them support. */
-  readonly compatible: boolean
-}
-
-export const createOpenaiProvider = (parts: OpenaiParts): ModelProvider =>
-  createSdkProvider(parts, {
-    load: () => loadClient(parts),
-    open: (client, request, signal) => client.chat.completions.create(toRequest(request, parts.compatible), { signal }),
-    collect: collectChunks,
-  })
-
-async function loadClient({ key, baseUrl, compatible, fetch }: OpenaiParts): Promise<OpenAI> {
-  const { OpenAI: Client } = await import('openai')
-  return new Client({
-    apiKey: key?.reveal() ?? 'none',
-    ...(key === undefined && { defaultHeaders: { Authorization: null } }),
-    // Documents give either the full endpoint or the base URL.
-    baseURL:
-      baseUrl === undefined
-        ? 'https://api.openai.com/v1'
-        : baseUrl.replace(/\/+$/, '').replace(/\/chat\/completions$/, ''),
-    ...(compatible && { organization: null, project: null }),
-    maxRetries: 0,
-    logLevel: 'off',
-    fetch,
-  })
-}
-
-function toRequest(request: CompletionRequest, compatible: boolean): ChatCompletionCreateParamsStreaming {
+/** @param compatible true for a server other than OpenAI. It gets `max_tokens`, the older name that all of them know. */
+export function toChatRequest(request: CompletionRequest, compatible: boolean): ChatCompletionCreateParamsStreaming {
   const { model, tools, outputSchema } = request
   const { temperature, top_p, max_output_tokens, stop_sequences } = model.parameters ?? {}
   const format = outputSchema === undefined ? undefined : responseFormat(outputSchema)
@@ -113,19 +78,7 @@ function toPart(part: MessagePart) {
  */
 function responseFormat(schema: JsonObject | boolean): ChatCompletionCreateParamsStreaming['response_format'] {
   if (typeof schema === 'boolean' || schema['type'] !== 'object') return undefined
-  return { type: 'json_schema', json_schema: { name: 'output', schema, strict: isClosed(schema) } }
-}
-
-/** Whether every object in the schema requires all its properties and allows no others. */
-function isClosed(schema: unknown): boolean {
-  if (Array.isArray(schema)) return schema.every(isClosed)
-  if (!isJsonObject(schema)) return true
-  if (schema['type'] === 'object' || isJsonObject(schema['properties'])) {
-    const names = Object.keys(isJsonObject(schema['properties']) ? schema['properties'] : {})
-    const required = Array.isArray(schema['required']) ? schema['required'] : []
-    if (schema['additionalProperties'] !== false || !names.every((name) => required.includes(name))) return false
-  }
-  return Object.values(schema).every(isClosed)
+  return { type: 'json_schema', json_schema: { name: 'output', schema, strict: isStrictSchema(schema) } }
 }
 
 /** Text of a chunk that is not displayed: arguments of calls, and the thinking that some servers send as `reasoning_content`. */
@@ -155,16 +108,23 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   safety: 'content_filter',
 }
 
+/** Servers other than OpenAI report the details only where they have them. */
+const toUsage = (usage: CompletionUsage): ModelUsage =>
+  tokenUsage(usage.prompt_tokens, usage.completion_tokens, {
+    cachedInputTokens: usage.prompt_tokens_details?.cached_tokens,
+    reasoningTokens: usage.completion_tokens_details?.reasoning_tokens,
+  })
+
 /** Assembles the completion from the chunks of a stream. */
-function collectChunks(request: CompletionRequest): StreamCollector<ChatCompletionChunk> {
+export function collectChunks(request: CompletionRequest): StreamCollector<ChatCompletionChunk> {
   let text = ''
   let isRefused = false
   let finishReason: string | undefined
-  let usage: ModelCompletion['usage'] | undefined
+  let usage: ModelUsage | undefined
   const calls = new Map<number, { id: string; name: string; arguments: string }>()
   return {
     add(chunk) {
-      if (chunk.usage) usage = { inputTokens: chunk.usage.prompt_tokens, outputTokens: chunk.usage.completion_tokens }
+      if (chunk.usage) usage = toUsage(chunk.usage)
       const choice = chunk.choices?.[0]
       if (!choice) return { text: '', hidden: '' }
       if (choice.finish_reason) finishReason = choice.finish_reason

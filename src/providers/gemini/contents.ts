@@ -1,0 +1,53 @@
+/** Messages as Gemini's contents. */
+import type { Content, Part } from '@google/genai'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { MessagePart, ModelCall, ModelMessage } from '../provider.ts'
+
+/** User and model alternate: results of calls belong to the user, and adjacent messages of one role are merged. */
+export function toContents(messages: readonly ModelMessage[]): Content[] {
+  const contents: { role: 'user' | 'model'; parts: Part[] }[] = []
+  for (const message of messages) {
+    const role = message.role === 'assistant' ? 'model' : 'user'
+    const parts = toParts(message)
+    if (parts.length === 0) continue
+    const last = contents.at(-1)
+    if (last?.role === role) last.parts.push(...parts)
+    else contents.push({ role, parts })
+  }
+  return contents
+}
+
+function toParts(message: ModelMessage): Part[] {
+  if (message.role === 'tool') {
+    const { callId: id, name, content, isError } = message
+    return [{ functionResponse: { id, name, response: isError ? { error: content } : { output: content } } }]
+  }
+  if (message.role === 'user')
+    return message.parts.filter((part) => part.type !== 'text' || part.text !== '').map(toPart)
+  const stored = message.hidden?.['parts']
+  if (Array.isArray(stored)) return withCalls(stored, message.calls)
+  return [
+    ...(message.text === '' ? [] : [{ text: message.text }]),
+    ...message.calls.map((call) => toFunctionCall(call)),
+  ]
+}
+
+/** Signed parts as the vendor sent them, with each call as the transcript has it. A call that is not there is left out. */
+function withCalls(parts: readonly JsonValue[], calls: readonly ModelCall[]): Part[] {
+  const left = [...calls]
+  return parts.flatMap((part) => {
+    if (!isJsonObject(part) || !('functionCall' in part)) return [part as unknown as Part]
+    const call = left.shift()
+    return call ? [toFunctionCall(call, part['thoughtSignature'])] : []
+  })
+}
+
+const toFunctionCall = ({ id, name, arguments: args }: ModelCall, signature?: JsonValue): Part => ({
+  functionCall: { id, name, args: args as JsonObject },
+  ...(typeof signature === 'string' && { thoughtSignature: signature }),
+})
+
+const toPart = (part: MessagePart): Part =>
+  part.type === 'text'
+    ? { text: part.text }
+    : { inlineData: { mimeType: part.mediaType, data: Buffer.from(part.bytes).toString('base64') } }

@@ -1,0 +1,86 @@
+/** Google's Gemini API through the official SDK. Source: decisions, section 13; reach, section 1. */
+import type { GenerateContentConfig, GenerateContentResponse, GoogleGenAI, ThinkingLevel } from '@google/genai'
+import { toObjectSchema, vendorOptions } from '../arguments.ts'
+import { loadOptionalSdk } from '../optional-sdk.ts'
+import { thinkingBudget } from '../output-limit.ts'
+import type { CompletionRequest, ModelProvider } from '../provider.ts'
+import { incompleteStreamError } from '../sdk-error.ts'
+import { createSdkProvider, type SdkParts } from '../sdk-provider.ts'
+import { toContents } from './contents.ts'
+import { collectContent } from './content-stream.ts'
+
+export const createGeminiProvider = (parts: SdkParts): ModelProvider =>
+  createSdkProvider(parts, {
+    load: () => loadGeminiClient(parts),
+    open: async (client, request, signal) =>
+      wholeEvents(
+        await client.models.generateContentStream({
+          model: request.model.name,
+          contents: toContents(request.messages),
+          config: { ...toConfig(request), abortSignal: signal },
+        }),
+      ),
+    collect: collectContent,
+  })
+
+async function loadGeminiClient({ key, baseUrl, fetch }: SdkParts): Promise<GoogleGenAI> {
+  const { GoogleGenAI: Client } = await loadOptionalSdk('@google/genai', () => import('@google/genai'))
+  return new Client({
+    apiKey: key?.reveal() ?? '',
+    // The environment could choose Vertex AI, which takes other credentials.
+    vertexai: false,
+    httpOptions: {
+      baseUrl: (baseUrl ?? 'https://generativelanguage.googleapis.com').replace(/\/+$/, '').replace(/\/v1(beta)?$/, ''),
+      fetch,
+    },
+  })
+}
+
+/** The SDK throws plain errors for an event that is cut or unreadable. */
+async function* wholeEvents(
+  events: AsyncIterable<GenerateContentResponse>,
+): AsyncGenerator<GenerateContentResponse, void> {
+  try {
+    yield* events
+  } catch (error) {
+    const { code, status, cause } = Object(error) as { code?: unknown; status?: unknown; cause?: unknown }
+    if (!(error instanceof Error) || code !== undefined || status !== undefined || cause !== undefined) throw error
+    throw Object.assign(incompleteStreamError(), { cause: error })
+  }
+}
+
+/** The third generation has levels of thinking in place of budgets, and structured output beside tools. */
+const hasThinkingLevels = (model: string): boolean => Number(/^gemini-(\d+)/.exec(model)?.[1] ?? 0) >= 3
+
+function toConfig({ model, system, tools, outputSchema }: CompletionRequest): GenerateContentConfig {
+  const { temperature, top_p, max_output_tokens, stop_sequences } = model.parameters ?? {}
+  const effort = model.reasoning?.effort
+  const hasLevels = hasThinkingLevels(model.name)
+  const isStructured = outputSchema !== undefined && (tools.length === 0 || hasLevels)
+  return {
+    ...(system !== '' && { systemInstruction: system }),
+    ...(tools.length > 0 && {
+      tools: [
+        {
+          functionDeclarations: tools.map(({ name, description, schema }) => ({
+            name,
+            description,
+            parametersJsonSchema: toObjectSchema(schema),
+          })),
+        },
+      ],
+    }),
+    ...(temperature !== undefined && { temperature }),
+    ...(top_p !== undefined && { topP: top_p }),
+    ...(max_output_tokens !== undefined && { maxOutputTokens: max_output_tokens }),
+    ...(stop_sequences !== undefined && { stopSequences: [...stop_sequences] }),
+    ...(effort !== undefined && {
+      thinkingConfig: hasLevels
+        ? // A type-only import has no enum; its members are their names.
+          { thinkingLevel: effort.toUpperCase() as ThinkingLevel }
+        : { thinkingBudget: thinkingBudget(model) },
+    }),
+    ...(isStructured && { responseMimeType: 'application/json', responseJsonSchema: outputSchema }),
+    ...vendorOptions(model.provider_options),
+  }
+}

@@ -1,0 +1,29 @@
+/** OpenAI, compatible servers and Azure OpenAI through the official SDK. Source: decisions, section 13. */
+import type { ModelProvider } from '../provider.ts'
+import { createSdkProvider } from '../sdk-provider.ts'
+import { collectChunks, toChatRequest } from './chat.ts'
+import { loadOpenaiClient, type OpenaiClientParts } from './client.ts'
+import { collectResponse } from './response-stream.ts'
+import { createResponseSender } from './responses.ts'
+
+/**
+ * The Responses API, except for compatible servers, for an address that ends in `/chat/completions`, and for a model with
+ * `stop_sequences`, which only chat completions know.
+ */
+export function createOpenaiProvider(parts: OpenaiClientParts): ModelProvider {
+  const isChatOnly = parts.vendor === 'compatible' || /\/chat\/completions\/?$/.test(parts.baseUrl ?? '')
+  let loading: ReturnType<typeof loadOpenaiClient> | undefined
+  const load = () => (loading ??= loadOpenaiClient(parts))
+  const chat = createSdkProvider(parts, {
+    load,
+    open: (client, request, signal) =>
+      client.chat.completions.create(toChatRequest(request, parts.vendor === 'compatible'), { signal }),
+    collect: collectChunks,
+  })
+  if (isChatOnly) return chat
+  const responses = createSdkProvider(parts, { load, open: createResponseSender(), collect: collectResponse })
+  return {
+    complete: (request, signal) =>
+      (request.model.parameters?.stop_sequences === undefined ? responses : chat).complete(request, signal),
+  }
+}

@@ -1,0 +1,114 @@
+/** Requests of the Responses API. Nothing is stored at the vendor: each request has the whole transcript. Source: decisions, section 13. */
+import type OpenAI from 'openai'
+import type {
+  FunctionTool,
+  ResponseCreateParamsStreaming,
+  ResponseFunctionToolCall,
+  ResponseInputContent,
+  ResponseInputItem,
+  ResponseStreamEvent,
+} from 'openai/resources/responses/responses'
+import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import type { JsonSchema } from '../../spec/snapshot.ts'
+import { printArguments, toObjectSchema, vendorOptions } from '../arguments.ts'
+import type { CompletionRequest, MessagePart, ModelCall, ModelMessage } from '../provider.ts'
+import { isStrictSchema } from './strict-schema.ts'
+
+type OpenResponse = (
+  client: OpenAI,
+  request: CompletionRequest,
+  signal: AbortSignal,
+) => Promise<AsyncIterable<ResponseStreamEvent>>
+
+/**
+ * Sends requests. Two refusals are answered by a second request, since neither costs anything nor depends on the author:
+ * a model without reasoning refuses to encrypt it, which is remembered for its name, and reasoning that another organization
+ * encrypted, as after a change of the key, is left out.
+ */
+export function createResponseSender(): OpenResponse {
+  const withoutReasoning = new Set<string>()
+  return async (client, request, signal) => {
+    const { name } = request.model
+    const send = (keepsReasoning: boolean): Promise<AsyncIterable<ResponseStreamEvent>> =>
+      client.responses.create(toResponseRequest(request, keepsReasoning && !withoutReasoning.has(name)), { signal })
+    try {
+      return await send(true)
+    } catch (error) {
+      const { status, param, code } = Object(error) as { status?: unknown; param?: unknown; code?: unknown }
+      const isUnsupported = status === 400 && param === 'include' && !withoutReasoning.has(name)
+      if (!isUnsupported && !(status === 400 && code === 'invalid_encrypted_content')) throw error
+      if (isUnsupported) withoutReasoning.add(name)
+      return send(false)
+    }
+  }
+}
+
+function toResponseRequest(request: CompletionRequest, keepsReasoning: boolean): ResponseCreateParamsStreaming {
+  const { model, tools, outputSchema } = request
+  const { temperature, top_p, max_output_tokens } = model.parameters ?? {}
+  const format = outputSchema === undefined ? undefined : textFormat(outputSchema)
+  return {
+    model: model.name,
+    ...(request.system !== '' && { instructions: request.system }),
+    input: request.messages.flatMap((message) => toItems(message, keepsReasoning)),
+    store: false,
+    ...(keepsReasoning && { include: ['reasoning.encrypted_content' as const] }),
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, schema }): FunctionTool => {
+        const parameters = toObjectSchema(schema)
+        // Without `strict` the API would rewrite the schema to make it strict.
+        return { type: 'function', name, description, parameters, strict: isStrictSchema(parameters) }
+      }),
+    }),
+    ...(temperature !== undefined && { temperature }),
+    ...(top_p !== undefined && { top_p }),
+    ...(max_output_tokens !== undefined && { max_output_tokens }),
+    ...(model.reasoning?.effort !== undefined && { reasoning: { effort: model.reasoning.effort } }),
+    ...(format && { text: { format } }),
+    ...vendorOptions(model.provider_options),
+    stream: true,
+  }
+}
+
+/** Structured output for a schema of an object. The engine validates every answer in any case. */
+function textFormat(schema: JsonSchema) {
+  if (typeof schema === 'boolean' || schema['type'] !== 'object') return undefined
+  return { type: 'json_schema' as const, name: 'output', schema, strict: isStrictSchema(schema) }
+}
+
+function toItems(message: ModelMessage, keepsReasoning: boolean): ResponseInputItem[] {
+  if (message.role === 'tool')
+    return [{ type: 'function_call_output', call_id: message.callId, output: message.content }]
+  if (message.role === 'user') return [{ role: 'user', content: message.parts.map(toContent) }]
+  const items = message.hidden?.['items']
+  if (keepsReasoning && Array.isArray(items)) return withCalls(items, message.calls)
+  return [
+    ...(message.text === '' ? [] : [{ role: 'assistant' as const, content: message.text }]),
+    ...message.calls.map((call) => toFunctionCall(call)),
+  ]
+}
+
+/** Items as the vendor sent them, with each call as the transcript has it. A call that is not there has no result and is left out. */
+function withCalls(items: readonly JsonValue[], calls: readonly ModelCall[]): ResponseInputItem[] {
+  const left = [...calls]
+  return items.flatMap((item) => {
+    if (!isJsonObject(item) || item['type'] !== 'function_call') return [item as unknown as ResponseInputItem]
+    const call = left.shift()
+    return call ? [toFunctionCall(call, item['id'])] : []
+  })
+}
+
+const toFunctionCall = (call: ModelCall, id?: JsonValue): ResponseFunctionToolCall => ({
+  type: 'function_call',
+  ...(typeof id === 'string' && { id }),
+  call_id: call.id,
+  name: call.name,
+  arguments: printArguments(call.arguments),
+})
+
+function toContent(part: MessagePart): ResponseInputContent {
+  if (part.type === 'text') return { type: 'input_text', text: part.text }
+  const data = `data:${part.mediaType};base64,${Buffer.from(part.bytes).toString('base64')}`
+  if (part.mediaType.startsWith('image/')) return { type: 'input_image', image_url: data, detail: 'auto' }
+  return { type: 'input_file', filename: part.filename, file_data: data }
+}

@@ -1,0 +1,111 @@
+/** What a person reads who gave a wrong key, model, deployment or region: one line with what to check, and no secret. */
+import { afterEach, expect, test } from 'vitest'
+import { createRedactor } from '../../src/base/secret.ts'
+import type { ProviderError } from '../../src/providers/provider.ts'
+import { createProviders } from '../../src/providers/registry/choose.ts'
+import type { ProviderType } from '../../src/spec/config.ts'
+import { startFakeAnthropic } from '../fakes/anthropic.ts'
+import { startFakeBedrock } from '../fakes/bedrock.ts'
+import { startFakeGemini } from '../fakes/gemini.ts'
+import type { FakeAnswer, FakeModel } from '../fakes/model-server.ts'
+import { startFakeOpenai } from '../fakes/openai.ts'
+import { complete, requestWith } from './request.ts'
+
+const KEY = 'k-test-1234567890'
+const SERVERS = {
+  openai: startFakeOpenai,
+  'azure-openai': startFakeOpenai,
+  'openai-compatible': startFakeOpenai,
+  anthropic: startFakeAnthropic,
+  gemini: startFakeGemini,
+  bedrock: startFakeBedrock,
+}
+
+let fake: FakeModel | undefined
+afterEach(() => fake?.close())
+
+/** The error of a completion through the provider that the project file declares as `house`. */
+async function refusalOf(type: keyof typeof SERVERS, base_url: string): Promise<ProviderError> {
+  const providers = createProviders({
+    config: {
+      house: { type: type satisfies ProviderType, base_url, region: 'eu-central-1', key: { fromEnv: 'HOUSE_KEY' } },
+    },
+    env: { HOUSE_KEY: KEY },
+    redactor: createRedactor(),
+  })
+  const model = { provider: 'house', name: 'm' }
+  const provider = providers.choose({ id: 'acme.desk', secrets: {} }, model)
+  return (await complete(provider, requestWith({ model })).catch((error: unknown) => error)) as ProviderError
+}
+
+const CASES: readonly (readonly [keyof typeof SERVERS, FakeAnswer, string, boolean])[] = [
+  [
+    'anthropic',
+    { status: 401, error: { type: 'authentication_error', message: `invalid x-api-key ${KEY}` } },
+    'The model provider answered 401: invalid x-api-key ***. Check the key in HOUSE_KEY.',
+    false,
+  ],
+  [
+    'anthropic',
+    { status: 404, error: { type: 'not_found_error', message: 'model: m' } },
+    'The model provider answered 404: model: m. Check model.name.',
+    false,
+  ],
+  [
+    'anthropic',
+    { status: 400, error: { type: 'invalid_request_error', message: 'Your credit balance is too low.' } },
+    "The model provider answered 400: Your credit balance is too low. The account's quota is used up: raise it at the vendor.",
+    false,
+  ],
+  [
+    'azure-openai',
+    {
+      status: 404,
+      error: { code: 'DeploymentNotFound', message: 'The API deployment for this resource does not exist.' },
+    },
+    'The model provider answered 404: The API deployment for this resource does not exist. Check that model.name is the name of a deployment of this resource.',
+    false,
+  ],
+  [
+    'openai-compatible',
+    { status: 404, error: { message: 'model "m" not found' } },
+    'The model provider answered 404: model "m" not found. Check model.name and base_url.',
+    false,
+  ],
+  [
+    'gemini',
+    { status: 400, error: { type: 'INVALID_ARGUMENT', message: 'API key not valid. Please pass a valid API key.' } },
+    'The model provider answered 400: API key not valid. Please pass a valid API key. Check the key in HOUSE_KEY.',
+    false,
+  ],
+  [
+    'gemini',
+    { status: 404, error: { type: 'NOT_FOUND', message: 'models/m is not found' } },
+    'The model provider answered 404: models/m is not found. Check model.name.',
+    false,
+  ],
+  [
+    'bedrock',
+    { status: 400, error: { type: 'ValidationException', message: 'The provided model identifier is invalid.' } },
+    'The model provider answered 400: The provided model identifier is invalid. Check model.name, and that the account may use it in eu-central-1.',
+    false,
+  ],
+  [
+    'bedrock',
+    { say: 'Half', error: { type: 'throttlingException', message: 'Too many tokens' } },
+    'The model provider broke off: Too many tokens',
+    true,
+  ],
+]
+
+test.each(CASES)('%s, %j', async (type, answer, message, retryable) => {
+  fake = await SERVERS[type]([answer])
+  const error = await refusalOf(type, type === 'openai-compatible' ? `${fake.url}/v1` : fake.url)
+  expect([error.name, error.message, error.retryable]).toEqual(['ProviderError', message, retryable])
+})
+
+test.each(Object.keys(SERVERS) as (keyof typeof SERVERS)[])('%s, answered by a web page', async (type) => {
+  fake = await SERVERS[type]([{ raw: '<html>Welcome</html>' }])
+  const error = await refusalOf(type, fake.url)
+  expect([error.name, error.retryable]).toEqual(['ProviderError', true])
+})
