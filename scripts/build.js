@@ -77,14 +77,7 @@ const program = {
     '@inquirer/prompts',
     'ora',
     'listhen',
-    'pino',
-    'execa',
     'jq-wasm',
-    'chokidar',
-    're2js',
-    'vscode-languageserver',
-    'croner',
-    '@opentelemetry/api',
   ],
 }
 
