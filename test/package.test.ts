@@ -190,7 +190,7 @@ describe('installed without install scripts, so without the native part of SQLit
   })
 
   test.runIf(!isMissing)('what needs it uses the SQLite of Node', () => {
-    expect(svc(['doctor', 'sqlite'])).toMatchObject({
+    expect(svc(['doctor', 'sqlite', '--json'])).toMatchObject({
       status: 0,
       stdout: expect.stringContaining('(node:sqlite)') as unknown,
     })
