@@ -65,13 +65,8 @@ export function createPreparation(
       cassettePath(scenario, { ...tapes, cwd: call.cwd, project, file, index }),
       tapes.record,
     )
-    return {
-      project,
-      agent,
-      cassette,
-      lateBound,
-      bundle: { ...bundle, agents: await withModel(bundle.agents, found, scenario, project) },
-    }
+    const replace = await scriptReplacer(scenario, found, [bundle, ...lateBound], project)
+    return { project, agent, cassette, lateBound: lateBound.map(replace), bundle: replace(bundle) }
   }
 }
 
@@ -93,25 +88,44 @@ function noAgent(agent: string, agents: readonly AgentSnapshot[]): Error {
   return fail('not_found', { what: `agent ${agent}` }, near ? { fix: `Did you mean ${near}?` } : {})
 }
 
-/** The agents, with the scenario's model for the one that is started. */
-async function withModel(
-  agents: readonly AgentSnapshot[],
-  started: AgentSnapshot,
+/** Among `scripts`: the model that answers by the output schema, in place of a file. */
+const AUTOMATIC = 'auto'
+
+/** Puts the scripts that the scenario names in place of the models of their agents. */
+async function scriptReplacer(
   { model }: Scenario,
+  started: AgentSnapshot,
+  bundles: readonly CompiledBundle[],
   project: Project,
-): Promise<readonly AgentSnapshot[]> {
-  if (model === undefined || typeof model !== 'string' || (model === 'scripted' && started.model.script)) return agents
-  if (model === 'scripted')
+): Promise<(bundle: CompiledBundle) => CompiledBundle> {
+  if (model === 'scripted' && !started.model.script)
     throw fail(
       'usage',
       { what: `The model of ${started.id} is ${started.model.provider}, which has no script.` },
       { fix: 'Name a script file under `model`.' },
     )
-  const script = await readScript(resolve(project.directory, model))
-  const { digest: _, ...rest } = started
-  const changed = { ...rest, model: { provider: 'scripted', name: started.model.name, script } }
-  const digest = digestOfSnapshot(changed)
-  return agents.map((each) => (each === started ? { ...changed, digest } : each))
+  const agents = bundles.flatMap((bundle) => bundle.agents)
+  const models = new Map<string, Pick<AgentSnapshot['model'], 'provider' | 'script'>>()
+  for (const [id, path] of Object.entries(scriptsOf(model, started))) {
+    if (!agents.some((each) => each.id === id)) throw noAgent(id, agents)
+    const isAutomatic = path === AUTOMATIC && typeof model === 'object'
+    const script = isAutomatic ? undefined : await readScript(resolve(project.directory, path))
+    models.set(id, script ? { provider: 'scripted', script } : { provider: AUTOMATIC })
+  }
+  const scripted = (agent: AgentSnapshot): AgentSnapshot => {
+    const replacement = models.get(agent.id)
+    if (!replacement) return agent
+    const { digest: _, ...rest } = agent
+    const changed = { ...rest, model: { name: agent.model.name, ...replacement } }
+    return { ...changed, digest: digestOfSnapshot(changed) }
+  }
+  return (bundle) => ({ ...bundle, agents: bundle.agents.map(scripted) })
+}
+
+function scriptsOf(model: Scenario['model'], started: AgentSnapshot): Readonly<Record<string, string>> {
+  if (model === undefined || model === 'scripted') return {}
+  if (typeof model === 'string') return { [started.id]: model }
+  return 'scripts' in model ? model.scripts : {}
 }
 
 /** Absolute path of the scenario's recording; undefined where it has none. */
@@ -128,7 +142,7 @@ function cassettePath(
     const name = relative(at.cwd, at.file).replaceAll(/^(?:\.\.[/\\])+|\.scenario\.ya?ml$/g, '')
     return join(at.directory, `${name}${at.index === 0 ? '' : `.${at.index + 1}`}.ndjson`)
   }
-  return model === undefined || typeof model === 'string' ? undefined : resolve(at.project.directory, model.replay)
+  return typeof model === 'object' && 'replay' in model ? resolve(at.project.directory, model.replay) : undefined
 }
 
 async function openCassette(path: string | undefined, record: boolean): Promise<Cassette> {

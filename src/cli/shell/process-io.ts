@@ -102,6 +102,10 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
       const { input } = await import('@inquirer/prompts')
       return await withInterrupts(input({ message: question }, context(signal)), signal)
     },
+    async secret(question, signal) {
+      const { password } = await import('@inquirer/prompts')
+      return await withInterrupts(password({ message: question, mask: false }, context(signal)), signal)
+    },
     key: readKey,
     async select(question, choices, signal) {
       const { select } = await import('@inquirer/prompts')

@@ -29,11 +29,16 @@ export const authorCommands: readonly CommandSpec[] = [
     group: 'Author',
     plane: 'offline',
     summary: 'write a new project from a template',
-    arguments: [{ name: '[dir]', say: 'directory to write; the current one by default' }],
+    arguments: [{ name: '[dir]', say: 'directory to write; asked for on a terminal, else the current one' }],
     options: [
       { flags: '-t, --template <name>', say: 'template; refund by default' },
       { flags: '--list', say: 'list the templates' },
       { flags: '--name <ns.name>', say: 'name of the root agent' },
+      {
+        flags: '--model <provider>',
+        say: 'a real model for every agent; scenarios keep their scripts',
+        choices: ['openai', 'anthropic', 'ollama'],
+      },
       {
         flags: '--ci <pipeline>',
         say: 'also write a pipeline that checks the project',
@@ -46,6 +51,7 @@ export const authorCommands: readonly CommandSpec[] = [
       'svc init refund-demo',
       'svc init claims -t refund --name claims.desk',
       'svc init desk --ci github',
+      'svc init desk --model anthropic',
       'svc init --list',
     ],
     ...printsDocument(initAnswer),
