@@ -1,5 +1,10 @@
 /** Turns a template with scripted models into one with a real model, whose scenarios keep their scripts. */
-import type { TemplateFile } from './template.ts'
+
+export interface TemplateFile {
+  /** Below the directory, with slashes. */
+  readonly path: string
+  readonly text: string
+}
 
 export interface RealModel {
   readonly name: string
@@ -36,7 +41,7 @@ export function withRealModel(files: readonly TemplateFile[], provider: RealMode
   const root = rootOf(files, scripts)
   return files.map((file) => {
     if (isAgent(file)) return { ...file, text: withModel(file.text, provider) }
-    if (/\.scenario\.yaml$/.test(file.path)) return { ...file, text: withScripts(file.text, scripts, root) }
+    if (file.path.endsWith('.scenario.yaml')) return { ...file, text: withScripts(file.text, scripts, root) }
     if (file.path === 'svc.config.yaml') return { ...file, text: withProvider(file.text, provider) }
     return file
   })

@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
 import { ciFiles, type PipelineHost } from './ci-files.ts'
-import { withRealModel, type RealModelProvider } from './real-model.ts'
+import { withRealModel, type RealModelProvider, type TemplateFile } from './real-model.ts'
 import { packageFile } from '../project/package-file.ts'
 
 /** Names in the templates that `--name` replaces. */
@@ -55,12 +55,6 @@ export interface TemplateOptions {
 interface WrittenFile {
   readonly path: string
   readonly action: 'created' | 'skipped'
-}
-
-export interface TemplateFile {
-  /** Below the directory, with slashes. */
-  readonly path: string
-  readonly text: string
 }
 
 /**

@@ -112,14 +112,29 @@ async function scriptReplacer(
     const script = isAutomatic ? undefined : await readScript(resolve(project.directory, path))
     models.set(id, script ? { provider: 'scripted', script } : { provider: AUTOMATIC })
   }
-  const scripted = (agent: AgentSnapshot): AgentSnapshot => {
-    const replacement = models.get(agent.id)
-    if (!replacement) return agent
-    const { digest: _, ...rest } = agent
-    const changed = { ...rest, model: { name: agent.model.name, ...replacement } }
-    return { ...changed, digest: digestOfSnapshot(changed) }
+  return ({ agents: members, ...bundle }) => {
+    const done = new Map<AgentSnapshot, AgentSnapshot>()
+    // A parent pins its children by digest, so it changes with them.
+    const replaced = (agent: AgentSnapshot): AgentSnapshot => {
+      const known = done.get(agent)
+      if (known) return known
+      const { digest: _, ...rest } = agent
+      const children = agent.agents.map((bound) => {
+        const child = members.find(({ digest }) => digest === bound.digest)
+        return child ? { ...bound, digest: replaced(child).digest } : bound
+      })
+      const model = models.get(agent.id)
+      const changed = {
+        ...rest,
+        agents: children,
+        ...(model && { model: { name: agent.model.name, ...model } }),
+      }
+      const result = { ...changed, digest: digestOfSnapshot(changed) }
+      done.set(agent, result)
+      return result
+    }
+    return { ...bundle, agents: members.map(replaced) }
   }
-  return (bundle) => ({ ...bundle, agents: bundle.agents.map(scripted) })
 }
 
 function scriptsOf(model: Scenario['model'], started: AgentSnapshot): Readonly<Record<string, string>> {
