@@ -360,9 +360,14 @@ export const authorCommands: readonly CommandSpec[] = [
     path: 'explain',
     group: 'Author',
     plane: 'offline',
-    summary: 'the page of a rule, a run status or an exit code',
-    arguments: [{ name: '<term>', say: 'rule id, status or exit code' }],
-    examples: ['svc explain tool/unresolved', 'svc explain WaitingForHITL'],
+    summary: 'the page of a rule, a field, an operator, a status or an exit code',
+    arguments: [
+      {
+        name: '<term>',
+        say: 'rule id, kind, field of a document, operator, fact, side-effect class, status or exit code',
+      },
+    ],
+    examples: ['svc explain tool/unresolved', 'svc explain spec.limits', 'svc explain irreversible_action'],
     ...printsDocument(explainAnswer),
     exits: { 5: 'unknown term' },
     load: async () => (await import('../commands/author/explain.ts')).explain,
