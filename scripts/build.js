@@ -78,14 +78,7 @@ const program = {
     '@inquirer/prompts',
     'ora',
     'listhen',
-    'pino',
-    'execa',
     'jq-wasm',
-    'chokidar',
-    're2js',
-    'vscode-languageserver',
-    'croner',
-    '@opentelemetry/api',
   ],
 }
 

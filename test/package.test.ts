@@ -1,7 +1,20 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
+import { ciFiles, PACKAGE_NAME } from '../src/cli/pages/ci-files.ts'
+import { hasNodeSqlite } from '../src/store/sqlite/database/node-sqlite.ts'
+import { packPackage } from './packed.ts'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,19 +23,7 @@ const root = resolve(import.meta.dirname, '..')
 const home = mkdtempSync(join(tmpdir(), 'svc-package-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
-/** The package as npm writes it. Without scripts: `prepare` would build what other tests are running. */
-let files: readonly string[]
-beforeAll(() => {
-  const [packed] = JSON.parse(
-    execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', home], {
-      cwd: root,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }),
-  ) as [{ filename: string; files: { path: string }[] }]
-  files = packed.files.map(({ path }) => path)
-  execFileSync('tar', ['-xzf', join(home, packed.filename), '-C', home])
-})
+const { files, modules: packed } = packPackage()
 
 test('the package holds what runs and what its user reads, and nothing else', () => {
   const rooms = new Set(files.map((path) => (path.includes('/') ? path.split('/')[0]! : path)))
@@ -53,10 +54,61 @@ test('the package holds what runs and what its user reads, and nothing else', ()
 
 test('nothing in it names the machine on which it was built', () => {
   const naming = files.filter((path) => {
-    const text = readFileSync(join(home, 'package', path), 'latin1')
+    const text = readFileSync(join(packed, '@svc-agents/cli', path), 'latin1')
     return text.includes(root) || /sourceMappingURL=(?!data:application\/json;base64,\$)[\w./-]/.test(text)
   })
   expect(naming).toEqual([])
+})
+
+test('nothing shipped, documented or generated installs the name svc, which belongs to another project', () => {
+  const pages = ['README.md', 'CONTRIBUTING.md', 'docs', 'examples'].flatMap((path) =>
+    statSync(join(root, path)).isFile()
+      ? path
+      : readdirSync(join(root, path), { recursive: true, withFileTypes: true })
+          .filter((each) => each.isFile())
+          .map((each) => relative(root, join(each.parentPath, each.name))),
+  )
+  const texts = [
+    ...pages.map((path) => [path, readFileSync(join(root, path), 'utf8')] as const),
+    ...files.map((path) => [path, readFileSync(join(packed, '@svc-agents/cli', path), 'utf8')] as const),
+    ...(['github', 'gitlab'] as const).flatMap((host) =>
+      ciFiles(host, { policies: true, scenarios: true }).map(({ path, text }) => [path, text] as const),
+    ),
+  ]
+  expect(texts.flatMap(([path, text]) => namesBarePackage(text).map((found) => `${path}: ${found}`))).toEqual([])
+  expect(ciFiles('github', { policies: true, scenarios: true })[1]!.text).toContain(`"${PACKAGE_NAME}": `)
+})
+
+test.each([
+  'npm i -g svc',
+  'npm install --global svc@1',
+  'npm i -D chalk svc',
+  'pnpm add svc',
+  'npx svc lint',
+  'npx -y svc',
+  '"devDependencies": { "svc": "1.0.0" }',
+  "import { SvcClient } from 'svc/client'",
+])('"%s" would install or import it', (line) => {
+  expect(namesBarePackage(line)).toHaveLength(1)
+})
+
+/** In a fresh clone `npx svc` runs the clone itself. */
+const IN_A_CLONE = /npm ci && npx svc demo|`npx svc` runs that build/g
+
+function namesBarePackage(text: string): string[] {
+  const found = text
+    .replaceAll(IN_A_CLONE, '')
+    .matchAll(
+      /\b(?:npm|pnpm|yarn|bun) +(?:i|install|add|exec|x|update)\b(?:[ ]+[\w@./=^~-]+)*?[ ]+svc\b(?![/.-])|\bnpx +(?!--no\b)(?:-+\w+ +)*svc\b|['"]svc['"]: *['"][\d^~*]|from ['"]svc(?:\/client)?['"]/g,
+    )
+  return [...found].map(([match]) => match)
+}
+
+test('the package cannot be published by accident', () => {
+  const { name, private: isPrivate } = JSON.parse(
+    readFileSync(join(packed, '@svc-agents/cli/package.json'), 'utf8'),
+  ) as { name: string; private?: boolean }
+  expect({ name, isPrivate }).toEqual({ name: PACKAGE_NAME, isPrivate: true })
 })
 
 test('what the package declares is what it holds', async () => {
@@ -69,25 +121,23 @@ describe('installed without install scripts, so without the native part of SQLit
   const project = join(home, 'desk')
   const svc = (args: readonly string[], cwd = project) => {
     const { PATH, LANG } = process.env
-    const { status, stdout, stderr } = spawnSync(process.execPath, [join(modules, 'svc/bin/svc.js'), ...args], {
-      cwd,
-      env: { PATH, LANG, HOME: home },
-      encoding: 'utf8',
-    })
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [join(modules, '@svc-agents/cli/bin/svc.js'), ...args],
+      {
+        cwd,
+        env: { PATH, LANG, HOME: home },
+        encoding: 'utf8',
+      },
+    )
     return { status, stdout, stderr }
   }
 
   beforeAll(() => {
-    mkdirSync(modules)
-    for (const name of readdirSync(join(root, 'node_modules')))
-      if (!name.startsWith('.') && !name.startsWith('better-sqlite3'))
-        symlinkSync(join(root, 'node_modules', name), join(modules, name))
-    const from = join(root, 'node_modules/better-sqlite3')
-    cpSync(from, join(modules, 'better-sqlite3'), {
-      recursive: true,
-      filter: (path) => !['build', 'deps', 'src'].some((room) => path === join(from, room)),
-    })
-    cpSync(join(home, 'package'), join(modules, 'svc'), { recursive: true })
+    mkdirSync(join(modules, '@svc-agents'), { recursive: true })
+    for (const name of readdirSync(packed))
+      if (name !== 'better-sqlite3' && name !== '@svc-agents') symlinkSync(join(packed, name), join(modules, name))
+    cpSync(join(packed, '@svc-agents'), join(modules, '@svc-agents'), { recursive: true })
     svc(['init', 'desk'], home)
   })
 
@@ -112,26 +162,39 @@ describe('installed without install scripts, so without the native part of SQLit
   })
 
   test.each([
-    ['a module', 'client.mjs', "import { SvcClient } from 'svc/client'"],
-    ['a CommonJS program', 'client.cjs', "const { SvcClient } = require('svc/client')"],
+    ['a module', 'client.mjs', "import { SvcClient } from '@svc-agents/cli/client'"],
+    ['a CommonJS program', 'client.cjs', "const { SvcClient } = require('@svc-agents/cli/client')"],
   ])('%s takes the client from it', (_, name, first) => {
     writeFileSync(join(home, name), `${first}\nconsole.log(SvcClient.name)\n`)
     const { stdout, stderr } = spawnSync(process.execPath, [join(home, name)], { encoding: 'utf8' })
     expect({ stdout, stderr }).toEqual({ stdout: 'SvcClient\n', stderr: '' })
   })
 
-  test('svc doctor says what is missing, and the command that mends it', () => {
+  const isMissing = !hasNodeSqlite(process.versions.node)
+  const fix =
+    Number.parseInt(process.versions.node) < 22
+      ? 'npm install better-sqlite3@12.11.1'
+      : 'npm install --include=optional'
+
+  test.runIf(isMissing)('svc doctor says what is missing, and the command that mends it', () => {
     const { status, stdout, stderr } = svc(['doctor', 'sqlite'])
     expect(status).toBe(1)
-    expect(stdout + stderr).toMatch(/without its native part/)
-    expect(stdout + stderr).toMatch(/npm rebuild better-sqlite3/)
+    expect(stdout + stderr).toMatch(/better-sqlite3 is not installed/)
+    expect(stdout + stderr).toContain(fix)
   })
 
-  test('what needs it says so instead of showing a stack', () => {
+  test.runIf(isMissing)('what needs it says so instead of showing a stack', () => {
     const { status, stdout, stderr } = svc(['publish'])
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
-    const fix =
-      Number.parseInt(process.versions.node) < 22 ? 'npm rebuild better-sqlite3' : 'npm install --include=optional'
-    expect(stderr).toMatch(new RegExp(`error\\[native_sqlite_missing\\].*\\n(?:.*\\n)*? *fix: +${fix}\\n`))
+    expect(stderr).toMatch(new RegExp(`error\\[native_sqlite_missing\\].*\\n(?:.*\\n)*? *fix: +${fix} `))
+  })
+
+  test.runIf(!isMissing)('what needs it uses the SQLite of Node', () => {
+    expect(svc(['doctor', 'sqlite', '--json'])).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('(node:sqlite)') as unknown,
+    })
+    const { status, stderr } = svc(['test'])
+    expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' })
   })
 })

@@ -1,7 +1,11 @@
 import { spawnSync } from 'node:child_process'
+import { openPackedDirectory } from './packed.ts'
 
-/** The binary that tests start is built from the sources they test. */
-export function setup(): void {
+/**
+ * The binary that tests start is built from the sources they test.
+ * @returns removes what the run packed
+ */
+export function setup(): () => void {
   const { status, stderr } = spawnSync(
     process.execPath,
     ['scripts/build.js', '--types', '--failpoints', '--if-changed'],
@@ -10,4 +14,5 @@ export function setup(): void {
     },
   )
   if (status !== 0) throw new Error(`The build failed.\n${stderr}`)
+  return openPackedDirectory()
 }

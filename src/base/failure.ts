@@ -202,8 +202,8 @@ export const failures = {
   native_sqlite_missing: {
     exit: EXIT.usage,
     say: () =>
-      'SQLite cannot be loaded: better-sqlite3 was installed without its native part, or by another version of Node.',
-    fix: 'npm rebuild better-sqlite3',
+      'SQLite cannot be loaded: better-sqlite3 is not installed, has no native part, or was installed by another version of Node.',
+    fix: 'npm install --include=optional',
   },
   store_unreadable: {
     exit: EXIT.conflict,

@@ -1,4 +1,4 @@
-/** The entry `svc/client`: the HTTP interface for programs, in any runtime that has fetch. */
+/** The entry `@svc-agents/cli/client`: the HTTP interface for programs, in any runtime that has fetch. */
 export { SvcClient } from './client.ts'
 export type { MessageOptions, RunMessage, SessionsQuery, StartOptions, SvcClientOptions } from './client.ts'
 export { isConflict, isNotFound, isRateLimited, SvcConnectionError, SvcError, SvcTimeoutError } from './error.ts'

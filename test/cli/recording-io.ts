@@ -81,6 +81,7 @@ export function createWorld({
     prompts: {
       confirm: async (question) => answer(question) as boolean,
       text: async (question) => answer(question) as string,
+      secret: async (question) => answer(question) as string,
       key: async (question) => answer(question) as string,
       select: async (question) => answer(question) as string,
       edit: async (text) => answer(text) as string,

@@ -114,7 +114,7 @@ describe('svc init', () => {
     expect(stderr).toBe('')
     expect(JSON.parse(readFileSync(join(cwd, 'piped/package.json'), 'utf8'))).toEqual({
       private: true,
-      devDependencies: { svc: packageVersion },
+      devDependencies: { '@svc-agents/cli': packageVersion },
     })
   })
 

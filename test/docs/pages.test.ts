@@ -103,7 +103,7 @@ test('the TypeScript of the pages compiles under the strictest settings', () => 
       noUncheckedIndexedAccess: true,
       noEmit: true,
       types: ['node'],
-      paths: { 'svc/client': [join(ROOT, 'dist/types/client/index.d.ts')] },
+      paths: { '@svc-agents/cli/client': [join(ROOT, 'dist/types/client/index.d.ts')] },
     }
     writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
     writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))

@@ -1,12 +1,11 @@
-/** Plays a page: real shell, real binary, a directory of its own, no terminal to ask. */
+/** Plays a page: real shell, the packed program outside the checkout, an empty home, no terminal to ask. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
+import { packPackage } from '../packed.ts'
 import { matches, named, type Block, type Names, type Part } from './page.ts'
-
-const ROOT = resolve(import.meta.dirname, '../..')
 
 /** Time that a server has to say what the page says. */
 const PATIENCE_MS = 20_000
@@ -67,7 +66,7 @@ function openStage() {
     writeFileSync(join(bin, file), `#!/bin/sh\n${text}\n`)
     chmodSync(join(bin, file), 0o755)
   }
-  program('svc', `exec "${process.execPath}" "${ROOT}/bin/svc.js" "$@"`)
+  program('svc', `exec "${process.execPath}" "${packPackage().program}" "$@"`)
   program('npx', 'exec "$@"')
   writeFileSync(state, `cd "${project}"\n`)
   const env = {

@@ -15,7 +15,7 @@ afterAll(() => clerk.close())
 async function program(text: string): Promise<Json> {
   const { access, server } = clerk
   const source = `
-    import { SvcClient, SvcError } from 'svc/client'
+    import { SvcClient, SvcError } from '@svc-agents/cli/client'
     const client = new SvcClient({ apiKey: '${access.secret}', baseUrl: '${server.url}' })
     const agentId = '${access.agentId}'
     const settled = async (runId) => {

@@ -3,19 +3,23 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
+import { packPackage } from '../packed.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
+
+// Each pipeline is a dozen starts of the program.
+vi.setConfig({ testTimeout: 120_000 })
 const home = mkdtempSync(join(tmpdir(), 'svc-pipeline-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
-// The package is installed already: `npm` does nothing, `npx svc` is the binary.
+// The package is installed already, from the archive: `npm` does nothing, `npx --no svc` is its program.
 const bin = join(home, 'bin')
 mkdirSync(bin)
 for (const [name, text] of [
   ['npm', 'exit 0'],
-  ['npx', `shift; exec "${process.execPath}" "${ROOT}/bin/svc.js" "$@"`],
+  ['npx', `[ "$1 $2" = "--no svc" ] || exit 9; shift 2; exec "${process.execPath}" "${packPackage().program}" "$@"`],
 ]) {
   writeFileSync(join(bin, name!), `#!/bin/sh\n${text}\n`)
   chmodSync(join(bin, name!), 0o755)
@@ -36,7 +40,7 @@ const shell = (cwd: string, script: string, extra: Record<string, string> = {}):
 
 /** A repository whose main branch holds the project, as a pipeline finds it. */
 function repository(name: string, args: string): string {
-  shell(home, `npx svc init ${name} ${args} && npx svc compile -C ${name}`)
+  shell(home, `npx --no svc init ${name} ${args} && npx --no svc compile -C ${name}`)
   const directory = join(home, name)
   shell(
     directory,
@@ -90,7 +94,7 @@ test('the GitLab pipeline is what svc init writes, and passes on what svc init w
 test('a change that widens what an agent may do stops the pipeline', () => {
   const directory = repository('wider', '--ci github')
   shell(home, 'rm -rf base')
-  shell(directory, "sed -i 's/value: 100$/value: 250/' policies/refund-limit.yaml && npx svc compile")
+  shell(directory, "sed -i 's/value: 100$/value: 250/' policies/refund-limit.yaml && npx --no svc compile")
   const diff = stepsOf(readFileSync(join(directory, '.github/workflows/agents.yml'), 'utf8')).find(({ run }) =>
     run?.includes('bundle diff'),
   )!

@@ -1,33 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
-import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
+import { connectSqlite, describeSqlite, SQLITE_FOR_NODE_20 } from '../../src/store/sqlite/database/connect.ts'
 
-test('a connection answers', () => {
+const load = createRequire(import.meta.url)
+
+test('a connection answers, and says what serves it', () => {
   const db = connectSqlite(':memory:', { timeout: 0 })
   expect(db.prepare('select 1 + 1').pluck().get()).toBe(2)
   db.close()
+  expect(describeSqlite()).toMatch(/^3\.\d+\.\d+ \((?:better-sqlite3|node:sqlite)\)$/)
 })
 
+test('the release for Node 20 is the one that npm ci installs in a checkout', () => {
+  const { config } = load('../../package.json') as { config: Record<string, string> }
+  expect(config['sqliteForNode20']).toBe(SQLITE_FOR_NODE_20)
+  expect(readFileSync(new URL('../../scripts/sqlite.js', import.meta.url), 'utf8')).toContain('config.sqliteForNode20')
+})
+
+const NOT_BUILT = 'Could not locate the bindings file. Tried:\n → build'
+const OTHER_NODE = 'The module was compiled against NODE_MODULE_VERSION 137.'
+
 test.each([
-  ['20.19.0', 'better-sqlite3', 'Could not locate the bindings file. Tried:\n → build', 'npm rebuild better-sqlite3'],
-  [
-    '20.19.0',
-    'better-sqlite3',
-    'The module was compiled against NODE_MODULE_VERSION 137.',
-    'npm rebuild better-sqlite3',
-  ],
-  ['22.12.0', 'better-sqlite3-napi', "Cannot find module 'better-sqlite3-napi'", 'npm install --include=optional'],
-  ['26.1.0', 'better-sqlite3-napi', "Cannot find module 'better-sqlite3-napi'", 'npm install --include=optional'],
-])(
-  'Node %s loads %s; when it is missing, the failure gives the command that installs it',
-  (node, name, message, fix) => {
-    const loaded: string[] = []
-    const load = (each: string): never => {
-      loaded.push(each)
-      throw new Error(message)
-    }
-    expect(() => connectSqlite(':memory:', {}, node, load)).toThrow(
-      expect.objectContaining({ code: 'native_sqlite_missing', exit: 2, fix }),
-    )
-    expect(loaded).toEqual([name])
-  },
-)
+  ['20.19.0', '12.11.1', NOT_BUILT, 'npm install better-sqlite3@12.11.1'],
+  ['20.19.0', '12.11.1', OTHER_NODE, 'npm install better-sqlite3@12.11.1'],
+  ['20.19.0', '13.2.0', undefined, 'npm install better-sqlite3@12.11.1'],
+  ['20.19.0', undefined, undefined, 'npm install better-sqlite3@12.11.1'],
+  ['22.12.0', '12.11.1', undefined, 'npm install --include=optional'],
+  ['22.12.0', undefined, undefined, 'npm install --include=optional'],
+])('Node %s with better-sqlite3 %s that cannot be loaded says what to install', (node, version, message, fix) => {
+  const asked: string[] = []
+  const loadFrom = (name: string): unknown => {
+    asked.push(name)
+    if (version === undefined) throw new Error(`Cannot find module '${name}'`)
+    if (name.endsWith('package.json')) return { version }
+    throw new Error(message)
+  }
+  expect(() => connectSqlite(':memory:', {}, node, loadFrom)).toThrow(
+    expect.objectContaining({
+      code: 'native_sqlite_missing',
+      exit: 2,
+      fix: `${fix}     (without a compiler, or where only npm can be reached: Node 22.18 or later has SQLite built in)`,
+    }),
+  )
+  // A release for another Node may crash the process when it is loaded.
+  expect(asked.includes('better-sqlite3')).toBe(message !== undefined)
+})
+
+test.each(['22.18.0', '24.19.0', '26.1.0'])('Node %s falls back to its own SQLite', (node) => {
+  const asked: string[] = []
+  const loadFrom = (name: string): unknown => {
+    asked.push(name)
+    if (name === 'node:sqlite') return { DatabaseSync: Object }
+    if (name.endsWith('package.json')) return { version: '12.11.1' }
+    throw new Error('loaded')
+  }
+  expect(connectSqlite(':memory:', {}, node, loadFrom).memory).toBe(true)
+  expect(asked).toEqual(['better-sqlite3/package.json', 'node:sqlite'])
+})

@@ -249,4 +249,8 @@ export const verifyAnswer = object({
   closureDigest: string,
 })
 
-export const explainAnswer = object({ term: string, kind: oneOf('rule', 'status', 'exit'), text: string })
+export const explainAnswer = object({
+  term: string,
+  kind: oneOf('rule', 'status', 'exit', 'class', 'document', 'fact', 'field', 'operator'),
+  text: string,
+})

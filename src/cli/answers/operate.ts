@@ -40,6 +40,8 @@ export const secretsAnswer = object({
   ),
 })
 
+export const writtenSecret = object({ name: string, file: string, seen: string })
+
 const checkResult: AnswerSchema<DoctorFinding & { readonly check: string }> = object({
   check: string,
   ok: boolean,

@@ -3,6 +3,7 @@ import { stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { toIsoText } from '../../base/clock.ts'
+import { isFailure } from '../../base/failure.ts'
 import { readServerFile } from '../project/server-file.ts'
 import { formatSize } from '../files/size.ts'
 import { unhealthy, healthy, type DoctorChecks } from './finding.ts'
@@ -23,17 +24,12 @@ export const machineChecks: DoctorChecks = {
   },
 
   async sqlite() {
-    const { connectSqlite } = await import('../../store/sqlite/database/connect.ts')
+    const { describeSqlite } = await import('../../store/sqlite/database/connect.ts')
     try {
-      const db = connectSqlite(':memory:', {})
-      const version = db.prepare('select sqlite_version()').pluck().get() as string
-      db.close()
-      return healthy(`${version} (better-sqlite3)`)
-    } catch {
-      return unhealthy(
-        'better-sqlite3 was installed without its native part (npm skipped its install script, or optional packages), or by another version of Node',
-        'npm install-scripts approve better-sqlite3 && npm rebuild better-sqlite3     (global: npm i -g svc --allow-scripts=better-sqlite3; from Node 22 on: npm install --include=optional)',
-      )
+      return healthy(describeSqlite())
+    } catch (error) {
+      if (!isFailure(error)) throw error
+      return unhealthy(error.message, error.fix)
     }
   },
 

@@ -1,6 +1,9 @@
 /** Pipelines that `svc init --ci` writes. Source: command line, 3.2. */
 import { packageVersion } from '../shell/version.ts'
 
+/** Of this package. The name of the command alone is another project's package, so `npx` may download nothing. */
+export const PACKAGE_NAME = '@svc-agents/cli'
+
 export type PipelineHost = 'github' | 'gitlab'
 
 export interface PipelineTests {
@@ -20,7 +23,7 @@ export function ciFiles(
     { path: pipeline === 'github' ? '.github/workflows/agents.yml' : '.gitlab-ci.yml', text },
     {
       path: 'package.json',
-      text: `${JSON.stringify({ private: true, devDependencies: { svc: packageVersion } }, null, 2)}\n`,
+      text: `${JSON.stringify({ private: true, devDependencies: { [PACKAGE_NAME]: packageVersion } }, null, 2)}\n`,
     },
   ]
 }
@@ -54,21 +57,20 @@ const github = ({ policies, scenarios }: PipelineTests): string =>
     '        with:',
     '          node-version: 22',
     '          cache: npm',
-    '      # Documents only: the steps up to the scenarios need no native build.',
     '      - run: npm ci --ignore-scripts',
-    '      - run: npx svc lint --max-warnings 0',
+    '      - run: npx --no svc lint --max-warnings 0',
     "        if: github.event_name != 'pull_request'",
-    '      - run: npx svc lint --changed "origin/$BASE" --max-warnings 0',
+    '      - run: npx --no svc lint --changed "origin/$BASE" --max-warnings 0',
     "        if: github.event_name == 'pull_request'",
-    '      - run: npx svc fmt --check && npx svc compile --check',
-    policies && '      - run: npx svc policy test --coverage 90 --format junit > policy.xml',
+    '      - run: npx --no svc fmt --check && npx --no svc compile --check',
+    policies && '      - run: npx --no svc policy test --coverage 90 --format junit > policy.xml',
     '      - name: What the agents may do that they could not before',
     "        if: github.event_name == 'pull_request'",
     '        run: |',
     '          git worktree add --detach ../base "origin/$BASE"',
-    '          npx svc bundle pack -C ../base -o "$PWD/before.tgz"',
-    '          npx svc bundle diff before.tgz . --fail-on breaking',
-    scenarios && '      - run: npm rebuild better-sqlite3 && npx svc test --format junit > scenarios.xml',
+    '          npx --no svc bundle pack -C ../base -o "$PWD/before.tgz"',
+    '          npx --no svc bundle diff before.tgz . --fail-on breaking',
+    scenarios && '      - run: npx --no svc test --format junit > scenarios.xml',
     '',
     '  # After review. Needs the secret DEPLOY_HOST, such as ssh://deploy@agents.example.',
     '  deploy:',
@@ -84,7 +86,7 @@ const github = ({ policies, scenarios }: PipelineTests): string =>
     '          node-version: 22',
     '          cache: npm',
     '      - run: npm ci --ignore-scripts',
-    '      - run: npx svc publish --deploy --allow-widen',
+    '      - run: npx --no svc publish --deploy --allow-widen',
     "        if: env.SVC_HOST != ''",
   )
 
@@ -103,14 +105,13 @@ const gitlab = ({ policies, scenarios }: PipelineTests): string =>
     "    - if: $CI_PIPELINE_SOURCE == 'merge_request_event'",
     '    - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH',
     '',
-    '# Documents only: no native build is needed.',
     'documents:',
     '  stage: documents',
     '  script:',
     '    - npm ci --ignore-scripts',
-    '    - npx svc lint --max-warnings 0 --format gitlab > gl-code-quality-report.json',
-    '    - npx svc fmt --check && npx svc compile --check',
-    policies && '    - npx svc policy test --coverage 90 --format junit > policy.xml',
+    '    - npx --no svc lint --max-warnings 0 --format gitlab > gl-code-quality-report.json',
+    '    - npx --no svc fmt --check && npx --no svc compile --check',
+    policies && '    - npx --no svc policy test --coverage 90 --format junit > policy.xml',
     '  artifacts:',
     '    when: always',
     '    reports:',
@@ -125,16 +126,16 @@ const gitlab = ({ policies, scenarios }: PipelineTests): string =>
     '  script:',
     '    - npm ci --ignore-scripts',
     '    - git worktree add --detach ../base "$CI_MERGE_REQUEST_DIFF_BASE_SHA"',
-    '    - npx svc bundle pack -C ../base -o "$PWD/before.tgz"',
-    '    - npx svc bundle diff before.tgz . --fail-on breaking',
+    '    - npx --no svc bundle pack -C ../base -o "$PWD/before.tgz"',
+    '    - npx --no svc bundle diff before.tgz . --fail-on breaking',
     ...(scenarios
       ? [
           '',
           'scenarios:',
           '  stage: scenarios',
           '  script:',
-          '    - npm ci --ignore-scripts && npm rebuild better-sqlite3',
-          '    - npx svc test --format junit > scenarios.xml',
+          '    - npm ci --ignore-scripts',
+          '    - npx --no svc test --format junit > scenarios.xml',
           '  artifacts:',
           '    when: always',
           '    reports:',
@@ -149,5 +150,5 @@ const gitlab = ({ policies, scenarios }: PipelineTests): string =>
     '    - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH && $SVC_HOST',
     '  script:',
     '    - npm ci --ignore-scripts',
-    '    - npx svc publish --deploy --allow-widen',
+    '    - npx --no svc publish --deploy --allow-widen',
   )

@@ -4,6 +4,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
 import { ciFiles, type PipelineHost } from './ci-files.ts'
+import { withRealModel, type RealModelProvider, type TemplateFile } from './real-model.ts'
 import { packageFile } from '../project/package-file.ts'
 
 /** Names in the templates that `--name` replaces. */
@@ -47,17 +48,13 @@ export interface TemplateOptions {
   /** False leaves the `.gitignore` out. */
   readonly git?: boolean
   readonly ci?: PipelineHost
+  /** In place of the scripted models. */
+  readonly model?: RealModelProvider
 }
 
 interface WrittenFile {
   readonly path: string
   readonly action: 'created' | 'skipped'
-}
-
-interface TemplateFile {
-  /** Below the directory, with slashes. */
-  readonly path: string
-  readonly text: string
 }
 
 /**
@@ -67,7 +64,7 @@ interface TemplateFile {
 export async function planTemplate(
   template: string,
   directory: string,
-  { name, force = false, git = true, ci }: TemplateOptions = {},
+  { name, force = false, git = true, ci, model }: TemplateOptions = {},
 ): Promise<readonly TemplateFile[]> {
   const rename = renamer(template, name)
   const existing = (await readdir(directory).catch(noFiles)).filter((name) => name !== '.git')
@@ -104,7 +101,7 @@ export async function planTemplate(
       })),
     )),
   ]
-  return files.map(({ path, text }) => ({
+  return (model ? withRealModel(files, model) : files).map(({ path, text }) => ({
     path: path.replaceAll('\\', '/'),
     text: path === 'svc.config.yaml' && workspace ? text.replace(/^workspace: .*$/m, `workspace: ${workspace}`) : text,
   }))

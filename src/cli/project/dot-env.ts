@@ -1,7 +1,9 @@
 /** `.env` and `.env.local` beside the project file. Source: command line, 1.5. */
-import { readFile } from 'node:fs/promises'
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
+import { fail } from '../../base/failure.ts'
+import { fileErrorOf, fileFailure } from '../../base/file-error.ts'
 import { isJsonObject } from '../../base/json.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 
@@ -46,4 +48,71 @@ export async function readDotEnv(directory: string): Promise<ReadonlyMap<string,
     }
   }
   return found
+}
+
+/**
+ * Sets one variable of `.env` in place and keeps every other line. Only its owner may read the file, and `.gitignore` names it.
+ * @throws Failure `usage` for a value that the format of the file cannot hold, `file_unusable`
+ */
+export async function writeDotEnv(directory: string, name: string, value: string): Promise<void> {
+  const file = join(directory, '.env')
+  await ignoreDotEnv(directory)
+  const line = `${name}=${quoted(name, value)}\n`
+  const text = await readIfThere(file)
+  const assignment = new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=${ASSIGNED}[^\\n]*(?:\\n|$)`, 'gm')
+  let isWritten = false
+  const changed = text.replaceAll(assignment, () => {
+    if (isWritten) return ''
+    isWritten = true
+    return line
+  })
+  const next = isWritten ? changed : `${text === '' || text.endsWith('\n') ? text : `${text}\n`}${line}`
+  const others = (content: string) => JSON.stringify({ ...parseEnv(content), [name]: '' })
+  if (parseEnv(next)[name] !== value || others(next) !== others(`${text}\n${line}`))
+    throw fail('usage', { what: `${file} cannot be changed safely.` }, { fix: `Write ${name} into it by hand.` })
+  await writePrivately(file, next)
+}
+
+/** A value in quotes may have several lines. */
+const ASSIGNED = `[ \\t]*(?:"[^"]*"|'[^']*'|\`[^\`]*\`)?`
+
+function quoted(name: string, value: string): string {
+  // A quote that opens and never closes could find its end in a later line.
+  const forms = [...(/^['"`]/.test(value) ? [] : [value]), `'${value}'`, `"${value}"`, `\`${value}\``]
+  const form = forms.find((each) => parseEnv(`${name}=${each}\nAFTER=1\n`)[name] === value)
+  if (form !== undefined) return form
+  throw fail('usage', { what: `The value of ${name} has all kinds of quotes, which .env cannot hold.` })
+}
+
+async function ignoreDotEnv(directory: string): Promise<void> {
+  const file = join(directory, '.gitignore')
+  const text = await readIfThere(file)
+  const wanted = ['.env', '.env.*'].filter((rule) => !text.split(/\r?\n/).includes(rule))
+  if (wanted.length === 0) return
+  const next = `${text === '' || text.endsWith('\n') ? text : `${text}\n`}${wanted.join('\n')}\n`
+  await writeFile(file, next).catch((error: unknown) => {
+    throw fileFailure(error, { path: file, doing: 'written' }) ?? error
+  })
+}
+
+/** Whole or not at all, and never readable by others in between. */
+async function writePrivately(file: string, text: string): Promise<void> {
+  const draft = `${file}.${process.pid}`
+  try {
+    await writeFile(draft, text, { mode: 0o600, flag: 'wx' })
+    await chmod(draft, 0o600)
+    await rename(draft, file)
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => {})
+    throw fileFailure(error, { path: file, doing: 'written' }) ?? error
+  }
+}
+
+async function readIfThere(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (fileErrorOf(error)?.isMissing) return ''
+    throw fileFailure(error, { path: file, doing: 'read' }) ?? error
+  }
 }

@@ -65,13 +65,8 @@ export function createPreparation(
       cassettePath(scenario, { ...tapes, cwd: call.cwd, project, file, index }),
       tapes.record,
     )
-    return {
-      project,
-      agent,
-      cassette,
-      lateBound,
-      bundle: { ...bundle, agents: await withModel(bundle.agents, found, scenario, project) },
-    }
+    const replace = await scriptReplacer(scenario, found, [bundle, ...lateBound], project)
+    return { project, agent, cassette, lateBound: lateBound.map(replace), bundle: replace(bundle) }
   }
 }
 
@@ -93,25 +88,59 @@ function noAgent(agent: string, agents: readonly AgentSnapshot[]): Error {
   return fail('not_found', { what: `agent ${agent}` }, near ? { fix: `Did you mean ${near}?` } : {})
 }
 
-/** The agents, with the scenario's model for the one that is started. */
-async function withModel(
-  agents: readonly AgentSnapshot[],
-  started: AgentSnapshot,
+/** Among `scripts`: the model that answers by the output schema, in place of a file. */
+const AUTOMATIC = 'auto'
+
+/** Puts the scripts that the scenario names in place of the models of their agents. */
+async function scriptReplacer(
   { model }: Scenario,
+  started: AgentSnapshot,
+  bundles: readonly CompiledBundle[],
   project: Project,
-): Promise<readonly AgentSnapshot[]> {
-  if (model === undefined || typeof model !== 'string' || (model === 'scripted' && started.model.script)) return agents
-  if (model === 'scripted')
+): Promise<(bundle: CompiledBundle) => CompiledBundle> {
+  if (model === 'scripted' && !started.model.script)
     throw fail(
       'usage',
       { what: `The model of ${started.id} is ${started.model.provider}, which has no script.` },
       { fix: 'Name a script file under `model`.' },
     )
-  const script = await readScript(resolve(project.directory, model))
-  const { digest: _, ...rest } = started
-  const changed = { ...rest, model: { provider: 'scripted', name: started.model.name, script } }
-  const digest = digestOfSnapshot(changed)
-  return agents.map((each) => (each === started ? { ...changed, digest } : each))
+  const agents = bundles.flatMap((bundle) => bundle.agents)
+  const models = new Map<string, Pick<AgentSnapshot['model'], 'provider' | 'script'>>()
+  for (const [id, path] of Object.entries(scriptsOf(model, started))) {
+    if (!agents.some((each) => each.id === id)) throw noAgent(id, agents)
+    const isAutomatic = path === AUTOMATIC && typeof model === 'object'
+    const script = isAutomatic ? undefined : await readScript(resolve(project.directory, path))
+    models.set(id, script ? { provider: 'scripted', script } : { provider: AUTOMATIC })
+  }
+  return ({ agents: members, ...bundle }) => {
+    const done = new Map<AgentSnapshot, AgentSnapshot>()
+    // A parent pins its children by digest, so it changes with them.
+    const replaced = (agent: AgentSnapshot): AgentSnapshot => {
+      const known = done.get(agent)
+      if (known) return known
+      const { digest: _, ...rest } = agent
+      const children = agent.agents.map((bound) => {
+        const child = members.find(({ digest }) => digest === bound.digest)
+        return child ? { ...bound, digest: replaced(child).digest } : bound
+      })
+      const model = models.get(agent.id)
+      const changed = {
+        ...rest,
+        agents: children,
+        ...(model && { model: { name: agent.model.name, ...model } }),
+      }
+      const result = { ...changed, digest: digestOfSnapshot(changed) }
+      done.set(agent, result)
+      return result
+    }
+    return { ...bundle, agents: members.map(replaced) }
+  }
+}
+
+function scriptsOf(model: Scenario['model'], started: AgentSnapshot): Readonly<Record<string, string>> {
+  if (model === undefined || model === 'scripted') return {}
+  if (typeof model === 'string') return { [started.id]: model }
+  return 'scripts' in model ? model.scripts : {}
 }
 
 /** Absolute path of the scenario's recording; undefined where it has none. */
@@ -128,7 +157,7 @@ function cassettePath(
     const name = relative(at.cwd, at.file).replaceAll(/^(?:\.\.[/\\])+|\.scenario\.ya?ml$/g, '')
     return join(at.directory, `${name}${at.index === 0 ? '' : `.${at.index + 1}`}.ndjson`)
   }
-  return model === undefined || typeof model === 'string' ? undefined : resolve(at.project.directory, model.replay)
+  return typeof model === 'object' && 'replay' in model ? resolve(at.project.directory, model.replay) : undefined
 }
 
 async function openCassette(path: string | undefined, record: boolean): Promise<Cassette> {

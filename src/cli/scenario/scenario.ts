@@ -43,7 +43,7 @@ export interface Scenario {
   readonly bundle?: string
   readonly agent?: string
   readonly input?: JsonObject
-  readonly model?: string | { readonly replay: string }
+  readonly model?: string | { readonly replay: string } | { readonly scripts: Readonly<Record<string, string>> }
   readonly tools?: Readonly<Record<string, ToolDouble>>
   readonly decide?: readonly DecisionRule[]
   readonly expect?: ScenarioExpectation

@@ -8,6 +8,8 @@ export type ProcessSignal = 'SIGINT' | 'SIGTERM'
 export interface Prompts {
   confirm(question: string, signal?: AbortSignal): Promise<boolean>
   text(question: string, signal?: AbortSignal): Promise<string>
+  /** A line that is not shown while it is typed. */
+  secret(question: string, signal?: AbortSignal): Promise<string>
   /** One keypress out of `keys`; others are ignored. */
   key(question: string, keys: readonly string[], signal?: AbortSignal): Promise<string>
   /** One of the choices, with arrow keys; answers its value. */

@@ -82,6 +82,9 @@ function sinkOf(stream: NodeJS.WriteStream, force: string | undefined): OutputSi
   }
 }
 
+/** All templates at once; a longer list scrolls. */
+const SHOWN_CHOICES = 12
+
 function createPrompts(env: NodeJS.ProcessEnv): Prompts {
   const context = (signal: AbortSignal | undefined) => ({ output: process.stderr, ...(signal && { signal }) })
   const withInterrupts = async <T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
@@ -102,10 +105,17 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
       const { input } = await import('@inquirer/prompts')
       return await withInterrupts(input({ message: question }, context(signal)), signal)
     },
+    async secret(question, signal) {
+      const { password } = await import('@inquirer/prompts')
+      return await withInterrupts(password({ message: question, mask: false }, context(signal)), signal)
+    },
     key: readKey,
     async select(question, choices, signal) {
       const { select } = await import('@inquirer/prompts')
-      return await withInterrupts(select({ message: question, choices: [...choices] }, context(signal)), signal)
+      return await withInterrupts(
+        select({ message: question, choices: [...choices], pageSize: SHOWN_CHOICES }, context(signal)),
+        signal,
+      )
     },
     async edit(text, signal) {
       const editor = env['VISUAL'] || env['EDITOR']

@@ -30,11 +30,16 @@ export const authorCommands: readonly CommandSpec[] = [
     group: 'Author',
     plane: 'offline',
     summary: 'write a new project from a template',
-    arguments: [{ name: '[dir]', say: 'directory to write; the current one by default' }],
+    arguments: [{ name: '[dir]', say: 'directory to write; asked for on a terminal, else the current one' }],
     options: [
       { flags: '-t, --template <name>', say: 'template; refund by default' },
       { flags: '--list', say: 'list the templates' },
       { flags: '--name <ns.name>', say: 'name of the root agent' },
+      {
+        flags: '--model <provider>',
+        say: 'a real model for every agent; scenarios keep their scripts',
+        choices: ['openai', 'anthropic', 'ollama'],
+      },
       {
         flags: '--ci <pipeline>',
         say: 'also write a pipeline that checks the project',
@@ -47,6 +52,7 @@ export const authorCommands: readonly CommandSpec[] = [
       'svc init refund-demo',
       'svc init claims -t refund --name claims.desk',
       'svc init desk --ci github',
+      'svc init desk --model anthropic',
       'svc init --list',
     ],
     ...printsCases({ '': initAnswer, 'with --list': templatesAnswer }),
@@ -355,9 +361,14 @@ export const authorCommands: readonly CommandSpec[] = [
     path: 'explain',
     group: 'Author',
     plane: 'offline',
-    summary: 'the page of a rule, a run status or an exit code',
-    arguments: [{ name: '<term>', say: 'rule id, status or exit code' }],
-    examples: ['svc explain tool/unresolved', 'svc explain WaitingForHITL'],
+    summary: 'the page of a rule, a field, an operator, a status or an exit code',
+    arguments: [
+      {
+        name: '<term>',
+        say: 'rule id, kind, field of a document, operator, fact, side-effect class, status or exit code',
+      },
+    ],
+    examples: ['svc explain tool/unresolved', 'svc explain spec.limits', 'svc explain irreversible_action'],
     ...printsDocument(explainAnswer),
     exits: { 5: 'unknown term' },
     load: async () => (await import('../commands/author/explain.ts')).explain,

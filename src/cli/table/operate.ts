@@ -10,6 +10,7 @@ import {
   settingAnswer,
   settingsAnswer,
   versionAnswer,
+  writtenSecret,
 } from '../answers/operate.ts'
 import { printsCases, printsDocument, printsLines } from '../answers/schema.ts'
 import { listFilters } from './shared.ts'
@@ -47,6 +48,16 @@ export const operateCommands: readonly CommandSpec[] = [
     ...printsDocument(secretsAnswer),
     exits: { 1: 'one that is needed is missing, empty or refused', 5: 'no such agent' },
     load: async () => (await import('../commands/operate/secrets.ts')).secretsCheck,
+  },
+  {
+    path: 'secrets set',
+    group: 'Operate',
+    plane: 'offline',
+    summary: 'write a secret to .env, which svc dev reads and git ignores',
+    arguments: [{ name: '<name>', say: 'variable, or the name of a secret that an agent declares' }],
+    examples: ['svc secrets set ANTHROPIC_API_KEY', 'svc secrets set ANTHROPIC_API_KEY < key.txt'],
+    ...printsDocument(writtenSecret),
+    load: async () => (await import('../commands/operate/secrets-set.ts')).secretsSet,
   },
   {
     path: 'doctor',

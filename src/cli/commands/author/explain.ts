@@ -3,19 +3,24 @@ import { ruleExamples } from '../../../documents/generated/rule-examples.js'
 import { rules } from '../../../documents/rules/index.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitCodes } from '../../shell/exit-codes.ts'
+import { documentTermPage, documentTerms } from '../../pages/document-terms.ts'
 import { nearestWord } from '../../shell/nearest.ts'
 import type { explainAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 
 export async function explain({ given, mode, out }: CommandContext<AnswerOf<typeof explainAnswer>>): Promise<void> {
   const term = given.argument(0)!
-  const page = ruleOf(term) ?? statusOf(term) ?? exitOf(term)
+  const page = ruleOf(term) ?? statusOf(term) ?? exitOf(term) ?? (await documentTermPage(term))
   if (!page) {
-    const near = nearestWord(term, [...rules.map(({ name }) => name), ...Object.keys(STATUSES)])
+    const near = nearestWord(term, [...rules.map(({ name }) => name), ...Object.keys(STATUSES), ...documentTerms])
     throw fail(
       'not_found',
       { what: `page "${term}"` },
-      { fix: near ? `Did you mean svc explain ${near}?` : 'Rules, statuses of runs and exit codes have pages.' },
+      {
+        fix: near
+          ? `Did you mean svc explain ${near}?`
+          : 'Rules, kinds, fields, operators, classes, statuses of runs and exit codes have pages.',
+      },
     )
   }
   if (mode.json) return await out.json({ term, ...page })

@@ -3,6 +3,7 @@ import { relative, resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import type { PipelineHost } from '../../pages/ci-files.ts'
+import { REAL_MODELS, type RealModelProvider } from '../../pages/real-model.ts'
 import { nearestWord } from '../../shell/nearest.ts'
 import { openProject } from '../../project/project.ts'
 import { aboutTemplate, planTemplate, templateNames, writeTemplate } from '../../pages/template.ts'
@@ -25,13 +26,16 @@ export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typ
       { fix: near ? `Did you mean ${near}? svc init --list` : 'svc init --list' },
     )
   }
-  const directory = resolve(cwd, given.argument(0) ?? '.')
+  const named = given.argument(0) ?? (asks ? await askDirectory(call, template) : '.')
+  const directory = resolve(cwd, named)
   const ci = given.text('ci') as PipelineHost | 'none' | undefined
+  const model = given.text('model') as RealModelProvider | undefined
   const files = await planTemplate(template, directory, {
     name: given.text('name') ?? (asks ? await askName(call) : undefined),
     force: given.flag('force'),
     git: given.choice('git') !== false,
     ...(ci !== undefined && ci !== 'none' && { ci }),
+    ...(model !== undefined && { model }),
   })
   const shown = relative(cwd, directory) || '.'
   if (asks) {
@@ -44,6 +48,7 @@ export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typ
     ...(shown === '.' ? [] : [`cd ${shown}`]),
     // Pipelines check against the lock file, so it is committed with the documents.
     ...(ci === undefined || ci === 'none' ? [] : ['npm install --ignore-scripts', 'svc compile']),
+    ...(model === undefined ? [] : [REAL_MODELS[model].before]),
     'svc dev',
   ]
   if (mode.json) return await out.json({ dir: directory, template, files: written, next })
@@ -51,7 +56,9 @@ export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typ
   const { config } = await openProject({ ...call, cwd: directory })
   const created = written.filter(({ action }) => action === 'created').length
   out.line(`created ${shown}/ (${created} files): ${await describeInventory(directory, config.include)}`)
-  out.hint(`next:  ${next.join(' && ')}          no API key needed, the model is scripted`)
+  out.hint(
+    `next:  ${next.join(' && ')}${model === undefined ? '          no API key needed, the model is scripted' : ''}`,
+  )
 }
 
 async function askTemplate({ io, signal }: CommandContext, templates: readonly string[]): Promise<string> {
@@ -59,6 +66,12 @@ async function askTemplate({ io, signal }: CommandContext, templates: readonly s
   const names = [DEFAULT_TEMPLATE, ...templates.filter((name) => name !== DEFAULT_TEMPLATE)]
   const choices = names.map(async (name) => ({ value: name, name: `${name.padEnd(10)} ${await aboutTemplate(name)}` }))
   return await io.prompts.select('template:', await Promise.all(choices), signal)
+}
+
+/** Never the current directory unasked: it may hold other things. */
+async function askDirectory({ io, signal }: CommandContext, template: string): Promise<string> {
+  const suggested = `${template}-demo`
+  return (await io.prompts.text(`directory (empty: ${suggested}; . is this one):`, signal)).trim() || suggested
 }
 
 async function askName({ io, signal }: CommandContext): Promise<string | undefined> {

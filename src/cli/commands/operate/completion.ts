@@ -11,8 +11,12 @@ export async function completion({ given, out }: CommandContext): Promise<void> 
   if (!(SHELLS as readonly string[]).includes(shell))
     throw fail('usage', { what: `There is no completion for "${shell}".` }, { fix: `One of ${SHELLS.join(', ')}.` })
   if (shell === 'bash') return out.line(bashCompletion)
-  out.line(printed(() => script(shell, 'svc', 'svc')).trimEnd())
+  const generated = printed(() => script(shell, 'svc', 'svc')).trimEnd()
+  out.line(shell === 'zsh' ? generated.replace('compdef _svc svc', `${LOAD_COMPINIT}\ncompdef _svc svc`) : generated)
 }
+
+/** In a zsh whose start files do not load its completion system, `compdef` is no command. */
+const LOAD_COMPINIT = '(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -iD }'
 
 /** The generator prints and gives nothing back. */
 function printed(work: () => void): string {

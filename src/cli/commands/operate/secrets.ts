@@ -1,35 +1,17 @@
-import { hash } from 'node:crypto'
 import { fail } from '../../../base/failure.ts'
-import { isJsonObject } from '../../../base/json.ts'
 import type { Document } from '../../../documents/text/document.ts'
-import { segmentsOf } from '../../../documents/text/pointer.ts'
 import { loadWorkspace } from '../../../documents/workspace/load.ts'
-import { providerSpellings } from '../../../spec/document.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { readDotEnv, type FileVariable } from '../../project/dot-env.ts'
+import { readDotEnv } from '../../project/dot-env.ts'
+import type { ModelEndpoint } from '../../project/model-endpoint.ts'
 import { printTable } from '../../shell/list.ts'
-import { isOffline, modelEndpoint, type ModelEndpoint } from '../../project/model-endpoint.ts'
 import { nearestWord } from '../../shell/nearest.ts'
-import { openProject, type Project } from '../../project/project.ts'
+import { openProject } from '../../project/project.ts'
 import { splitVersion } from '../../project/reference.ts'
+import { checksOfAgent, type SecretCheck, type SecretProbe, type SecretState } from '../../project/secret-checks.ts'
 import type { secretsAnswer } from '../../answers/operate.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
-
-type State = 'ok' | 'missing' | 'empty' | 'whitespace' | 'placeholder' | 'rejected' | 'unreachable'
-
-interface SecretCheck {
-  readonly agent: string
-  readonly name: string
-  readonly env: string
-  readonly state: State
-  /** `environment`, `.env:3`, or null. */
-  readonly source: string | null
-  /** `model anthropic`, `mcp orders`; empty where nothing uses it, which then is no fault. */
-  readonly usedBy: readonly string[]
-  /** Length and four digits of a digest: enough to tell two values apart. */
-  readonly seen?: string
-}
 
 /** Never a value: who needs which variable, and whether it is there. */
 export async function secretsCheck(call: CommandContext<AnswerOf<typeof secretsAnswer>>): Promise<number> {
@@ -39,7 +21,7 @@ export async function secretsCheck(call: CommandContext<AnswerOf<typeof secretsA
   const workspace = await loadWorkspace(project.directory, include ? { include } : {})
   const agents = chosen(workspace.documents, given.argument(0))
   const files = await readDotEnv(project.directory)
-  const checks = agents.flatMap((agent) => checksOf(agent, project, files, io.env))
+  const checks = agents.flatMap((agent) => checksOfAgent(agent, project.config, files, io.env))
   const items: SecretCheck[] = []
   for (const each of checks) items.push(given.flag('verify') ? await verify(call, each) : each.shown)
   const ok = items.every(({ state, usedBy }) => state === 'ok' || usedBy.length === 0)
@@ -81,63 +63,6 @@ function chosen(documents: readonly Document[], text: string | undefined): reado
   throw fail('not_found', { what: `agent ${name} in this project` }, near ? { fix: `Did you mean ${near}?` } : {})
 }
 
-/** A check, and what a request that proves the value needs. */
-interface SecretProbe {
-  readonly shown: SecretCheck
-  readonly value: string
-  readonly model?: ModelEndpoint
-}
-
-function checksOf(
-  document: Document,
-  { config }: Project,
-  files: ReadonlyMap<string, FileVariable>,
-  env: CommandContext['io']['env'],
-): readonly SecretProbe[] {
-  const [provider = '', secret, ownUrl] = ['provider', 'secret', 'base_url'].map(
-    (name) => document.texts(`spec.model.${name}`)[0]?.value,
-  )
-  const model = modelEndpoint({ provider, base_url: ownUrl }, config, env)
-  const keyed = secret === undefined ? providerSpellings(provider) : [secret]
-  const servers = document.at('spec.mcp_servers.*').flatMap(({ value }) => (isJsonObject(value) ? [value] : []))
-  return document.texts('secrets.*.fromEnv').map(({ value: fromEnv, pointer }) => {
-    const name = segmentsOf(pointer)[1] ?? ''
-    const ofModel = keyed.includes(name) && !isOffline(provider, config)
-    const usedBy = [
-      ...(ofModel ? [`model ${provider}`] : []),
-      ...servers
-        .filter(({ auth }) => isJsonObject(auth) && auth['secret'] === name)
-        .map(({ name: server }) => `mcp ${typeof server === 'string' ? server : '?'}`),
-    ]
-    const set = env[fromEnv]
-    const file = files.get(fromEnv)
-    const value = set ?? file?.value
-    const state = stateOf(value)
-    const shown: SecretCheck = {
-      agent: document.identity!.id,
-      name,
-      env: fromEnv,
-      state,
-      source: set !== undefined ? 'environment' : (file?.place ?? null),
-      usedBy,
-      ...(value !== undefined &&
-        state === 'ok' && { seen: `${value.length} chars, ${hash('sha256', value, 'hex').slice(0, 4)}` }),
-    }
-    return { shown, value: value ?? '', ...(ofModel && model && { model }) }
-  })
-}
-
-/** What stands in examples and was never replaced. */
-const PLACEHOLDER =
-  /^(?:<.*>|\[.*\]|\.{3}|…|x{3,}|\*{3,}|change[-_ ]?me|todo|placeholder|secret|your[-_ ].*|(?:sk-)?(?:\.{3}|…|x{3,}))$/i
-
-function stateOf(value: string | undefined): State {
-  if (value === undefined) return 'missing'
-  if (value === '') return 'empty'
-  if (value.trim() !== value) return 'whitespace'
-  return PLACEHOLDER.test(value) ? 'placeholder' : 'ok'
-}
-
 /** One request that costs nothing: the list of models, which the provider gives to those it knows. */
 async function verify({ io, signal }: CommandContext, { shown, value, model }: SecretProbe): Promise<SecretCheck> {
   if (!model || shown.state !== 'ok') return shown
@@ -145,8 +70,10 @@ async function verify({ io, signal }: CommandContext, { shown, value, model }: S
   const [url, headers] = modelListOf(model.type, base, value)
   const state = await io
     .fetch(url, { headers, redirect: 'error', signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]) })
-    .then(({ status }): State => (isRejection(model.type, status) ? 'rejected' : status < 500 ? 'ok' : 'unreachable'))
-    .catch((): State => 'unreachable')
+    .then(({ status }): SecretState =>
+      isRejection(model.type, status) ? 'rejected' : status < 500 ? 'ok' : 'unreachable',
+    )
+    .catch((): SecretState => 'unreachable')
   return { ...shown, state }
 }
 

@@ -30,6 +30,7 @@ import { createOperator, openOperator, type OperatorClient } from '../../project
 import { answersOperator } from '../../project/operator-socket.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { deleteServerFile, readServerFile, writeServerFile, type FoundServerFile } from '../../project/server-file.ts'
+import { checksOfAgent } from '../../project/secret-checks.ts'
 import { openServerNearPort, readAddress, readyLine, untilStopped } from '../../project/open-server.ts'
 import { readTapes } from '../../scenario/rehearsal.ts'
 import { bundlesOf, saveSnapshot, type SavedSnapshots, type SnapshotSave } from '../../release/snapshots.ts'
@@ -117,6 +118,7 @@ export async function dev(
         signal,
       )
     await announce(call, server, saving.saved, key, triggers)
+    if (!given.flag('offline')) tellMissingSecrets(call, project, saving.build.workspace, env)
     if (given.flag('https') || given.flag('qr')) {
       front = await openDevProxy(server.url, address.host, given.flag('https'))
       out.message(`  ${given.flag('https') ? 'HTTPS  ' : 'front  '}  ${front.url}`)
@@ -264,6 +266,24 @@ async function announce(
     out.hint(
       `  try      svc run ${saved.agent}${exampleInput(isJsonObject(saved.inputContract) ? saved.inputContract : undefined)}`,
     )
+}
+
+/** A run would fail at its first model call or tool call; a person who starts a server learns it at once. */
+function tellMissingSecrets(
+  { mode, out }: CommandContext,
+  { config }: Project,
+  { documents }: Workspace,
+  env: Readonly<Record<string, string | undefined>>,
+): void {
+  if (mode.json) return
+  const needed = documents
+    .filter(({ kind, identity }) => kind === 'Agent' && identity)
+    .flatMap((document) => checksOfAgent(document, config, new Map(), env))
+    .filter(({ shown: { state, usedBy } }) => state !== 'ok' && usedBy.length > 0)
+  const users = new Map<string, string>()
+  for (const { shown } of needed)
+    if (!users.has(shown.env)) users.set(shown.env, `${shown.state}, ${shown.usedBy.join(', ')} of ${shown.agent}`)
+  for (const [name, why] of users) out.message(`  key      ${name} (${why})   svc secrets set ${name}`)
 }
 
 /** Publishes a save. Prints why one cannot be published; the deployed version then stays. */

@@ -1,0 +1,58 @@
+/** Writes a secret to `.env` beside the project file. The value comes from a hidden prompt or from standard input only. */
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import { fail } from '../../../base/failure.ts'
+import { isJsonObject } from '../../../base/json.ts'
+import { loadWorkspace } from '../../../documents/workspace/load.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import type { writtenSecret } from '../../answers/operate.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
+import { readDotEnv, writeDotEnv } from '../../project/dot-env.ts'
+import { openProject, type Project } from '../../project/project.ts'
+
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
+
+/** Far above any key; a certificate chain fits. */
+const MAX_CHARS = 64 * 1024
+
+export async function secretsSet(call: CommandContext<AnswerOf<typeof writtenSecret>>): Promise<void> {
+  const { given, mode, out, io } = call
+  const project = await openProject(call)
+  if (project.file === undefined)
+    throw fail('usage', { what: `There is no svc.config.yaml above ${call.cwd}.` }, { fix: 'svc init' })
+  const name = await variableOf(project, given.argument(0)!)
+  const value = await askValue(call, name)
+  await writeDotEnv(project.directory, name, value)
+  const file = join(project.directory, '.env')
+  const seen = `${value.length} chars, ${hash('sha256', value, 'hex').slice(0, 4)}`
+  if (mode.json) return await out.json({ name, file, seen })
+  out.line(`${name} is in ${file} (${seen}); git ignores it`)
+  const winner = io.env[name] === undefined ? (await readDotEnv(project.directory)).get(name)?.place : 'the environment'
+  if (winner !== undefined && !winner.startsWith('.env:'))
+    out.message(`${name} is also set in ${winner}, which takes precedence.`)
+}
+
+/** The name of a secret stands for the variable from which the documents take it. */
+async function variableOf(project: Project, typed: string): Promise<string> {
+  const { include } = project.config
+  const { documents } = await loadWorkspace(project.directory, include ? { include } : {})
+  const declared = documents
+    .flatMap((document) => document.at('secrets').flatMap(({ value }) => (isJsonObject(value) ? [value] : [])))
+    .flatMap((secrets) => (Object.hasOwn(secrets, typed) ? [secrets[typed]] : []))
+    .flatMap((secret) => (isJsonObject(secret) && typeof secret['fromEnv'] === 'string' ? [secret['fromEnv']] : []))[0]
+  const name = declared ?? typed
+  if (!VARIABLE.test(name))
+    throw fail('usage', { what: `"${name}" is no name of a variable.` }, { fix: 'svc secrets set ANTHROPIC_API_KEY' })
+  return name
+}
+
+async function askValue({ mode, io, signal }: CommandContext, name: string): Promise<string> {
+  if (!mode.interactive && io.stdin.isTTY)
+    throw fail('usage', { what: 'The value is read from standard input.' }, { fix: `svc secrets set ${name} < FILE` })
+  const typed = mode.interactive ? await io.prompts.secret(`${name}:`, signal) : await io.stdin.text()
+  const value = typed.trim()
+  if (value === '') throw fail('usage', { what: `No value was given for ${name}; nothing was written.` })
+  if (value.length > MAX_CHARS)
+    throw fail('usage', { what: `The value of ${name} is longer than ${MAX_CHARS} characters; nothing was written.` })
+  return value
+}

@@ -1,0 +1,131 @@
+/** Pages of `svc explain` about documents: kinds, fields, operators, facts and side-effect classes. */
+import { readFile } from 'node:fs/promises'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { CALL_FIELDS } from '../../policy/condition/fields.ts'
+import { OPERATORS, operatorRow, type ConditionOperator } from '../../policy/condition/operators.ts'
+import { KINDS, type SideEffectClass } from '../../spec/document.ts'
+import { packageFile } from '../project/package-file.ts'
+
+export interface TermPage {
+  readonly kind: 'class' | 'document' | 'fact' | 'field' | 'operator'
+  readonly text: string
+}
+
+/** What svc does with a call of each class. Source: policies and reliability. */
+const CLASSES: Readonly<Record<SideEffectClass, string>> = {
+  read_only: 'The call changes nothing. svc repeats it after a crash.',
+  idempotent_write:
+    'Repeating the call changes nothing more. svc repeats it after a crash, with the same idempotency key.',
+  non_idempotent_write:
+    'Repeating the call acts again. svc sends it at most once by itself; when its outcome is unknown, a person decides.',
+  irreversible_action:
+    'The call cannot be undone. svc sends it at most once by itself; when its outcome is unknown, a person decides.',
+}
+
+/** Terms that `svc explain` suggests for a misspelt one. */
+export const documentTerms: readonly string[] = [
+  ...KINDS,
+  ...Object.keys(CLASSES),
+  ...Object.keys(OPERATORS),
+  ...Object.entries(CALL_FIELDS).flatMap(([root, fields]) => Object.keys(fields).map((field) => `${root}.${field}`)),
+]
+
+/** @param term a kind, `spec.model.provider` with or without its kind before it, an operator, `run.depth`, a class */
+export async function documentTermPage(term: string): Promise<TermPage | undefined> {
+  if (Object.hasOwn(CLASSES, term))
+    return { kind: 'class', text: `${term} (side-effect class)  ${CLASSES[term as SideEffectClass]}` }
+  if (Object.hasOwn(OPERATORS, term)) return { kind: 'operator', text: operatorText(term as ConditionOperator) }
+  return factPage(term) ?? (await fieldPage(term))
+}
+
+function operatorText(op: ConditionOperator): string {
+  const row = operatorRow(op)
+  const takes = row.problem(undefined)?.replace(/;.*$/s, '')
+  return `${op} (operator of conditions)  ${takes === undefined ? '' : `It ${takes}. `}Shown as "${row.word}".`
+}
+
+function factPage(term: string): TermPage | undefined {
+  const [, root = '', name = ''] = /^(\w+)\.(\w+)$/.exec(term) ?? []
+  const fields = Object.hasOwn(CALL_FIELDS, root) ? CALL_FIELDS[root]! : {}
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+  if (!field) return undefined
+  const { type, enum: values } = field.schema
+  const about = Array.isArray(values) ? `one of ${namesOf(values)}` : typeof type === 'string' ? type : 'any value'
+  return {
+    kind: 'fact',
+    text: `${term} (fact that conditions name)  ${about}${field.isOptional ? '; a call may be without it' : ''}`,
+  }
+}
+
+async function fieldPage(term: string): Promise<TermPage | undefined> {
+  const [first = '', ...rest] = term.split('.')
+  const kind = KINDS.find((each) => each.toLowerCase() === first.toLowerCase())
+  const path = kind ? rest : [first, ...rest]
+  const found: string[] = []
+  for (const each of kind ? [kind] : KINDS) {
+    const text = await readFile(packageFile(`schemas/${each.toLowerCase()}.schema.json`), 'utf8')
+    const root = JSON.parse(text) as JsonObject
+    const schema = schemaAt(root, path)
+    if (schema) found.push(fieldText([each, ...path].join('.'), root, schema))
+  }
+  return found.length === 0 ? undefined : { kind: path.length === 0 ? 'document' : 'field', text: found.join('\n\n') }
+}
+
+function schemaAt(root: JsonObject, path: readonly string[]): JsonObject | undefined {
+  let at: JsonObject | undefined = root
+  for (const name of path) {
+    const properties: Readonly<Record<string, JsonObject>> = at ? propertiesOf(root, at) : {}
+    at = Object.hasOwn(properties, name) ? properties[name] : undefined
+  }
+  return at
+}
+
+/** Own and, for a list, those of its items; references are followed. */
+function propertiesOf(root: JsonObject, schema: JsonObject): Readonly<Record<string, JsonObject>> {
+  const parts = partsOf(root, schema)
+  return Object.fromEntries(
+    parts.flatMap(({ properties }) =>
+      isJsonObject(properties)
+        ? Object.entries(properties).flatMap(([name, each]) => (isJsonObject(each) ? [[name, each] as const] : []))
+        : [],
+    ),
+  )
+}
+
+/** Far deeper than any schema of ours. */
+const MAX_DEPTH = 8
+
+function partsOf(root: JsonObject, schema: JsonObject, depth = 0): readonly JsonObject[] {
+  if (depth > MAX_DEPTH) return []
+  const { $ref, items, anyOf, oneOf, allOf } = schema
+  const below: readonly (JsonValue | undefined)[] = [
+    typeof $ref === 'string' ? definitionOf(root, $ref) : undefined,
+    items,
+    ...[anyOf, oneOf, allOf].flatMap((each) => (Array.isArray(each) ? each : [])),
+  ]
+  return [schema, ...below.flatMap((each) => (isJsonObject(each) ? partsOf(root, each, depth + 1) : []))]
+}
+
+function definitionOf({ $defs }: JsonObject, ref: string): JsonValue | undefined {
+  const name = ref.replace('#/$defs/', '')
+  return isJsonObject($defs) ? $defs[name] : undefined
+}
+
+function fieldText(title: string, root: JsonObject, schema: JsonObject): string {
+  const names = Object.entries(propertiesOf(root, schema))
+  const width = Math.max(0, ...names.map(([name]) => name.length))
+  const values = partsOf(root, schema).find((part) => Array.isArray(part['enum']))?.['enum'] as JsonValue[] | undefined
+  return [
+    `${title}  ${aboutOf(root, schema)}`.trimEnd(),
+    ...(values && names.length === 0 ? [`  one of ${namesOf(values)}`] : []),
+    ...names.map(([name, each]) => `  ${name.padEnd(width)}  ${aboutOf(root, each)}`.trimEnd()),
+  ].join('\n')
+}
+
+const aboutOf = (root: JsonObject, schema: JsonObject): string =>
+  partsOf(root, schema)
+    .map(({ description }) => description)
+    .find((each): each is string => typeof each === 'string') ?? ''
+
+const namesOf = (values: readonly JsonValue[]): string =>
+  values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(', ')

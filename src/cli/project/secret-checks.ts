@@ -1,0 +1,84 @@
+/** Which secrets the agents of a project need, and whether each is there. Never a value. */
+import { hash } from 'node:crypto'
+import { isJsonObject } from '../../base/json.ts'
+import type { Document } from '../../documents/text/document.ts'
+import { segmentsOf } from '../../documents/text/pointer.ts'
+import type { ProjectConfig } from '../../spec/config.ts'
+import { providerSpellings } from '../../spec/document.ts'
+import type { FileVariable } from './dot-env.ts'
+import { isOffline, modelEndpoint, type ModelEndpoint } from './model-endpoint.ts'
+
+type EnvVariables = Readonly<Record<string, string | undefined>>
+
+export type SecretState = 'ok' | 'missing' | 'empty' | 'whitespace' | 'placeholder' | 'rejected' | 'unreachable'
+
+export interface SecretCheck {
+  readonly agent: string
+  readonly name: string
+  readonly env: string
+  readonly state: SecretState
+  /** `environment`, `.env:3`, or null. */
+  readonly source: string | null
+  /** `model anthropic`, `mcp orders`; empty where nothing uses it, which then is no fault. */
+  readonly usedBy: readonly string[]
+  /** Length and four digits of a digest: enough to tell two values apart. */
+  readonly seen?: string
+}
+
+/** A check, and what a request that proves the value needs. */
+export interface SecretProbe {
+  readonly shown: SecretCheck
+  readonly value: string
+  readonly model?: ModelEndpoint
+}
+
+/** The secrets that an agent declares; none is read from anywhere else than the arguments. */
+export function checksOfAgent(
+  document: Document,
+  config: ProjectConfig,
+  files: ReadonlyMap<string, FileVariable>,
+  env: EnvVariables,
+): readonly SecretProbe[] {
+  const [provider = '', secret, ownUrl] = ['provider', 'secret', 'base_url'].map(
+    (name) => document.texts(`spec.model.${name}`)[0]?.value,
+  )
+  const model = modelEndpoint({ provider, base_url: ownUrl }, config, env)
+  const keyed = secret === undefined ? providerSpellings(provider) : [secret]
+  const servers = document.at('spec.mcp_servers.*').flatMap(({ value }) => (isJsonObject(value) ? [value] : []))
+  return document.texts('secrets.*.fromEnv').map(({ value: fromEnv, pointer }) => {
+    const name = segmentsOf(pointer)[1] ?? ''
+    const ofModel = keyed.includes(name) && !isOffline(provider, config)
+    const usedBy = [
+      ...(ofModel ? [`model ${provider}`] : []),
+      ...servers
+        .filter(({ auth }) => isJsonObject(auth) && auth['secret'] === name)
+        .map(({ name: server }) => `mcp ${typeof server === 'string' ? server : '?'}`),
+    ]
+    const set = env[fromEnv]
+    const file = files.get(fromEnv)
+    const value = set ?? file?.value
+    const state = stateOf(value)
+    const shown: SecretCheck = {
+      agent: document.identity!.id,
+      name,
+      env: fromEnv,
+      state,
+      source: set !== undefined ? 'environment' : (file?.place ?? null),
+      usedBy,
+      ...(value !== undefined &&
+        state === 'ok' && { seen: `${value.length} chars, ${hash('sha256', value, 'hex').slice(0, 4)}` }),
+    }
+    return { shown, value: value ?? '', ...(ofModel && model && { model }) }
+  })
+}
+
+/** What stands in examples and was never replaced. */
+const PLACEHOLDER =
+  /^(?:<.*>|\[.*\]|\.{3}|…|x{3,}|\*{3,}|change[-_ ]?me|todo|placeholder|secret|your[-_ ].*|(?:sk-)?(?:\.{3}|…|x{3,}))$/i
+
+function stateOf(value: string | undefined): SecretState {
+  if (value === undefined) return 'missing'
+  if (value === '') return 'empty'
+  if (value.trim() !== value) return 'whitespace'
+  return PLACEHOLDER.test(value) ? 'placeholder' : 'ok'
+}

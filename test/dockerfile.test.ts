@@ -1,0 +1,76 @@
+/** The Dockerfile without a daemon: what it copies is there, who runs it, and that its command starts a server. */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { packPackage } from './packed.ts'
+import { svc } from './cli/recording-io.ts'
+
+const root = resolve(import.meta.dirname, '..')
+const instructions = readFileSync(join(root, 'Dockerfile'), 'utf8')
+  .replaceAll(/^#.*\n/gm, '')
+  .replaceAll(/\\\n\s*/g, '')
+  .trim()
+  .split(/\n+/)
+const stages = instructions.join('\n').split(/^(?=FROM )/m)
+const last = stages.at(-1)!
+
+test('no user with privileges, no moving base image, and only other stages are copied from', () => {
+  expect(last).toMatch(/^USER node$/m)
+  expect(stages.map((stage) => /^FROM (\S+)/.exec(stage)![1])).toEqual(stages.map(() => 'node:24-bookworm-slim'))
+  expect(last).not.toMatch(/^COPY (?!--from=)/m)
+  expect(last.match(/^(?:ENTRYPOINT|EXPOSE|VOLUME).*$/gm)).toEqual([
+    'VOLUME /data',
+    'EXPOSE 4310 4311',
+    'ENTRYPOINT ["svc"]',
+  ])
+})
+
+test('the build context holds what the build reads, and no secret', () => {
+  const rules = readFileSync(join(root, '.dockerignore'), 'utf8').trim().split('\n')
+  const kept = rules.filter((rule) => rule.startsWith('!')).map((rule) => rule.slice(1))
+  expect(rules[0]).toBe('*')
+  expect(kept.filter((path) => !existsSync(join(root, path)))).toEqual([])
+  const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { files: string[] }
+  const packed = files.filter((path) => !path.startsWith('!') && path !== 'dist')
+  const build = readFileSync(join(root, 'scripts/build.js'), 'utf8')
+  const inputs = [...build.matchAll(/\[('src'[^\]]*|\.\.\.sources[^\]]*)\]/g)].flatMap(([, list]) =>
+    [...list!.matchAll(/'([^']+)'/g)].map(([, path]) => path!),
+  )
+  expect(inputs.length).toBeGreaterThan(6)
+  expect([...packed, ...inputs].filter((path) => !kept.includes(path))).toEqual([])
+  expect(rules).toEqual(expect.arrayContaining(['**/.env', '**/.env.*', '**/.svc']))
+})
+
+test('its command serves the project in the working directory, with the data where the image keeps it', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'svc-image-'))
+  const data = join(home, 'data')
+  await svc(['init', 'project'], { cwd: home })
+  const command = JSON.parse(/^CMD (\[.*\])$/m.exec(last)![1]!) as string[]
+  const server = spawn(process.execPath, [packPackage().program, ...command, '--port', '0', '--host', '127.0.0.1'], {
+    cwd: join(home, 'project'),
+    env: { PATH: process.env['PATH'], SVC_DATA: data },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  try {
+    let said = ''
+    const url = await new Promise<string>((done, failed) => {
+      server.stdout.setEncoding('utf8').on('data', (text: string) => {
+        const found = /^ready (\S+)$/m.exec((said += text))?.[1]
+        if (found !== undefined) done(found)
+      })
+      server.on('close', () => failed(new Error(`The server ended. ${said}`)))
+    })
+    // The health check of the image asks the same path.
+    expect(last).toContain('/v1/healthz')
+    expect(await (await fetch(`${url}/v1/healthz`)).text()).toBe('{"status":"ready"}')
+    expect(existsSync(join(data, 'data.db'))).toBe(true)
+    const ended = new Promise((done) => server.on('close', done))
+    server.kill('SIGTERM')
+    expect(await ended).toBe(0)
+  } finally {
+    server.kill('SIGKILL')
+    rmSync(home, { recursive: true, force: true })
+  }
+})
