@@ -16,10 +16,12 @@ export interface LintRule {
   readonly strict?: LintSeverity
   /** The law in one sentence. */
   readonly law: string
-  /** What to do about it, as an order. */
+  /** What to do about it, in the imperative. */
   readonly fix: string
-  /** The public document and section that states it. */
-  readonly source: string
+  /** Why the law is needed, in one sentence, unless the law says it. */
+  readonly reason?: string
+  /** The public document and section that states the law. */
+  readonly source?: string
   /** True when the rule looks at other files; left out by `--no-cross-file`. */
   readonly crossFile?: true
   /** True for a rule of the profile `strict` alone, unless the configuration names it. */

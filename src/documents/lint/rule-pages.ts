@@ -50,13 +50,16 @@ function rulePage(rule: LintRule, { bad, output, good }: RuleExamples): string {
   return [
     `## ${rule.name}`,
     rule.law,
-    `Severity: ${gradeOf(rule)}. Source: ${rule.source}.`,
+    rule.reason ?? [],
+    `Severity: ${gradeOf(rule)}.${rule.source === undefined ? '' : ` Source: ${rule.source}.`}`,
     ...Object.entries(bad).map(([path, text]) => codeBlock(languageOf(path), `# ${path}\n${text}`)),
     '`svc lint` prints:',
     codeBlock('text', output),
     `Fix: ${rule.fix}`,
     codeBlock('diff', differences(bad, good)),
-  ].join('\n\n')
+  ]
+    .flat()
+    .join('\n\n')
 }
 
 /** Differences of all files. An example of one file is `bad.yaml`, and `good.yaml` or one of several files when it is right. */

@@ -39,7 +39,8 @@ function ruleOf(term: string): ExplainPage | undefined {
     ])
   const lines = [
     `${rule.name} (${rule.severity})  ${rule.law}`,
-    `  Source: ${rule.source}`,
+    ...(rule.reason === undefined ? [] : [`  ${rule.reason}`]),
+    ...(rule.source === undefined ? [] : [`  Source: ${rule.source}`]),
     '',
     '  Bad',
     ...show(bad),

@@ -6,7 +6,7 @@ export const authorityAllAllow: LintRule = {
   severity: 'error',
   law: 'A boundary has at least one policy that restricts; grants alone are no boundary.',
   fix: 'Add a policy that denies, or asks for an approval.',
-  source: 'Authoring format, "What the service does", 3; policies, section 6',
+  source: 'Authoring format, "What the service does", 3',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

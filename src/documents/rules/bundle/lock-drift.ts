@@ -11,7 +11,7 @@ export const bundleLockDrift: LintRule = {
   severity: 'warning',
   law: 'The lock matches the members of the bundle.',
   fix: 'Run `svc compile` and commit svc.lock.',
-  source: 'Bundles, section 3',
+  reason: 'The same documents then compile to the same bundle everywhere.',
   crossFile: true,
   kinds: ['Bundle', 'Agent'],
   check(document, report, { workspace, locks }) {

@@ -8,7 +8,7 @@ export const bundleSecretFile: LintRule = {
   severity: 'error',
   law: 'A bundle contains no key files that `.svcignore` or `.gitignore` does not exclude.',
   fix: 'Move it out of the bundle, or list it in `.gitignore` or `.svcignore`.',
-  source: 'Authoring format, "Authentication": credentials are referenced, never embedded; security, S5',
+  source: 'Authoring format, "Authentication": credentials are referenced, never embedded',
   crossFile: true,
   kinds: ['Bundle'],
   check(document, report, { workspace }) {

@@ -6,7 +6,7 @@ export const mcpUrlNotHttps: LintRule = {
   severity: 'error',
   law: 'An MCP server uses https; http is for loopback hosts only.',
   fix: 'Write an https address.',
-  source: 'Authoring format, "MCP server entry": `url` is an HTTPS endpoint; decisions, section 14',
+  source: 'Authoring format, "MCP server entry": `url` is an HTTPS endpoint',
   kinds: ['Agent'],
   check(document, report) {
     for (const url of document.texts('spec.mcp_servers.*.url')) {

@@ -8,7 +8,6 @@ export const secretEnvName: LintRule = {
   severity: 'warning',
   law: 'The name of an environment variable has only capitals, digits and `_`, so that every shell can set it.',
   fix: 'Use capital letters, digits and `_`.',
-  source: 'Lint rules, "secret"',
   kinds: ['Agent'],
   check(document, report) {
     for (const variable of document.texts('secrets.*.fromEnv')) {

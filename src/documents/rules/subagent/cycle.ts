@@ -5,8 +5,9 @@ export const subagentCycle: LintRule = {
   name: 'subagent/cycle',
   severity: 'error',
   law: 'Agents delegate in a cycle only through a late-bound edge.',
-  fix: 'Remove an edge, or bind it late.',
-  source: 'Bundles, section 1; authoring format, "Sub-agent binding": `late_bound`',
+  fix: 'Remove one of the delegations, or set `late_bound: true` on it.',
+  reason: 'Sub-agents are compiled before the agent that delegates to them; a cycle has no first one.',
+  source: 'Authoring format, "Sub-agent binding": `late_bound`',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {
