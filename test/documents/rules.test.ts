@@ -61,8 +61,10 @@ describe('every rule', () => {
       for (const sentence of [rule.law, rule.fix, ...(rule.reason === undefined ? [] : [rule.reason])])
         expect(sentence).toMatch(/^[^a-z\s].*\.$/s)
       // Rules of conditions still name the section of the policy language.
-      const sources = /^(?:Authoring format|HTTP API|JSON Schema|YAML 1\.2)\b/
-      if (rule.source !== undefined && !rule.name.startsWith('policy/')) expect(rule.source).toMatch(sources)
+      const policySource = rule.name.startsWith('policy/') ? '|Policies' : ''
+      expect(rule.source ?? 'HTTP API').toMatch(
+        new RegExp(`^(?:Authoring format|HTTP API|JSON Schema|YAML 1\\.2${policySource})\\b`),
+      )
     },
   )
 })
