@@ -1,6 +1,6 @@
 /**
- * What a tool can do to the confidentiality of a run: read private data, read content of strangers, send data out. Taken from
- * the labels of the Tool document, or guessed from names where there are none. Source: lint rules, "security".
+ * Capabilities of a tool: reads private data, reads untrusted content, sends data out. Taken from the labels of the Tool
+ * document, otherwise guessed from names. Source: lint rules, "security".
  */
 import { isJsonObject } from '../../base/json.ts'
 import { effectiveClass, textMember, toolDocument, toolsOf, type ToolUse } from './bindings.ts'

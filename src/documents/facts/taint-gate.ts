@@ -1,4 +1,4 @@
-/** A policy that asks a person as soon as a run has read what strangers wrote. Source: lint rules, "security"; policies, `run.taint`. */
+/** A policy that requires an approval after a run has read untrusted content. Source: lint rules, "security"; policies, `run.taint`. */
 import type { ToolUse } from './bindings.ts'
 import type { TextEdit, FindingFix } from '../text/diagnostic.ts'
 import { insertionEdits } from '../edit/insertion.ts'

@@ -1,8 +1,8 @@
-/** Whether values fit a schema, and schemas another one, where that can be told plainly. Silence proves nothing. */
+/** Whether a value or a schema fits a schema, for simple cases. No answer means that it was not determined. */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { pointerTo } from '../text/pointer.ts'
 
-/** Why a value does not fit; undefined where it does, or where nothing plain says so. */
+/** Why a value does not fit; undefined if it does or if that was not determined. */
 export function describeMisfit(schema: JsonObject, value: JsonValue): string | undefined {
   const types = [schema['type']].flat().filter((each) => typeof each === 'string')
   if (types.length > 0 && !types.some((type) => isOf(type, value))) return `the type is ${types.join(' or ')}`
@@ -24,14 +24,14 @@ export function describeMisfit(schema: JsonObject, value: JsonValue): string | u
 }
 
 export interface SchemaWidening {
-  /** Into the schema that is wider. */
+  /** Pointer into the wider schema. */
   readonly pointer: string
-  /** Into the one that is narrower. */
+  /** Pointer into the narrower schema. */
   readonly against: string
   readonly message: string
 }
 
-/** What the first schema surely accepts and the second rejects, property by property. */
+/** Values that the first schema certainly accepts and the second rejects, by property. */
 export function schemaWidenings(wide: JsonObject | boolean, narrow: JsonObject | boolean): SchemaWidening[] {
   if (!isJsonObject(wide) || !isJsonObject(narrow) || !isPlain(wide)) return []
   const [own, other] = [wide['properties'], narrow['properties']].map((each) => (isJsonObject(each) ? each : {}))
@@ -62,7 +62,7 @@ export function schemaWidenings(wide: JsonObject | boolean, narrow: JsonObject |
   return found
 }
 
-/** A value that the first accepts and the second rejects, in words. */
+/** Describes a value that the first schema accepts and the second rejects. */
 function wider(wide: JsonObject, narrow: JsonObject): string | undefined {
   const listed = Array.isArray(wide['enum']) ? wide['enum'] : wide['const'] === undefined ? undefined : [wide['const']]
   if (listed !== undefined) {
@@ -98,7 +98,7 @@ function wider(wide: JsonObject, narrow: JsonObject): string | undefined {
   return undefined
 }
 
-/** No keyword beside those that are looked at can narrow it. */
+/** True if the schema has no keyword besides those that are compared. */
 const isPlain = (schema: JsonObject): boolean =>
   !['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'dependentSchemas', '$dynamicRef'].some((key) =>
     Object.hasOwn(schema, key),

@@ -1,4 +1,4 @@
-/** What a JSON Schema says about one argument. */
+/** The JSON Schema of one argument. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { PathSegment } from '../../policy/condition/path.ts'
 import { pointerTo } from './pointer.ts'
@@ -10,7 +10,7 @@ export const pointerAlong = (segments: readonly PathSegment[]): string =>
     '',
   )
 
-/** The types that a schema names by itself; none where it names one that JSON Schema does not have. */
+/** The types in `type`; empty if one of them is not a type of JSON Schema. */
 export function typesOf({ type }: JsonObject): readonly string[] {
   const named = typeof type === 'string' ? [type] : Array.isArray(type) ? type : NO_TYPES
   return named.every((each) => JSON_TYPES.has(each)) ? (named as readonly string[]) : NO_TYPES
@@ -20,7 +20,7 @@ const JSON_TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer',
 
 const NO_TYPES: readonly string[] = []
 
-/** The first step of a path that a closed object does not have; undefined where all may be there. */
+/** The first step of a path that a closed object does not declare; undefined if all may exist. */
 export function firstMissingStep(
   schema: JsonObject | boolean,
   segments: readonly PathSegment[],
@@ -41,7 +41,7 @@ export function firstMissingStep(
   return undefined
 }
 
-/** The first step of a path that leads into what has no such members; undefined where each may lead on. */
+/** The first step of a path into a value without members; undefined if every step is possible. */
 export function firstImpossibleStep(
   schema: JsonObject | boolean,
   segments: readonly PathSegment[],
