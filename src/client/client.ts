@@ -210,6 +210,6 @@ export class SvcClient {
 
 const segment = (id: string): string => {
   // `.` and `..` would be taken out of the path again, and another route called.
-  if (id === '' || id === '.' || id === '..') throw new TypeError(`"${id}" is no id.`)
+  if (id === '' || id === '.' || id === '..') throw new TypeError(`"${id}" is not an id.`)
   return encodeURIComponent(id)
 }

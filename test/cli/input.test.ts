@@ -54,7 +54,7 @@ describe('pairs become the input', () => {
 
 describe('what cannot be the input is a usage error that says why', () => {
   test.each<[readonly string[], string]>([
-    [['order'], '"order" is no input.'],
+    [['order'], '"order" is not an input.'],
     [['amount=much'], '"much" is no number, which the input contract of acme.refund-desk@1.2.0 declares for amount.'],
     [['urgent=yes'], '"yes" is no boolean, which the input contract of acme.refund-desk@1.2.0 declares for urgent.'],
     [['count=9007199254740993'], 'The number 9007199254740993 for count cannot be kept exactly.'],

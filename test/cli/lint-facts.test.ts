@@ -81,7 +81,7 @@ spec:
       expect(fake.requests).toHaveLength(asked)
       expect(await found(/^mcp\/(?:desc|hint)/, '--mcp-live')).toEqual([
         'agent.yaml:11 warning mcp/hint-conflict MCP server "web" calls "search" destructive; here it is read_only.',
-        'agent.yaml:11 error mcp/description-changed MCP server "web" now says something else about "search" than svc.lock pins.',
+        'agent.yaml:11 error mcp/description-changed MCP server "web" lists "search" otherwise than svc.lock pins.',
       ])
       fake.tools = [{ ...search(''), name: 'serch' }]
       expect(await found(/^mcp\/desc/, '--mcp-live')).toEqual([

@@ -64,7 +64,7 @@ test.each([
   [
     'that is no file',
     'pipe.yaml',
-    'pipe.yaml: it is no regular file; `-` is standard input.',
+    'pipe.yaml: it is not a regular file; `-` is standard input.',
     'Without a path all documents of the project are read.',
   ],
   [

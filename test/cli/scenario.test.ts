@@ -128,7 +128,7 @@ describe('svc test', () => {
   test('an unknown key is an error with its line', async () => {
     const { code, stdout } = await play(scenario('expect:\n  statsu: Completed\n'))
     expect(code).toBe(1)
-    expect(stdout).toContain('own/one.scenario.yaml:5:3 `statsu` is no key of expect. Did you mean `status`?')
+    expect(stdout).toContain('own/one.scenario.yaml:5:3 `statsu` is not a key of expect. Did you mean `status`?')
   })
 
   test('another script may play the model', async () => {

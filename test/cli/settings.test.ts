@@ -77,7 +77,7 @@ describe('config', () => {
 
   test.each([
     [['dev.port', 'soon'], /dev\.port|port/],
-    [['dev.prt', '1'], /`prt` is no key of dev/],
+    [['dev.prt', '1'], /`prt` is not a key of dev/],
   ])('what would not be valid is not written: %j', async (pair, message) => {
     write('svc.config.yaml', 'workspace: acme\n')
     const { code, stderr } = await run(['config', 'set', ...pair])

@@ -283,7 +283,7 @@ describe('an irreversible action passes without an approval', () => {
     ],
   ])('%s', (_, properties, ...conditions) => {
     expect(wire(properties, conditions)).toEqual([
-      expect.stringMatching(/^pay\.wire cannot be undone, and is done without an approval/),
+      expect.stringMatching(/^pay\.wire cannot be undone, and runs without an approval/),
     ])
   })
 
@@ -292,8 +292,8 @@ describe('an irreversible action passes without an approval', () => {
       ...wire(OPEN, ['{field: args.amount, op: gt, value: 0}']),
       ...wire(OPEN, ['{field: args.amount, op: gt, value: 100}']),
     ]).toEqual([
-      'pay.wire cannot be undone, and is done without an approval (for example {"amount":1,"currency":"EUR"}).',
-      'pay.wire cannot be undone, and is done without an approval.',
+      'pay.wire cannot be undone, and runs without an approval (for example {"amount":1,"currency":"EUR"}).',
+      'pay.wire cannot be undone, and runs without an approval.',
     ])
   })
 
@@ -342,9 +342,9 @@ describe('a comment that silences', () => {
   test.each([
     ['# svc-lint-disable-file', 'This comment names no rule.'],
     ['# svc-lint-disable-next-line -- later', 'This comment names no rule.'],
-    ['# svc-lint-disable id/file-name', 'No comment `svc-lint-disable` is read.'],
-    ['# svc-lint-disable-line id/file-name -- later', 'No comment `svc-lint-disable-line` is read.'],
-    ['# svc-lint-ignore-next-line id/file-name', 'No comment `svc-lint-ignore-next-line` is read.'],
+    ['# svc-lint-disable id/file-name', '`svc-lint-disable` is not a suppression comment.'],
+    ['# svc-lint-disable-line id/file-name -- later', '`svc-lint-disable-line` is not a suppression comment.'],
+    ['# svc-lint-ignore-next-line id/file-name', '`svc-lint-ignore-next-line` is not a suppression comment.'],
   ])('that is written in another way is told: %s', (comment, message) => {
     const files = complete({ 't.yaml': tool(comment) })
     expect(
@@ -396,7 +396,7 @@ describe('a value that cannot be read', () => {
     const text = `apiVersion: svc/v1\nkind: Policy\nmetadata: {name: limit, namespace: pay, version: 1.0.0}\nspec: {${'k'.repeat(100_000)}: 1, decision: {type: deny}}\n`
     const workspace = loadFiles({ 'p.yaml': text }, { focus: ['p.yaml'] })
     const [{ message }] = lintWorkspace(workspace) as [Diagnostic]
-    expect(message).toBe(`\`${'k'.repeat(399)} … ${'k'.repeat(380)}\` is no key of spec.`)
+    expect(message).toBe(`\`${'k'.repeat(399)} … ${'k'.repeat(377)}\` is not a key of spec.`)
   })
 })
 

@@ -34,12 +34,12 @@ test.each([
   [
     'a comparison as a text',
     policy('  conditions: args.amount > 100\n  decision: { type: deny }'),
-    'doc/schema | args.amount > 100 | spec.conditions must be a mapping, but is a text. | Write {field: args.amount, op: gt, value: 100}. | safe',
+    'doc/schema | args.amount > 100 | spec.conditions must be a mapping, but is a string. | Write {field: args.amount, op: gt, value: 100}. | safe',
   ],
   [
     'several comparisons as a text',
     policy('  conditions: args.amount > 100 and args.country != "DE"\n  decision: { type: deny }'),
-    'doc/schema | args.amount > 100 and args.country != "DE" | spec.conditions must be a mapping, but is a text. | Write each comparison as `{field: args.NAME, op: gt, value: 100}`, several of them under `all` or `any`. | advice',
+    'doc/schema | args.amount > 100 and args.country != "DE" | spec.conditions must be a mapping, but is a string. | Write each comparison as `{field: args.NAME, op: gt, value: 100}`, several of them under `all` or `any`. | advice',
   ],
   [
     'a template as a value',
@@ -64,12 +64,12 @@ test.each([
   [
     'a time as a time-out',
     policy('  decision: { type: require_approval, timeout: 2h }'),
-    'doc/schema | 2h | spec.decision.timeout must be a mapping, but is a text. | Write {after_minutes: 120, default: deny}. | offered',
+    'doc/schema | 2h | spec.decision.timeout must be a mapping, but is a string. | Write {after_minutes: 120, default: deny}. | offered',
   ],
   [
     'a time as minutes',
     policy('  decision: { type: require_approval, timeout: { after_minutes: 30m, default: deny } }'),
-    'doc/schema | 30m | spec.decision.timeout.after_minutes must be a whole number, but is a text. | Write 30. | safe',
+    'doc/schema | 30m | spec.decision.timeout.after_minutes must be an integer, but is a string. | Write 30. | safe',
   ],
   [
     'all that is wrong with hours',

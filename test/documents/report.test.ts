@@ -182,7 +182,7 @@ test('sarif names rules, places and the other half', () => {
       {
         id: 'tool/unused-document',
         shortDescription: { text: 'Each Tool document of a bundle is bound by one of its agents.' },
-        help: { text: 'Bind it, or remove it. See: svc explain tool/unused-document' },
+        help: { text: 'Bind the tool in an agent, or remove the document. See: svc explain tool/unused-document' },
         defaultConfiguration: { level: 'note' },
       },
     ],

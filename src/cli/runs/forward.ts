@@ -17,7 +17,7 @@ export function createForward(call: CommandContext, address: string): (event: St
   if (!url || !/^https?:$/.test(url.protocol))
     throw fail(
       'usage',
-      { what: `"${address}" is no address to forward to.` },
+      { what: `"${address}" is not an http or https address.` },
       { fix: 'For example http://127.0.0.1:3000/hooks' },
     )
   const { io, out, signal } = call

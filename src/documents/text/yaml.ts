@@ -178,7 +178,7 @@ function build(source: SourceText, events: readonly Event[]): YamlReading {
       const { start, end } = name
       if (name.members !== undefined && start === event.start + 1) throw new UnfilledTemplate(event.start)
       if (name.members !== undefined || name.items !== undefined)
-        report('doc/syntax', start, end, 'A key must be a text.')
+        report('doc/syntax', start, end, 'A key must be a string.')
       // `1: x` has the key "1": keys are strings, even if they look like numbers.
       const key = typeof name.value === 'string' ? name.value : text.slice(start, end)
       bound(name)
@@ -233,14 +233,14 @@ function build(source: SourceText, events: readonly Event[]): YamlReading {
   const number = ({ start, end }: YamlNode): void => {
     const written = text.slice(start, end)
     if (/^[-+]?\.(inf|nan)$/i.test(written))
-      report('doc/syntax', start, end, `"${written}" is no number that JSON can say.`)
+      report('doc/syntax', start, end, `"${written}" is not a number that JSON can represent.`)
     else if (!isExactNumber(written))
       report(
         'doc/number-range',
         start,
         end,
-        `The number ${written.slice(0, 40)} cannot be kept exactly: it would be changed silently.`,
-        'Write it as a text, in quotes, where a text may stand.',
+        `The number ${written.slice(0, 40)} cannot be represented exactly.`,
+        'Put the number in quotes if the field accepts a string.',
       )
   }
 

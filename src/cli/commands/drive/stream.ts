@@ -51,7 +51,7 @@ function pretty(call: CommandContext): (event: StreamEvent) => Promise<void> {
 function globOf(glob: string | undefined): (subject: string) => boolean {
   if (glob === undefined) return () => true
   if (!/^[A-Za-z0-9_.*]+$/.test(glob))
-    throw fail('usage', { what: `"${glob}" is no subject.` }, { fix: 'For example engine.step.*' })
+    throw fail('usage', { what: `"${glob}" is not a subject.` }, { fix: 'For example engine.step.*' })
   const pattern = new RegExp(`^${glob.replaceAll('.', String.raw`\.`).replaceAll('*', '.*')}$`)
   return (subject) => pattern.test(subject)
 }

@@ -17,7 +17,7 @@ export async function api(call: CommandContext): Promise<number> {
   const { given, mode, out, io } = call
   const method = given.argument(0)!.toUpperCase()
   if (!METHODS.includes(method))
-    throw fail('usage', { what: `"${given.argument(0)}" is no method.` }, { fix: `One of ${METHODS.join(', ')}.` })
+    throw fail('usage', { what: `"${given.argument(0)}" is not a method.` }, { fix: `One of ${METHODS.join(', ')}.` })
   const path = pathOf(given.argument(1)!)
   const request = await requestOf(call, method, path)
   const raw = await openRawApi(call, await openProject(call), request.path)
@@ -46,7 +46,7 @@ function pathOf(typed: string): string {
   if (!/^\/v1(?:\/|$)/.test(path))
     throw fail(
       'usage',
-      { what: `${path} is no path of the API.` },
+      { what: `${path} is not a path of the API.` },
       { fix: 'Its paths begin with /v1/; svc openapi lists them.' },
     )
   return path
@@ -81,7 +81,7 @@ const readInput = async (call: CommandContext, file: string): Promise<string> =>
 async function readPair(call: CommandContext, pair: string): Promise<readonly [string, JsonValue]> {
   const match = /^([^=:@]+)(:=|=<|=)(.*)$/s.exec(pair)
   if (!match)
-    throw fail('usage', { what: `"${pair}" is no parameter.` }, { fix: 'Write key=text, key:=json or key=<file.' })
+    throw fail('usage', { what: `"${pair}" is not a parameter.` }, { fix: 'Write key=text, key:=json or key=<file.' })
   const [, name, operator, text] = match as unknown as [string, string, string, string]
   if (operator === ':=') return [name, parseJson(text, `The value of ${name}`)]
   return [name, operator === '=<' ? await readText(text, call) : text]

@@ -22,7 +22,7 @@ export const authorityIneffective: LintRule = {
       const [first] = policies
       report(
         pointer,
-        `The boundary "${id}" changes no decision: its policies concern ${scopes.join(', ')}, which this agent never calls.`,
+        `The boundary "${id}" changes no decision: its policies apply to ${scopes.join(', ')}, which this agent never calls.`,
         {
           subject: [id, ...scopes],
           related: [{ path: first!.path, range: first!.placeOf('/spec/scope').range, message: 'its scope' }],

@@ -20,7 +20,7 @@ export const bundleSecretFile: LintRule = {
         !isWithoutKey(workspace, path) &&
         !isIgnored(workspace, path)
       )
-        report('/spec/root', `${path} looks like a file of keys, and lies in the bundle.`, {
+        report('/spec/root', `${path} looks like a key file and is in the bundle.`, {
           fix: `Move it out of the bundle, or list it in ${joinPath(directory, '.gitignore')} or .svcignore.`,
         })
   },

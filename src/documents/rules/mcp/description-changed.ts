@@ -36,14 +36,10 @@ export const mcpDescriptionChanged: LintRule = {
         (each) => each['agent'] === document.identity?.id && each['server'] === server && each['tool'] === tool,
       )
       if (pin !== undefined && pin['integrity'] !== digestOfTool(now))
-        report(
-          `${use.pointer}/mcp`,
-          `MCP server "${server}" now says something else about "${tool}" than svc.lock pins.`,
-          {
-            why: 'The model follows this description, and nobody has reviewed it.',
-            fix: 'Review the new listing of the server, then run `svc compile --mcp`.',
-          },
-        )
+        report(`${use.pointer}/mcp`, `MCP server "${server}" lists "${tool}" otherwise than svc.lock pins.`, {
+          why: 'The model follows this description, and nobody has reviewed it.',
+          fix: 'Review the new listing of the server, then run `svc compile --mcp`.',
+        })
     }
   },
 }

@@ -16,7 +16,7 @@ export const mcpUrlNotHttps: LintRule = {
         report(url, `"${url.value}" is not https; that is fine on this machine only.`, { severity: 'info' })
       else if (parsed?.protocol === 'http:')
         report(url, `"${url.value}" is not https.`, { fix: `Write "${url.value.replace(/^http:/i, 'https:')}".` })
-      else report(url, `"${url.value}" is no https URL.`)
+      else report(url, `"${url.value}" is not an https URL.`)
     }
   },
 }

@@ -17,7 +17,7 @@ export const schemaNotObject: LintRule = {
       if (typeof type === 'string' && type !== 'object')
         report(
           schema.spans.placeOf(`${schema.base}/type`),
-          `Arguments are an object, but this schema wants \`type: ${type}\`.`,
+          `Arguments must be an object, but this schema requires \`type: ${type}\`.`,
           { fix: 'Make it an object with one property.' },
         )
     }

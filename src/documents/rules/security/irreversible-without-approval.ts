@@ -35,7 +35,7 @@ export const securityIrreversibleWithoutApproval: LintRule = {
       if (grant === undefined) continue
       report(
         `${use.pointer}/ref`,
-        `${use.ref?.id ?? 'A tool'} cannot be undone, and is done without an approval${describeExampleCall(schema, grant.condition)}.`,
+        `${use.ref?.id ?? 'A tool'} cannot be undone, and runs without an approval${describeExampleCall(schema, grant.condition)}.`,
         {
           related: [
             {

@@ -37,7 +37,7 @@ export const securityLethalTrifecta: LintRule = {
         related: [data, content].map((use) => ({
           path: use.agent.path,
           range: use.agent.placeOf(`${use.pointer}/ref`).range,
-          message: use === data ? 'private data' : 'content of strangers',
+          message: use === data ? 'private data' : 'untrusted content',
         })),
         ...(!sure && { severity: 'warning' }),
         fix:

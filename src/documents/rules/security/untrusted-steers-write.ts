@@ -32,7 +32,7 @@ export const securityUntrustedSteersWrite: LintRule = {
             {
               path: document.path,
               range: document.placeOf(`${source.pointer}/ref`).range,
-              message: 'content of strangers',
+              message: 'untrusted content',
             },
           ],
         },

@@ -17,7 +17,7 @@ export const subagentCycle: LintRule = {
       if (cycle === undefined || cycle.some(({ path }) => path < document.path)) continue
       const names = cycle.map((each) => each.identity?.id ?? each.path).join(' → ')
       report(`${edge.pointer}/ref`, `The agents delegate in a circle: ${names}.`, {
-        fix: 'Remove an edge, or make it `late_bound: true`.',
+        fix: 'Remove one of the delegations, or make it `late_bound: true`.',
       })
     }
   },
