@@ -24,7 +24,7 @@ import {
 } from './transport.ts'
 import { uploadFile, type UploadedFile, type UploadOptions, type UploadSource } from './upload.ts'
 
-/** Where `svc dev` and `svc serve` listen unless told otherwise. */
+/** Default address of `svc dev` and `svc serve`. */
 const LOCAL = 'http://127.0.0.1:4310'
 
 /** Sent as `x-svc-client`. */
@@ -46,7 +46,7 @@ export interface SvcClientOptions {
   readonly timeoutMs?: number
   readonly onRequest?: (request: RequestInfo) => void
   readonly onResponse?: (response: ResponseInfo) => void
-  /** Lets the client be made where `window` is: whoever opens the page can then read the key. */
+  /** Allows the client in a browser, where everyone who opens the page can read the key. */
   readonly dangerouslyAllowBrowser?: boolean
 }
 

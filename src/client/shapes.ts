@@ -216,7 +216,7 @@ export type CompletedContent = StepCommon & {
   readonly error: string | null
 }
 
-/** What each type of step says. */
+/** The content of each type of step. */
 export interface StepContents {
   readonly UserMessage: UserMessageContent
   readonly Reasoning: ReasoningContent

@@ -32,7 +32,7 @@ export interface StreamOptions {
  * Events of a run, each once and in order, over as many connections as it takes: `Last-Event-ID` resumes, ids drop what
  * comes twice. Ends after the terminal event of the run (of the root: of its session), or where the server says with 204
  * that nothing more will come.
- * @throws SvcError for a failing status that repeating would not mend
+ * @throws SvcError for a status that a retry cannot change
  */
 export async function* followEvents(
   transport: ClientTransport,
@@ -68,7 +68,7 @@ export async function* followEvents(
         if (position.ended()) return
       }
       if (position.ownEndSeen()) {
-        // Only a root's stream goes on after this, and one more connection that brings nothing tells which it is.
+        // Only the stream of a root may continue after this. If the next connection adds nothing, it was not a root.
         if (closedAfterEnd || options.reconnect === false) return
         closedAfterEnd = true
       }
@@ -183,6 +183,6 @@ function refuseOther(response: Response, path: string): void {
     })
 }
 
-/** Statuses that a repetition does not mend. */
+/** Statuses that a retry cannot change. */
 const isFinal = (failure: unknown): boolean =>
   failure instanceof SvcError && failure.status < 500 && failure.status !== 408 && failure.status !== 429

@@ -196,7 +196,7 @@ export interface FileView {
 /** A session with its runs, the root first, each before those it started. */
 export type SessionView = SessionListItem & { readonly agent: string; readonly runs: readonly RunView[] }
 
-/** A decision as it was made, with what is needed to make it again. */
+/** A recorded decision with the data to repeat it. */
 export interface RecordedDecision {
   readonly decisionId: string
   readonly runId: string
@@ -220,7 +220,7 @@ export interface RecordedDecision {
   readonly recordedAt: string
   /** Roots of conditions but `args`, `history` and `time`: `tool`, `agent`, `run`, `session`, `principal`, `svc`. */
   readonly facts: JsonObject
-  /** Measures of `history` that were asked for then, by path and window; null = nobody could tell. */
+  /** Values of `history` that the decision used, by path and window; null = unknown. */
   readonly history: Readonly<Record<string, number | null>>
 }
 
@@ -368,11 +368,11 @@ export interface OperatorRoutes {
     }
     answer: never
   }
-  /** A `.tar.gz` of database and files; `x-svc-runs` and `x-svc-objects` tell how many. */
+  /** A `.tar.gz` of database and files; `x-svc-runs` and `x-svc-objects` have their numbers. */
   'POST /backup': { body: undefined; answer: never }
   /** What a restore holds, and what may repeat when it is released. */
   'GET /restored': { query: Record<string, never>; answer: RestoredView }
-  /** Releases everything, or what is named: a run by any run of its tree, an agent with its triggers, a trigger. */
+  /** Releases everything, or the named part: a run by any run of its tree, an agent with its triggers, a trigger. */
   'POST /restored/release': {
     body: { run?: string; agent?: string; trigger?: string }
     answer: { runs: number; triggers: number }

@@ -80,7 +80,10 @@ describe('what cannot be the input is a usage error that says why', () => {
       code: 'usage',
       message: expect.stringMatching(/^The value of x is not valid JSON: /) as string,
     })
-    await expect(read([], '-', '[1]')).rejects.toMatchObject({ code: 'usage', message: 'The input in - is no object.' })
+    await expect(read([], '-', '[1]')).rejects.toMatchObject({
+      code: 'usage',
+      message: 'The input in - is not an object.',
+    })
   })
 })
 

@@ -1,4 +1,4 @@
-/** The last words of a command that stayed with a run, and its exit code. Source: command line, 1.4 and 2.4. */
+/** Final output and exit code of a command that followed a run. Source: command line, 1.4 and 2.4. */
 import { isTerminal, isWaiting, type RunStatus } from '../../client/index.ts'
 import { safeBlock, safeText } from '../../terminal/text.ts'
 import { formatDuration } from '../../terminal/time.ts'
@@ -6,7 +6,7 @@ import type { CommandContext } from '../shell/command.ts'
 import { describeTask, type FollowEnd } from './follow.ts'
 import { Interrupted } from '../shell/io.ts'
 
-/** stdout gets the output and nothing else. */
+/** Prints only the output on stdout. */
 export async function printOutcome(call: CommandContext, followed: FollowEnd, events: boolean): Promise<number> {
   const { mode, out } = call
   const { run, task, gaveUp } = followed
@@ -46,7 +46,7 @@ export const exitOfStatus = (status: string): number =>
   status === 'Completed' ? 0 : isTerminal(status) ? 1 : isWaiting(status) ? 3 : 0
 
 /**
- * After Ctrl-C while following: says that the run continues and how to return. Throws any other error again.
+ * After Ctrl-C while following, prints that the run continues and how to return. Throws any other error again.
  * @param error of the aborted request, or `Interrupted` from a prompt, where raw mode sends no signal
  */
 export function printInterrupted(call: CommandContext, runId: string, error: unknown): number {

@@ -24,46 +24,46 @@ export function carrySchemas(
   read: (file: string, from: string | undefined) => SchemaFile | undefined,
 ): JsonSchema | undefined {
   if (typeof root === 'boolean') return root
-  const whole: Home = { path, pointer: '#' }
-  const homes = new Map<string, Home>(path === undefined ? [] : [[path, whole]])
+  const whole: SchemaPlace = { path, pointer: '#' }
+  const homes = new Map<string, SchemaPlace>(path === undefined ? [] : [[path, whole]])
   const taken = isJsonObject(root['$defs']) ? root['$defs'] : {}
   const carried: Record<string, JsonValue> = {}
   let failed = false
 
-  const carry = (file: string, schema: JsonSchema): Home => {
+  const carry = (file: string, schema: JsonSchema): SchemaPlace => {
     const known = homes.get(file)
     if (known) return known
     let number = Object.keys(carried).length + 1
     while (Object.hasOwn(taken, `file${number}`) || Object.hasOwn(carried, `file${number}`)) number++
     const name = `file${number}`
-    const home: Home = { path: file, pointer: `#/$defs/${name}` }
+    const home: SchemaPlace = { path: file, pointer: `#/$defs/${name}` }
     homes.set(file, home)
     carried[name] = true
-    carried[name] = typeof schema === 'boolean' ? schema : copy(withoutAddress(schema), home)
+    carried[name] = typeof schema === 'boolean' ? schema : copy(withoutIdAndDialect(schema), home)
     return home
   }
 
-  const rewrite = (ref: string, from: Home): string => {
+  const rewrite = (ref: string, from: SchemaPlace): string => {
     const [file, fragment] = splitRef(ref)
     const home = file === '' ? from : reach(file, from)
     // An anchor may be anywhere in the schema.
     return home && (fragment === '' || fragment.startsWith('/')) ? `${home.pointer}${fragment}` : `#${fragment}`
   }
 
-  const reach = (file: string, from: Home): Home | undefined => {
+  const reach = (file: string, from: SchemaPlace): SchemaPlace | undefined => {
     const found = read(file, from.path)
     if (!found) failed = true
     return found && carry(found.path, found.schema)
   }
 
-  const copy = (schema: JsonObject, home: Home): JsonObject =>
+  const copy = (schema: JsonObject, home: SchemaPlace): JsonObject =>
     mapMembers(schema, (keyword, value) => {
       if (keyword === '$ref' && typeof value === 'string') return rewrite(value, home)
       if (VALUES.has(keyword)) return value
       if (NAMED.has(keyword) && isJsonObject(value)) return mapMembers(value, (_, each) => copyValue(each, home))
       return copyValue(value, home)
     })
-  const copyValue = (value: JsonValue, home: Home): JsonValue => {
+  const copyValue = (value: JsonValue, home: SchemaPlace): JsonValue => {
     if (Array.isArray(value)) return value.map((each) => copyValue(each, home))
     return isJsonObject(value) ? copy(value, home) : value
   }
@@ -75,7 +75,7 @@ export function carrySchemas(
 }
 
 /** The place of a schema: its file, and its pointer in the result. */
-interface Home {
+interface SchemaPlace {
   readonly path: string | undefined
   readonly pointer: string
 }
@@ -96,8 +96,8 @@ function withoutId(schema: JsonObject): JsonObject {
   return rest
 }
 
-/** Removes `$schema` of an embedded schema. */
-function withoutAddress(schema: JsonObject): JsonObject {
+/** Removes `$schema` too, which an embedded schema does not have. */
+function withoutIdAndDialect(schema: JsonObject): JsonObject {
   const { $schema: _, ...rest } = withoutId(schema)
   return rest
 }

@@ -27,7 +27,7 @@ export function schemaFaults(text: SchemaText): SchemaFault[] {
   }
   return [...first.values()]
     .filter(isOutermost(first))
-    .map((error) => ({ pointer: error.instancePath, message: sayWhat(schema, error) }))
+    .map((error) => ({ pointer: error.instancePath, message: describeSchemaError(schema, error) }))
 }
 
 /** An error in a member of a `type` list is reported at the list. */
@@ -36,7 +36,7 @@ const isOutermost =
   ({ instancePath }: ErrorObject): boolean =>
     !(/\/type\/\d+$/.test(instancePath) && all.has(instancePath.slice(0, instancePath.lastIndexOf('/'))))
 
-function sayWhat(schema: JsonObject | boolean, error: ErrorObject): string {
+function describeSchemaError(schema: JsonObject | boolean, error: ErrorObject): string {
   const found = valueAt(schema, error.instancePath)
   const name = formatPointer(error.instancePath) || 'The schema'
   if (error.keyword === 'enum') {

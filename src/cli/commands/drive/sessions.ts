@@ -24,7 +24,7 @@ interface Query {
 type ReadPage = (query: Query) => Promise<{ readonly items: readonly ListedSession[]; readonly total: number }>
 
 const DEFAULT_TAKE = 50
-/** What one page may hold. */
+/** Maximum items per page. */
 const LARGEST_TAKE = 500
 
 export async function sessionsList(call: CommandContext): Promise<void> {
@@ -50,7 +50,7 @@ export async function sessionsList(call: CommandContext): Promise<void> {
   })
 }
 
-/** Through the API where a key was given, which asks for the agent; else with the operator's eyes. */
+/** Through the API if a key was given, which requires the agent; otherwise through the operator application. */
 async function withPages(
   call: CommandContext,
   project: Project,
@@ -109,7 +109,7 @@ const columns = (now: number, named: boolean): readonly TableColumn<ListedSessio
   { title: 'RUN', cell: ({ rootRunId }) => shortId(rootRunId ?? ''), plain: ({ rootRunId }) => rootRunId ?? '' },
 ]
 
-/** The tree of runs: who started whom, and how each stands. */
+/** The tree of runs with their statuses. */
 export async function sessionsShow(call: CommandContext): Promise<void> {
   const { given, mode, out } = call
   await withOperator(await openProject(call), call, async (operator) => {

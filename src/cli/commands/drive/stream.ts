@@ -10,7 +10,7 @@ import { openProject } from '../../project/project.ts'
 import { runIdOf } from '../../project/reference.ts'
 import { openTarget } from '../../project/target.ts'
 
-/** The raw events: machine output in every mode but `--pretty`. */
+/** Prints events as JSON in every mode but `--pretty`. */
 export async function stream(call: CommandContext): Promise<void> {
   const { given, out, signal } = call
   const kinds = given.list('kind')
@@ -47,7 +47,7 @@ function pretty(call: CommandContext): (event: StreamEvent) => Promise<void> {
   }
 }
 
-/** `*` stands for any text. */
+/** `*` matches any text. */
 function globOf(glob: string | undefined): (subject: string) => boolean {
   if (glob === undefined) return () => true
   if (!/^[A-Za-z0-9_.*]+$/.test(glob))

@@ -9,10 +9,10 @@ import { openProject } from '../../project/project.ts'
 import { remoteError } from '../../shell/remote.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
-/** Pages that `--paginate` asks for. */
+/** Items per page of `--paginate`. */
 const PAGE = 500
 
-/** The answer as it came, whatever its status: the exit code tells which it was. */
+/** Prints the response unchanged; the exit code depends on its status. */
 export async function api(call: CommandContext): Promise<number> {
   const { given, mode, out, io } = call
   const method = given.argument(0)!.toUpperCase()
@@ -52,7 +52,7 @@ function pathOf(typed: string): string {
   return path
 }
 
-/** Pairs are the query of a GET and the body of everything else. */
+/** Pairs become the query of a GET and the body of other requests. */
 async function requestOf(
   call: CommandContext,
   method: string,
@@ -133,7 +133,7 @@ function readable(text: string): JsonValue | undefined {
 function exitOf(response: Response, text: string, request: string): number {
   if (!response.ok) return remoteError(response.status, request, text).exit
   const body = readable(text)
-  // An answer to a run that was not taken says so in its body. Elsewhere `error` tells of the run.
+  // A rejected answer to a run has status 202 and an error in its body. In other bodies `error` is that of the run.
   const answers = /^POST .*\/(?:input|messages)(?:\?|$)/.test(request)
   if (!answers || !isJsonObject(body) || typeof body['error'] !== 'string') return 0
   return exitOfCode(typeof body['code'] === 'string' ? body['code'] : undefined)

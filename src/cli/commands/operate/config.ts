@@ -14,7 +14,7 @@ import { givenUrl } from '../../project/target.ts'
 import { configIn, mergeConfig, userConfigFile } from '../../project/user-config.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 
-/** One setting as it stands now. */
+/** A setting in effect. */
 interface ConfigSetting {
   readonly key: string
   readonly value: JsonValue
@@ -22,7 +22,7 @@ interface ConfigSetting {
   readonly origin: string
 }
 
-/** What applies where nobody says otherwise. */
+/** Default settings. */
 const DEFAULTS: JsonObject = {
   dev: { host: '127.0.0.1', port: 4310 },
   include: ['**/*.{yaml,yml,json}'],
@@ -66,10 +66,10 @@ export async function configGet(call: CommandContext): Promise<void> {
   await printList(call, { items: below, total: below.length }, columns(false), '')
 }
 
-/** A scalar as it is, everything else as JSON. */
+/** Formats a scalar as text, other values as JSON. */
 const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : safeJson(value))
 
-/** Writes the one key; comments and the order of the others stay. What would not be valid is not written. */
+/** Writes one key and keeps comments and order. Refuses an invalid value. */
 export async function configSet(call: CommandContext): Promise<void> {
   const { given, mode, out, cwd } = call
   const [key, text] = [given.argument(0)!, given.argument(1)!]
@@ -92,13 +92,13 @@ export async function configSet(call: CommandContext): Promise<void> {
   out.hint(`set ${key} to ${textOf(value)} in ${relative(cwd, file) || file}`)
 }
 
-/** What is there but cannot be read must not be replaced. */
+/** Refuses to replace an unreadable file. */
 function emptyWhereMissing(error: NodeJS.ErrnoException): string {
   if (error.code === 'ENOENT') return ''
   throw error
 }
 
-/** YAML in one line: `4320`, `true`, `[agents/**]`; what is none is text. */
+/** Parses one line of YAML: `4320`, `true`, `[agents/**]`; anything else is a string. */
 function readValue(text: string): JsonValue {
   try {
     return parse(text) as JsonValue
@@ -107,7 +107,7 @@ function readValue(text: string): JsonValue {
   }
 }
 
-/** Dots part the keys, unless a key with dots is there already (`tools.acme.refunds`) or is quoted (`tools."acme.refunds"`). */
+/** Dots separate keys, unless a key with dots is there already (`tools.acme.refunds`) or is quoted (`tools."acme.refunds"`). */
 function pathIn(value: JsonValue, key: string): string[] {
   if (key === '') return []
   const quoted = /^"([^"]*)"(?:\.|$)/.exec(key)
@@ -141,7 +141,7 @@ async function readSettings(call: CommandContext): Promise<readonly ConfigSettin
   return [...settings, ...fromOutside(call, project)].toSorted((a, b) => (a.key < b.key ? -1 : 1))
 }
 
-/** What only flags and the environment say. */
+/** Settings that only flags and the environment have. */
 function fromOutside(call: CommandContext, project: Project): readonly ConfigSetting[] {
   const { globals, io } = call
   const origin = (flag: string | undefined, name: string, variable: string): string =>

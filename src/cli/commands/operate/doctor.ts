@@ -10,7 +10,7 @@ import { openProject } from '../../project/project.ts'
 
 const checks: DoctorChecks = { ...machineChecks, ...stateChecks, ...networkChecks }
 
-/** A check that is named alone says nothing when all is well. */
+/** A single named check prints nothing if it passes. */
 export async function doctor(call: CommandContext): Promise<number> {
   const { given, mode, out } = call
   const named = given.rest(0)
@@ -20,7 +20,7 @@ export async function doctor(call: CommandContext): Promise<number> {
     const fix = near ? `Did you mean ${near}?` : Object.keys(checks).join(', ')
     throw fail('usage', { what: `There is no check "${unknown}".` }, { fix })
   }
-  // A project that cannot be read is told by its own check.
+  // The `project` check reports an unreadable project.
   const project = await openProject(call).catch(() => undefined)
   const items: (DoctorFinding & { readonly check: string })[] = []
   for (const name of named.length > 0 ? named : Object.keys(checks))

@@ -26,7 +26,7 @@ export async function help(call: CommandContext): Promise<void> {
   )
 }
 
-/** Pages that belong to no command. */
+/** Help topics. */
 const topics: Readonly<Record<string, () => string>> = {
   'exit-codes': () =>
     Object.entries(exitCodes)

@@ -23,13 +23,13 @@ interface SecretCheck {
   readonly state: State
   /** `environment`, `.env:3`, or null. */
   readonly source: string | null
-  /** `model anthropic`, `mcp orders`; empty where nothing uses it, which then is no fault. */
+  /** `model anthropic`, `mcp orders`; empty for an unused secret, which may be missing. */
   readonly usedBy: readonly string[]
-  /** Length and four digits of a digest: enough to tell two values apart. */
+  /** Length and four digits of a digest, to distinguish two values. */
   readonly seen?: string
 }
 
-/** Never a value: who needs which variable, and whether it is there. */
+/** Lists which secrets need which variables, and whether they are set; never their values. */
 export async function secretsCheck(call: CommandContext): Promise<number> {
   const { given, mode, out, io } = call
   const project = await openProject(call)
@@ -79,7 +79,7 @@ function chosen(documents: readonly Document[], text: string | undefined): reado
   throw fail('not_found', { what: `agent ${name} in this project` }, near ? { fix: `Did you mean ${near}?` } : {})
 }
 
-/** A check, and what a request that proves the value needs. */
+/** A checked secret with the data of the request that verifies it. */
 interface SecretProbe {
   readonly shown: SecretCheck
   readonly value: string
@@ -125,7 +125,7 @@ function checksOf(
   })
 }
 
-/** What stands in examples and was never replaced. */
+/** Placeholders of examples. */
 const PLACEHOLDER =
   /^(?:<.*>|\[.*\]|\.{3}|…|x{3,}|\*{3,}|change[-_ ]?me|todo|placeholder|secret|your[-_ ].*|(?:sk-)?(?:\.{3}|…|x{3,}))$/i
 
@@ -136,7 +136,7 @@ function stateOf(value: string | undefined): State {
   return PLACEHOLDER.test(value) ? 'placeholder' : 'ok'
 }
 
-/** One request that costs nothing: the list of models, which the provider gives to those it knows. */
+/** Verifies the key by listing the models of the provider, which is free. */
 async function verify({ io, signal }: CommandContext, { shown, value, model }: SecretProbe): Promise<SecretCheck> {
   if (!model || shown.state !== 'ok') return shown
   const base = model.baseUrl
