@@ -234,7 +234,6 @@ export const failures = {
       `No svc document was found in ${a.where}${a.why === undefined ? '' : `: ${a.why}`}.`,
     fix: 'svc init writes a first project.',
   },
-  compile_failed: { exit: EXIT.bad, say: (a: { what: string }) => a.what },
   version_exists: {
     status: 409,
     exit: EXIT.conflict,

@@ -52,7 +52,7 @@ describe('pairs become the input', () => {
   })
 })
 
-describe('what cannot be the input is a usage error that says why', () => {
+describe('an invalid input is a usage error that says why', () => {
   test.each<[readonly string[], string]>([
     [['order'], '"order" is not an input.'],
     [['amount=much'], '"much" is no number, which the input contract of acme.refund-desk@1.2.0 declares for amount.'],
@@ -75,7 +75,7 @@ describe('what cannot be the input is a usage error that says why', () => {
     })
   })
 
-  test('JSON that is none, and an input that is no object', async () => {
+  test('invalid JSON, and an input that is not an object', async () => {
     await expect(read(['x:={'])).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringMatching(/^The value of x is not valid JSON: /) as string,

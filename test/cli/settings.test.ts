@@ -192,7 +192,7 @@ describe('completion', () => {
     expect(stdout).toMatch(/svc complete '?--/)
   })
 
-  test('another shell is told which there are', async () => {
+  test('an unknown shell gets a list of known ones', async () => {
     expect(await run(['completion', 'tcsh'])).toMatchObject({ code: 2, stdout: '' })
   })
 
@@ -235,7 +235,7 @@ test.each([
   expect([code, stdout]).toMatchObject([0, expect.stringContaining(`svc ${path}`) as string])
 })
 
-test('svc alone tells of a project without a server how to begin', async () => {
+test('svc alone in a project without a server shows how to begin', async () => {
   write('svc.config.yaml', 'workspace: acme\n')
   const { code, stdout } = await svc([], { cwd, tty: true })
   expect([code, stdout]).toEqual([

@@ -40,7 +40,7 @@ describe('a file of keys', () => {
     ])
   })
 
-  test('is told for settings of npm that hold a token', () => {
+  test('is reported for settings of npm that hold a token', () => {
     const npmrc = (text: string) => told('bundle/secret-file', { 'desk/.npmrc': text })
     expect(npmrc('registry=https://npm.example/\n//npm.example/:_authToken=${NPM_TOKEN}\n')).toEqual([])
     expect(npmrc('//npm.example/:_authToken=abc\n')).toHaveLength(1)

@@ -431,7 +431,7 @@ describe('what a policy names elsewhere is written out', () => {
     expect(fixed({ 'p.yaml': crlf(policy(before)) }, rule)['p.yaml']).toBe(crlf(policy(after)))
   })
 
-  test('merged keys of an agent, whose lack is not told beside them', () => {
+  test('merged keys of an agent are not reported as missing', () => {
     const files = {
       'a.yaml': agent('  tools:\n    - &one { ref: pay.refund@^1, as: one }\n    - <<: *one\n      as: two\n'),
     }
@@ -493,7 +493,7 @@ describe('the fixes that the reference marks', () => {
   const offered = (name: string) =>
     judged(readExampleTexts(name, 'bad'), name).findings.flatMap(({ fix }) => (fix?.edits.length ? [fix] : []))
 
-  test.each(MARKED)('%s mends itself', (name) => {
+  test.each(MARKED)('%s is fixed by its own fix', (name) => {
     expect(offered(name).filter((fix) => !fix.unsafe)).not.toEqual([])
   })
 
@@ -573,7 +573,7 @@ test('a key that is renamed and one that is moved to it do not make the same map
   )
 })
 
-test('an alias of a long text is told, not written out: there may be thousands of it', () => {
+test('an alias of a long text is reported, not written out: there may be thousands of it', () => {
   const text = (letters: number): string =>
     `apiVersion: svc/v1\nkind: Policy\nspec:\n  description: &long ${'x'.repeat(letters)}\n  decision: {type: deny, reason: *long}\n`
   const edits = (letters: number): readonly number[] =>

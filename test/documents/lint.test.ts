@@ -105,7 +105,7 @@ describe('across files', () => {
     expect(found(fetcher(''))).toEqual([])
   })
 
-  test('a cycle is told once, with its whole path', () => {
+  test('a cycle is reported once, with its whole path', () => {
     const link = (name: string, next: string): string =>
       `kind: Agent\nmetadata: {name: ${name}, namespace: acme, version: "1.0.0"}\nspec:\n  agents: [{ref: ${next}.yaml}]\n`
     const files = complete({
@@ -322,7 +322,7 @@ describe('a comment that silences', () => {
     expect(found({ 't.yaml': tool('#') })).toEqual([])
   })
 
-  test('that silences nothing is told', () => {
+  test('that silences nothing is reported', () => {
     expect(found({ 't.yaml': tool('#', '1.0.0') })).toEqual(['t.yaml:7 warning lint/unused-suppression'])
   })
 
@@ -332,7 +332,7 @@ describe('a comment that silences', () => {
     expect(found({ 't.yaml': text })).toEqual([])
   })
 
-  test('of a rule that does not exist is told, with the nearest', () => {
+  test('of a rule that does not exist is reported, with the nearest', () => {
     const files = complete({ 't.yaml': tool('# svc-lint-disable-file id/invalid-semvr') })
     expect(lintWorkspace(loadFiles(files), { rules: quiet }).map(({ message }) => message)).toEqual([
       'There is no rule "id/invalid-semvr". Did you mean "id/invalid-semver"?',
@@ -392,7 +392,7 @@ describe('a value that cannot be read', () => {
     expect(found({ 'p.yaml': text })).toEqual(expected)
   })
 
-  test('that is longer than a sentence is told in short', () => {
+  test('that is longer than a sentence is reported in short', () => {
     const text = `apiVersion: svc/v1\nkind: Policy\nmetadata: {name: limit, namespace: pay, version: 1.0.0}\nspec: {${'k'.repeat(100_000)}: 1, decision: {type: deny}}\n`
     const workspace = loadFiles({ 'p.yaml': text }, { focus: ['p.yaml'] })
     const [{ message }] = lintWorkspace(workspace) as [Diagnostic]

@@ -132,7 +132,7 @@ test.each(['`'.repeat(200_000), '` `` '.repeat(40_000), '```\n'.repeat(40_000), 
   },
 )
 
-test('how a harmless write is accepted is told once', () => {
+test('how a harmless write is accepted is reported once', () => {
   const tool = (name: string): string =>
     `apiVersion: svc/v1\nkind: Tool\nmetadata: { name: ${name}, namespace: acme, version: 1.0.0 }\nspec: { description: Notes it., side_effect_class: non_idempotent_write }\n`
   const files = {

@@ -268,7 +268,7 @@ describe('without findings', () => {
   })
 })
 
-test('no credential is shown, neither where it is told of nor beside what is', () => {
+test('no credential is shown, neither where it is reported nor beside another finding', () => {
   const key = `sk-ant-api03-${'aB3dE6gH9'.repeat(4)}`
   const password = 'qX7vR2mK9pL4zT8w'
   const leaking = loadFiles({

@@ -21,7 +21,7 @@ const shape = (text: string): string[] =>
     ({ rule, range, message }) => `${rule} [${text.slice(range.start.offset, range.end.offset)}] ${message}`,
   )
 
-describe('each fault is told once', () => {
+describe('each fault is reported once', () => {
   test.each<[string, string, string[]]>([
     ['a document without faults', agent(''), []],
     [
