@@ -75,9 +75,9 @@ function isRun(rule: LintRule, options: LintOptions): boolean {
 
 const reporter =
   (rule: LintRule, document: Document, found: Diagnostic[]): ReportFault =>
-  (at, message, { severity = rule.severity, ...saying } = {}) => {
+  (at, message, { severity = rule.severity, ...details } = {}) => {
     const place = typeof at === 'string' ? document.placeOf(at) : at
-    found.push(createFinding(rule.name, severity, place, message, saying))
+    found.push(createFinding(rule.name, severity, place, message, details))
   }
 
 function severityOf(found: Diagnostic, options: LintOptions): LintSeverity | 'off' {

@@ -78,12 +78,12 @@ export function jsonFault(text: string): TextFault | undefined {
     JSON.parse(text)
     return undefined
   } catch (error) {
-    const said = (error as Error).message
-    const start = Number(/at position (\d+)/.exec(said)?.[1] ?? 0)
+    const reason = (error as Error).message
+    const start = Number(/at position (\d+)/.exec(reason)?.[1] ?? 0)
     return {
       start,
       end: start + 1,
-      message: sentence(said.replace(/ in JSON at position.*$/s, '').replace(/, "[^]*$/, '')),
+      message: sentence(reason.replace(/ in JSON at position.*$/s, '').replace(/, "[^]*$/, '')),
     }
   }
 }

@@ -119,7 +119,7 @@ const COMMON_MISTAKES: readonly CommonMistake[] = [
     at: 'spec.decision.timeout',
     of: ['policy'],
     keys: ['action', 'then', 'decision'],
-    hint: 'What happens then is said by `default`.',
+    hint: '`default` sets what happens then.',
     meant: 'default',
     rename: true,
   },

@@ -134,7 +134,7 @@ export async function publishPath(call: PublishContext, publishing: Publishing):
   if (deploy && bundle.root === undefined)
     throw fail('usage', { what: `${path} holds no agent that could be deployed.` })
   const plan = await planOf(operator, bundle)
-  if (planOnly || plan.changes.length > 0 || (showsFirst && plan.matrix.length > 0)) tellPlan(call, plan, planOnly)
+  if (planOnly || plan.changes.length > 0 || (showsFirst && plan.matrix.length > 0)) printPlan(call, plan, planOnly)
   const root = bundle.root === undefined ? {} : { root: bundle.root }
   if (planOnly) return { plan, ...root }
   // The store refuses an existing version with other content, and lists the differences.
@@ -208,7 +208,7 @@ const besideItsPath = ({ agent, say }: PublishPlan['changes'][number]): string =
   say.startsWith(`${agent}: `) ? say.slice(agent.length + 2) : say
 
 /** Prints to stderr; for a plan to stdout. */
-function tellPlan({ mode, out, io }: PublishContext, plan: PublishPlan, asked: boolean): void {
+function printPlan({ mode, out, io }: PublishContext, plan: PublishPlan, asked: boolean): void {
   if (mode.json) return
   for (const { id, from, to, required, least, enough } of plan.steps) {
     if (from === null && !asked) continue
