@@ -82,7 +82,7 @@ export interface MessageOptions extends RequestOptions {
 }
 
 /**
- * The HTTP interface, a method a route. Everything that is more than a route is a function beside it (`waitForRun`, …).
+ * The HTTP API, one method per route. Functions such as `waitForRun` combine several routes.
  * Every method throws SvcError for a failing status, SvcConnectionError and SvcTimeoutError.
  *
  * Source: HTTP API, "TypeScript client library mapping".
@@ -143,7 +143,7 @@ export class SvcClient {
   }
 
   /**
-   * POST /v1/runs/{runId}/messages or /input. A refused answer comes as `error` and `code` of the result, not as an
+   * POST /v1/runs/{runId}/messages or /input. A refused answer has `error` and `code` in the result, not as an
    * exception.
    */
   sendRunMessage(runId: string, body: RunMessage, options: MessageOptions = {}): Promise<MessageAccepted> {

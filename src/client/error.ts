@@ -36,7 +36,7 @@ export class SvcError extends Error {
   }
 }
 
-/** No answer came: refused, cut or unreadable. `cause` is what fetch threw. */
+/** No response: the connection was refused or cut, or the response is unreadable. `cause` is the error of `fetch`. */
 export class SvcConnectionError extends Error {
   override readonly name = 'SvcConnectionError'
   readonly path: string

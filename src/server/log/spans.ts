@@ -1,6 +1,6 @@
 /**
  * Sessions as OpenTelemetry traces, exported when they have ended: the store knows every time, so a trace is whole also over
- * days of waiting and restarts. Only the API is ours; whoever wants the spans loads an SDK into the process. Names follow the
+ * days of waiting and restarts. Only the OpenTelemetry API is a dependency; operators load an SDK into the process. Names follow the
  * semantic conventions for generative AI; prompts, arguments and answers are in no span. Source: command line, `svc serve --otel`.
  */
 import type { Attributes, Context, Span, SpanStatusCode, Tracer } from '@opentelemetry/api'
@@ -27,7 +27,7 @@ export async function openTelemetry(version: string): Promise<Telemetry> {
   }
 }
 
-/** A store that tells the trace of every session that has ended. What goes wrong in telling it harms no run. */
+/** A store that exports the trace of every session that ends. A failed export affects no run. */
 export const withSpans = (store: Store, telemetry: Telemetry, log: Log): Store => ({
   ...store,
   async save(turn) {
