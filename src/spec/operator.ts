@@ -368,11 +368,11 @@ export interface OperatorRoutes {
     }
     answer: never
   }
-  /** A `.tar.gz` of database and files; `x-svc-runs` and `x-svc-objects` have their numbers. */
+  /** A `.tar.gz` of database and files; `x-svc-runs` and `x-svc-objects` tell how many. */
   'POST /backup': { body: undefined; answer: never }
   /** What a restore holds, and what may repeat when it is released. */
   'GET /restored': { query: Record<string, never>; answer: RestoredView }
-  /** Releases everything, or the named part: a run by any run of its tree, an agent with its triggers, a trigger. */
+  /** Releases everything, or what is named: a run by any run of its tree, an agent with its triggers, a trigger. */
   'POST /restored/release': {
     body: { run?: string; agent?: string; trigger?: string }
     answer: { runs: number; triggers: number }

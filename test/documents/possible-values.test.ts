@@ -303,7 +303,7 @@ const factsOf = (
     history: () => attempts,
   }) as unknown as CallFacts
 
-test('a condition reported as never true is true for no call, and one reported as always true is never false', () => {
+test('no call makes true what is told to be never true, is unknown only where that is told, or false where it is always true', () => {
   let [never, unknown, always] = [0, 0, 0]
   fc.assert(
     fc.property(property, fc.boolean(), conditions, (written, required, wanted) => {

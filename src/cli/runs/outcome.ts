@@ -1,4 +1,4 @@
-/** Final output and exit code of a command that followed a run. Source: command line, 1.4 and 2.4. */
+/** The last words of a command that stayed with a run, and its exit code. Source: command line, 1.4 and 2.4. */
 import { isTerminal, isWaiting, type RunStatus } from '../../client/index.ts'
 import { safeBlock, safeText } from '../../terminal/text.ts'
 import { formatDuration } from '../../terminal/time.ts'
@@ -6,7 +6,7 @@ import type { CommandContext } from '../shell/command.ts'
 import { describeTask, type FollowEnd } from './follow.ts'
 import { Interrupted } from '../shell/io.ts'
 
-/** Prints only the output on stdout. */
+/** stdout gets the output and nothing else. */
 export async function printOutcome(call: CommandContext, followed: FollowEnd, events: boolean): Promise<number> {
   const { mode, out } = call
   const { run, task, gaveUp } = followed

@@ -1,7 +1,7 @@
-/** An invalid output that an operator may correct. Source: decisions, sections 8 and 16. */
+/** An output that is not valid and that an operator may put right. Source: decisions, sections 8 and 16. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 
-/** The invalid output as text; undefined for other tasks. */
+/** What the agent gave instead, as text; undefined where a task is about something else. */
 export function outputUnderReview(
   task: { readonly kind: string; readonly tool?: unknown; readonly context?: JsonValue } | undefined,
 ): string | undefined {

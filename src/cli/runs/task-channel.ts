@@ -173,7 +173,7 @@ const toItem = ({ userTaskId, kind, runId, apiCompletable, content }: UserTask):
   task: content,
 })
 
-/** The last part of a confirmation: what the run does next. */
+/** The end of a confirmation: what the run does next. */
 export const nextOf = ({ runId }: InboxItem, { served }: AnswerReport, then = 'continues'): string =>
   served ? `run ${shortId(runId)} ${then}` : `run ${shortId(runId)} goes on when a server runs: svc dev or svc serve`
 

@@ -1,4 +1,4 @@
-/** Compares the expectations of a scenario with the run. */
+/** Compares what a scenario expects with what the run did. */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { TimelineItem } from '../../spec/api.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'

@@ -1,11 +1,11 @@
-/** Whether a value or a schema fits a schema, for simple cases. No answer means that it was not determined. */
+/** Whether values fit a schema, and schemas another one, where that can be told plainly. Silence proves nothing. */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { pointerTo } from '../text/pointer.ts'
 
-/** Why a value does not fit; undefined if it does or if that was not determined. */
+/** Why a value does not fit; undefined where it does, or where nothing plain says so. */
 export function describeMisfit(schema: JsonObject, value: JsonValue): string | undefined {
   const types = [schema['type']].flat().filter((each) => typeof each === 'string')
-  if (types.length > 0 && !types.some((type) => hasType(type, value))) return `the type is ${types.join(' or ')}`
+  if (types.length > 0 && !types.some((type) => isOf(type, value))) return `the type is ${types.join(' or ')}`
   if (Array.isArray(schema['enum']) && !includes(schema['enum'], value)) return 'it is none of the listed values'
   if (schema['const'] !== undefined && canonicalJson(schema['const']) !== canonicalJson(value))
     return 'another value is fixed'
@@ -107,7 +107,7 @@ const isPlain = (schema: JsonObject): boolean =>
 const includes = (list: readonly JsonValue[], value: JsonValue): boolean =>
   list.some((each) => canonicalJson(each) === canonicalJson(value))
 
-function hasType(type: string, value: JsonValue): boolean {
+function isOf(type: string, value: JsonValue): boolean {
   switch (type) {
     case 'integer':
       return Number.isInteger(value)

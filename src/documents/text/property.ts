@@ -10,7 +10,7 @@ export const pointerAlong = (segments: readonly PathSegment[]): string =>
     '',
   )
 
-/** The types in `type`; empty if one of them is not a type of JSON Schema. */
+/** The types that a schema names by itself; none where it names one that JSON Schema does not have. */
 export function typesOf({ type }: JsonObject): readonly string[] {
   const named = typeof type === 'string' ? [type] : Array.isArray(type) ? type : NO_TYPES
   return named.every((each) => JSON_TYPES.has(each)) ? (named as readonly string[]) : NO_TYPES
@@ -20,7 +20,7 @@ const JSON_TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer',
 
 const NO_TYPES: readonly string[] = []
 
-/** The first step of a path that a closed object does not declare; undefined if all may exist. */
+/** The first step of a path that a closed object does not have; undefined where all may be there. */
 export function firstMissingStep(
   schema: JsonObject | boolean,
   segments: readonly PathSegment[],

@@ -26,7 +26,7 @@ interface Uploaded {
   readonly messageRef: FileItem
 }
 
-/** Presigns, uploads and finalizes one file after the other, so that every file reported as uploaded is complete. */
+/** Presign, PUT, finalize; each file in its turn, so that what was told as uploaded is. */
 export async function filesUpload(call: CommandContext): Promise<void> {
   const { given, mode, out, cwd, io, signal } = call
   const [files, name, mediaType] = [given.rest(0), given.text('name'), given.text('media-type')]
@@ -104,7 +104,7 @@ const columns = (now: number): readonly TableColumn<FileView>[] => [
   },
 ]
 
-/** Writes the bytes to a file or to stdout, but not to a terminal, which could interpret them. */
+/** The bytes, to a file or to stdout; a terminal gets none, since a file may hold anything. */
 export async function filesGet(call: CommandContext): Promise<void> {
   const { given, mode, out, cwd, io } = call
   const [key, to] = [given.argument(0)!, given.text('output') ?? '-']

@@ -109,7 +109,7 @@ const columns = (now: number, named: boolean): readonly TableColumn<ListedSessio
   { title: 'RUN', cell: ({ rootRunId }) => shortId(rootRunId ?? ''), plain: ({ rootRunId }) => rootRunId ?? '' },
 ]
 
-/** The tree of runs with their statuses. */
+/** The tree of runs: who started whom, and how each stands. */
 export async function sessionsShow(call: CommandContext): Promise<void> {
   const { given, mode, out } = call
   await withOperator(await openProject(call), call, async (operator) => {

@@ -10,7 +10,7 @@ import { openProject } from '../../project/project.ts'
 import { runIdOf } from '../../project/reference.ts'
 import { openTarget } from '../../project/target.ts'
 
-/** Prints events as JSON in every mode but `--pretty`. */
+/** The raw events: machine output in every mode but `--pretty`. */
 export async function stream(call: CommandContext): Promise<void> {
   const { given, out, signal } = call
   const kinds = given.list('kind')

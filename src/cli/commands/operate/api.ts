@@ -12,7 +12,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 /** Items per page of `--paginate`. */
 const PAGE = 500
 
-/** Prints the response unchanged; the exit code depends on its status. */
+/** The answer as it came, whatever its status: the exit code tells which it was. */
 export async function api(call: CommandContext): Promise<number> {
   const { given, mode, out, io } = call
   const method = given.argument(0)!.toUpperCase()

@@ -69,7 +69,7 @@ export async function configGet(call: CommandContext): Promise<void> {
 /** Formats a scalar as text, other values as JSON. */
 const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : safeJson(value))
 
-/** Writes one key and keeps comments and order. Refuses an invalid value. */
+/** Writes the one key; comments and the order of the others stay. What would not be valid is not written. */
 export async function configSet(call: CommandContext): Promise<void> {
   const { given, mode, out, cwd } = call
   const [key, text] = [given.argument(0)!, given.argument(1)!]

@@ -10,7 +10,7 @@ import { openProject } from '../../project/project.ts'
 
 const checks: DoctorChecks = { ...machineChecks, ...stateChecks, ...networkChecks }
 
-/** A single named check prints nothing if it passes. */
+/** A check that is named alone says nothing when all is well. */
 export async function doctor(call: CommandContext): Promise<number> {
   const { given, mode, out } = call
   const named = given.rest(0)

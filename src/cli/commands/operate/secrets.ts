@@ -29,7 +29,7 @@ interface SecretCheck {
   readonly seen?: string
 }
 
-/** Lists which secrets need which variables, and whether they are set; never their values. */
+/** Never a value: who needs which variable, and whether it is there. */
 export async function secretsCheck(call: CommandContext): Promise<number> {
   const { given, mode, out, io } = call
   const project = await openProject(call)

@@ -35,7 +35,7 @@ const columns = (now: number): readonly TableColumn<AgentView>[] => [
   },
 ]
 
-/** Shows input, tools and triggers of an agent, with a command that runs it and one that calls the API. */
+/** What an agent takes, may do and is started by, with a line to run it and one to call it. */
 export async function agentsShow(call: CommandContext): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
     const { agentId } = await agentOf(splitVersion(call.given.argument(0)!).name, operator)

@@ -51,7 +51,7 @@ const personOf = ({ email, roles }: OperatorKeyView): string =>
 const stateOf = ({ revokedAt, expiresAt }: AnyKey, now: number): string =>
   revokedAt ? 'revoked' : expiresAt && Date.parse(expiresAt) <= now ? 'expired' : 'valid'
 
-/** Prints only the secret on stdout, so that `svc keys create … > .env.key` works. */
+/** The secret is all that stdout gets, so that `svc keys create … > .env.key` works. */
 export async function keysCreate(call: CommandContext): Promise<void> {
   const { given, mode, out } = call
   if (given.flag('operator')) return await createForPerson(call)

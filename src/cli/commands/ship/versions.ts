@@ -41,7 +41,7 @@ export async function versionsShow(call: CommandContext): Promise<void> {
 
 type Yanked = OperatorRoutes['POST /yank']['answer']
 
-/** Finds the kind of a name; `--kind` is only needed if several kinds have it. */
+/** Of an agent, a Tool or a Policy; which of them is only asked where a name is of several. */
 export async function versionsYank(call: CommandContext): Promise<void> {
   const { given, mode, out } = call
   const { name: id, version } = versionIn(call)
