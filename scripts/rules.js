@@ -1,5 +1,5 @@
-// Writes docs/rules.md from the rules and their examples (`scripts/rule-examples.js` collects them).
-// `test/documents/rule-pages.test.ts` fails when the page is out of date.
+// Writes docs/rules.md and docs/rules/ from the rules and their examples (`scripts/rule-examples.js` collects them).
+// `test/documents/rule-pages.test.ts` fails when a page is out of date.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -27,5 +27,6 @@ mkdirSync(`${root}/dist`, { recursive: true })
 writeFileSync(file, outputFiles[0].text)
 const { rulePages, rules, ruleExamples } = await import(file)
 rmSync(file)
-mkdirSync(`${root}/docs`, { recursive: true })
-writeFileSync(`${root}/docs/rules.md`, rulePages(rules, ruleExamples))
+rmSync(`${root}/docs/rules`, { recursive: true, force: true })
+mkdirSync(`${root}/docs/rules`, { recursive: true })
+for (const [path, text] of Object.entries(rulePages(rules, ruleExamples))) writeFileSync(`${root}/docs/${path}`, text)

@@ -215,7 +215,7 @@ export const failures = {
     say: () => 'The server ended before the backup was whole; what arrived cannot be restored.',
     fix: 'svc backup again, once the server runs.',
   },
-  backup_invalid: { exit: EXIT.bad, say: (a: { why: string }) => `This is no backup that can be restored: ${a.why}.` },
+  backup_invalid: { exit: EXIT.bad, say: (a: { why: string }) => `This backup cannot be restored: ${a.why}.` },
 
   // Authoring and shipping
   documents_have_errors: {
@@ -234,7 +234,6 @@ export const failures = {
       `No svc document was found in ${a.where}${a.why === undefined ? '' : `: ${a.why}`}.`,
     fix: 'svc init writes a first project.',
   },
-  compile_failed: { exit: EXIT.bad, say: (a: { what: string }) => a.what },
   version_exists: {
     status: 409,
     exit: EXIT.conflict,

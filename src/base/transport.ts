@@ -49,7 +49,7 @@ export function createTransport({ keepAlive, idleMs, lookup }: TransportOptions)
     new Promise((resolve, reject) => {
       const { url, method, headers, body, signal } = read(input, init)
       const agent = agents[url.protocol]
-      if (!agent) throw new TypeError(`${url.protocol} is no protocol to fetch with.`)
+      if (!agent) throw new TypeError(`${url.protocol} is not a supported protocol.`)
       if (signal?.aborted) throw signal.reason
       headers.set('accept-encoding', 'identity')
       if (body !== undefined) headers.set('content-length', String(Buffer.byteLength(body)))

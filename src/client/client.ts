@@ -24,7 +24,7 @@ import {
 } from './transport.ts'
 import { uploadFile, type UploadedFile, type UploadOptions, type UploadSource } from './upload.ts'
 
-/** Where `svc dev` and `svc serve` listen unless told otherwise. */
+/** Default address of `svc dev` and `svc serve`. */
 const LOCAL = 'http://127.0.0.1:4310'
 
 /** Sent as `x-svc-client`. */
@@ -46,7 +46,7 @@ export interface SvcClientOptions {
   readonly timeoutMs?: number
   readonly onRequest?: (request: RequestInfo) => void
   readonly onResponse?: (response: ResponseInfo) => void
-  /** Lets the client be made where `window` is: whoever opens the page can then read the key. */
+  /** Allows the client in a browser, where everyone who opens the page can read the key. */
   readonly dangerouslyAllowBrowser?: boolean
 }
 
@@ -82,7 +82,7 @@ export interface MessageOptions extends RequestOptions {
 }
 
 /**
- * The HTTP interface, a method a route. Everything that is more than a route is a function beside it (`waitForRun`, …).
+ * The HTTP API, one method per route. Functions such as `waitForRun` combine several routes.
  * Every method throws SvcError for a failing status, SvcConnectionError and SvcTimeoutError.
  *
  * Source: HTTP API, "TypeScript client library mapping".
@@ -143,7 +143,7 @@ export class SvcClient {
   }
 
   /**
-   * POST /v1/runs/{runId}/messages or /input. A refused answer comes as `error` and `code` of the result, not as an
+   * POST /v1/runs/{runId}/messages or /input. A refused answer has `error` and `code` in the result, not as an
    * exception.
    */
   sendRunMessage(runId: string, body: RunMessage, options: MessageOptions = {}): Promise<MessageAccepted> {
@@ -210,6 +210,6 @@ export class SvcClient {
 
 const segment = (id: string): string => {
   // `.` and `..` would be taken out of the path again, and another route called.
-  if (id === '' || id === '.' || id === '..') throw new TypeError(`"${id}" is no id.`)
+  if (id === '' || id === '.' || id === '..') throw new TypeError(`"${id}" is not an id.`)
   return encodeURIComponent(id)
 }

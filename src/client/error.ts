@@ -20,23 +20,23 @@ export class SvcError extends Error {
     readonly requestId?: string | undefined
     readonly retryAfterMs?: number | undefined
   }) {
-    const said = wordsOf(answer.body)
-    const requestId = said.requestId ?? answer.requestId
-    const about = [said.code, requestId && `request ${requestId}`].filter(Boolean).join(', ')
+    const errorBody = wordsOf(answer.body)
+    const requestId = errorBody.requestId ?? answer.requestId
+    const about = [errorBody.code, requestId && `request ${requestId}`].filter(Boolean).join(', ')
     super(
-      `${answer.method} ${answer.path} answered ${answer.status}${said.error ? `: ${said.error}` : '.'}${about ? ` (${about})` : ''}`,
+      `${answer.method} ${answer.path} answered ${answer.status}${errorBody.error ? `: ${errorBody.error}` : '.'}${about ? ` (${about})` : ''}`,
     )
     this.status = answer.status
     this.method = answer.method
     this.path = answer.path
     this.body = answer.body
-    this.code = said.code
+    this.code = errorBody.code
     this.requestId = requestId
     this.retryAfterMs = answer.retryAfterMs
   }
 }
 
-/** No answer came: refused, cut or unreadable. `cause` is what fetch threw. */
+/** No response: the connection was refused or cut, or the response is unreadable. `cause` is the error of `fetch`. */
 export class SvcConnectionError extends Error {
   override readonly name = 'SvcConnectionError'
   readonly path: string

@@ -22,7 +22,7 @@ const BY_ENDING: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 }
 
-/** Media type by the ending of a file's name; `application/octet-stream` where it says nothing. */
+/** Media type by file extension; `application/octet-stream` for unknown ones. */
 export function mediaTypeOf(filename: string): string {
   const ending = /\.([a-z0-9]+)$/i.exec(filename)?.[1]?.toLowerCase()
   return (

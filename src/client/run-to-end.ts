@@ -20,8 +20,8 @@ export interface RunToEndOptions {
 }
 
 /**
- * Starts a run and stays with it: follows, asks `onTask` for each pause, resumes, until it has ended.
- * The run's status is the result; it is a waiting one where nobody here could answer. Failed runs are results too.
+ * Starts a run and follows it to its end, calling `onTask` for each task. Returns the run's status, which is a waiting one if
+ * `onTask` left a task open. A failed run is a result, not an error.
  * @throws SvcError with status 202 when an answer is refused
  */
 export async function runToEnd(
@@ -64,7 +64,7 @@ export async function runToEnd(
   }
 }
 
-/** Somebody else who was faster is no error: the run goes on either way. */
+/** An answer by somebody else is not an error: the run continues either way. */
 function accept(runId: string, answer: MessageAccepted): void {
   if (answer.error === undefined || answer.code === 'task_already_completed') return
   throw new SvcError({

@@ -1,4 +1,4 @@
-/** Types of what travels, under the names that the source document gives them. */
+/** Types of requests and responses, named as in the HTTP API document. */
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import type {
   Conversation,
@@ -29,8 +29,8 @@ export type ConversationResponse = Omit<Conversation, 'items'> & { readonly item
 export type ConversationSession = SessionBody
 export type ConversationRunSummary = RunSummary
 /**
- * A row of the timeline; `type` tells what its `content` is. A server may have further types by now, so a switch over them
- * needs a default.
+ * An item of the timeline; `type` determines the type of `content`. A newer server may send other types, so a switch needs a
+ * default.
  */
 export type ConversationTimelineItem = {
   [T in keyof StepContents]: Omit<TimelineItem, 'type' | 'content'> & {
@@ -219,7 +219,7 @@ export type CompletedContent = StepCommon & {
   readonly error: string | null
 }
 
-/** What each type of step says. */
+/** The content of each type of step. */
 export interface StepContents {
   readonly UserMessage: UserMessageContent
   readonly Reasoning: ReasoningContent

@@ -12,7 +12,7 @@ import {
   type ClientTransport,
 } from './transport.ts'
 
-/** The server sends a comment every 15 s; three missed ones mean that nobody is there. */
+/** The server sends a comment every 15 s; after three missed ones the connection counts as lost. */
 const IDLE_MS = 45_000
 
 /** Attempts in a row that bring nothing, after which a stream that once ran is given up: about a minute. */
@@ -29,10 +29,9 @@ export interface StreamOptions {
 }
 
 /**
- * Events of a run, each once and in order, over as many connections as it takes: `Last-Event-ID` resumes, ids drop what
- * comes twice. Ends after the terminal event of the run (of the root: of its session), or where the server says with 204
- * that nothing more will come.
- * @throws SvcError for a failing status that repeating would not mend
+ * Events of a run, each once and in order. Reconnects with `Last-Event-ID` and drops repeated events by id. Ends after the
+ * terminal event of the run (of the session, for a root run), or when the server answers 204 for a stream without more events.
+ * @throws SvcError for a status that a retry cannot change
  */
 export async function* followEvents(
   transport: ClientTransport,
@@ -68,7 +67,7 @@ export async function* followEvents(
         if (position.ended()) return
       }
       if (position.ownEndSeen()) {
-        // Only a root's stream goes on after this, and one more connection that brings nothing tells which it is.
+        // Only the stream of a root may continue after this. If the next connection adds nothing, it was not a root.
         if (closedAfterEnd || options.reconnect === false) return
         closedAfterEnd = true
       }
@@ -135,7 +134,7 @@ async function* readFrames(
   }
 }
 
-/** Where a reader stands: which events it has had, and whether the last one was the last of all. */
+/** The position of a reader: the events it has received, and whether the last one ends the stream. */
 function createPosition(runId: string, from: string | undefined) {
   let last = from
   let rootRunId: string | undefined
@@ -183,6 +182,6 @@ function refuseOther(response: Response, path: string): void {
     })
 }
 
-/** Statuses that a repetition does not mend. */
+/** Statuses that a retry cannot change. */
 const isFinal = (failure: unknown): boolean =>
   failure instanceof SvcError && failure.status < 500 && failure.status !== 408 && failure.status !== 429

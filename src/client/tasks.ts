@@ -31,8 +31,8 @@ export async function pendingTasks(
 }
 
 /**
- * Answers a task with what was decided. The digest of the arguments that were shown goes along, so that an answer never
- * approves others. A refusal comes as `error` and `code` of the result.
+ * Answers a task. Sends the digest of the arguments that the task showed, so that an answer never approves other
+ * arguments. A refusal comes as `error` and `code` of the result.
  */
 export function answerTask(
   client: SvcClient,
@@ -66,7 +66,7 @@ export function toAnswerBody(
 
 function pendingIn(conversation: ConversationResponse, runId: string): UserTask[] {
   const open = new Set([runId])
-  // Parents are listed before their children by depth, whatever the order of the list.
+  // Sorts by depth, so that parents come before their children.
   for (const run of conversation.runs.toSorted((a, b) => a.depth - b.depth))
     if (run.parentRunId !== null && open.has(run.parentRunId)) open.add(run.id)
   for (const run of conversation.runs) if (isTerminal(run.status)) open.delete(run.id)

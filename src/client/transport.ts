@@ -65,7 +65,7 @@ export async function sendRequest(
       if (options.signal?.aborted) throw options.signal.reason
       if (limit.expired()) throw new SvcTimeoutError(pathOf(request.url), timeoutMs)
       const wait = backoffMs(attempt + 1, Math.random(), retryAfterOf(outcome.error))
-      // A wait beyond the limit cannot end well: the failure itself says more than a time-out would.
+      // Waiting beyond the time limit is useless, and this failure says more than a timeout.
       const late = performance.now() - started + wait >= timeoutMs
       if (attempt > retries || late || !mayRepeat(request, outcome.error)) throw outcome.error
       await sleepUntil(wait, limit.signal).catch(() => {

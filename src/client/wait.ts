@@ -7,19 +7,19 @@ import { sleepUntil } from './transport.ts'
 const FIRST_POLL_MS = 250
 const LONGEST_POLL_MS = 5000
 
-/** Events after which a run may stand where it is waited for. */
-const TURNING = /^engine\.(?:run|session)\.(?:paused|completed|failed|cancelled)$/
+/** Events after which the run may have the awaited status. */
+const STATUS_EVENTS = /^engine\.(?:run|session)\.(?:paused|completed|failed|cancelled)$/
 
 export interface WaitOptions {
   /** `pause` (the default): until the run is terminal or waits for someone; `terminal`: until it has ended. */
   readonly until?: 'terminal' | 'pause'
   readonly signal?: AbortSignal
-  /** Milliseconds between the first two polls, doubling to 5 s. Polling is for where the stream cannot be had. */
+  /** Milliseconds between the first two polls, doubling to 5 s. Polls only if the stream is unavailable. */
   readonly pollMs?: number
 }
 
 /**
- * The run's status once it stands where it is waited for. Follows the stream, and polls where that fails.
+ * Waits until the run pauses or ends, and returns its status. Follows the stream, or polls if that fails.
  * Source: HTTP API, "Polling rule".
  */
 export async function waitForRun(client: SvcClient, runId: string, options: WaitOptions = {}): Promise<RunStatus> {
@@ -31,7 +31,7 @@ export async function waitForRun(client: SvcClient, runId: string, options: Wait
   if (isThere(run)) return run
   try {
     for await (const event of client.streamRunEvents(runId, per)) {
-      if (!TURNING.test(event.subject)) continue
+      if (!STATUS_EVENTS.test(event.subject)) continue
       run = await client.getRun(runId, per)
       if (isThere(run)) return run
     }

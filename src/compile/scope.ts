@@ -1,4 +1,4 @@
-/** Which findings belong to the closure of what is compiled. Source: bundles, section 1. */
+/** Selects the findings in the closure of the compiled document. Source: bundles, section 1. */
 import { isFailure } from '../base/failure.ts'
 import { filesNamedBy, reachableDocuments } from '../documents/facts/dependents.ts'
 import type { Diagnostic } from '../documents/text/diagnostic.ts'

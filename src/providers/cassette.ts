@@ -1,7 +1,7 @@
 /** Records model traffic, or replays a recording. Source: decisions, section 13, "Record and replay". */
 import { digestOf } from '../base/digest.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
-import { tapeRequest, type TapedRequest, type Cassette, type CassetteTape } from '../spec/cassette.ts'
+import { normalizeRequest, type NormalizedRequest, type Cassette, type CassetteReplay } from '../spec/cassette.ts'
 import {
   ProviderError,
   type ModelCompletion,
@@ -25,9 +25,9 @@ export function withModelCassette(providers: ModelProviders, { record, replay }:
       const provider = providers.choose(agent, model)
       return {
         async *complete(request, signal) {
-          const { kind, key, request: taped, toTape } = toTapedRequest(request)
+          const { kind, key, request: normalized, toRecorded } = toNormalizedRequest(request)
           const recordAnswer = (answer: JsonObject): void =>
-            record({ kind, key, request: taped, answer: toTape(answer) })
+            record({ kind, key, request: normalized, answer: toRecorded(answer) })
           try {
             for await (const part of provider.complete(request, signal)) {
               if (part.type === 'end') recordAnswer({ completion: part.completion as unknown as JsonObject })
@@ -43,12 +43,12 @@ export function withModelCassette(providers: ModelProviders, { record, replay }:
   }
 }
 
-const createReplayProvider = (tape: CassetteTape): ModelProvider => ({
+const createReplayProvider = (replay: CassetteReplay): ModelProvider => ({
   async *complete(request, signal): AsyncGenerator<CompletionPart> {
     signal.throwIfAborted()
-    const taped = toTapedRequest(request)
-    const answer = tape.answer(taped)
-    if (!answer) throw new ProviderError(tape.miss(taped), { retryable: false })
+    const normalized = toNormalizedRequest(request)
+    const answer = replay.answer(normalized)
+    if (!answer) throw new ProviderError(replay.describeMiss(normalized), { retryable: false })
     if (answer['failure'] !== undefined) throw toError(answer['failure'] as JsonObject)
     const completion = answer['completion'] as unknown as ModelCompletion
     if (completion.text !== '') yield { type: 'text', text: completion.text }
@@ -57,7 +57,7 @@ const createReplayProvider = (tape: CassetteTape): ModelProvider => ({
 })
 
 /** Everything that can influence an answer. The extra fields for offline models repeat what the messages contain. */
-function toTapedRequest({ model, system, messages, tools, outputSchema }: CompletionRequest): TapedRequest {
+function toNormalizedRequest({ model, system, messages, tools, outputSchema }: CompletionRequest): NormalizedRequest {
   const { provider, name, parameters, reasoning, provider_options: options } = model
   const request = {
     model: { provider, name, parameters, reasoning, provider_options: options },
@@ -69,7 +69,7 @@ function toTapedRequest({ model, system, messages, tools, outputSchema }: Comple
     outputSchema,
   }
   // Through JSON text, so that undefined members are absent, as they are in the recording.
-  return tapeRequest('model', JSON.parse(JSON.stringify(request)) as JsonObject)
+  return normalizeRequest('model', JSON.parse(JSON.stringify(request)) as JsonObject)
 }
 
 const toPart = (part: (CompletionRequest['messages'][number] & { role: 'user' })['parts'][number]): JsonValue =>

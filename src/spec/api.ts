@@ -47,7 +47,7 @@ export type TaskContent = {
   readonly authority_ref?: string
   readonly approvals_required?: number
   readonly approvals_received?: number
-  /** Who gave other arguments, and what the policies said of these where they were asked again. The last are `arguments`. */
+  /** Who edited the arguments, and the decision if the policies decided again. The last edit is `arguments`. */
   readonly edits?: {
     readonly edited_by: string
     readonly edited_at: string

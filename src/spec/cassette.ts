@@ -1,47 +1,47 @@
 /**
- * A recording of the answers of models and the results of tools during a run, one exchange per line of JSON. Source: decisions, section 13, "Record and replay".
+ * A recording of model answers and tool results of a run, one exchange per line of JSON. Source: decisions, section 13, "Record and replay".
  */
 import { digestOfJson, type Digest } from '../base/digest.ts'
 import { fail } from '../base/failure.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 
-/** Ids that are new in every run are `uuid:1`, `uuid:2` … in both halves, in the order in which the request names them. */
+/** Ids that differ in every run are replaced by `uuid:1`, `uuid:2` … in request and answer, in the order of the request. */
 export interface RecordedExchange {
   readonly kind: 'model' | 'tool' | 'tool_schema'
-  /** Digest of the request as recorded here. */
+  /** Digest of the recorded request. */
   readonly key: Digest
   readonly request: JsonObject
   readonly answer: JsonObject
 }
 
-/** Records exchanges of a run, or plays them back. */
+/** Records or replays the exchanges of a run. */
 export interface Cassette {
   readonly record?: (exchange: RecordedExchange) => void
-  readonly replay?: CassetteTape
+  readonly replay?: CassetteReplay
 }
 
-/** A request in hand: what it is on tape, and how its ids are told there. */
-export interface TapedRequest {
+/** A request as it is recorded, and the mapping of its ids. */
+export interface NormalizedRequest {
   readonly kind: RecordedExchange['kind']
   readonly key: Digest
   readonly request: JsonObject
-  /** The value with the ids of this run as they are on tape. */
-  readonly toTape: (value: JsonObject) => JsonObject
-  /** The value with ids of the tape as they are in this run. */
-  readonly fromTape: (value: JsonObject) => JsonObject
+  /** Replaces ids of this run by those of the recording. */
+  readonly toRecorded: (value: JsonObject) => JsonObject
+  /** Replaces ids of the recording by those of this run. */
+  readonly fromRecorded: (value: JsonObject) => JsonObject
 }
 
-/** UUIDv7: ids that differ from run to run; all other ids are derived and always the same. */
-const HAPPENED = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g
-const ON_TAPE = /uuid:\d+/g
+/** UUIDv7: these ids differ from run to run; all others are derived and always the same. */
+const RUN_ID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g
+const RECORDED_ID = /uuid:\d+/g
 
-export function tapeRequest(kind: RecordedExchange['kind'], given: JsonObject): TapedRequest {
-  const taped = new Map<string, string>()
+export function normalizeRequest(kind: RecordedExchange['kind'], given: JsonObject): NormalizedRequest {
+  const recorded = new Map<string, string>()
   const actual = new Map<string, string>()
   const request = mapText(given, (text) =>
-    text.replace(HAPPENED, (id) => {
-      const name = taped.get(id) ?? `uuid:${taped.size + 1}`
-      taped.set(id, name)
+    text.replace(RUN_ID, (id) => {
+      const name = recorded.get(id) ?? `uuid:${recorded.size + 1}`
+      recorded.set(id, name)
       actual.set(name, id)
       return name
     }),
@@ -50,19 +50,19 @@ export function tapeRequest(kind: RecordedExchange['kind'], given: JsonObject): 
     kind,
     request,
     key: digestOfJson({ kind, request }),
-    toTape: (value) => mapText(value, (text) => text.replace(HAPPENED, (id) => taped.get(id) ?? id)),
-    fromTape: (value) => mapText(value, (text) => text.replace(ON_TAPE, (name) => actual.get(name) ?? name)),
+    toRecorded: (value) => mapText(value, (text) => text.replace(RUN_ID, (id) => recorded.get(id) ?? id)),
+    fromRecorded: (value) => mapText(value, (text) => text.replace(RECORDED_ID, (name) => actual.get(name) ?? name)),
   }
 }
 
-export interface CassetteTape {
-  /** The next answer to this request: those to the same request are given in their order, then from the first again. */
-  answer(asked: TapedRequest): JsonObject | undefined
-  /** What to say where there is none: the recorded request that is most like it, as a difference. */
-  miss(asked: TapedRequest): string
+export interface CassetteReplay {
+  /** The next answer to this request. Answers to equal requests are given in order, then again from the first. */
+  answer(request: NormalizedRequest): JsonObject | undefined
+  /** The message if there is none, with the difference from the most similar recorded request. */
+  describeMiss(request: NormalizedRequest): string
 }
 
-export function createTape(exchanges: readonly RecordedExchange[]): CassetteTape {
+export function createReplay(exchanges: readonly RecordedExchange[]): CassetteReplay {
   const byKey = new Map<string, RecordedExchange[]>()
   for (const each of exchanges) {
     const id = `${each.kind} ${each.key}`
@@ -70,22 +70,22 @@ export function createTape(exchanges: readonly RecordedExchange[]): CassetteTape
   }
   const played = new Map<string, number>()
   return {
-    answer({ kind, key, fromTape }) {
+    answer({ kind, key, fromRecorded }) {
       const id = `${kind} ${key}`
       const known = byKey.get(id)
       if (!known) return undefined
       const turn = played.get(id) ?? 0
       played.set(id, turn + 1)
-      return fromTape(known[turn % known.length]!.answer)
+      return fromRecorded(known[turn % known.length]!.answer)
     },
-    miss({ kind, request }) {
+    describeMiss({ kind, request }) {
       const wanted = linesOf(request)
       const nearest = exchanges
         .filter((each) => each.kind === kind)
         .map((each) => linesOf(each.request))
-        .map((lines) => ({ lines, alike: alike(lines, wanted) }))
-        .reduce<{ lines: string[]; alike: number } | undefined>(
-          (best, each) => (best && best.alike >= each.alike ? best : each),
+        .map((lines) => ({ lines, commonLines: commonLines(lines, wanted) }))
+        .reduce<{ lines: string[]; commonLines: number } | undefined>(
+          (best, each) => (best && best.commonLines >= each.commonLines ? best : each),
           undefined,
         )
       const what = kind === 'model' ? 'this completion' : 'this call'
@@ -96,7 +96,7 @@ export function createTape(exchanges: readonly RecordedExchange[]): CassetteTape
   }
 }
 
-/** @throws Failure `config_invalid` naming the line that is no exchange */
+/** @throws Failure `config_invalid` naming the invalid line */
 export function readExchanges(text: string): readonly RecordedExchange[] {
   return text
     .split('\n')
@@ -106,7 +106,7 @@ export function readExchanges(text: string): readonly RecordedExchange[] {
       const value = parse(line)
       const { kind, key, request, answer } = isJsonObject(value) ? value : {}
       if (!isKind(kind) || typeof key !== 'string' || !isJsonObject(request) || !isJsonObject(answer))
-        throw fail('config_invalid', { what: `Line ${number} of the recording is no recorded exchange.` })
+        throw fail('config_invalid', { what: `Line ${number} of the recording is not a recorded exchange.` })
       return { kind, key: key as Digest, request, answer }
     })
 }
@@ -135,35 +135,35 @@ function mapText<T extends JsonValue>(value: T, change: (text: string) => string
 
 const linesOf = (request: JsonObject): string[] => JSON.stringify(request, null, 2).split('\n')
 
-/** Numbers of equal lines at the beginning and at the end of two requests. */
-function alike(a: readonly string[], b: readonly string[]): number {
-  const head = headOf(a, b)
-  return head + tailOf(a, b, head)
+/** Number of equal lines at the beginning and the end of two requests. */
+function commonLines(a: readonly string[], b: readonly string[]): number {
+  const head = commonPrefix(a, b)
+  return head + commonSuffix(a, b, head)
 }
 
-function headOf(a: readonly string[], b: readonly string[]): number {
+function commonPrefix(a: readonly string[], b: readonly string[]): number {
   let head = 0
   while (head < a.length && head < b.length && a[head] === b[head]) head++
   return head
 }
 
-function tailOf(a: readonly string[], b: readonly string[], head: number): number {
+function commonSuffix(a: readonly string[], b: readonly string[], head: number): number {
   let tail = 0
   while (tail < Math.min(a.length, b.length) - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++
   return tail
 }
 
-/** Lines of either side shown in a difference. */
-const SHOWN = 12
+/** Maximum lines of each side in a difference. */
+const MAX_LINES = 12
 
 function difference(recorded: readonly string[], wanted: readonly string[]): string {
-  const head = headOf(recorded, wanted)
-  const tail = tailOf(recorded, wanted, head)
+  const head = commonPrefix(recorded, wanted)
+  const tail = commonSuffix(recorded, wanted, head)
   const side = (sign: string, lines: readonly string[]): string[] => {
     const changed = lines.slice(head, lines.length - tail).map((line) => `${sign} ${line}`)
-    return changed.length <= SHOWN
+    return changed.length <= MAX_LINES
       ? changed
-      : [...changed.slice(0, SHOWN), `${sign} … ${changed.length - SHOWN} lines more`]
+      : [...changed.slice(0, MAX_LINES), `${sign} … ${changed.length - MAX_LINES} lines more`]
   }
   return [...side('-', recorded), ...side('+', wanted)].join('\n')
 }

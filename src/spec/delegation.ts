@@ -1,6 +1,6 @@
 import type { JsonSchema } from './snapshot.ts'
 
-/** Input of a delegation where neither the binding nor the child says more. */
+/** Input schema of a delegation if neither the binding nor the child has one. */
 const MESSAGE: JsonSchema = {
   type: 'object',
   properties: { message: { type: 'string' } },

@@ -1,7 +1,7 @@
 import type { AgentId, KeyId, TriggerId, WorkspaceId } from '../base/ids.ts'
 import type { Instant } from '../base/clock.ts'
 
-/** Who asks. Every door and every read takes one; what it may see follows from it. */
+/** The authenticated caller. Every route and every read takes one, which determines what it may see. */
 export type Principal =
   | {
       readonly type: 'api_key'

@@ -199,7 +199,7 @@ export interface FileView {
 /** A session with its runs, the root first, each before those it started. */
 export type SessionView = SessionListItem & { readonly agent: string; readonly runs: readonly RunView[] }
 
-/** A decision as it was made, with what is needed to make it again. */
+/** A recorded decision with the data to repeat it. */
 export interface RecordedDecision {
   readonly decisionId: string
   readonly runId: string
@@ -223,7 +223,7 @@ export interface RecordedDecision {
   readonly recordedAt: string
   /** Roots of conditions but `args`, `history` and `time`: `tool`, `agent`, `run`, `session`, `principal`, `svc`. */
   readonly facts: JsonObject
-  /** Measures of `history` that were asked for then, by path and window; null = nobody could tell. */
+  /** Values of `history` that the decision used, by path and window; null = unknown. */
   readonly history: Readonly<Record<string, number | null>>
 }
 

@@ -8,7 +8,7 @@ import type { JsonObject } from '../base/json.ts'
 /** The effect of an entry. `block` has become `deny`; an allow-list is `restrict`; an allow without a list is `grant`. */
 export type PolicyEffect = 'grant' | 'restrict' | 'require_approval' | 'escalate' | 'deny'
 
-/** What an approver owes, and what happens without one. Absent = the document did not say. */
+/** Requirements for approvals, and what happens at the timeout. Absent = not set in the document. */
 export interface ApprovalObligations {
   readonly approvals_required?: number
   readonly comprehension_required?: boolean
@@ -59,9 +59,9 @@ export interface PolicySet {
   /** `namespace.name` of the agent. */
   readonly agent: string
   readonly entries: readonly PolicyEntry[]
-  /** Wire name of each binding -> ids of the entries that concern it. */
+  /** Wire name of each binding -> ids of the entries that apply to it. */
   readonly index: Readonly<Record<string, readonly Digest[]>>
-  /** Entries that concern calls of descendants too: the gates of this agent's boundaries. */
+  /** Entries that apply to calls of descendants too: the gates of this agent's boundaries. */
   readonly inherited: readonly Digest[]
   /** Digest of everything above but paths, lines and pointers. */
   readonly digest: Digest

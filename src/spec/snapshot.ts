@@ -31,14 +31,14 @@ export interface BoundTool {
   /** The stricter of the binding's and the Tool document's; absent = undeclared, treated as unsafe. */
   readonly sideEffectClass?: SideEffectClass
   readonly labels: Readonly<Record<string, string>>
-  /** `integrity` pins what the server says of the tool: name, description and schema. */
+  /** `integrity` pins name, description and schema of the tool as listed by the server. */
   readonly mcp?: { readonly server: string; readonly tool: string; readonly integrity?: Digest }
   /** True for the `svc.` tools that the engine itself carries out. */
   readonly builtin?: boolean
 }
 
 /**
- * True where a result of the tool sets `run.taint`, because strangers write its content. It affects decisions on later calls, so it is
+ * True where a result of the tool sets `run.taint`, because its content is untrusted. It affects decisions on later calls, so it is
  * part of the compiled authority. Source: policies, section 2.
  */
 export const isTaintSource = ({
@@ -162,6 +162,6 @@ export interface CompiledBundle {
   readonly bundle?: { readonly id: string; readonly version: string }
   readonly agents: readonly AgentSnapshot[]
   readonly documents: readonly PublishedDocument[]
-  /** Identity of what is deployed. */
+  /** Identity of a deployed version. */
   readonly closureDigest: Digest
 }

@@ -1,5 +1,5 @@
 /**
- * Timeline items and what each type of step says.
+ * Timeline items and the content of each type of step.
  * Source: HTTP API, "Timeline item"; decisions, section 6. Content keys are those of the interface (snake_case).
  */
 import type { Instant } from '../base/clock.ts'

@@ -5,7 +5,7 @@ import type { JsonObject } from '../base/json.ts'
 import type { TimelineItem } from './api.ts'
 import type { RunStep } from './step.ts'
 
-/** What a step says of its run beside the run's id. */
+/** Data of the run that a step repeats, besides the run's id. */
 export interface StepOwner {
   readonly workspaceId: WorkspaceId
   readonly agentId: AgentId

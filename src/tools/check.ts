@@ -9,7 +9,7 @@ import { checkInThread, CheckUnfinished, type CheckOrder } from './check-thread.
 import { uncheckable, usableSchema, type SizedSchema } from './schema-compiler.ts'
 
 /**
- * Returns what is wrong with a value, at most 20 places, each a JSON pointer and part of a sentence. Empty means valid.
+ * Returns the faults of a value, at most 20, each a JSON pointer and part of a sentence. Empty means valid.
  * A schema that cannot be compiled, or a check that takes too long, is reported as a finding.
  *
  * Checks synchronously, which may take 60 ms of CPU time; inside `workWithChecks`, long checks run in another thread.

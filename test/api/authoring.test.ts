@@ -16,7 +16,7 @@ verifies('authoring.kinds', () => {
   faulty('Agent', [{ kind: undefined }, '`kind` is missing: Agent, Tool, Policy or Bundle.'])
   faulty('Agent', [
     { kind: 'Tool' },
-    '`purpose` is no key of spec. `instructions` is no key of spec. `model` is no key of spec.',
+    '`purpose` is not a key of spec. `instructions` is not a key of spec. `model` is not a key of spec.',
   ])
 })
 
@@ -34,17 +34,17 @@ verifies('authoring.unknown-properties', () => {
   for (const kind of KINDS)
     faulty(
       kind,
-      [{ banana: 1 }, '`banana` is no key of the top level.'],
-      [{ 'metadata.banana': 1 }, '`banana` is no key of metadata.'],
-      [{ 'spec.banana': 1 }, '`banana` is no key of spec.'],
+      [{ banana: 1 }, '`banana` is not a key of the top level.'],
+      [{ 'metadata.banana': 1 }, '`banana` is not a key of metadata.'],
+      [{ 'spec.banana': 1 }, '`banana` is not a key of spec.'],
     )
   faulty(
     'Agent',
-    [{ 'spec.model.banana': 1 }, '`banana` is no key of spec.model.'],
-    [{ 'spec.limits.banana': 1 }, '`banana` is no key of spec.limits.'],
-    [{ 'output.banana': 1 }, '`banana` is no key of output.'],
+    [{ 'spec.model.banana': 1 }, '`banana` is not a key of spec.model.'],
+    [{ 'spec.limits.banana': 1 }, '`banana` is not a key of spec.limits.'],
+    [{ 'output.banana': 1 }, '`banana` is not a key of output.'],
   )
-  faulty('Policy', [{ 'spec.decision': { type: 'deny', banana: 1 } }, '`banana` is no key of spec.decision.'])
+  faulty('Policy', [{ 'spec.decision': { type: 'deny', banana: 1 } }, '`banana` is not a key of spec.decision.'])
   sound('Policy', { 'spec.decision': { type: 'deny', runtime: { 'svc/x': [1] } } }, { 'spec.conditions': { any: [] } })
   sound('Agent', { 'spec.model.provider_options': { any: { thing: [1] } } })
 })
@@ -56,9 +56,9 @@ verifies('authoring.identity', () => {
         kind,
         [{ [`metadata.${name}`]: undefined }, `metadata needs \`${name}\`.`],
         [{ [`metadata.${name}`]: '' }, `metadata.${name} must not be empty.`],
-        [{ [`metadata.${name}`]: 1.5 }, `metadata.${name} must be a text, but 1.5 without quotes is a number.`],
+        [{ [`metadata.${name}`]: 1.5 }, `metadata.${name} must be a string, but 1.5 without quotes is a number.`],
       )
-  judged('Tool', [{ 'metadata.version': 'one' }, 'id/invalid-semver: "one" is no semver version.'])
+  judged('Tool', [{ 'metadata.version': 'one' }, 'id/invalid-semver: "one" is not a semver version.'])
 })
 
 verifies('authoring.labels', () => {
@@ -66,15 +66,15 @@ verifies('authoring.labels', () => {
     sound(kind, { 'metadata.labels': { team: 'claims' } })
     faulty(kind, [
       { 'metadata.labels': { team: 1 } },
-      'metadata.labels.team must be a text, but 1 without quotes is a number.',
+      'metadata.labels.team must be a string, but 1 without quotes is a number.',
     ])
   }
   sound('Agent', { 'metadata.annotations': { ticket: 'A-1' } })
   faulty('Agent', [
     { 'metadata.annotations': { ticket: 1 } },
-    'metadata.annotations.ticket must be a text, but 1 without quotes is a number.',
+    'metadata.annotations.ticket must be a string, but 1 without quotes is a number.',
   ])
-  faulty('Bundle', [{ 'metadata.annotations': {} }, '`annotations` is no key of metadata.'])
+  faulty('Bundle', [{ 'metadata.annotations': {} }, '`annotations` is not a key of metadata.'])
 })
 
 verifies('authoring.agent.fields', () => {
@@ -110,9 +110,9 @@ verifies('authoring.agent.governance', () => {
     ],
     [
       { 'metadata.governance.classifications': [1] },
-      'metadata.governance.classifications[0] must be a text, but 1 without quotes is a number.',
+      'metadata.governance.classifications[0] must be a string, but 1 without quotes is a number.',
     ],
-    [{ 'metadata.governance.tier': 'x' }, '`tier` is no key of metadata.governance.'],
+    [{ 'metadata.governance.tier': 'x' }, '`tier` is not a key of metadata.governance.'],
   )
 })
 
@@ -125,8 +125,8 @@ verifies('authoring.agent.secrets', () => {
     [{ secrets: { Key: { fromEnv: 'KEY' } } }, noName('Key')],
     [{ secrets: { '9key': { fromEnv: 'KEY' } } }, noName('9key')],
     [{ secrets: { key: { fromEnv: '' } } }, 'secrets.key.fromEnv must not be empty.'],
-    [{ secrets: { key: { value: 'x' } } }, '`value` is no key of secrets.key, which needs `fromEnv`.'],
-    [{ secrets: { key: 'x' } }, 'secrets.key must be a mapping, but is a text.'],
+    [{ secrets: { key: { value: 'x' } } }, '`value` is not a key of secrets.key, which needs `fromEnv`.'],
+    [{ secrets: { key: 'x' } }, 'secrets.key must be a mapping, but is a string.'],
   )
 })
 
@@ -187,11 +187,11 @@ verifies('authoring.agent.base-url', () => {
     [{ ...model('vendor_b-compatible', 'https://llm.example/v1'), secrets }, ''],
     [
       { ...model('vendor_b-compatible', 'llm.example'), secrets },
-      'model/base-url-invalid: "llm.example" is no absolute http or https URL.',
+      'model/base-url-invalid: "llm.example" is not an absolute http or https URL.',
     ],
     [
       { ...model('vendor_b-compatible', 'ftp://llm.example'), secrets },
-      'model/base-url-invalid: "ftp://llm.example" is no absolute http or https URL.',
+      'model/base-url-invalid: "ftp://llm.example" is not an absolute http or https URL.',
     ],
   )
 })
@@ -214,7 +214,7 @@ verifies('authoring.agent.model-secret', () => {
   )
   faulty('Agent', [
     { 'spec.model': { ...model, secret: 'Key' } },
-    'spec.model.secret is no secret name: it begins with a lower-case letter and has only lower-case letters, digits, `_` and `-`.',
+    'spec.model.secret is not a secret name, which begins with a lower-case letter and has only lower-case letters, digits, `_` and `-`.',
   ])
 })
 
@@ -230,10 +230,10 @@ verifies('authoring.agent.parameters', () => {
     [parameters({ temperature: 0.5, top_p: 1 }), '`temperature` and `top_p` must not both be set.'],
     [
       parameters({ max_output_tokens: 1.5 }),
-      'spec.model.parameters.max_output_tokens must be a whole number, but is a number.',
+      'spec.model.parameters.max_output_tokens must be an integer, but is a number.',
     ],
-    [parameters({ stop_sequences: 'END' }), 'spec.model.parameters.stop_sequences must be a list, but is a text.'],
-    [parameters({ temperature: '0' }), 'spec.model.parameters.temperature must be a number, but is a text.'],
+    [parameters({ stop_sequences: 'END' }), 'spec.model.parameters.stop_sequences must be a list, but is a string.'],
+    [parameters({ temperature: '0' }), 'spec.model.parameters.temperature must be a number, but is a string.'],
   )
 })
 
@@ -317,8 +317,8 @@ verifies('authoring.policy-attachment', () => {
     [attached(''), 'spec.default_policies[0] must not be empty.'],
     [attached({}), 'spec.default_policies[0] needs `ref`.'],
     [attached({ ref: '' }), 'spec.default_policies[0].ref must not be empty.'],
-    [attached({ ref: 'a.yaml', banana: 1 }), '`banana` is no key of spec.default_policies[0].'],
-    [attached(1), 'spec.default_policies[0] must be a text, but 1 without quotes is a number.'],
+    [attached({ ref: 'a.yaml', banana: 1 }), '`banana` is not a key of spec.default_policies[0].'],
+    [attached(1), 'spec.default_policies[0] must be a string, but 1 without quotes is a number.'],
   )
 })
 
@@ -343,7 +343,7 @@ verifies('authoring.tool-binding', () => {
     [binding({ as: '' }), 'spec.tools[0].as must not be empty.'],
     [binding({ mcp: {} }), 'spec.tools[0].mcp needs `server`.'],
     [binding({ mcp: { server: 'crm', tool: '' } }), 'spec.tools[0].mcp.tool must not be empty.'],
-    [binding({ mcp: { server: 'crm', banana: 1 } }), '`banana` is no key of spec.tools[0].mcp.'],
+    [binding({ mcp: { server: 'crm', banana: 1 } }), '`banana` is not a key of spec.tools[0].mcp.'],
   )
 })
 
@@ -395,7 +395,7 @@ verifies('authoring.mcp-server', () => {
           { name: 'crm', url: 'https://b.example' },
         ],
       },
-      'mcp/server-duplicate: An MCP server "crm" is there already.',
+      'mcp/server-duplicate: An MCP server "crm" is declared more than once.',
     ],
     [
       { ...server({}), ...binding({ mcp: { server: 'crn' } }) },
@@ -432,7 +432,7 @@ const child = (given: JsonObject) => ({ 'spec.agents': [{ ref: 'agents/clerk.yam
 
 verifies('authoring.agent-binding', () => {
   const alone =
-    'agent/needs-bundle: An Agent with sub-agents needs a Bundle: no Bundle document stands in its directory or above.'
+    'agent/needs-bundle: An Agent with sub-agents needs a Bundle: there is no Bundle document in its directory or above.'
   sound(
     'Agent',
     child({
@@ -457,11 +457,11 @@ verifies('authoring.agent-binding', () => {
     [child({ ref: 'acme.clerk', late_bound: true }), alone],
     [
       child({ ref: 'acme.clerk' }),
-      `${alone} bundle/external-unpinned: acme.clerk is not in this project, and no version is chosen.`,
+      `${alone} bundle/external-unpinned: acme.clerk is not in this project, and the reference names no version.`,
     ],
     [
       child({ ref: 'acme.clerk@^1.0.0' }),
-      `${alone} subagent/range: "^1.0.0" is no exact version; a sub-agent is pinned.`,
+      `${alone} subagent/range: "^1.0.0" is not an exact version; a sub-agent is pinned.`,
     ],
   )
 })
@@ -520,9 +520,9 @@ verifies('authoring.tool.fields', () => {
   faulty(
     'Tool',
     [{ 'spec.default_policies': [''] }, 'spec.default_policies[0] must not be empty.'],
-    [{ 'spec.default_policies': [{ ref: 'a.yaml' }] }, 'spec.default_policies[0] must be a text, but is a mapping.'],
-    [{ 'spec.url': 'https://crm.example' }, '`url` is no key of spec.'],
-    [{ 'spec.command': ['pay'] }, '`command` is no key of spec.'],
+    [{ 'spec.default_policies': [{ ref: 'a.yaml' }] }, 'spec.default_policies[0] must be a string, but is a mapping.'],
+    [{ 'spec.url': 'https://crm.example' }, '`url` is not a key of spec.'],
+    [{ 'spec.command': ['pay'] }, '`command` is not a key of spec.'],
   )
 })
 
@@ -538,7 +538,7 @@ verifies('authoring.policy.fields', () => {
     'Policy',
     [{ 'spec.allow': [''] }, 'spec.allow[0] must not be empty.'],
     [{ 'spec.conditions': [] }, 'spec.conditions must be a mapping, but is a list.'],
-    [{ 'spec.scope': 1 }, 'spec.scope must be a text, but 1 without quotes is a number.'],
+    [{ 'spec.scope': 1 }, 'spec.scope must be a string, but 1 without quotes is a number.'],
   )
 })
 
@@ -587,7 +587,7 @@ verifies('authoring.policy.decision', async () => {
     [{ 'spec.decision': {} }, 'spec.decision needs `type`.'],
     [
       { 'spec.decision': { type: 'deny', approvals_required: 1.5 } },
-      'spec.decision.approvals_required must be a whole number, but is a number.',
+      'spec.decision.approvals_required must be an integer, but is a number.',
     ],
   )
   const { policies } = agentOf(await bundleOf(DESK), 'acme.desk')
@@ -607,7 +607,7 @@ verifies('authoring.policy.timeout', () => {
     [timeout({ after_minutes: 5 }), 'spec.decision.timeout needs `default`.'],
     [
       timeout({ after_minutes: 0.5, default: 'deny' }),
-      'spec.decision.timeout.after_minutes must be a whole number, but is a number.',
+      'spec.decision.timeout.after_minutes must be an integer, but is a number.',
     ],
   )
 })
@@ -668,7 +668,7 @@ verifies('authoring.limits', async () => {
     'Agent',
     [
       { 'spec.limits': { max_tokens_per_run: 1.5 } },
-      'spec.limits.max_tokens_per_run must be a whole number, but is a number.',
+      'spec.limits.max_tokens_per_run must be an integer, but is a number.',
     ],
     [{ 'spec.limits': { on_limit: 'stop' } }, 'spec.limits.on_limit must be one of `halt`, `escalate`, but is "stop".'],
   )

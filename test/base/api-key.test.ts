@@ -23,7 +23,7 @@ test('ten thousand are all different and all well-formed', () => {
   expect([...secrets].every(isWellFormedKey)).toBe(true)
 })
 
-test('one changed character is told', () => {
+test('one changed character is detected', () => {
   const secret = createApiKeySecret()
   const characters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'.split('')
   assert(

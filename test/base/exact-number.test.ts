@@ -107,12 +107,12 @@ test('a number in JSON keeps its value, digit for digit, or is refused with its 
   )
 })
 
-test('what stands in texts is no number', () => {
+test('digits in strings are not numbers', () => {
   const text = JSON.stringify({ id: '9007199254740993', say: 'at "1e400" \\', 'key 12345678901234567890': [1] })
   expect(parseJson(text)).toEqual(JSON.parse(text))
 })
 
-test('of a value that was read elsewhere the first number beyond what is kept is found', () => {
+test('the first inexact number of a value parsed elsewhere is found', () => {
   expect(unsafeNumberIn({ a: [1, { 'b/c': 2 ** 53 }], d: Infinity })).toEqual({ pointer: '/a/1/b~1c', value: 2 ** 53 })
   expect(unsafeNumberIn({ a: [1, 'x', null], d: -(2 ** 53) + 1 })).toBeUndefined()
 })

@@ -4,7 +4,7 @@ import { createRedactor, Secret } from '../../src/base/secret.ts'
 
 const VALUE = 'p@ss/"word"+1234'
 
-test('a secret shows itself to nobody who prints it', () => {
+test('printing a secret does not show it', () => {
   const secret = new Secret(VALUE)
   expect([String(secret), JSON.stringify({ secret }), inspect({ secret }), secret.toString()]).toEqual([
     '***',

@@ -64,7 +64,7 @@ const failureOf = async (action: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 
-test('tells a request that could not leave from one that may have arrived', async () => {
+test('distinguishes a request that could not leave from one that may have arrived', async () => {
   const transport = createTransport({ keepAlive: false })
   expect(isUnsent(await failureOf(transport('http://127.0.0.1:1/')))).toBe(true)
   expect(isUnsent(await failureOf(transport('http://host.invalid/')))).toBe(true)

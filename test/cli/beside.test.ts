@@ -92,7 +92,7 @@ describe('where something was published', () => {
     }
   }
 
-  test('four of each at once say what one says alone, while another command holds the directory', async () => {
+  test('four at once print the same as one alone, while another command holds the directory', async () => {
     const lock = lockDirectory(data)
     try {
       await eachSaysTheSame()
@@ -103,7 +103,7 @@ describe('where something was published', () => {
     }
   })
 
-  test('so they do beside a server', async () => {
+  test('commands do the same while a server runs', async () => {
     const server = going(['serve', '--port', '0', '--json'], { cwd })
     await server.line(/"ready"/)
     try {

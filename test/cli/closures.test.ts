@@ -64,7 +64,7 @@ const plain = ({ code, stdout, stderr }: Ran, from: string): unknown => ({
 })
 
 describe('beside a broken bundle', () => {
-  test.each(commands)('%s of a whole one says what it says alone', async (_, argv) => {
+  test.each(commands)('%s of a valid bundle prints the same as without the broken one', async (_, argv) => {
     bundle('bundles/a')
     const alone = plain(await svc(...argv('bundles/a')), 'bundles/a')
     expect(alone).toMatchObject({ code: 0 })

@@ -93,7 +93,7 @@ describe.each<[string, DecisionRule, Partial<WaitingTask>, object]>([
 })
 
 describe('virtual time', () => {
-  test('stands still, wakes sleepers when it is wound, and lets go of those that are called off', async () => {
+  test('does not advance by itself, wakes sleepers when advanced, and drops cancelled ones', async () => {
     const time = createVirtualTime(1000)
     const stop = new AbortController()
     const woken = time.wait(500, new AbortController().signal)

@@ -188,7 +188,7 @@ describe.each(Object.entries(PLACES))('a path %s', (_, place) => {
   })
 })
 
-test('a data directory below a file is told as that, also where a command only reads', async () => {
+test('a data directory below a file is reported as such, also where a command only reads', async () => {
   const { code, stderr } = await svc(['runs', 'list', '--data', 'file'])
   expect(code).toBe(2)
   expect(stderr).toContain('file cannot be used as a data directory: a part of the path is a file, not a directory.')

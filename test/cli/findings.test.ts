@@ -13,7 +13,7 @@ beforeEach(async () => {
   await svc(['init', cwd], { cwd: home })
 })
 
-test('what cannot be built is told once, not again by the failure', async () => {
+test('findings of a failed build are printed once, not again by the failure', async () => {
   const file = join(cwd, 'agents/refund-desk.yaml')
   writeFileSync(file, readFileSync(file, 'utf8').replace('  purpose:', '  purpos:'))
   const { code, stdout, stderr } = await svc(['compile'], { cwd })
@@ -22,7 +22,7 @@ test('what cannot be built is told once, not again by the failure', async () => 
   expect(stderr).toMatch(/\nerror\[documents_have_errors\]: 1 error in 1 file\.\n$/)
 })
 
-test('what others lack because of a file that cannot be read is not told', async () => {
+test('findings caused by an unreadable file are left out', async () => {
   appendFileSync(join(cwd, 'policies/large-refunds.yaml'), 'a: [b\n')
   const { code, stderr } = await svc(['compile'], { cwd })
   expect(code).toBe(1)
@@ -30,7 +30,7 @@ test('what others lack because of a file that cannot be read is not told', async
   expect(stderr).toMatch(/\nerror\[documents_have_errors\]: 1 error in 1 file\.\n$/)
 })
 
-test('what lint and compile both find is told once', async () => {
+test('what lint and compile both find is reported once', async () => {
   const file = join(cwd, 'agents/refund-desk.yaml')
   writeFileSync(file, readFileSync(file, 'utf8').replace('- refunds-above-limit', '- refunds-above-limits'))
   for (const [strict, code] of [

@@ -79,7 +79,7 @@ test('--check lists, --diff shows, and neither writes', async () => {
   expect(loose()).toBe(LOOSE)
 })
 
-test('with --json the files that changed are told', async () => {
+test('with --json the files that changed are reported', async () => {
   const checked = await svc(['fmt', '--check', '--json'], { cwd })
   expect([checked.code, JSON.parse(checked.stdout)]).toEqual([1, { changed: ['tools/loose.yaml'], unchanged: 1 }])
   expect(loose()).toBe(LOOSE)
@@ -104,7 +104,7 @@ test('the name of standard input says its language, and what it is called', asyn
   expect(await svc([...argv, '--check'], { cwd, stdin })).toMatchObject({ code: 1, stdout: 'tools/refund.json\n' })
 })
 
-test('a document that cannot be read is told with its place; the others are formatted', async () => {
+test('a document that cannot be read is reported with its place; the others are formatted', async () => {
   writeFileSync(join(cwd, 'tools/bad.yaml'), 'apiVersion: svc/v1\nkind: [\n')
   const ran = await svc(['fmt'], { cwd })
   expect(ran.code).toBe(1)
@@ -112,7 +112,7 @@ test('a document that cannot be read is told with its place; the others are form
   expect(loose()).toBe(FORMATTED)
 })
 
-test('where no document is, that is told', async () => {
+test('a path without documents is reported', async () => {
   expect(await svc(['fmt', 'other.yaml'], { cwd })).toMatchObject({ code: 0 })
   rmSync(join(cwd, 'tools'), { recursive: true })
   expect(await svc(['fmt'], { cwd })).toMatchObject({ code: 5 })

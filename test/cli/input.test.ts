@@ -52,9 +52,9 @@ describe('pairs become the input', () => {
   })
 })
 
-describe('what cannot be the input is a usage error that says why', () => {
+describe('an invalid input is a usage error that says why', () => {
   test.each<[readonly string[], string]>([
-    [['order'], '"order" is no input.'],
+    [['order'], '"order" is not an input.'],
     [['amount=much'], '"much" is no number, which the input contract of acme.refund-desk@1.2.0 declares for amount.'],
     [['urgent=yes'], '"yes" is no boolean, which the input contract of acme.refund-desk@1.2.0 declares for urgent.'],
     [['count=9007199254740993'], 'The number 9007199254740993 for count cannot be kept exactly.'],
@@ -75,12 +75,15 @@ describe('what cannot be the input is a usage error that says why', () => {
     })
   })
 
-  test('JSON that is none, and an input that is no object', async () => {
+  test('invalid JSON, and an input that is not an object', async () => {
     await expect(read(['x:={'])).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringMatching(/^The value of x is not valid JSON: /) as string,
     })
-    await expect(read([], '-', '[1]')).rejects.toMatchObject({ code: 'usage', message: 'The input in - is no object.' })
+    await expect(read([], '-', '[1]')).rejects.toMatchObject({
+      code: 'usage',
+      message: 'The input in - is not an object.',
+    })
   })
 })
 

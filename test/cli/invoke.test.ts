@@ -71,13 +71,13 @@ test('--fields keeps the named fields and --jq filters with jq; both imply --jso
   expect((await svc(['version', '--jq', '.svc, (.node | type)'], { cwd })).stdout).toBe('"0.0.0-source"\n"string"\n')
 })
 
-test('a jq expression that is none is a usage error', async () => {
+test('an invalid jq expression is a usage error', async () => {
   const { code, stdout, stderr } = await svc(['version', '--jq', '.['], { cwd })
   expect([code, stdout]).toEqual([2, ''])
   expect(stderr).toMatch(/"code":"usage","message":"--jq: /)
 })
 
-test('a page of help tells the exit codes', async () => {
+test('a page of help lists the exit codes', async () => {
   const { code, stdout } = await svc(['help', 'exit-codes'], { cwd })
   expect(code).toBe(0)
   expect(stdout).toContain(

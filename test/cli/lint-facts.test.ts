@@ -64,7 +64,7 @@ spec:
 `,
   })
 
-  test('tells what changed since the lock, and what contradicts the binding; without it nobody is asked', async () => {
+  test('reports what changed since the lock, and what contradicts the binding; without it nobody is asked', async () => {
     const fake = await startFakeMcp('modern', [search('Searches the web.')])
     try {
       write(desk(fake.url))
@@ -81,7 +81,7 @@ spec:
       expect(fake.requests).toHaveLength(asked)
       expect(await found(/^mcp\/(?:desc|hint)/, '--mcp-live')).toEqual([
         'agent.yaml:11 warning mcp/hint-conflict MCP server "web" calls "search" destructive; here it is read_only.',
-        'agent.yaml:11 error mcp/description-changed MCP server "web" now says something else about "search" than svc.lock pins.',
+        'agent.yaml:11 error mcp/description-changed MCP server "web" lists "search" otherwise than svc.lock pins.',
       ])
       fake.tools = [{ ...search(''), name: 'serch' }]
       expect(await found(/^mcp\/desc/, '--mcp-live')).toEqual([
@@ -119,7 +119,7 @@ describe('policy tests', () => {
     expect(await found(/^policy\/untested/, '--strict')).toEqual([])
   })
 
-  test('that miss a comparison, or a policy, are told of', async () => {
+  test('that miss a comparison or a policy are reported', async () => {
     write({
       'policies/refund.policytest.yaml':
         'agent: acme.refund-desk\ncalls: [{ tool: acme.refunds, args: { order: A-1, amount: 40, currency: EUR }, expect: allow }]\n',
@@ -167,7 +167,7 @@ describe('what was published before', () => {
     expect((await svc('lint')).code).toBe(1)
   })
 
-  test('a version that allows more is told beside documents that come from the registry', async () => {
+  test('a version that allows more is reported beside documents that come from the registry', async () => {
     expect((await svc('publish', 'tools/orders-lookup.yaml')).code).toBe(0)
     renameSync(join(cwd, 'tools/orders-lookup.yaml'), join(cwd, 'tools/orders-lookup.txt'))
     expect((await svc('publish')).code).toBe(0)
@@ -178,7 +178,7 @@ describe('what was published before', () => {
     expect(await found(/^authority\/loosened/)).toHaveLength(1)
   })
 
-  test('a pinned version that was yanked is told', async () => {
+  test('a pinned version that was yanked is reported', async () => {
     expect((await svc('publish', 'tools/orders-lookup.yaml')).code).toBe(0)
     renameSync(join(cwd, 'tools/orders-lookup.yaml'), join(cwd, 'tools/orders-lookup.txt'))
     expect((await svc('compile')).code).toBe(0)

@@ -64,7 +64,7 @@ test.each([
   [
     'that is no file',
     'pipe.yaml',
-    'pipe.yaml: it is no regular file; `-` is standard input.',
+    'pipe.yaml: it is not a regular file; `-` is standard input.',
     'Without a path all documents of the project are read.',
   ],
   [
@@ -108,7 +108,7 @@ describe('a glob that no shell has expanded', () => {
     ])
   })
 
-  test('that matches nothing is told beside paths with documents', async () => {
+  test('that matches nothing is reported beside paths with documents', async () => {
     for (const glob of ['agents/*.yml', 'nowhere/*.yaml'])
       for (const command of ['lint', 'fmt'])
         expect(await svc([command, 'tools/lookup.yaml', glob], { cwd })).toMatchObject({
@@ -139,7 +139,7 @@ test('all findings come in one run, by file and line, and an error is exit 1', a
 })
 
 describe('--fix', () => {
-  test('mends what is safe, keeps comments, and lints what came out', async () => {
+  test('applies safe fixes, keeps comments, and lints the result', async () => {
     const { code, stdout, stderr } = await svc(['lint', '--fix'], { cwd })
     expect([code, stdout]).toEqual([0, ''])
     expect(stderr).toMatch(/^3 fixed; 0 errors, 0 warnings in 3 files \(\d+ ms\)\n$/)
@@ -228,7 +228,7 @@ describe('--changed', () => {
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.example', ...args], { cwd, stdio: 'ignore' })
   }
 
-  test('tells of changed and new files, and of the documents that lead to them', async () => {
+  test('reports changed and new files, and the documents that lead to them', async () => {
     git('init', '-b', 'main')
     git('add', '-A')
     git('commit', '-m', 'first')
@@ -245,7 +245,7 @@ describe('--changed', () => {
     )
   })
 
-  test('tells of the documents that led to one that is gone, or is called otherwise', async () => {
+  test('reports the documents that led to one that is gone, or is called otherwise', async () => {
     git('init', '-b', 'main')
     git('add', '-A')
     git('commit', '-m', 'first')
@@ -287,7 +287,7 @@ test('what is wrong in a file that was not named is not told, and policy tests w
   expect(stderr).toMatch(/^0 errors, 0 warnings in 1 file \(\d+ ms\)\n$/)
 })
 
-test('a pipeline is told of files from the root of its repository', async () => {
+test('a pipeline gets paths from the root of its repository', async () => {
   const env = { GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: home }
   const below = cwd.slice(home.length + 1)
   const { stdout } = await svc(['lint', 'policies'], { cwd, env })

@@ -172,7 +172,7 @@ describe('api', () => {
     expect(JSON.parse((await svc([...list, '--paginate'])).stdout)).toMatchObject({ items: [{}, {}], total: 2 })
   })
 
-  test('where nobody listens ends with 8', async () => {
+  test('ends with 8 where no server listens', async () => {
     const env = { SVC_URL: 'http://127.0.0.1:9', SVC_API_KEY: 'svc_none' }
     expect(await svc(['api', 'GET', '/v1/healthz'], { env })).toMatchObject({ code: 8, stdout: '' })
   })
@@ -191,7 +191,7 @@ test('--debug shows what is sent and answered, and no key', async () => {
 })
 
 describe('svc alone at a terminal', () => {
-  test('tells how things stand and what is likely next', async () => {
+  test('shows the state and the likely next commands', async () => {
     const { code, stdout } = await svc([], { tty: true })
     expect(code).toBe(0)
     expect(stdout).toMatch(
@@ -315,7 +315,7 @@ describe('logs', () => {
     expect(await lines(['--level', 'error'])).toEqual([])
   })
 
-  test('--http tells requests, with the beginning of the key and never more', async () => {
+  test('--http reports requests, with the beginning of the key and never more', async () => {
     const key = (await svc(['keys', 'create', '--agent', 'acme.refund-desk', '--trigger', 'api'])).stdout.trim()
     await svc(['api', 'GET', '/v1/runs/none'], { env: { SVC_API_KEY: key } })
     await expect
@@ -337,7 +337,7 @@ describe('logs', () => {
     expect(await following.end()).toBe(143)
   })
 
-  test('a pattern that is none is a usage error', async () => {
+  test('an invalid pattern is a usage error', async () => {
     expect(await svc(['logs', '--grep', '('])).toMatchObject({ code: 2, stdout: '' })
   })
 })

@@ -32,7 +32,7 @@ const refund = (amount: unknown): string => JSON.stringify({ order: 'A-1', amoun
 const evaluate = (...argv: string[]) => svc(['policy', 'eval', '--tool', 'acme.refunds', ...argv])
 
 describe('svc policy eval', () => {
-  test('tells decision, policy, comparison and what is owed in one line', async () => {
+  test('reports decision, policy, comparison and what is owed in one line', async () => {
     expect(await evaluate('--args', refund(180))).toMatchObject({
       code: 0,
       stdout: 'require_approval  acme.refund-limit@1.0.0  args.amount > 100 (180)  approvals 1, after 30m deny\n',
@@ -40,7 +40,7 @@ describe('svc policy eval', () => {
     })
   })
 
-  test('a call that nothing stops is told with the policies that could have', async () => {
+  test('a call that nothing stops is reported with the policies that could have', async () => {
     const with40 = async (...policies: string[]): Promise<string> =>
       (
         await evaluate(
@@ -59,7 +59,7 @@ describe('svc policy eval', () => {
     )
   })
 
-  test('arguments that a run would refuse before any policy are decided all the same, and told', async () => {
+  test('arguments that a run would refuse before any policy are decided too, with a warning', async () => {
     const told = await evaluate('--args', '{"order":"A-1","amount":"40"}')
     expect(told.stdout).toMatch(/^deny  acme\.refund-ceiling@1\.0\.0  /)
     expect([told.code, told.stderr.split('\n')]).toEqual([
@@ -117,7 +117,7 @@ describe('svc policy eval', () => {
     })
   })
 
-  test('a list that decides is told with the value it saw, not as `always`', async () => {
+  test('a list that decides is reported with the value it saw, not as `always`', async () => {
     write('policies/list.yaml', LIST)
     const asked = (currency: string) =>
       svc([
@@ -142,7 +142,7 @@ describe('svc policy eval', () => {
     rmSync(join(cwd, 'policies/list.yaml'))
   })
 
-  test('--expect that differs is told on stderr and exits 1', async () => {
+  test('--expect that differs is reported on stderr and exits 1', async () => {
     expect(await evaluate('--args', refund(40), '--expect', 'require_approval')).toMatchObject({
       code: 1,
       stdout: 'allow  acme.small-refunds@1.0.0  args.amount <= 100 (40)\n',
@@ -257,7 +257,7 @@ describe('svc policy test', () => {
   const cases = (calls: string): string =>
     `policies: [policies/refund-limit.yaml, acme.small-refunds]\ncalls:\n${calls}\n`
 
-  test('a failure tells what was expected, what came, and the comparisons with their lines', async () => {
+  test('a failure reports what was expected, what came, and the comparisons with their lines', async () => {
     write(
       'one.policytest.yaml',
       cases(
@@ -485,7 +485,7 @@ describe('a sub-agent is decided about below those that delegate to it', () => {
     expect((await there('policy', 'test')).stdout).toBe('clerk.policytest.yaml   3 passed\n')
   })
 
-  test('by the matrix, and where policies are told', async () => {
+  test('by the matrix, and where policies are reported', async () => {
     expect((await there('compile', '--matrix')).stdout.split('\n').slice(0, 4)).toEqual([
       'acme.clerk@1.0.0',
       '  acme.pay\tescalate\tacme.money@1.0.0\targs.amount > 100 and run.depth == 1',
@@ -519,7 +519,7 @@ describe('svc compile --explain', () => {
     ])
   })
 
-  test('a boundary that nobody declares is told with what is near', async () => {
+  test('a boundary that nobody declares is reported with what is near', async () => {
     expect(await svc(['compile', '--explain', 'refunds-above-limits'])).toMatchObject({
       code: 5,
       stderr: expect.stringContaining('Did you mean refunds-above-limit?') as string,

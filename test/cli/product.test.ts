@@ -118,7 +118,7 @@ async function held(
 }
 
 describe('a run above the limit, where nobody can be asked', () => {
-  test('ends with 3, names the task, and tells how to answer', async () => {
+  test('ends with 3, names the task, and says how to answer', async () => {
     const { code, stdout, stderr } = await svc(['run', 'acme.refund-desk', 'order=A-1042', 'amount=180', '--json'])
     expect(code).toBe(3)
     const result = JSON.parse(stdout) as Awaited<ReturnType<typeof held>>
@@ -279,7 +279,7 @@ describe('a run above the limit, at a terminal', () => {
     expect(stderr).toContain('nothing was changed')
   })
 
-  test('Ctrl-C leaves the run as it is and tells how to come back', async () => {
+  test('Ctrl-C leaves the run as it is and says how to come back', async () => {
     const world = createWorld({ cwd, tty: true })
     const thinking: World['io'] = {
       ...world.io,
@@ -386,7 +386,7 @@ describe('looking at a run', () => {
     expect(runs).toHaveLength(2)
   })
 
-  test('policy explain tells which policy decided each call', async () => {
+  test('policy explain reports which policy decided each call', async () => {
     const { items } = await json<{
       items: { tool: string; decision: string; policies: { id: string; matched: string }[] }[]
     }>(['policy', 'explain', '@last'])
@@ -616,7 +616,7 @@ describe('beside svc dev', () => {
     await runSvc(['runs', 'cancel', '@last'], { cwd: bench })
   })
 
-  test('a decision that is none is refused with its place', async () => {
+  test('an invalid decision is refused with its place', async () => {
     writeFileSync(join(bench, 'wrong.yaml'), '- { tool: acme.refunds }\n')
     const { code, stderr } = await runSvc([...start, '--decide', 'wrong.yaml'], { cwd: bench })
     expect(code).toBe(2)
@@ -631,7 +631,7 @@ describe('beside svc dev', () => {
     expect(other.stderr).toContain('svc deploy acme.refund-desk@9.9.9')
   })
 
-  test('a save tells what the agent may do now that it might not before', async () => {
+  test('a save reports what the agent may do now that it might not before', async () => {
     const file = join(bench, 'policies/refund-limit.yaml')
     writeFileSync(file, readFileSync(file, 'utf8').replace('value: 100', 'value: 250'))
     const reload = JSON.parse(await dev.line(/"reload"/)) as { changes: { kind: string; widens: boolean }[] }

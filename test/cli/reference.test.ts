@@ -73,7 +73,7 @@ test('a task is named by an ending or @waiting', async () => {
   expect(await taskOf('@waiting', operator)).toEqual(TASKS[0])
 })
 
-test('an agent that is not there is told its nearest neighbour', async () => {
+test('for an unknown agent the nearest name is suggested', async () => {
   await expect(agentOf('acme.refund-dsk', operator)).rejects.toMatchObject({
     code: 'not_found',
     fix: 'Did you mean acme.refund-desk?',

@@ -60,7 +60,7 @@ describe('svc test', () => {
     expect(runs).toEqual([expect.objectContaining({ status: 'Completed' })])
   })
 
-  test('doubles stand in for handlers, with delays in virtual time', async () => {
+  test('doubles replace handlers, with delays in virtual time', async () => {
     const { code, stdout } = await play(
       scenario(
         `tools:\n  ${LOOKUP}\n  acme.refunds: { result: { order: A-1042, amount: 180, currency: EUR }, delay: 5s }\n` +
@@ -83,7 +83,7 @@ describe('svc test', () => {
     expect(code).toBe(0)
   })
 
-  test('tells each difference with what was expected and what came', async () => {
+  test('reports each difference with what was expected and what came', async () => {
     const { code, stdout } = await play(
       scenario(
         `tools:\n  ${LOOKUP}\n  ${REFUNDS}\ndecide: [{ task: approval, reject: no }]\n` +
@@ -106,7 +106,7 @@ describe('svc test', () => {
     expect(stdout).toContain('undecided: approval of acme.refunds amount 180')
   })
 
-  test('a task that no deadline ends is a failure of its own', async () => {
+  test('a task without a deadline that nobody answers is a failure', async () => {
     const { code, stdout } = await play(
       scenario(`tools:\n  ${LOOKUP}\n  acme.refunds: { drop: true }\ndecide: [{ task: approval, approve: true }]\n`),
     )
@@ -128,7 +128,7 @@ describe('svc test', () => {
   test('an unknown key is an error with its line', async () => {
     const { code, stdout } = await play(scenario('expect:\n  statsu: Completed\n'))
     expect(code).toBe(1)
-    expect(stdout).toContain('own/one.scenario.yaml:5:3 `statsu` is no key of expect. Did you mean `status`?')
+    expect(stdout).toContain('own/one.scenario.yaml:5:3 `statsu` is not a key of expect. Did you mean `status`?')
   })
 
   test('another script may play the model', async () => {

@@ -102,7 +102,7 @@ test('the schema of events pairs each kind with its subjects', async () => {
   expect(Object.fromEntries(pairs)).toEqual(SUBJECTS)
 })
 
-test('an unknown kind is told with the nearest', async () => {
+test('an unknown kind is reported with the nearest', async () => {
   expect(await svc(['schema', 'output:lnt'], { cwd: home })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('Did you mean output:lint?') as string,

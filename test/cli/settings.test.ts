@@ -77,7 +77,7 @@ describe('config', () => {
 
   test.each([
     [['dev.port', 'soon'], /dev\.port|port/],
-    [['dev.prt', '1'], /`prt` is no key of dev/],
+    [['dev.prt', '1'], /`prt` is not a key of dev/],
   ])('what would not be valid is not written: %j', async (pair, message) => {
     write('svc.config.yaml', 'workspace: acme\n')
     const { code, stderr } = await run(['config', 'set', ...pair])
@@ -212,7 +212,7 @@ describe('completion', () => {
     expect(stdout).toMatch(/svc complete '?--/)
   })
 
-  test('another shell is told which there are', async () => {
+  test('an unknown shell gets a list of known ones', async () => {
     expect(await run(['completion', 'tcsh'])).toMatchObject({ code: 2, stdout: '' })
   })
 
@@ -255,7 +255,7 @@ test.each([
   expect([code, stdout]).toMatchObject([0, expect.stringContaining(`svc ${path}`) as string])
 })
 
-test('svc alone tells of a project without a server how to begin', async () => {
+test('svc alone in a project without a server shows how to begin', async () => {
   write('svc.config.yaml', 'workspace: acme\n')
   const { code, stdout } = await svc([], { cwd, tty: true })
   expect([code, stdout]).toEqual([

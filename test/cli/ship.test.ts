@@ -103,7 +103,7 @@ describe('publishing', () => {
     )
   })
 
-  test('a plan tells what would change, and stores nothing', async () => {
+  test('a plan reports what would change, and stores nothing', async () => {
     await json(['publish'])
     raiseLimit('2.0.0')
     const { published, plan } = await json<Published>(['publish', '--plan'])
@@ -123,7 +123,7 @@ describe('publishing', () => {
     expect((await json<{ total: number }>(['versions', 'list', 'acme.refund-desk'])).total).toBe(1)
   })
 
-  test('wider authority needs a word: a flag, or a person who says yes', async () => {
+  test('wider authority needs a flag, or a person who confirms', async () => {
     await json(['publish'])
     raiseLimit('2.0.0')
     const refused = await svc(['publish', '--json'])
@@ -150,7 +150,7 @@ describe('publishing', () => {
     })
   })
 
-  test('a stricter limit asks for a minor version and for nobody', async () => {
+  test('a stricter limit needs a minor version and no confirmation', async () => {
     await json(['publish'])
     edit('policies/refund-limit.yaml', 'value: 100', 'value: 50')
     edit('policies/small-refunds.yaml', 'value: 100', 'value: 50')
@@ -179,7 +179,7 @@ describe('publishing', () => {
     expect(readFileSync(join(cwd, 'policies/refund-limit.yaml'), 'utf8')).toContain('version: 1.0.0')
   })
 
-  test('--bump raises a policy that was raised too little, and what widens is told with its name once', async () => {
+  test('--bump raises a policy that was raised too little, and what widens is reported with its name once', async () => {
     await json(['publish', 'policies/refund-ceiling.yaml'])
     edit('policies/refund-ceiling.yaml', 'value: 5000', 'value: 9000')
     version('policies/refund-ceiling.yaml', '1.1.0')
@@ -348,7 +348,7 @@ describe('comparing', () => {
     })
   })
 
-  test('--fail-on breaking ends with 1, and the answer is told', async () => {
+  test('--fail-on breaking ends with 1, and the answer is printed', async () => {
     await json(['bundle', 'pack', '-o', 'before.tgz'])
     raiseLimit('2.0.0')
     const { code, stdout, stderr } = await svc(['bundle', 'diff', 'before.tgz', '.', '--fail-on', 'breaking'])

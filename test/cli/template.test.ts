@@ -118,7 +118,7 @@ describe('svc init', () => {
     })
   })
 
-  test('a name that is none is refused before anything is written', async () => {
+  test('an invalid name is refused before anything is written', async () => {
     expect(await svc(['init', 'other', '--name', 'Claims'], { cwd })).toMatchObject({ code: 2 })
     expect(existsSync(join(cwd, 'other'))).toBe(false)
   })
@@ -184,7 +184,7 @@ describe('svc policy eval decides one call with the policies of the template', (
   })
 })
 
-test('svc compile --check tells when the lock is not what the documents compile to', async () => {
+test('svc compile --check reports when the lock is not what the documents compile to', async () => {
   const directory = join(cwd, 'locked')
   await svc(['init', 'locked'], { cwd })
   expect(await svc(['compile', '--check'], { cwd: directory })).toMatchObject({

@@ -64,7 +64,7 @@ describe('the template monorepo', () => {
     ),
   ].map(([, file, line, column, severity, rule]) => ({ file, line, column, severity, rule }))
 
-  test('tells of every defect that it plants', () => {
+  test('reports every defect that it plants', () => {
     expect(planted.map(({ file }) => file)).toEqual(readdirSync(join(directory, 'defects')).sort())
   })
 

@@ -304,7 +304,7 @@ test('throws an answer that was refused, but not one that came second', async ()
   )
 })
 
-test('the type of a row tells the type checker what it says', () => {
+test('the type of a row narrows its content for the type checker', () => {
   const said = (item: ConversationTimelineItem): string => {
     switch (item.type) {
       case 'Reasoning':

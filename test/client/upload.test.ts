@@ -92,7 +92,7 @@ test.each<[string, UploadSource, UploadOptions, object]>([
   expect(sent[0]!.body).toEqual(asked)
 })
 
-test('tells the length of a stream, as object storage wants to know it, and refuses one without', async () => {
+test('sends the length of a stream, which object storage requires, and refuses one without', async () => {
   const { client, sent } = clientOf(presigned(1), stored, finalized)
   await client.uploadWorkspaceFile(stream(), { size: 3 })
   expect(sent[1]!.headers['content-length']).toBe('3')

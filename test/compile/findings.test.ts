@@ -32,7 +32,7 @@ describe('each fault is reported at its place', () => {
     [
       'a shape that is wrong',
       clerk('purpose: Know the rules.', 'purpos: Know the rules.'),
-      'agents/clerk.yaml:5 error doc/unknown-key `purpos` is no key of spec. Did you mean `purpose`?',
+      'agents/clerk.yaml:5 error doc/unknown-key `purpos` is not a key of spec. Did you mean `purpose`?',
     ],
     [
       'a Tool document with a wrong shape',
@@ -101,7 +101,7 @@ describe('each fault is reported at its place', () => {
     [
       'a range that is none',
       desk('acme.refunds@^1.0', 'acme.refunds@^1..3'),
-      'agents/desk.yaml:17 error tool/range-invalid "^1..3" is no semver range.',
+      'agents/desk.yaml:17 error tool/range-invalid "^1..3" is not a semver range.',
     ],
     [
       'a built-in tool that does not exist',

@@ -77,7 +77,7 @@ describe('a lock is checked against the content of its members', () => {
   test.each(['', '[]', '<<<<<<< ours', '{"lockfile_version": 2, "members": []}', '{"lockfile_version": 1}'])(
     'what is no lock says so: %j',
     (text) => {
-      expect(told({ ...DESK, 'svc.lock': text })).toEqual(['bundle.yaml svc.lock is no lock file of version 1.'])
+      expect(told({ ...DESK, 'svc.lock': text })).toEqual(['bundle.yaml svc.lock is not a lock file of version 1.'])
     },
   )
 

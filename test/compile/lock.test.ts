@@ -37,7 +37,7 @@ test('writing the lock again gives the same bytes, and it can be read', async ()
 })
 
 test.each(['', '[]', '{"lockfile_version": 2, "members": [], "compiled": {}}'])('%j is no lock', (text) => {
-  expect(() => readLock(text)).toThrow('svc.lock is no lock file of version 1.')
+  expect(() => readLock(text)).toThrow('svc.lock is not a lock file of version 1.')
 })
 
 test('a lock that cannot be read is a finding', async () => {
@@ -48,7 +48,7 @@ test('a lock that cannot be read is a finding', async () => {
       {
         rule: 'bundle/lock-drift',
         path: 'bundle.yaml',
-        message: 'svc.lock is no lock file of version 1.',
+        message: 'svc.lock is not a lock file of version 1.',
         fix: { description: 'Delete it, then svc compile.', edits: [] },
       },
     ],

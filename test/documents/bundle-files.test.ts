@@ -36,11 +36,11 @@ describe('a file of keys', () => {
     '.git-credentials',
   ])('is told: %s', (path) => {
     expect(told('bundle/secret-file', { [`desk/${path}`]: 'x\n' })).toEqual([
-      `desk/${path} looks like a file of keys, and lies in the bundle.`,
+      `desk/${path} looks like a key file and is in the bundle.`,
     ])
   })
 
-  test('is told for settings of npm that hold a token', () => {
+  test('is reported for settings of npm that hold a token', () => {
     const npmrc = (text: string) => told('bundle/secret-file', { 'desk/.npmrc': text })
     expect(npmrc('registry=https://npm.example/\n//npm.example/:_authToken=${NPM_TOKEN}\n')).toEqual([])
     expect(npmrc('//npm.example/:_authToken=abc\n')).toHaveLength(1)
@@ -57,8 +57,8 @@ describe('a file of keys', () => {
     ['.gitignore', '.env\n', []],
     ['.gitignore', '/desk/\n', []],
     ['desk/.gitignore', '.env*\n', []],
-    ['desk/.gitignore', '.env*\n!.env\n', ['desk/.env looks like a file of keys, and lies in the bundle.']],
-    ['other/.gitignore', '.env\n', ['desk/.env looks like a file of keys, and lies in the bundle.']],
+    ['desk/.gitignore', '.env*\n!.env\n', ['desk/.env looks like a key file and is in the bundle.']],
+    ['other/.gitignore', '.env\n', ['desk/.env looks like a key file and is in the bundle.']],
   ])('that %s leaves out with %j is no fault', (path, text, messages) => {
     expect(told('bundle/secret-file', { 'desk/.env': 'A=b\n', [path]: text })).toEqual(messages)
   })

@@ -41,7 +41,7 @@ test.each<[string, string, string[]]>([
   [
     'an unknown key',
     'workspce: a\n',
-    ['1:1 doc/unknown-key `workspce` is no key of the top level. Did you mean `workspace`?'],
+    ['1:1 doc/unknown-key `workspce` is not a key of the top level. Did you mean `workspace`?'],
   ],
   [
     'two routes for one tool',
@@ -56,7 +56,7 @@ test.each<[string, string, string[]]>([
   [
     'a timeout without a unit',
     'tools: {a.b: {command: [x], timeout: "5"}}\n',
-    ['1:38 doc/schema tools.a.b.timeout is no duration such as `500ms`, `30s` or `5m`.'],
+    ['1:38 doc/schema tools.a.b.timeout is not a duration such as `500ms`, `30s` or `5m`.'],
   ],
   [
     'a tool without a namespace',

@@ -149,7 +149,7 @@ describe('the form of a vendor is known', () => {
   })
 })
 
-describe('a near miss is none', () => {
+describe('a similar text is not a credential', () => {
   test.each([
     ['sk-learn-and-other-long-names'],
     ['sk-SK-locale-of-the-customer'],

@@ -65,7 +65,7 @@ describe('places', () => {
 })
 
 describe('values at a path', () => {
-  test('a star stands for every member', () => {
+  test('a star matches every member', () => {
     expect(
       document?.at('spec.allow.*').map(({ pointer, key, value, plain }) => ({ pointer, key, value, plain })),
     ).toEqual([
@@ -74,7 +74,7 @@ describe('values at a path', () => {
     ])
   })
 
-  test('where nothing stands there is nothing', () => {
+  test('a missing path has no value', () => {
     expect(document?.at('spec.decision.timeout.default')).toEqual([])
   })
 })
@@ -139,7 +139,7 @@ describe('a file', () => {
     expect(documents[0]?.hasValidShape).toBe(true)
   })
 
-  test('that is broken is told where it breaks', () => {
+  test('that is broken is reported where it breaks', () => {
     const { findings } = readDocuments({ path: 'p.yaml', text: 'apiVersion: svc/v1\nkind: [Policy\n' })
     expect(findings.map(({ rule, message, range }) => [rule, message, range.start.line, range.start.column])).toEqual([
       ['doc/syntax', 'A bracket or quote is not closed, or the next line is indented too little.', 2, 14],

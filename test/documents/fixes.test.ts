@@ -323,7 +323,7 @@ test.each([
   expect(fixed({ [path]: text }, 'doc/schema')).toEqual({ [path]: text })
 })
 
-describe('a gate on what strangers wrote', () => {
+describe('a gate on untrusted content', () => {
   const tools = `apiVersion: svc/v1
 kind: Tool
 metadata: { name: read, namespace: crm, version: 1.0.0, labels: { svc/data: private } }
@@ -368,7 +368,7 @@ spec: { description: Sends., side_effect_class: idempotent_write }
     const files = { 'a.yaml': agent(others + before), 't.yaml': tools, 'hours.yaml': hours }
     const { workspace, findings } = judged(files, 'security/lethal-trifecta')
     expect(findings.map(({ fix }) => [fix?.description, fix?.unsafe])).toEqual([
-      ['Write policies/tainted-send.yaml, which asks a person once strangers have been read.', true],
+      ['Write policies/tainted-send.yaml, which requires an approval after untrusted content was read.', true],
     ])
     expect(fixed(files, 'security/lethal-trifecta')).toEqual(files)
     const accepted = findings.map(({ fix, ...finding }) => ({
@@ -384,7 +384,7 @@ metadata:
   namespace: acme
   version: 1.0.0
 spec:
-  description: Asks a person before mail.send once the run has read what strangers wrote.
+  description: Requires an approval of mail.send after the run has read untrusted content.
   scope: tool:mail.send
   conditions:
     field: run.taint
@@ -392,7 +392,7 @@ spec:
     value: true
   decision:
     type: require_approval
-    reason: This run has read content of strangers
+    reason: This run has read untrusted content
     timeout:
       after_minutes: 60
       default: deny
@@ -431,7 +431,7 @@ describe('what a policy names elsewhere is written out', () => {
     expect(fixed({ 'p.yaml': crlf(policy(before)) }, rule)['p.yaml']).toBe(crlf(policy(after)))
   })
 
-  test('merged keys of an agent, whose lack is not told beside them', () => {
+  test('merged keys of an agent are not reported as missing', () => {
     const files = {
       'a.yaml': agent('  tools:\n    - &one { ref: pay.refund@^1, as: one }\n    - <<: *one\n      as: two\n'),
     }
@@ -493,7 +493,7 @@ describe('the fixes that the reference marks', () => {
   const offered = (name: string) =>
     judged(readExampleTexts(name, 'bad'), name).findings.flatMap(({ fix }) => (fix?.edits.length ? [fix] : []))
 
-  test.each(MARKED)('%s mends itself', (name) => {
+  test.each(MARKED)('%s is fixed by its own fix', (name) => {
     expect(offered(name).filter((fix) => !fix.unsafe)).not.toEqual([])
   })
 
@@ -573,7 +573,7 @@ test('a key that is renamed and one that is moved to it do not make the same map
   )
 })
 
-test('an alias of a long text is told, not written out: there may be thousands of it', () => {
+test('an alias of a long text is reported, not written out: there may be thousands of it', () => {
   const text = (letters: number): string =>
     `apiVersion: svc/v1\nkind: Policy\nspec:\n  description: &long ${'x'.repeat(letters)}\n  decision: {type: deny, reason: *long}\n`
   const edits = (letters: number): readonly number[] =>

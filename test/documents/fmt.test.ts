@@ -199,7 +199,7 @@ test('a byte order mark goes, and lines stay broken as they were', () => {
   )
 })
 
-test('a text that cannot be read is told, not touched', () => {
+test('a text that cannot be read is reported, not touched', () => {
   const result = formatDocuments({ path: 'a.yaml', text: 'kind: [\n' })
   expect('findings' in result && result.findings.map(({ rule }) => rule)).toEqual(['doc/syntax'])
 })

@@ -46,7 +46,7 @@ const broken = Object.entries(whole).flatMap(([path, text]) => {
   })
 })
 
-test('what follows from another finding is told by data, whatever the messages say', () => {
+test('what follows from another finding is reported by data, whatever the messages say', () => {
   let leftOut = 0
   for (const files of broken) {
     const workspace = loadFiles(files)

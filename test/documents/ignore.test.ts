@@ -41,7 +41,7 @@ test('classes hold in lists of what is ignored, and a mark after `\\` is itself'
   expect(paths.filter((path) => patterns.matches(path))).toEqual(['draft-1.yaml', 'x/draft-2.yaml', 'Old/', '#a', '!b'])
 })
 
-test('a glob is told from a name', () => {
+test('a glob is distinguished from a name', () => {
   expect(['a[0-9].yaml', '[!x]', 'a*', '{a,b}', 'a?'].filter((path) => !isGlob(path))).toEqual([])
   expect(['a.yaml', 'a[b', 'a]b', '[]', 'a[x/y]'].filter(isGlob)).toEqual([])
 })

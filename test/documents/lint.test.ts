@@ -120,7 +120,7 @@ describe('across files', () => {
     expect(found(fetcher(''))).toEqual([])
   })
 
-  test('a cycle is told once, with its whole path', () => {
+  test('a cycle is reported once, with its whole path', () => {
     const link = (name: string, next: string): string =>
       `kind: Agent\nmetadata: {name: ${name}, namespace: acme, version: "1.0.0"}\nspec:\n  agents: [{ref: ${next}.yaml}]\n`
     const files = complete({
@@ -298,7 +298,7 @@ describe('an irreversible action passes without an approval', () => {
     ],
   ])('%s', (_, properties, ...conditions) => {
     expect(wire(properties, conditions)).toEqual([
-      expect.stringMatching(/^pay\.wire cannot be undone, and is done without an approval/),
+      expect.stringMatching(/^pay\.wire cannot be undone, and runs without an approval/),
     ])
   })
 
@@ -307,8 +307,8 @@ describe('an irreversible action passes without an approval', () => {
       ...wire(OPEN, ['{field: args.amount, op: gt, value: 0}']),
       ...wire(OPEN, ['{field: args.amount, op: gt, value: 100}']),
     ]).toEqual([
-      'pay.wire cannot be undone, and is done without an approval (for example {"amount":1,"currency":"EUR"}).',
-      'pay.wire cannot be undone, and is done without an approval.',
+      'pay.wire cannot be undone, and runs without an approval (for example {"amount":1,"currency":"EUR"}).',
+      'pay.wire cannot be undone, and runs without an approval.',
     ])
   })
 
@@ -337,7 +337,7 @@ describe('a comment that silences', () => {
     expect(found({ 't.yaml': tool('#') })).toEqual([])
   })
 
-  test('that silences nothing is told', () => {
+  test('that silences nothing is reported', () => {
     expect(found({ 't.yaml': tool('#', '1.0.0') })).toEqual(['t.yaml:7 warning lint/unused-suppression'])
   })
 
@@ -347,7 +347,7 @@ describe('a comment that silences', () => {
     expect(found({ 't.yaml': text })).toEqual([])
   })
 
-  test('of a rule that does not exist is told, with the nearest', () => {
+  test('of a rule that does not exist is reported, with the nearest', () => {
     const files = complete({ 't.yaml': tool('# svc-lint-disable-file id/invalid-semvr') })
     expect(lintWorkspace(loadFiles(files), { rules: quiet }).map(({ message }) => message)).toEqual([
       'There is no rule "id/invalid-semvr". Did you mean "id/invalid-semver"?',
@@ -357,9 +357,9 @@ describe('a comment that silences', () => {
   test.each([
     ['# svc-lint-disable-file', 'This comment names no rule.'],
     ['# svc-lint-disable-next-line -- later', 'This comment names no rule.'],
-    ['# svc-lint-disable id/file-name', 'No comment `svc-lint-disable` is read.'],
-    ['# svc-lint-disable-line id/file-name -- later', 'No comment `svc-lint-disable-line` is read.'],
-    ['# svc-lint-ignore-next-line id/file-name', 'No comment `svc-lint-ignore-next-line` is read.'],
+    ['# svc-lint-disable id/file-name', '`svc-lint-disable` is not a suppression comment.'],
+    ['# svc-lint-disable-line id/file-name -- later', '`svc-lint-disable-line` is not a suppression comment.'],
+    ['# svc-lint-ignore-next-line id/file-name', '`svc-lint-ignore-next-line` is not a suppression comment.'],
   ])('that is written in another way is told: %s', (comment, message) => {
     const files = complete({ 't.yaml': tool(comment) })
     expect(
@@ -407,11 +407,11 @@ describe('a value that cannot be read', () => {
     expect(found({ 'p.yaml': text })).toEqual(expected)
   })
 
-  test('that is longer than a sentence is told in short', () => {
+  test('that is longer than a sentence is reported in short', () => {
     const text = `apiVersion: svc/v1\nkind: Policy\nmetadata: {name: limit, namespace: pay, version: 1.0.0}\nspec: {${'k'.repeat(100_000)}: 1, decision: {type: deny}}\n`
     const workspace = loadFiles({ 'p.yaml': text }, { focus: ['p.yaml'] })
     const [{ message }] = lintWorkspace(workspace) as [Diagnostic]
-    expect(message).toBe(`\`${'k'.repeat(399)} … ${'k'.repeat(380)}\` is no key of spec.`)
+    expect(message).toBe(`\`${'k'.repeat(399)} … ${'k'.repeat(377)}\` is not a key of spec.`)
   })
 })
 

@@ -34,12 +34,12 @@ test.each([
   [
     'a comparison as a text',
     policy('  conditions: args.amount > 100\n  decision: { type: deny }'),
-    'doc/schema | args.amount > 100 | spec.conditions must be a mapping, but is a text. | Write {field: args.amount, op: gt, value: 100}. | safe',
+    'doc/schema | args.amount > 100 | spec.conditions must be a mapping, but is a string. | Write {field: args.amount, op: gt, value: 100}. | safe',
   ],
   [
     'several comparisons as a text',
     policy('  conditions: args.amount > 100 and args.country != "DE"\n  decision: { type: deny }'),
-    'doc/schema | args.amount > 100 and args.country != "DE" | spec.conditions must be a mapping, but is a text. | Write {when: \'args.amount > 100 and args.country != "DE"\'}. | safe',
+    'doc/schema | args.amount > 100 and args.country != "DE" | spec.conditions must be a mapping, but is a string. | Write {when: \'args.amount > 100 and args.country != "DE"\'}. | safe',
   ],
   [
     'several comparisons as a text below all',
@@ -49,7 +49,7 @@ test.each([
   [
     'comparisons in the words of another language',
     policy("  conditions: args.amount > 100 && args.country != 'DE'\n  decision: { type: deny }"),
-    "doc/schema | args.amount > 100 && args.country != 'DE' | spec.conditions must be a mapping, but is a text. | Write it under `when`: `{when: 'args.NAME > 100 and args.OTHER == \"text\"'}`. | advice",
+    "doc/schema | args.amount > 100 && args.country != 'DE' | spec.conditions must be a mapping, but is a string. | Write it under `when`: `{when: 'args.NAME > 100 and args.OTHER == \"text\"'}`. | advice",
   ],
   [
     'a template as a value',
@@ -74,12 +74,12 @@ test.each([
   [
     'a time as a time-out',
     policy('  decision: { type: require_approval, timeout: 2h }'),
-    'doc/schema | 2h | spec.decision.timeout must be a mapping, but is a text. | Write {after_minutes: 120, default: deny}. | offered',
+    'doc/schema | 2h | spec.decision.timeout must be a mapping, but is a string. | Write {after_minutes: 120, default: deny}. | offered',
   ],
   [
     'a time as minutes',
     policy('  decision: { type: require_approval, timeout: { after_minutes: 30m, default: deny } }'),
-    'doc/schema | 30m | spec.decision.timeout.after_minutes must be a whole number, but is a text. | Write 30. | safe',
+    'doc/schema | 30m | spec.decision.timeout.after_minutes must be an integer, but is a string. | Write 30. | safe',
   ],
   [
     'all that is wrong with hours',
@@ -152,7 +152,7 @@ test.each(['`'.repeat(200_000), '` `` '.repeat(40_000), '```\n'.repeat(40_000), 
   },
 )
 
-test('how a harmless write is accepted is told once', () => {
+test('how a harmless write is accepted is reported once', () => {
   const tool = (name: string): string =>
     `apiVersion: svc/v1\nkind: Tool\nmetadata: { name: ${name}, namespace: acme, version: 1.0.0 }\nspec: { description: Notes it., side_effect_class: non_idempotent_write }\n`
   const files = {

@@ -87,7 +87,7 @@ describe('a value that is of no use where it stands, and wrong, is one finding',
     expect(found({ [file]: whole[file]!.replace(at, written) })).toEqual([`${file} ${rule}`])
   })
 
-  test('whatever else of its kind is told beside it', () => {
+  test('whatever else of its kind is reported beside it', () => {
     const file = 'policies/few-estimates.yaml'
     const text = whole[file]!.replace('type: deny,', 'type: deny, approvals_required: 0, on_reject: fail,')
     expect(found({ [file]: text })).toEqual([`${file} approval/count-range`, `${file} approval/fields-ignored`])
@@ -188,7 +188,7 @@ describe('what follows from a fault', () => {
 
   const misspelt = { 'agents/desk.yaml': whole['agents/desk.yaml']!.replace('ref: pay.transfer', 'ref: pay.tranfer') }
 
-  test('is told when the fault itself is not', () => {
+  test('is reported when the fault itself is not', () => {
     expect(found(misspelt)).toEqual(['agents/desk.yaml tool/unresolved'])
     expect(found(misspelt, { rules: { 'tool/unresolved': 'off' } })).toEqual([
       'agents/desk.yaml policy/scope-mismatch',
@@ -198,7 +198,7 @@ describe('what follows from a fault', () => {
     ])
   })
 
-  test('is told when the fault was made milder than it', () => {
+  test('is reported when the fault was made milder than it', () => {
     expect(found(misspelt, { rules: { 'tool/unresolved': 'warn' } })).toEqual([
       'agents/desk.yaml tool/unresolved',
       'agents/desk.yaml policy/scope-mismatch',
@@ -206,7 +206,7 @@ describe('what follows from a fault', () => {
     ])
   })
 
-  test('is told when only the file was asked for in which it shows', () => {
+  test('is reported when only the file was asked for in which it shows', () => {
     const files = { ...whole, 'tools/lookup.yaml': whole['tools/lookup.yaml']!.replace('kind: Tool', 'kind: Thing') }
     const told = (focus: string[]) =>
       lintWorkspace(loadFiles(files, { focus })).map(({ path, rule }) => `${path} ${rule}`)

@@ -182,7 +182,7 @@ test('sarif names rules, places and the other half', () => {
       {
         id: 'tool/unused-document',
         shortDescription: { text: 'Each Tool document of a bundle is bound by one of its agents.' },
-        help: { text: 'Bind it, or remove it. See: svc explain tool/unused-document' },
+        help: { text: 'Bind the tool in an agent, or remove the document. See: svc explain tool/unused-document' },
         defaultConfiguration: { level: 'note' },
       },
     ],
@@ -268,7 +268,7 @@ describe('without findings', () => {
   })
 })
 
-test('no credential is shown, neither where it is told of nor beside what is', () => {
+test('no credential is shown, neither where it is reported nor beside another finding', () => {
   const key = `sk-ant-api03-${'aB3dE6gH9'.repeat(4)}`
   const password = 'qX7vR2mK9pL4zT8w'
   const leaking = loadFiles({

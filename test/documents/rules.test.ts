@@ -55,12 +55,18 @@ describe('every rule', () => {
     expect(new Set(rules.map(({ name }) => name)).size).toBe(rules.length)
   })
 
-  test.each(rules.map((rule) => [rule.name, rule] as const))('%s has a law, a source and a remedy', (_, rule) => {
-    for (const sentence of [rule.law, rule.fix]) expect(sentence).toMatch(/^[^a-z\s].*\.$/s)
-    expect(rule.source).toMatch(
-      /^(?:Authoring format|Policies|Bundles|Decisions|Reliability|Security|HTTP API|Lint rules|JSON Schema|YAML 1\.2)\b/,
-    )
-  })
+  test.each(rules.map((rule) => [rule.name, rule] as const))(
+    '%s has a law and a remedy, and cites what a user can read',
+    (_, rule) => {
+      for (const sentence of [rule.law, rule.fix, ...(rule.reason === undefined ? [] : [rule.reason])])
+        expect(sentence).toMatch(/^[^a-z\s].*\.$/s)
+      // Rules of conditions still name the section of the policy language.
+      const policySource = rule.name.startsWith('policy/') ? '|Policies' : ''
+      expect(rule.source ?? 'HTTP API').toMatch(
+        new RegExp(`^(?:Authoring format|HTTP API|JSON Schema|YAML 1\\.2${policySource})\\b`),
+      )
+    },
+  )
 })
 
 describe.each(rules.map((rule) => [rule.name, rule] as const))('%s', (name, { severity }) => {

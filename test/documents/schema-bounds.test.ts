@@ -133,6 +133,6 @@ test.each<[JsonObject, string | undefined]>([
   [{ properties: { minimum: { maximum: 3 }, maximum: { minimum: 4 } } }, undefined],
 ])('%j', (schema, bounds) => {
   expect(found(property(schema))).toEqual(
-    bounds === undefined ? [] : [`tool.yaml schema/empty-range Nothing fits: ${bounds}.`],
+    bounds === undefined ? [] : [`tool.yaml schema/empty-range No value fits: ${bounds}.`],
   )
 })

@@ -21,20 +21,20 @@ const shape = (text: string): string[] =>
     ({ rule, range, message }) => `${rule} [${text.slice(range.start.offset, range.end.offset)}] ${message}`,
   )
 
-describe('each fault is told once', () => {
+describe('each fault is reported once', () => {
   test.each<[string, string, string[]]>([
     ['a document without faults', agent(''), []],
     [
       'an unknown key with a near one',
       agent('  tool: []\n'),
-      ['doc/unknown-key [tool] `tool` is no key of spec. Did you mean `tools`?'],
+      ['doc/unknown-key [tool] `tool` is not a key of spec. Did you mean `tools`?'],
     ],
     [
       'a slip that leaves a required key out',
       agent('  instruction: {text: t}\n').replace('  instructions: {text: t}\n', ''),
-      ['doc/unknown-key [instruction] `instruction` is no key of spec. Did you mean `instructions`?'],
+      ['doc/unknown-key [instruction] `instruction` is not a key of spec. Did you mean `instructions`?'],
     ],
-    ['a key that is nowhere', agent('  banana: 1\n'), ['doc/unknown-key [banana] `banana` is no key of spec.']],
+    ['a key that is nowhere', agent('  banana: 1\n'), ['doc/unknown-key [banana] `banana` is not a key of spec.']],
     [
       'output inside spec',
       agent('  output: {format: json}\n'),
@@ -77,7 +77,7 @@ describe('each fault is told once', () => {
     [
       'what other formats call the system prompt',
       agent('  prompt: Help.\n').replace('  instructions: {text: t}\n', ''),
-      ['doc/unknown-key [prompt] `prompt` is no key of spec.'],
+      ['doc/unknown-key [prompt] `prompt` is not a key of spec.'],
     ],
     [
       'a tool that is named as elsewhere',
@@ -88,8 +88,8 @@ describe('each fault is told once', () => {
       'two keys that nobody knows, where two are missing',
       agent('').replace('metadata: {name: desk, namespace: acme', 'metadata: {zzz: desk, yyy: acme'),
       [
-        'doc/unknown-key [zzz] `zzz` is no key of metadata, which needs `name` and `namespace`.',
-        'doc/unknown-key [yyy] `yyy` is no key of metadata.',
+        'doc/unknown-key [zzz] `zzz` is not a key of metadata, which needs `name` and `namespace`.',
+        'doc/unknown-key [yyy] `yyy` is not a key of metadata.',
       ],
     ],
     [
@@ -154,7 +154,7 @@ describe('each fault is told once', () => {
     [
       'an attachment that is a number',
       agent('  default_policies: [1]\n'),
-      ['doc/unquoted-scalar [1] spec.default_policies[0] must be a text, but 1 without quotes is a number.'],
+      ['doc/unquoted-scalar [1] spec.default_policies[0] must be a string, but 1 without quotes is a number.'],
     ],
     [
       'an attachment without ref',
@@ -164,17 +164,17 @@ describe('each fault is told once', () => {
     [
       'a fraction where a whole number is wanted',
       agent('  limits: {max_tokens_per_run: 1.5}\n'),
-      ['doc/schema [1.5] spec.limits.max_tokens_per_run must be a whole number, but is a number.'],
+      ['doc/schema [1.5] spec.limits.max_tokens_per_run must be an integer, but is a number.'],
     ],
     [
       'a label that is a number',
       agent('').replace('"1.0.0"}', '"1.0.0", labels: {tier: 1}}'),
-      ['doc/unquoted-scalar [1] metadata.labels.tier must be a text, but 1 without quotes is a number.'],
+      ['doc/unquoted-scalar [1] metadata.labels.tier must be a string, but 1 without quotes is a number.'],
     ],
     [
       'a version that is a number',
       agent('').replace('"1.0.0"', '1.10'),
-      ['doc/unquoted-scalar [1.10] metadata.version must be a text, but 1.10 without quotes is a number (1.1).'],
+      ['doc/unquoted-scalar [1.10] metadata.version must be a string, but 1.10 without quotes is a number (1.1).'],
     ],
     [
       'a secret name with a capital',
@@ -206,8 +206,8 @@ describe('each fault is told once', () => {
       'several faults',
       policy('  scop: x\n  decision: {type: deny, reason: 5}\n'),
       [
-        'doc/unknown-key [scop] `scop` is no key of spec. Did you mean `scope`?',
-        'doc/unquoted-scalar [5] spec.decision.reason must be a text, but 5 without quotes is a number.',
+        'doc/unknown-key [scop] `scop` is not a key of spec. Did you mean `scope`?',
+        'doc/unquoted-scalar [5] spec.decision.reason must be a string, but 5 without quotes is a number.',
       ],
     ],
     [
@@ -224,14 +224,14 @@ describe('each fault is told once', () => {
       'an apiVersion whose key is a slip, without a kind',
       'apiversion: svc/v1\nmetadata: {name: a}\n',
       [
-        'doc/unknown-key [apiversion] `apiversion` is no key of the top level. Did you mean `apiVersion`?',
+        'doc/unknown-key [apiversion] `apiversion` is not a key of the top level. Did you mean `apiVersion`?',
         'doc/kind-unknown [apiversion] `kind` is missing: Agent, Tool, Policy or Bundle.',
       ],
     ],
     [
       'an unknown kind whose key is a slip',
       'apiVersion: svc/v1\nKind: Workflow\n',
-      ['doc/unknown-key [Kind] `Kind` is no key of the top level. Did you mean `kind`?'],
+      ['doc/unknown-key [Kind] `Kind` is not a key of the top level. Did you mean `kind`?'],
     ],
     [
       'a kind in the wrong case',
@@ -285,20 +285,20 @@ describe('what was meant is said, and written where that is certain', () => {
       'a number in quotes',
       agent('  limits: {max_tokens_per_run: "500"}\n'),
       [
-        '["500"] spec.limits.max_tokens_per_run must be a whole number, but is a text. Write 500 without quotes.',
+        '["500"] spec.limits.max_tokens_per_run must be an integer, but is a string. Write 500 without quotes.',
         '  limits: {max_tokens_per_run: 500}',
       ],
     ],
     [
       'a fraction in quotes where a whole number is wanted',
       agent('  limits: {max_tokens_per_run: "0.5"}\n'),
-      ['["0.5"] spec.limits.max_tokens_per_run must be a whole number, but is a text. '],
+      ['["0.5"] spec.limits.max_tokens_per_run must be an integer, but is a string. '],
     ],
     [
       'a truth value in quotes',
       policy('  decision: {type: deny, comprehension_required: "true"}\n'),
       [
-        '["true"] spec.decision.comprehension_required must be a truth value, but is a text. Write true without quotes.',
+        '["true"] spec.decision.comprehension_required must be a boolean, but is a string. Write true without quotes.',
         '  decision: {type: deny, comprehension_required: true}',
       ],
     ],
@@ -306,7 +306,7 @@ describe('what was meant is said, and written where that is certain', () => {
       'one text where a list is wanted',
       agent('  default_policies: pay.limit\n'),
       [
-        '[pay.limit] spec.default_policies must be a list, but is a text. Write it as the only item of a list.',
+        '[pay.limit] spec.default_policies must be a list, but is a string. Write it as the only item of a list.',
         '  default_policies: [pay.limit]',
       ],
     ],
@@ -314,14 +314,14 @@ describe('what was meant is said, and written where that is certain', () => {
       'a list of one text where a text is wanted',
       policy('  scope: [tool:pay.refund]\n'),
       [
-        '[scope] spec.scope must be a text, but is a list. Write the text without brackets.',
+        '[scope] spec.scope must be a string, but is a list. Write the text without brackets.',
         '  scope: tool:pay.refund',
       ],
     ],
     [
       'a list of several texts where one is wanted',
       policy('  scope: [tool:pay.refund, tool:pay.wire]\n'),
-      ['[scope] spec.scope must be a text, but is a list. '],
+      ['[scope] spec.scope must be a string, but is a list. '],
     ],
     [
       'tools by name',
@@ -334,13 +334,13 @@ describe('what was meant is said, and written where that is certain', () => {
       'a model as a text',
       agent('  model: large\n'),
       [
-        '[large] spec.model must be a mapping, but is a text. Its keys are `provider`, `name`, `base_url`, `secret`, `parameters`, `reasoning` and `provider_options`.',
+        '[large] spec.model must be a mapping, but is a string. Its keys are `provider`, `name`, `base_url`, `secret`, `parameters`, `reasoning` and `provider_options`.',
       ],
     ],
     [
       'a decision as a word',
       policy('  decision: deny\n'),
-      ['[deny] spec.decision must be a mapping, but is a text. Write it under `type`.', '  decision: { type: deny }'],
+      ['[deny] spec.decision must be a mapping, but is a string. Write it under `type`.', '  decision: { type: deny }'],
     ],
     [
       'conditions as a list',
@@ -356,7 +356,7 @@ describe('what was meant is said, and written where that is certain', () => {
       'the cap of an answer as elsewhere',
       agent('  model: {provider: scripted, name: s, parameters: {max_tokens: 5}}\n'),
       [
-        '[max_tokens] `max_tokens` is no key of spec.model.parameters. Write max_output_tokens.',
+        '[max_tokens] `max_tokens` is not a key of spec.model.parameters. Write max_output_tokens.',
         '  model: {provider: scripted, name: s, parameters: {max_output_tokens: 5}}',
       ],
     ],
@@ -364,7 +364,7 @@ describe('what was meant is said, and written where that is certain', () => {
       'the time of a decision as elsewhere',
       policy('  decision: {type: require_approval, timeout: {minutes: 5, default: deny}}\n'),
       [
-        '[minutes] `minutes` is no key of spec.decision.timeout. Write after_minutes.',
+        '[minutes] `minutes` is not a key of spec.decision.timeout. Write after_minutes.',
         '  decision: {type: require_approval, timeout: {after_minutes: 5, default: deny}}',
       ],
     ],
@@ -372,32 +372,32 @@ describe('what was meant is said, and written where that is certain', () => {
       'the arguments of a tool as elsewhere',
       tool('{parameters: {type: object}}'),
       [
-        '[parameters] `parameters` is no key of spec. The arguments are described by `input_schema`: `{ inline: … }`, or a file: `{ ref: schemas/NAME.json }`.',
+        '[parameters] `parameters` is not a key of spec. The arguments are described by `input_schema`: `{ inline: … }`, or a file: `{ ref: schemas/NAME.json }`.',
       ],
     ],
     [
       'where a tool runs',
       tool('{url: "https://x"}'),
       [
-        '[url] `url` is no key of spec. A tool contract does not say where the tool runs: that stands in svc.config.yaml under `tools`, or in `mcp` of the binding.',
+        '[url] `url` is not a key of spec. A tool contract does not say where the tool runs: that stands in svc.config.yaml under `tools`, or in `mcp` of the binding.',
       ],
     ],
     [
       'annotations of a Tool',
       tool('{}').replace('version:', 'annotations: {a: b}, version:'),
-      ['[annotations] `annotations` is no key of metadata. Only an Agent has it; `labels` describe every document.'],
+      ['[annotations] `annotations` is not a key of metadata. Only an Agent has it; `labels` describe every document.'],
     ],
     [
       'the members of a bundle',
       bundle('{agents: [a.yaml]}'),
       [
-        '[agents] `agents` is no key of spec. A bundle is the directory of its document; only the root Agent is named: `root: agents/NAME.yaml`.',
+        '[agents] `agents` is not a key of spec. A bundle is the directory of its document; only the root Agent is named: `root: agents/NAME.yaml`.',
       ],
     ],
     [
       'the root of a bundle as elsewhere',
       bundle('{entrypoint: a.yaml}'),
-      ['[entrypoint] `entrypoint` is no key of spec. Write root.', 'spec: {root: a.yaml}'],
+      ['[entrypoint] `entrypoint` is not a key of spec. Write root.', 'spec: {root: a.yaml}'],
     ],
     [
       'a text that begins with what YAML keeps for itself',

@@ -62,7 +62,7 @@ describe('a directory', () => {
     expect((await loadWorkspace(root)).documents.map(({ path }) => path)).toEqual(['kept/draft-not.yaml', 'new/t.yaml'])
   })
 
-  test('does not follow symbolic links, and tells of those in a bundle', async () => {
+  test('does not follow symbolic links, and reports those in a bundle', async () => {
     write({
       'bundle/bundle.yaml': 'kind: Bundle\n',
       'bundle/agent.yaml': 'kind: Agent\nspec:\n  instructions: {ref: prompts/system.md}\n',

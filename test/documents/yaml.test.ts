@@ -177,7 +177,7 @@ test('several documents of a file are read in order', () => {
   expect(read('a: 1\n---\nb: 2\n').roots.map(({ value }) => value)).toEqual([{ a: 1 }, { b: 2 }])
 })
 
-test('a key that is written twice is told with both places, and the first stays', () => {
+test('a key that is written twice is reported with both places, and the first stays', () => {
   const { roots, findings } = read('a: 1\nb: 2\na: 3\n')
   expect(roots[0]?.value).toEqual({ a: 1, b: 2 })
   expect(findings).toEqual([

@@ -357,7 +357,7 @@ ${label('read', 'svc/data: private')}${label('fetch', 'svc/content: untrusted')}
   const gate = actions.filter(({ diagnostics }) => diagnostics?.[0]?.code === 'security/lethal-trifecta')
   expect(gate).toMatchObject([
     {
-      title: 'Write policies/tainted-send.yaml, which asks a person once strangers have been read',
+      title: 'Write policies/tainted-send.yaml, which requires an approval after untrusted content was read',
       isPreferred: false,
       edit: {
         documentChanges: [

@@ -6,7 +6,7 @@ import {
   type ModelProvider,
   type ModelProviders,
 } from '../../src/providers/provider.ts'
-import { createTape, printExchange, readExchanges, type RecordedExchange } from '../../src/spec/cassette.ts'
+import { createReplay, printExchange, readExchanges, type RecordedExchange } from '../../src/spec/cassette.ts'
 import { complete, requestWith, user } from './request.ts'
 
 const AGENT = { id: 'acme.a', secrets: {} }
@@ -42,7 +42,7 @@ async function recorded(providers: ModelProviders, requests: readonly ReturnType
 }
 
 const play = (exchanges: readonly RecordedExchange[]): ModelProvider =>
-  withModelCassette(models(), { replay: createTape(exchanges) }).choose(AGENT, { provider: 'openai', name: 'm' })
+  withModelCassette(models(), { replay: createReplay(exchanges) }).choose(AGENT, { provider: 'openai', name: 'm' })
 
 test('what was recorded is played without asking any model', async () => {
   const exchanges = await recorded(models(says('Hello.')), [requestWith()])
@@ -102,5 +102,5 @@ test.each([
   ['no JSON', 'hello'],
   ['no exchange', '{"kind":"model"}'],
 ])('a recording with a line that is %s is refused by its number', (_, line) => {
-  expect(() => readExchanges(`\n${line}\n`)).toThrow('Line 2 of the recording is no recorded exchange.')
+  expect(() => readExchanges(`\n${line}\n`)).toThrow('Line 2 of the recording is not a recorded exchange.')
 })

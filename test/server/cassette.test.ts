@@ -1,7 +1,7 @@
 /** A whole run recorded on one server and played on another, whose model and tools are not asked. */
 import { expect, test } from 'vitest'
 import { openServer, type ServerOptions } from '../../src/server/open.ts'
-import { createTape, printExchange, readExchanges } from '../../src/spec/cassette.ts'
+import { createReplay, printExchange, readExchanges } from '../../src/spec/cassette.ts'
 import type { Conversation, RunStatusBody } from '../../src/spec/api.ts'
 import { caller, closing, options, publishDesk, taskOf } from './running.ts'
 
@@ -29,7 +29,7 @@ test('a run is played from its recording, ids and approvals of its own included'
   expect(readExchanges(lines.join('')).map(({ kind }) => kind)).toEqual(['model', 'tool', 'model', 'tool', 'model'])
 
   const config = { tools: { 'acme.*': { mock: [{ result: { never: 'asked' } }] } } }
-  const replay = createTape(readExchanges(lines.join('')))
+  const replay = createReplay(readExchanges(lines.join('')))
   const played = await refund({ config, cassette: { replay } })
   expect(played).toMatchObject({ status: 'Completed', output: { refunded: 180 } })
   expect(played.runId).not.toBe(recorded.runId)

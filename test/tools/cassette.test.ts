@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTape, type RecordedExchange } from '../../src/spec/cassette.ts'
+import { createReplay, type RecordedExchange } from '../../src/spec/cassette.ts'
 import type { BoundTool, AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { withToolCassette } from '../../src/tools/cassette.ts'
 import type { ToolInvocation, ToolOutcome, Toolbox } from '../../src/tools/tool.ts'
@@ -40,7 +40,7 @@ test('a recorded tool is played without being called, and its schema is the one 
   await recording.describe(agent, tool, signal)
   expect(invoked).toEqual([{ amount: 5 }])
 
-  const replay = createTape(tape)
+  const replay = createReplay(tape)
   const playing = withToolCassette({ ...real(invoked), describe: () => Promise.resolve(undefined) }, { replay })
   expect(await playing.route(agent, tool)!.invoke(call({ amount: 5 }), signal)).toEqual(paid)
   expect(await playing.describe(agent, tool, signal)).toEqual({ description: 'Pays.', schema: { type: 'object' } })
@@ -52,7 +52,7 @@ test('a call that was not recorded is not made, and says what differs', async ()
   const tape: RecordedExchange[] = []
   const recording = withToolCassette(real(invoked), { record: (exchange) => void tape.push(exchange) })
   await recording.route(agent, tool)!.invoke(call({ amount: 5 }), signal)
-  const playing = withToolCassette(real(invoked), { replay: createTape(tape) })
+  const playing = withToolCassette(real(invoked), { replay: createReplay(tape) })
   expect(await playing.route(agent, tool)!.invoke(call({ amount: 6 }), signal)).toEqual({
     at: 'not_sent',
     code: 'refused',

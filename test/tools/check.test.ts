@@ -83,7 +83,7 @@ test('two schemas may carry the same $id', () => {
   expect(checkValue({ $id: 'https://acme.example/a', type: 'number' }, 1)).toEqual([])
 })
 
-test('no more than 20 places are told', () => {
+test('no more than 20 places are reported', () => {
   expect(
     checkValue(
       { items: { type: 'string' } },

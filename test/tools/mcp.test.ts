@@ -84,7 +84,7 @@ describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s
     })
   })
 
-  test('is told the key of the call', async () => {
+  test('gets the key of the call', async () => {
     await call()
     const sent = fake.requests.find((each) => each.rpc === 'tools/call')
     expect(sent?.headers['idempotency-key']).toBe('svc:run-1:2:0')

@@ -19,7 +19,7 @@ const HELP = '  r rerun the last run · a answer the next task · l lint · h he
 export interface HotkeyContext {
   readonly call: CommandContext
   readonly project: Project
-  /** Absolute path of what is served. */
+  /** Absolute path of the served documents. */
   readonly path: string
   readonly operator: OperatorClient
 }

@@ -52,5 +52,5 @@ export async function openUserFile(path: string, named: string): Promise<File> {
   } catch (error) {
     throw fileFailure(error, { path: named, doing: 'read' }) ?? error
   }
-  throw fail('file_unusable', { path: named, doing: 'read', why: 'it is no regular file' })
+  throw fail('file_unusable', { path: named, doing: 'read', why: 'it is not a regular file' })
 }

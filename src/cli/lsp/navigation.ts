@@ -29,7 +29,7 @@ export function serveNavigation(
   homeOf: (uri: string) => TextHome | undefined,
   folders: () => Iterable<LspFolder>,
 ): void {
-  /** Answers from the texts as they are now; undefined where there is nothing to ask. */
+  /** Answers from the texts as they are now; undefined for a text without a project. */
   const atPosition = async <T>(
     { textDocument: { uri }, position }: TextDocumentPositionParams,
     answer: (workspace: Workspace, home: TextHome, offset: number) => T,
@@ -101,7 +101,7 @@ const toSymbol = ({ name, detail, kind, range, selection, children }: OutlineSym
   children: children.map(toSymbol),
 })
 
-/** Class, Function, Interface and Package for documents; Function, Class, Interface, Key and Module for what is in them. */
+/** Class, Function, Interface and Package for documents; Function, Class, Interface, Key and Module for their parts. */
 const SYMBOL_KIND = {
   Agent: 5,
   Tool: 12,

@@ -58,7 +58,7 @@ export function requireDocumentPaths(cwd: string, paths: readonly string[]): voi
         ? 'there is no such file'
         : isLink
           ? 'it is a symbolic link, and none is followed'
-          : 'it is no regular file; `-` is standard input'
+          : 'it is not a regular file; `-` is standard input'
     const near = own ? undefined : nearestWord(basename(whole), listNamesIfAny(dirname(whole)))
     const fix = near === undefined ? EVERYTHING : `Did you mean ${near}?`
     throw fail('no_documents', { where: path, why }, { fix })

@@ -30,7 +30,7 @@ export async function configIn(text: string, file: string): Promise<ProjectConfi
   throw fail('config_invalid', {
     what: first
       ? `${file}:${first.range.start.line}:${first.range.start.column}: ${first.message}`
-      : `${file} is no project file.`,
+      : `${file} is not a project file.`,
   })
 }
 

@@ -1,4 +1,4 @@
-/** `metadata.version` raised in the text of documents; everything else in the file stays as it is written. */
+/** Raises `metadata.version` in the text of documents and keeps everything else. */
 import { inc } from 'semver'
 import { fail } from '../../base/failure.ts'
 import type { Document } from '../../documents/text/document.ts'
@@ -39,7 +39,7 @@ function raise(text: string, documents: readonly Document[], release: ReleaseSte
     const written = text.slice(span.start.offset, span.end.offset)
     return [{ start: span.start.offset, end: span.end.offset, text: written.replace(version, next) }]
   })
-  // From the end, so that the places of the others stay true.
+  // From the end, so that earlier offsets stay valid.
   return edits
     .sort((a, b) => b.start - a.start)
     .reduce((changed, edit) => changed.slice(0, edit.start) + edit.text + changed.slice(edit.end), text)

@@ -1,4 +1,4 @@
-/** What changed from one version to another, as it is printed. */
+/** Formats the changes between two versions. */
 import type { VersionChange, VersionDifference } from '../../compile/diff/change.ts'
 import type { FileChange } from '../../compile/diff/files.ts'
 import { safeText } from '../../terminal/text.ts'

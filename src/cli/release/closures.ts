@@ -1,4 +1,4 @@
-/** Agent versions with all that they pin, from documents or from where they were published. */
+/** Closures of agents, built from documents or fetched from the registry. */
 import { resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { BundleContents } from '../../compile/package/contents.ts'

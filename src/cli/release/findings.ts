@@ -16,7 +16,7 @@ export function printFindings(
   out.message(reportText(reported, { workspace, color: mode.color.stderr > 0 }).trimEnd())
 }
 
-/** @param shown context of an earlier `tellFindings`, so that the failure does not repeat what was printed */
+/** @param shown context of an earlier `printFindings`, so that the failure does not repeat what was printed */
 export function documentsFailure(findings: readonly Diagnostic[], shown?: Pick<CommandContext, 'mode'>): Failure {
   const errors = findings.filter(({ severity }) => severity === 'error')
   const files = new Set(errors.map(({ path }) => path)).size

@@ -1,4 +1,4 @@
-/** `svc.lock` of what was built. Source: bundles, section 3. */
+/** Writes and checks `svc.lock` of a build. Source: bundles, section 3. */
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fail } from '../../base/failure.ts'
@@ -26,7 +26,7 @@ export async function saveLock(built: BundleBuild, lock: LockFile): Promise<void
 }
 
 /**
- * Checks that the lock is what the documents compile to.
+ * Checks that the lock matches the compiled documents.
  * @param built without errors
  * @param cwd directory that the printed path is relative to
  * @throws Failure `compile/drift`, with each member that differs

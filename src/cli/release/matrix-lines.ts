@@ -1,4 +1,4 @@
-/** What an agent may do, as `svc compile --matrix` and the plan of a first publication show it. */
+/** The authority of an agent as text, for `svc compile --matrix` and the plan of a first publication. */
 import type { MatrixRow } from '../../compile/view/matrix.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { drawTable, type TableColumn } from '../../terminal/table.ts'

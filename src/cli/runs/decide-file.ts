@@ -41,7 +41,7 @@ function readRules(text: string, path: string): readonly DecisionRule[] {
   const root = reading?.roots[0]
   const rules = root?.value
   if (!source || !root || !Array.isArray(rules) || !rules.every(isJsonObject))
-    throw fail('usage', { what: `${path} is no list of decisions.` })
+    throw fail('usage', { what: `${path} is not a list of decisions.` })
   // Checked like `decide` of a scenario; since the places are those of a made-up document, entries are named by position.
   const [wrong] = rules.flatMap((rule, at) => problemsOf(rule).map((message) => `${path}: entry ${at + 1}: ${message}`))
   if (wrong !== undefined) throw fail('usage', { what: wrong })

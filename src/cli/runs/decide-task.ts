@@ -232,7 +232,7 @@ export function valueOf(kind: string, options: ShownTask['options'], typed: stri
 function readNumber(typed: string): number {
   const value = Number(typed)
   if (typed.trim() === '' || !Number.isFinite(value))
-    throw fail('usage', { what: `"${typed}" is no number; use a point as decimal mark.` })
+    throw fail('usage', { what: `"${typed}" is not a number; use a point as decimal mark.` })
   if (!isExactNumber(typed.trim())) throw fail('usage', { what: `The number ${typed.trim()} cannot be kept exactly.` })
   return value
 }

@@ -180,7 +180,7 @@ function createDrawing(
     if (show === 'none' || event.kind !== 'step' || !event.data.step) return
     const { type } = event.data.step
     if (show === 'text' && type !== 'Reasoning') return
-    // The approval card, drawn next, says more.
+    // The approval card, drawn next, shows the details.
     if (type === 'UserTaskReq' && onTask === 'prompt') return
     if (isShownAtStart(type) === (event.subject === 'engine.step.started'))
       screen.lines(...timeline.add(event.data.step))

@@ -1,23 +1,23 @@
-/** Events passed on to an address of the person who watches, for work on webhooks. Source: command line, `svc stream`. */
+/** Posts events to an address, for developing webhooks. Source: command line, `svc stream`. */
 import { setTimeout as after } from 'node:timers/promises'
 import { fail } from '../../base/failure.ts'
 import type { StreamEvent } from '../../client/index.ts'
 import type { CommandContext } from '../shell/command.ts'
 
-/** Pauses before an event is sent again. */
+/** Delays between attempts. */
 const RETRY_AFTER_MS = [200, 1000, 5000]
 
 /**
- * Sends one event, again where the other side is away or has trouble; says how each went. An event that is not taken after
- * all is told and left out: the stream goes on.
- * @throws Failure `usage` for what is no HTTP address
+ * Posts one event, with retries if the address is unreachable or fails, and reports the result. An event that fails every time is
+ * reported and skipped.
+ * @throws Failure `usage` unless it is an HTTP address
  */
 export function createForward(call: CommandContext, address: string): (event: StreamEvent) => Promise<void> {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
     throw fail(
       'usage',
-      { what: `"${address}" is no address to forward to.` },
+      { what: `"${address}" is not an http or https address.` },
       { fix: 'For example http://127.0.0.1:3000/hooks' },
     )
   const { io, out, signal } = call
@@ -51,7 +51,7 @@ async function post(
     return response.status
   } catch (error) {
     signal.throwIfAborted()
-    // Refused and broken connections are what retries are for.
+    // Retries refused and broken connections.
     if (error instanceof TypeError) return undefined
     throw error
   }

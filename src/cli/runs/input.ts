@@ -48,7 +48,7 @@ async function readPair(
   if (!match)
     throw fail(
       'usage',
-      { what: `"${pair}" is no input.` },
+      { what: `"${pair}" is not an input.` },
       { fix: 'Write key=text, key:=json, key@file or key=<file.' },
     )
   const [, name, operator, text] = match as unknown as [string, string, string, string]
@@ -66,7 +66,7 @@ async function readObject(file: string, sources: Sources): Promise<JsonObject> {
     file === '-' ? await sources.io.stdin.text() : await readText(file, sources),
     `The input in ${file}`,
   )
-  if (!isJsonObject(value)) throw fail('usage', { what: `The input in ${file} is no object.` })
+  if (!isJsonObject(value)) throw fail('usage', { what: `The input in ${file} is not an object.` })
   return value
 }
 

@@ -79,7 +79,7 @@ export const exitOfStatus = (status: string): number =>
   status === 'Completed' ? 0 : isTerminal(status) ? 1 : isWaiting(status) ? 3 : 0
 
 /**
- * After Ctrl-C while following: says that the run continues and how to return. Throws any other error again.
+ * After Ctrl-C while following, prints that the run continues and how to return. Throws any other error again.
  * @param error of the aborted request, or `Interrupted` from a prompt, where raw mode sends no signal
  */
 export function printInterrupted(call: CommandContext, runId: string, error: unknown): number {

@@ -1,4 +1,4 @@
-/** What stopped a call, policy by policy, with the values that were seen. */
+/** Explains what stopped a call: each policy with the compared values. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { TaskRequest } from '../../spec/task.ts'
 import type { Canvas } from '../../terminal/screen.ts'
@@ -10,7 +10,7 @@ export const explainTask = (canvas: Canvas, { policies = [] }: TaskRequest): str
     policies.map((policy) => ({ ...policy })),
   )
 
-/** A line for each policy that was considered: fired ones are marked, the others say why they did not matter. */
+/** A line for each evaluated policy: fired ones are marked, others have the reason why they had no effect. */
 export function explainPolicies({ theme, width }: Canvas, policies: readonly JsonValue[]): string[] {
   const known = policies.filter(isJsonObject)
   if (known.length === 0) return ['  no policy concerns this call; the side-effect class decides']
@@ -27,7 +27,7 @@ export function explainPolicies({ theme, width }: Canvas, policies: readonly Jso
     const place = safeText(textOf(policy, 'source'))
     const whole = `${head}  ${because}${place && `   ${place}`}`
     if (widthOf(whole) + 4 <= width) return [`  ${mark} ${head}  ${because}${place && `   ${theme.dim(place)}`}`]
-    // Too narrow for one line: the condition and its place stand below.
+    // On a narrow terminal, condition and place go to the next line.
     return [`  ${mark} ${head.trimEnd()}`, `      ${because}`, ...(place ? [`      ${theme.dim(place)}`] : [])]
   })
 }

@@ -1,4 +1,4 @@
-/** Replaces tools with doubles that return what the scenario says. Source: command line, 4. */
+/** Replaces tools with doubles that return results of the scenario. Source: command line, 4. */
 import { parseDuration } from '../../base/duration.ts'
 import type { BoundTool } from '../../spec/snapshot.ts'
 import { returnedOutcome } from '../../tools/outcome.ts'

@@ -5,7 +5,7 @@ import type { Project } from '../project/project.ts'
 import type { ScenarioServer } from './scenario-server.ts'
 
 /**
- * Registers the files that the input refers to as uploaded. They have no bytes: the double of `svc.read_file` says what a run
+ * Registers the files that the input refers to as uploaded. They have no bytes: the double of `svc.read_file` defines what a run
  * reads.
  */
 export async function fakeFiles(

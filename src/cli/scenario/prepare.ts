@@ -8,7 +8,7 @@ import type { JsonValue } from '../../base/json.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
 import { turnProblem } from '../../compile/stages/inline.ts'
 import { readValues } from '../../documents/workspace/read.ts'
-import { createTape, printExchange, readExchanges, type Cassette } from '../../spec/cassette.ts'
+import { createReplay, printExchange, readExchanges, type Cassette } from '../../spec/cassette.ts'
 import { digestOfSnapshot, type CompiledBundle, type ScriptTurn, type AgentSnapshot } from '../../spec/snapshot.ts'
 import { pathOfAgent } from '../project/agent-path.ts'
 import { buildBundle } from '../release/build.ts'
@@ -169,7 +169,7 @@ async function openCassette(path: string | undefined, record: boolean): Promise<
   }
   const text = existsSync(path) ? readBoundedText(path) : undefined
   if (text === undefined) throw fail('not_found', { what: `recording ${path}` }, { fix: 'Add --record to make it.' })
-  return { replay: createTape(readExchanges(text)) }
+  return { replay: createReplay(readExchanges(text)) }
 }
 
 async function readScript(path: string): Promise<readonly ScriptTurn[]> {

@@ -22,14 +22,18 @@ export const operateCommands: readonly CommandSpec[] = [
     plane: 'operator',
     summary: 'what the server and its runs did, oldest first',
     options: [
-      { flags: '-f, --follow', say: 'go on with what comes' },
+      { flags: '-f, --follow', say: 'keep running and show new entries' },
       { flags: '--run <run>', say: 'of this run' },
       ...listFilters,
-      { flags: '--level <level>', say: 'this and worse; info by default', choices: ['debug', 'info', 'warn', 'error'] },
+      {
+        flags: '--level <level>',
+        say: 'this level and above; info by default',
+        choices: ['debug', 'info', 'warn', 'error'],
+      },
       { flags: '--since <time>', say: '10m, 2026-11-20 or RFC 3339' },
       { flags: '--grep <pattern>', say: 'lines of JSON that match this RE2 pattern' },
-      { flags: '--http', say: 'requests instead' },
-      { flags: '--status-code <codes>', say: 'requests answered so: 404, or 4xx' },
+      { flags: '--http', say: 'show requests instead' },
+      { flags: '--status-code <codes>', say: 'requests with this status: 404, or 4xx' },
       { flags: '--path <glob>', say: 'requests for this path; * is any text' },
     ],
     examples: ['svc logs --http --status-code 4xx --since 10m', 'svc logs -f --run @last --level warn'],
@@ -41,12 +45,12 @@ export const operateCommands: readonly CommandSpec[] = [
     path: 'secrets check',
     group: 'Operate',
     plane: 'offline',
-    summary: 'which secrets agents need, and whether each is there',
+    summary: 'which secrets agents need, and whether each is set',
     arguments: [{ name: '[agent]', say: 'of this agent only' }],
     options: [{ flags: '--verify', say: 'ask each provider whether it knows the key; costs nothing' }],
     examples: ['svc secrets check', 'svc secrets check acme.refund-desk --json'],
     ...printsDocument(secretsAnswer),
-    exits: { 1: 'one that is needed is missing, empty or refused', 5: 'no such agent' },
+    exits: { 1: 'a required secret is missing, empty or refused', 5: 'no such agent' },
     load: async () => (await import('../commands/operate/secrets.ts')).secretsCheck,
   },
   {
@@ -95,7 +99,7 @@ export const operateCommands: readonly CommandSpec[] = [
     path: 'api',
     group: 'Operate',
     plane: 'client',
-    summary: 'one request to the API, and its answer as it came',
+    summary: 'send one request to the API and print the response',
     arguments: [
       { name: '<method>', say: 'GET, POST, …', choices: ['GET', 'POST', 'HEAD'] },
       { name: '<path>', say: 'from /v1/ on' },
@@ -104,7 +108,7 @@ export const operateCommands: readonly CommandSpec[] = [
     options: [
       { flags: '-i, --include', say: 'status and headers too' },
       { flags: '--input <file>', say: 'the body; - reads standard input' },
-      { flags: '--paginate', say: 'follow skip and take, answer all items at once' },
+      { flags: '--paginate', say: 'request all pages and print all items' },
     ],
     examples: [
       'svc api GET /v1/healthz',
@@ -118,8 +122,8 @@ export const operateCommands: readonly CommandSpec[] = [
     path: 'config list',
     group: 'Operate',
     plane: 'offline',
-    summary: 'what applies here, from flags, environment and files',
-    options: [{ flags: '--origin', say: 'and who says so' }],
+    summary: 'settings in effect, from flags, environment and files',
+    options: [{ flags: '--origin', say: 'show where each value comes from' }],
     examples: ['svc config list --origin', 'svc config list --json'],
     ...printsDocument(settingsAnswer),
     load: async () => (await import('../commands/operate/config.ts')).configList,
@@ -139,7 +143,7 @@ export const operateCommands: readonly CommandSpec[] = [
     path: 'config set',
     group: 'Operate',
     plane: 'offline',
-    summary: 'write one setting; comments stay',
+    summary: 'write one setting; comments are kept',
     arguments: [
       { name: '<key>', say: 'dev.port; a key with dots is quoted: tools."acme.refunds".timeout' },
       { name: '<value>', say: 'YAML in one line: 4320, true, [agents/**]' },
@@ -167,7 +171,7 @@ export const operateCommands: readonly CommandSpec[] = [
     summary: 'print the OpenAPI 3.1 document of the HTTP interface',
     options: [
       { flags: '--format <format>', say: 'json by default', choices: ['json', 'yaml'] },
-      { flags: '-o, --output <file>', say: 'write it there' },
+      { flags: '-o, --output <file>', say: 'write to this file' },
     ],
     examples: ['svc openapi', 'svc openapi --format yaml -o openapi.yaml'],
     load: async () => (await import('../commands/operate/openapi.ts')).openapi,
@@ -176,7 +180,7 @@ export const operateCommands: readonly CommandSpec[] = [
     path: 'help',
     group: 'Operate',
     plane: 'offline',
-    summary: 'tell a command or a topic',
+    summary: 'explain a command or a topic',
     arguments: [
       {
         name: '[words...]',

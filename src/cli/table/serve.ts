@@ -16,7 +16,7 @@ const listening: readonly OptionSpec[] = [
   { flags: '--port <n>', say: 'port of the API, 0 for a free one; uploads take the next' },
   { flags: '--host <address>', say: 'address to listen on; 127.0.0.1 by default' },
   { flags: '--allow-remote', say: 'permit an address that other machines reach' },
-  { flags: '--offline', say: 'every model becomes auto, but scripted ones' },
+  { flags: '--offline', say: 'replace every model by auto, except scripted ones' },
 ]
 
 export const serveCommands: readonly CommandSpec[] = [
@@ -29,11 +29,11 @@ export const serveCommands: readonly CommandSpec[] = [
     options: [
       ...listening,
       { flags: '--no-watch', say: 'publish once' },
-      { flags: '--ephemeral', say: 'forget everything at the end' },
+      { flags: '--ephemeral', say: 'keep nothing after the end' },
       { flags: '--https', say: 'a second address with a certificate of its own' },
       { flags: '--qr', say: 'show the address as a code for a camera' },
-      { flags: '--record <dir>', say: 'keep what models and tools answer' },
-      { flags: '--replay <dir>', say: 'play what was kept; what was not is an error' },
+      { flags: '--record <dir>', say: 'record the answers of models and tools' },
+      { flags: '--replay <dir>', say: 'replay a recording; a missing answer is an error' },
       { flags: '--no-console', say: 'without the web console' },
     ],
     examples: ['svc dev', 'svc dev --port 0 --json'],
@@ -78,9 +78,9 @@ export const serveCommands: readonly CommandSpec[] = [
     summary: 'make a backup the data directory; its open runs and triggers are held',
     arguments: [{ name: '[file]', say: 'a backup; - reads standard input' }],
     options: [
-      { flags: '--force', say: 'replace what is there' },
+      { flags: '--force', say: 'replace existing data' },
       { flags: '--plan', say: 'list what a restore holds, and what may repeat once it is released' },
-      { flags: '--resume', say: 'release all of it, or what is named' },
+      { flags: '--resume', say: 'release everything, or what the options name' },
       { flags: '--run <run>', say: 'with --plan or --resume: this run with its tree' },
       { flags: '--agent <agent>', say: 'with --plan or --resume: the runs of this agent, and its triggers' },
       { flags: '--trigger <trigger>', say: 'with --plan or --resume: this trigger' },

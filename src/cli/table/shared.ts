@@ -5,4 +5,8 @@ export const failOn: OptionSpec = { flags: '--fail-on <what>', say: 'exit 1 when
 
 export const listFilters: readonly OptionSpec[] = [{ flags: '--agent <agent>', say: 'of this agent only' }]
 
-export const metadataOption: OptionSpec = { flags: '--metadata <key=value>', say: 'kept with the answer', many: true }
+export const metadataOption: OptionSpec = {
+  flags: '--metadata <key=value>',
+  say: 'metadata stored with the answer',
+  many: true,
+}

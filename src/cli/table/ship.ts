@@ -26,7 +26,7 @@ export const shipCommands: readonly CommandSpec[] = [
     summary: 'lint, compile and store an immutable version',
     arguments: [{ name: '[paths...]', say: 'bundle, agent, tool, policy, archive or directory; - reads an archive' }],
     options: [
-      { flags: '--plan', say: 'tell what would change, store nothing' },
+      { flags: '--plan', say: 'show what would change, store nothing' },
       {
         flags: '--bump <part>',
         say: 'raise metadata.version in the documents first',
@@ -34,7 +34,7 @@ export const shipCommands: readonly CommandSpec[] = [
       },
       { flags: '--allow-widen', say: 'publish wider authority without asking' },
       { flags: '--deploy', say: 'make the version the one that new runs execute' },
-      { flags: '--message <text>', say: 'kept with the version' },
+      { flags: '--message <text>', say: 'note stored with the version' },
       { flags: '--strict', say: 'a boundary without a policy is an error' },
     ],
     examples: ['svc publish', 'svc publish --plan', 'svc publish bundle.tgz --deploy --allow-widen'],
@@ -90,12 +90,12 @@ export const shipCommands: readonly CommandSpec[] = [
     path: 'versions yank',
     group: 'Ship',
     plane: 'operator',
-    summary: 'no longer choose a version; what pins it keeps it',
+    summary: 'stop choosing a version; whatever pins it keeps it',
     arguments: [{ name: '<version>', say: 'namespace.name@version of an agent, tool or policy' }],
     options: [
       { flags: '--reason <text>', say: 'why, in one line; shown to whoever would deploy it' },
       { flags: '--undo', say: 'choose it again' },
-      { flags: '--kind <kind>', say: 'where several have this name', choices: ['agent', 'tool', 'policy'] },
+      { flags: '--kind <kind>', say: 'if several kinds have this name', choices: ['agent', 'tool', 'policy'] },
     ],
     examples: [
       'svc versions yank acme.refund-desk@1.2.0 --reason "pays some orders twice"',

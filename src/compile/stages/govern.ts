@@ -212,7 +212,7 @@ function contentOf(
       state,
       'policy/allow-list-ambiguous',
       at,
-      `It cannot be told which argument the allow list of ${id} is about.`,
+      `It is unclear which argument the allow list of ${id} checks.`,
       {
         fix: `Name it: decision.runtime: {${NAMED_FIELD}: …}.`,
       },

@@ -106,7 +106,7 @@ function readScript(
     )
   const [turns] = values
   if (!Array.isArray(turns))
-    return reportFinding(state, 'doc/schema', at, `${file.path} is no script: a list of turns belongs there.`)
+    return reportFinding(state, 'doc/schema', at, `${file.path} is not a script, which is a list of turns.`)
   const problem = turns.flatMap((turn, index) => turnProblem(turn, index + 1) ?? [])[0]
   // Every turn was checked above.
   return problem === undefined
@@ -120,7 +120,7 @@ const WHEN_KEYS = ['contains', 'tool', 'matches', 'input']
 /** Why a turn of a script is invalid. Source: decisions, section 13. */
 export function turnProblem(turn: JsonValue, number: number): string | undefined {
   const here = `turn ${number}`
-  if (!isJsonObject(turn)) return `${here} is no mapping.`
+  if (!isJsonObject(turn)) return `${here} is not a mapping.`
   const unknown = Object.keys(turn).find((key) => !TURN_KEYS.includes(key))
   if (unknown !== undefined) return `${here} has no key "${unknown}"; it has ${TURN_KEYS.join(', ')}.`
   const { when, call, delay_ms: delay } = turn

@@ -34,7 +34,7 @@ export async function resolveTool(
       `"${binding.ref}" is not namespace.name, with or without @range.`,
     )
   if (ref.range !== undefined && !isRange(ref.range))
-    return reportFinding(state, 'tool/range-invalid', place, `"${ref.range}" is no semver range.`)
+    return reportFinding(state, 'tool/range-invalid', place, `"${ref.range}" is not a semver range.`)
   const builtin = builtinTool(ref)
   if (builtin) return { binding, at, ref, builtin, policies: [] }
   const before = state.findings.length

@@ -54,7 +54,7 @@ export function readLock(text: string): LockFile {
   )
     throw fail(
       'compile/drift',
-      { what: 'svc.lock is no lock file of version 1.' },
+      { what: 'svc.lock is not a lock file of version 1.' },
       { fix: 'Delete it, then svc compile.' },
     )
   return value as unknown as LockFile

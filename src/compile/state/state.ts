@@ -181,10 +181,10 @@ export function reportFinding(
   rule: `${string}/${string}`,
   at: DocumentPlace | FindingPlace,
   message: string,
-  saying: FindingText & { readonly severity?: LintSeverity } = {},
+  details: FindingText & { readonly severity?: LintSeverity } = {},
 ): undefined {
   const place = 'document' in at ? at.document.placeOf(at.pointer) : at
-  state.findings.push(createFinding(rule, saying.severity ?? 'error', place, message, saying))
+  state.findings.push(createFinding(rule, details.severity ?? 'error', place, message, details))
 }
 
 /** Checks that a published version has the content that the lock pins, not only the number. */

@@ -6,8 +6,8 @@ import { withLineBreaksOf } from '../text/source.ts'
 import { memberOf, type YamlMember } from '../text/node.ts'
 
 /**
- * Edits that add a member to a mapping, on a line of its own where the mapping is written so. Mappings that are not there are
- * added with it. Empty where other text would change: another value is in the way, or an alias shares the text.
+ * Edits that add a member to a mapping, in the style of the mapping. Missing parent mappings are added too. Empty if other text
+ * would change: a parent has another type, or an alias shares the text.
  * @param pointer of the new member
  * @param value its value as flow text, valid in YAML and JSON, or as lines to be indented below the key
  * @param before key in front of which it stands; the first place when absent
@@ -55,7 +55,7 @@ export function insertionEdits(
   return put(next.start, `${block}${last}\n${' '.repeat(indent)}`)
 }
 
-/** Edits that move a member with its value as written; empty where removal or insertion is impossible. */
+/** Edits that move a member with its value as written; empty if it cannot be removed or inserted. */
 export function moveEdits(
   spans: DocumentSpans,
   from: string,
@@ -73,8 +73,8 @@ export function moveEdits(
 }
 
 /**
- * Flow text as it stands, a block as lines without their indentation; undefined for what cannot be moved so.
- * @param outward true where the lines of brackets are indented enough for the place where they go
+ * Flow text unchanged, a block as lines without indentation; undefined if it cannot be moved.
+ * @param outward true if continuation lines of flow text are indented enough for the target
  */
 function writtenValue(
   text: string,
@@ -92,7 +92,7 @@ function writtenValue(
     .split(/\r?\n/)
   const comment = /^\s*:\s*(#.*)?$/.exec(beside)
   if (comment === null) return undefined
-  // A block scalar that says its indentation, or keeps the lines at its end, means them; one without a break at its end would get one.
+  // The value of such a block scalar (explicit indentation, kept final lines, or no final line break) would change.
   const isMeant = text.includes('\n', node.end) ? /[|>][-+\d]*[+\d][-+\d]*\s*(?:#.*)?$/ : /[|>][-+\d]*\s*(?:#.*)?$/
   if (lines.some((line) => isMeant.test(line))) return undefined
   const indent = Math.min(...lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)))

@@ -1,4 +1,4 @@
-/** Merge keys (`<<: *base`), which YAML 1.2 has not, written out. */
+/** Replaces merge keys (`<<: *base`), which YAML 1.2 does not have, by the merged keys. */
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import type { TextEdit } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
@@ -9,10 +9,10 @@ import { withLineBreaksOf } from '../text/source.ts'
 
 export const MERGE_KEY = '<<'
 
-/** Characters on one line that a person may still review. What stands in thousands of places is not written out in each of them. */
+/** Longest replacement in characters: a person must be able to review it. */
 const LONGEST = 500
 
-/** What a merge key at a pointer would add: of several, the first that has a key; nothing that the mapping has itself. */
+/** The keys that a merge key at a pointer adds. The first source with a key wins; keys of the mapping itself are left out. */
 export function mergedKeysAt({ root }: DocumentSpans, pointer: string): ReadonlyMap<string, JsonValue> {
   const holder = nodeAt(root, segmentsOf(pointer).slice(0, -1))
   const merged = holder && memberOf(holder, MERGE_KEY)?.node
@@ -24,10 +24,10 @@ export function mergedKeysAt({ root }: DocumentSpans, pointer: string): Readonly
   return added
 }
 
-/** Keys of one mapping that are told: so many are not written out, nor is one of them needed. */
+/** Maximum number of merged keys; beyond it nothing is replaced. */
 const MOST_KEYS = LONGEST / 4
 
-/** Edits that write these keys in its place. Empty for what adds nothing, or is merged itself. */
+/** Edits that replace the merge key by the keys. Empty if it adds none, or is part of another merge. */
 export function mergeKeyEdits(spans: DocumentSpans, pointer: string): TextEdit[] {
   const { source, root } = spans
   const holder = nodeAt(root, segmentsOf(pointer).slice(0, -1))
@@ -48,7 +48,7 @@ export function mergeKeyEdits(spans: DocumentSpans, pointer: string): TextEdit[]
   ]
 }
 
-/** A value on one line; undefined where it is longer than so many characters. */
+/** A value on one line; undefined if it is longer than the limit. */
 export function flowText(value: JsonValue, longest = LONGEST): string | undefined {
   if (typeof value === 'string' && value.length > longest) return undefined
   if (!isJsonObject(value) && !Array.isArray(value)) return JSON.stringify(value)
@@ -60,14 +60,14 @@ export function flowText(value: JsonValue, longest = LONGEST): string | undefine
   return inner.length === 0 ? '{}' : `{ ${inner.join(', ')} }`
 }
 
-/** Each pair as a mapping has it on a line. */
+/** Each pair in flow style. */
 const membersText = (members: Iterable<readonly [string, JsonValue]>, longest: number): readonly string[] | undefined =>
   within(members, longest, ([key, value], room) => {
     const text = flowText(value, room)
     return text === undefined ? undefined : `${keyText(key)}: ${text}`
   })
 
-/** The texts of all; undefined as soon as there is no room for the next. */
+/** All texts; undefined if they exceed the limit together. */
 function within<T>(
   all: Iterable<T>,
   longest: number,

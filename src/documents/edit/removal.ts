@@ -4,9 +4,9 @@ import { segmentsOf } from '../text/pointer.ts'
 import { memberOf, type YamlNode } from '../text/node.ts'
 
 /**
- * Edits that take a member out of its mapping, or an item out of its list, and leave every comment.
- * Empty where that cannot be done without touching more: the last member of a mapping, or one whose text an alias shares.
- * @param moved true where its text is written again elsewhere, with the comments in it
+ * Edits that remove a member of a mapping or an item of a list and keep every comment.
+ * Empty if other text would change: for the last member of a mapping, or text that an alias shares.
+ * @param moved true if the text, with its comments, is inserted elsewhere
  */
 export function removalEdits(
   { source, root }: DocumentSpans,
@@ -29,14 +29,14 @@ export function removalEdits(
     : blockCut(source.text, entry, parent.items !== undefined)
   if (cut === undefined) return []
   const [start, end] = cut
-  // A comment between two entries belongs to nobody that is told here: it stays, and so does the entry.
+  // It is unclear to which entry a comment between two entries belongs, so nothing is removed.
   const beside = source.text.slice(start, entry.start) + source.text.slice(entry.end, end)
   return beside.includes('#') || (!moved && COMMENT.test(source.text.slice(entry.start, entry.end)))
     ? []
     : [{ path: source.path, range: source.span(start, end), text: '' }]
 }
 
-/** The same; where nothing would be left beside it, with the mapping or list that holds it. */
+/** As `removeMember`; removes the whole mapping or list if nothing else would be left in it. */
 export function removalWithParent(spans: DocumentSpans, pointer: string): TextEdit[] {
   const parent = pointer.slice(0, pointer.lastIndexOf('/'))
   const holder = nodeAt(spans.root, segmentsOf(parent))
@@ -44,7 +44,7 @@ export function removalWithParent(spans: DocumentSpans, pointer: string): TextEd
   return size === 1 && parent !== '' ? removalWithParent(spans, parent) : removalEdits(spans, pointer)
 }
 
-/** A text with this in it loses its fix, no more. */
+/** Text with this pattern gets no fix. */
 const COMMENT = /(?:^|\s)#/
 
 interface RemovedEntry {
@@ -52,7 +52,7 @@ interface RemovedEntry {
   readonly end: number
 }
 
-/** The value that the segments of a pointer lead to. */
+/** The value at the segments of a pointer. */
 export function nodeAt(root: YamlNode, segments: readonly string[]): YamlNode | undefined {
   let node: YamlNode | undefined = root
   for (const segment of segments)
@@ -63,16 +63,16 @@ export function nodeAt(root: YamlNode, segments: readonly string[]): YamlNode | 
 
 const isFlow = (text: string, node: YamlNode): boolean => text[node.start] === '{' || text[node.start] === '['
 
-/** From the end of the entry before to its own end; the first one up to the start of the next. */
+/** From the end of the previous entry to the end of this one; for the first, up to the start of the next. */
 function flowCut(entries: readonly RemovedEntry[], at: number): readonly [number, number] {
   const entry = entries[at]!
   return at === 0 ? [entry.start, entries[1]!.start] : [entries[at - 1]!.end, entry.end]
 }
 
-/** The lines of the entry. Undefined where something else begins on its first line, or follows on its last. */
+/** The lines of the entry. Undefined if its first or last line contains something else. */
 function blockCut(text: string, entry: RemovedEntry, item: boolean): readonly [number, number] | undefined {
   const { start } = entry
-  // The lines of a text end with their break.
+  // A block scalar includes its final line break.
   const end = start + text.slice(start, entry.end).trimEnd().length
   const line = text.lastIndexOf('\n', start - 1) + 1
   const before = text.slice(line, start)
@@ -80,7 +80,7 @@ function blockCut(text: string, entry: RemovedEntry, item: boolean): readonly [n
   const close = next < 0 ? text.length : next
   const after = text.slice(end, close).trim()
   if (!(item ? /^ *- *$/ : /^ *$/).test(before) || (after !== '' && !after.startsWith('#'))) return undefined
-  // A comment beside the entry stays on a line of its own.
+  // A comment after the entry is kept on its own line.
   if (after !== '') return item ? undefined : [start, text.indexOf('#', end)]
   return [line, next < 0 ? close : next + 1]
 }

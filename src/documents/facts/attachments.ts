@@ -8,7 +8,7 @@ import { memoizePerObject, memoizePerWorkspace } from '../workspace/memoize.ts'
 import type { PathResolution, Workspace } from '../workspace/workspace.ts'
 
 export interface AttachedPolicyRef {
-  /** The binding to which it is attached; undefined where it concerns all calls of the document. */
+  /** The binding to which it is attached; undefined if it applies to all calls of the document. */
   readonly binding: CallBinding | undefined
   /** The id or the path as written. */
   readonly at: FoundText
@@ -68,7 +68,7 @@ function bindingAt(agent: Document, pointer: string): CallBinding {
 export const gatedBindings = (workspace: Workspace, policy: Document): readonly ToolUse[] =>
   gatesByPolicy(workspace).get(policy)?.bindings ?? []
 
-/** Agents that a policy concerns. */
+/** Agents to which a policy applies. */
 export const gatedAgents = (workspace: Workspace, policy: Document): readonly Document[] =>
   gatesByPolicy(workspace).get(policy)?.agents ?? []
 

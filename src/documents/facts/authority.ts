@@ -1,4 +1,4 @@
-/** Which policies concern the calls of a binding, as far as documents say. Source: policies, sections 3, 4 and 6. */
+/** Which policies apply to the calls of a binding, as far as documents show. Source: policies, sections 3, 4 and 6. */
 import { attachmentsOf, linkedPolicies, scopeOf } from './attachments.ts'
 import { effectiveClass, toolDocument, type ToolUse } from './bindings.ts'
 import { subAgentEdges } from './closure.ts'
@@ -11,7 +11,7 @@ import type { LintProject } from './rule.ts'
 
 export interface BoundaryAuthority {
   readonly policies: readonly Document[]
-  /** True when some policy that may concern the calls is not among the documents. */
+  /** True if a policy that may apply to the calls is not among the documents. */
   readonly unseen: boolean
   /** True when a boundary without a policy asks for an approval. */
   readonly synthetic: boolean
@@ -49,7 +49,7 @@ function readAuthority({ workspace, guardrails }: LintProject, use: ToolUse): Bo
   const { agent } = use
   const tool = toolDocument(workspace, use)
   const policies = new Set<Document>()
-  /** Adds those that concern the binding; false where none is among the documents. */
+  /** Adds the policies that apply to the binding; false if none is among the documents. */
   const add = (found: readonly Document[]): boolean => {
     for (const policy of found) if (concerns(policy, use)) policies.add(policy)
     return found.length > 0

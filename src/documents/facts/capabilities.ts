@@ -1,6 +1,6 @@
 /**
- * What a tool can do to the confidentiality of a run: read private data, read content of strangers, send data out. Taken from
- * the labels of the Tool document, or guessed from names where there are none. Source: lint rules, "security".
+ * Capabilities of a tool: reads private data, reads untrusted content, sends data out. Taken from the labels of the Tool
+ * document, otherwise guessed from names. Source: lint rules, "security".
  */
 import { isJsonObject } from '../../base/json.ts'
 import { effectiveClass, textMember, toolDocument, toolsOf, type ToolUse } from './bindings.ts'
@@ -29,7 +29,7 @@ export const capabilitiesOf = memoizePerObject((workspace, use: ToolUse): ToolCa
   const unread = use.value['mcp'] !== undefined && tool === undefined
   return {
     private: known(labelOf(tool, 'svc/data'), 'private', has.private && reads),
-    untrusted: known(labelOf(tool, 'svc/content'), 'untrusted', (has.strangers && reads) || unread),
+    untrusted: known(labelOf(tool, 'svc/content'), 'untrusted', (has.untrusted && reads) || unread),
     egress: known(labelOf(tool, 'svc/egress'), 'external', has.sending && writes && !has.reading),
   }
 })
@@ -53,7 +53,7 @@ const hintsOf = memoizeByText((name) => {
   if (!ANY_HINT.test(name.toLowerCase())) return NO_HINTS
   const words = wordsOf(name)
   const has = (list: ReadonlySet<string>): boolean => words.some((word) => list.has(word))
-  return { private: has(PRIVATE), strangers: has(STRANGERS), sending: has(SENDING), reading: has(READING) }
+  return { private: has(PRIVATE), untrusted: has(OUTSIDE), sending: has(SENDING), reading: has(READING) }
 })
 
 /** The words of a name: `crm.readCustomer_v2` has crm, read, customer and v2. */
@@ -80,10 +80,10 @@ const set = (words: string): ReadonlySet<string> => new Set(words.split(' '))
 const PRIVATE = set(
   'crm customer customers patient patients payroll salary salaries hr employee employees contacts inbox mailbox medical vault',
 )
-const STRANGERS = set('web browser browse fetch scrape crawl rss inbox mailbox')
+const OUTSIDE = set('web browser browse fetch scrape crawl rss inbox mailbox')
 const SENDING = set('send post publish upload forward tweet notify webhook share email mail sms')
 const READING = set('read get list search find lookup query fetch show view')
 
 /** A quick test: most names contain none of the words. */
-const ANY_HINT = new RegExp([...PRIVATE, ...STRANGERS, ...SENDING, ...READING].join('|'))
-const NO_HINTS = { private: false, strangers: false, sending: false, reading: false }
+const ANY_HINT = new RegExp([...PRIVATE, ...OUTSIDE, ...SENDING, ...READING].join('|'))
+const NO_HINTS = { private: false, untrusted: false, sending: false, reading: false }

@@ -1,4 +1,4 @@
-/** What belongs in the lock of a bundle or an agent, as far as documents say. Source: bundles, section 3. */
+/** The members that the lock of a bundle or an agent should have, as far as documents show. Source: bundles, section 3. */
 import { digestOf, digestOfJson, type Digest } from '../../base/digest.ts'
 import { attachmentsOf, linkedPolicies } from './attachments.ts'
 import { subAgentsOf, textMember, toolDocument, toolsOf } from './bindings.ts'
@@ -15,7 +15,7 @@ export interface LocalMember {
   /** `namespace.name`; the path of a file. */
   readonly id: string
   readonly version?: string
-  /** Undefined where it cannot be worked out. */
+  /** Undefined if it cannot be computed. */
   readonly integrity?: Digest
 }
 
@@ -32,7 +32,7 @@ export interface LockMembers {
   readonly registry: readonly RegistryMember[]
 }
 
-/** Members of the closure of an agent. What guardrails, schemas of schemas and the registry's own documents bring is not among them. */
+/** Members of the closure of an agent, without those of guardrails, nested schemas and registry documents. */
 export function lockMembers(workspace: Workspace, root: Document): LockMembers {
   const agents = closureOf(workspace, root)
   const together = new Set(workspace.publishedTogether(root))
@@ -71,7 +71,7 @@ export function lockMembers(workspace: Workspace, root: Document): LockMembers {
 
 const KINDS = { Agent: 'agent', Tool: 'tool', Policy: 'policy' } as const
 
-/** A document as it would be locked; empty for what no lock has. */
+/** A document as a lock member; empty for a kind that is not locked. */
 export function memberOf(workspace: Workspace, document: Document): LocalMember[] {
   const { kind, identity, value } = document
   if (kind === 'Bundle' || identity === undefined) return []
@@ -85,7 +85,7 @@ export const fileMember = (workspace: Workspace, path: string): LocalMember => (
   integrity: digestOf(workspace.bytes(path)),
 })
 
-/** Files that a document names beside documents; scripts are read for scripted models alone. */
+/** Files that a document references; scripts only for scripted models. */
 function filesOf(workspace: Workspace, document: Document): string[] {
   return pathsIn(document)
     .filter(({ key }) => key !== 'script')

@@ -11,7 +11,7 @@ export function missingFile(
   if (found.problem === 'ambiguous')
     return {
       message: `"${ref.value}" could be ${found.candidates.join(' or ')}.`,
-      saying: { fix: 'Keep one of the files, or name it in full.' },
+      saying: { fix: 'Keep one of the files, or write its full path.' },
     }
   if (found.problem !== 'missing') return undefined
   if (found.near === undefined) return { message: `There is no file "${ref.value}".`, saying: {} }

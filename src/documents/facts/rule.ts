@@ -1,4 +1,4 @@
-/** What a lint rule is. The rule `group/name` is the module `rules/group/name.ts`; its examples are in `test/documents/rules`. Source: lint rules. */
+/** The type of a lint rule. The rule `group/name` is the module `rules/group/name.ts`; its examples are in `test/documents/rules`. Source: lint rules. */
 import type { JsonObject } from '../../base/json.ts'
 import type { ToolListing } from '../../tools/listed-tool.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
@@ -16,55 +16,57 @@ export interface LintRule {
   readonly strict?: LintSeverity
   /** The law in one sentence. */
   readonly law: string
-  /** What to do about it, as an order. */
+  /** What to do about it, in the imperative. */
   readonly fix: string
-  /** The public document and section that states it. */
-  readonly source: string
+  /** Why the law is needed, in one sentence, unless the law says it. */
+  readonly reason?: string
+  /** The public document and section that states the law. */
+  readonly source?: string
   /** True when the rule looks at other files; left out by `--no-cross-file`. */
   readonly crossFile?: true
   /** True for a rule of the profile `strict` alone, unless the configuration names it. */
   readonly strictOnly?: true
   /** Kinds of documents it is called for; absent = all. */
   readonly kinds?: readonly DocumentKind[]
-  /** Absent for what reading a file itself finds. */
+  /** Absent for rules that are checked while files are read. */
   readonly check?: (document: Document, report: ReportFault, project: LintProject) => void
 }
 
 /**
  * Reports a fault.
- * @param at a place, or a JSON pointer into the document (where it is absent, the mapping that should hold it is shown)
+ * @param at a place, or a JSON pointer into the document (if there is no value, the nearest mapping around it is shown)
  */
 export type ReportFault = (
   at: FindingPlace | string,
   message: string,
-  saying?: FindingText & { readonly severity?: LintSeverity },
+  details?: FindingText & { readonly severity?: LintSeverity },
 ) => void
 
-/** What a rule may know beside the document. */
+/** What a rule may use besides the document. */
 export interface LintProject {
   readonly workspace: Workspace
   readonly published: PublishedRegistry
   readonly providers: NonNullable<ProjectConfig['providers']>
-  /** Paths of the operator's own Policy documents, which concern every agent. */
+  /** Paths of the operator's own Policy documents, which apply to every agent. */
   readonly guardrails: readonly string[]
-  /** Environment variables by name; absent unless they are to be checked. */
+  /** Environment variables by name; absent unless `--check-env` is given. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** What is known of the server that will run the agents; absent offline. */
+  /** Facts about the server that will run the agents; absent offline. */
   readonly server?: ServerFacts
-  /** What the MCP servers of agents say of their tools, by the server's name; absent unless they were asked. */
+  /** Tools as the MCP servers of agents list them, by the server's name; absent without `--mcp-live`. */
   readonly mcp?: ReadonlyMap<Document, ReadonlyMap<string, ToolListing>>
-  /** By `namespace.name@version` what the tests that reach a policy have not seen; absent where none were run. */
+  /** Outcomes that policy tests did not reach, by `namespace.name@version`; absent if no tests were run. */
   readonly coverage?: ReadonlyMap<string, readonly UnseenDocuments[]>
   /** What agents may do that their published predecessors might not. */
   readonly loosened?: readonly KnownLoosening[]
-  /** By the path of a Bundle, or of an agent that stands alone: how its lock is written anew. */
+  /** The edit that updates the lock, by the path of its Bundle or of an agent without one. */
   readonly locks?: ReadonlyMap<string, FindingFix>
 }
 
 export interface UnseenDocuments {
-  /** The comparison, as people read it. */
+  /** The comparison as text. */
   readonly text: string
-  /** What it can come to and was not seen to come to: true, false, unknown. */
+  /** Possible results that no test reached: true, false, unknown. */
   readonly missing: readonly string[]
 }
 
@@ -84,12 +86,12 @@ export interface ServerFacts {
   readonly hiddenTimelines: Readonly<Record<string, string>>
 }
 
-/** What was published before, as far as references need it. */
+/** Published documents, as far as references need them. */
 export interface PublishedRegistry {
   /** Versions of a document that may be chosen, in any order; empty when there is none. */
   versions(kind: Exclude<DocumentKind, 'Bundle'>, id: string): readonly string[]
-  /** A Tool or Policy as it was published; undefined where it was not, or is not known yet. */
+  /** A published Tool or Policy; undefined if it is not published or not fetched yet. */
   document?(kind: 'Tool' | 'Policy', id: string, version: string): JsonObject | undefined
-  /** True for a version that is not to be chosen any more. */
+  /** True for a yanked version. */
   yanked?(kind: Exclude<DocumentKind, 'Bundle'>, id: string, version: string): boolean
 }

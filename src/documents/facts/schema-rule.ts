@@ -2,24 +2,27 @@ import type { FindingText } from '../text/diagnostic.ts'
 import type { LintRule } from './rule.ts'
 import { schemasOf, type SchemaText } from '../schemas/schemas.ts'
 
-/** Says something about a place of the schema. @param key true to show the key of the property, not its value */
-type Say = (pointer: string, message: string, saying?: FindingText, key?: boolean) => void
+/** Reports a fault in the schema. @param key true to underline the key of the property, not its value */
+type ReportSchemaFault = (pointer: string, message: string, details?: FindingText, key?: boolean) => void
 
 /**
- * A check of every schema that a document names or holds, told in the schema's own file.
- * @param concerned keywords, of which a schema has one at some depth where there is anything to look at
+ * A check of every schema that a document references or contains; faults are reported in the file of the schema.
+ * @param keywords schemas without any of these, at any depth, are skipped
  */
 export const schemaRule =
-  (concerned: readonly string[], look: (schema: SchemaText, say: Say) => void): NonNullable<LintRule['check']> =>
+  (
+    keywords: readonly string[],
+    check: (schema: SchemaText, report: ReportSchemaFault) => void,
+  ): NonNullable<LintRule['check']> =>
   (document, report, { workspace }) => {
     for (const { schema, at } of schemasOf(workspace, document)) {
-      if (schema === undefined || !usesAny(schema, concerned)) continue
-      look(schema, (pointer, message, saying = {}, key = false) => {
+      if (schema === undefined || !usesAny(schema, keywords)) continue
+      check(schema, (pointer, message, details = {}, key = false) => {
         const whole = schema.base + pointer
         const place = schema.spans.placeOf(whole)
         const elsewhere = place.path !== document.path
         report(key ? { ...place, range: schema.spans.keySpanOf(whole) ?? place.range } : place, message, {
-          ...saying,
+          ...details,
           ...(elsewhere && { related: [{ path: at.path, range: at.range, message: 'named here' }] }),
         })
       })

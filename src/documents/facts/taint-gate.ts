@@ -1,4 +1,4 @@
-/** A policy that asks a person as soon as a run has read what strangers wrote. Source: lint rules, "security"; policies, `run.taint`. */
+/** A policy that requires an approval after a run has read untrusted content. Source: lint rules, "security"; policies, `run.taint`. */
 import type { ToolUse } from './bindings.ts'
 import type { TextEdit, FindingFix } from '../text/diagnostic.ts'
 import { insertionEdits } from '../edit/insertion.ts'
@@ -23,7 +23,7 @@ export function taintGateFix(workspace: Workspace, use: ToolUse): FindingFix | u
   if (attached.length === 0) return undefined
   const range = workspace.source(path).span(0, 0)
   return {
-    description: `Write ${path}, which asks a person once strangers have been read.`,
+    description: `Write ${path}, which requires an approval after untrusted content was read.`,
     edits: [{ path, range, text: policyText(namespace, name, ref.id) }, ...attached],
     unsafe: true,
   }
@@ -36,7 +36,7 @@ metadata:
   namespace: ${namespace}
   version: 1.0.0
 spec:
-  description: Asks a person before ${tool} once the run has read what strangers wrote.
+  description: Requires an approval of ${tool} after the run has read untrusted content.
   scope: tool:${tool}
   conditions:
     field: run.taint
@@ -44,7 +44,7 @@ spec:
     value: true
   decision:
     type: require_approval
-    reason: This run has read content of strangers
+    reason: This run has read untrusted content
     timeout:
       after_minutes: 60
       default: deny

@@ -1,6 +1,6 @@
 import { Lexer } from 'yaml'
 
-/** What the lexer says before the source of a scalar, which may begin with `#` in a block. */
+/** Lexer token before the source of a scalar; a block scalar may begin with `#`. */
 const SCALAR = '\u001f'
 
 /** The comments of a text, in order, without space at their ends. */

@@ -2,7 +2,7 @@
 
 /** Unchanged lines shown around a change. */
 const CONTEXT = 3
-/** Changed lines up to which the shortest difference is looked for; beyond, everything between the common ends is shown as changed. */
+/** Above this many changed lines the difference is not minimal: everything between the common ends counts as changed. */
 const MAX_CHANGES = 1000
 
 interface DiffLine {
@@ -28,14 +28,14 @@ export function unifiedDiff(path: string, before: string, after: string): string
   return `${out.join('\n')}\n`
 }
 
-/** A last line without a break is another line than one with it. */
+/** Splits lines; a last line without a line break differs from one with it. */
 function linesOf(text: string): string[] {
   const lines = text.split('\n')
   const last = lines.pop()!
   return last === '' ? lines : [...lines, `${last}\n\\ No newline at end of file`]
 }
 
-/** Ranges of lines to show: changes with what surrounds them, joined where they meet. */
+/** Ranges of lines to show: changes with their context, merged if they touch. */
 function hunks(lines: readonly DiffLine[]): [number, number][] {
   const found: [number, number][] = []
   for (const [at, { sign }] of lines.entries()) {
@@ -87,7 +87,7 @@ function shortest(a: readonly string[], b: readonly string[]): DiffLine[] {
 const goesDown = (reached: ReadonlyMap<number, number>, k: number, changes: number): boolean =>
   k === -changes || (k !== changes && (reached.get(k - 1) ?? -1) < (reached.get(k + 1) ?? -1))
 
-/** The way back from the end. `trace[n]` holds what n - 1 changes reached. */
+/** Reconstructs the edits from the end. `trace[n]` holds the points reached by n - 1 changes. */
 function retrace(
   a: readonly string[],
   b: readonly string[],

@@ -19,7 +19,7 @@ export type FormattedText =
   | { readonly kept: string }
 
 /**
- * Formats the documents of a file. Values, comments, the order of documents and how lines are broken stay; formatting twice changes nothing more.
+ * Formats the documents of a file. Values, comments, the order of documents and line breaks stay; formatting is idempotent.
  * `.json` files become JSON, every other YAML.
  */
 export function formatDocuments(file: FileInput): FormattedText {

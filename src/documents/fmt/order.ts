@@ -6,7 +6,7 @@ import type { SchemaName } from '../workspace/schema-keys.ts'
 /** The order of the keys at a path; undefined where authors choose the keys. */
 export type KeyOrder = (path: readonly (string | number)[]) => readonly string[] | undefined
 
-/** @param kind what the document says it is */
+/** @param kind the `kind` of the document */
 export function keyOrderOf(kind: unknown): KeyOrder {
   const table = KINDS.some((each) => each === kind) ? keys[String(kind).toLowerCase() as SchemaName] : undefined
   if (table === undefined) return () => undefined

@@ -5,14 +5,14 @@ import type { CollectionTag, Document, Pair, ScalarTag, Tags, YAMLMap } from 'ya
 import { stringifyString } from 'yaml/util'
 import { inOrder, keyOrderOf, type KeyOrder } from './order.ts'
 
-/** Lists and mappings in brackets that are longer are broken, one member a line. */
+/** Longer flow collections are broken, one member per line. */
 const WIDTH = 120
-/** Folded texts are folded here. */
+/** Column at which folded scalars are folded. */
 const FOLD = 80
 
 /**
  * @param text YAML that the reader accepts, one document or several
- * @returns nothing where this stricter parser does not: a lone CR as line end, a key of more than 1,024 characters
+ * @returns undefined if this stricter parser fails, such as at a lone CR as line break or a key of more than 1,024 characters
  */
 export function printYaml(text: string): string | undefined {
   const documents = parseAllDocuments(text, { version: '1.2', schema: 'core', customTags, uniqueKeys: false })
@@ -30,7 +30,7 @@ function arrange(document: Document.Parsed): void {
   visit(document, { Alias: () => ((aliases = true), visit.BREAK) })
   const root = document.contents
   const order = keyOrderOf(isMap(root) ? root.get('kind') : undefined)
-  // What an alias names must stay above it.
+  // An anchor must stay above its aliases.
   arrangeNode(root, [], aliases ? () => undefined : order, document)
 }
 
@@ -45,7 +45,7 @@ function arrangeNode(
   const names = order(path)
   if (names !== undefined) sort(node, names, typeof path.at(-1) === 'number', document)
   const first = node.items[0]?.key
-  // A blank line before the first key separates it from nothing.
+  // A blank line before the first key is useless.
   node.spaceBefore = false
   if (isNode(first)) first.spaceBefore = false
   for (const { key, value } of node.items) arrangeNode(value, [...path, nameOf(key)], order)
@@ -55,7 +55,7 @@ function sort(map: YAMLMap, names: readonly string[], inList: boolean, document:
   const before = map.items[0]?.key
   const sorted = inOrder(map.items as Pair[], names, ({ key }) => nameOf(key))
   if (sorted[0]?.key !== before && isNode(before) && !inList) {
-    // The comment above the first key is attached to the mapping, but it speaks of the key; above a list's item, of the item.
+    // The library attaches the comment above the first key or item to the collection; it belongs to the key or item.
     const comment = joined(map.commentBefore, before.commentBefore)
     map.commentBefore = null
     const own = document === undefined ? comment : takeHead(comment, document)
@@ -64,10 +64,10 @@ function sort(map: YAMLMap, names: readonly string[], inList: boolean, document:
   map.items = sorted
 }
 
-/** Comments that speak of the file: what a blank line separates from the rest, and orders to editors and to the linter. */
+/** Comments about the whole file: those followed by a blank line, and directives to editors and to the linter. */
 const OF_FILE = /^(?: *(?:yaml-language-server:|svc-lint-disable-file\b).*\n?)+/
 
-/** Moves what speaks of the whole file to the document's head, and answers what speaks of its first key. */
+/** Moves comments about the whole file to the document's head, and returns those about its first key. */
 function takeHead(comment: string, document: Document.Parsed): string {
   const blank = comment.lastIndexOf('\n\n')
   const split = blank >= 0 ? blank + 2 : (OF_FILE.exec(comment)?.[0].length ?? 0)
@@ -81,7 +81,7 @@ const joined = (...comments: readonly (string | null | undefined)[]): string =>
 
 const nameOf = (key: unknown): string => (isScalar(key) ? String(key.value) : isAlias(key) ? `*${key.source}` : '')
 
-/** The ways of writing that differ from those of the library. */
+/** Node styles that differ from those of the library. */
 function customTags(tags: Tags): Tags {
   return tags.map((tag) => {
     if (typeof tag !== 'object') return tag
@@ -103,7 +103,7 @@ function customTags(tags: Tags): Tags {
 
 type Write = NonNullable<ScalarTag['stringify']>
 
-/** `{ a: 1 }`, but `[1]`; without brackets where one line is too short. */
+/** `{ a: 1 }`, but `[1]`; block style if it does not fit on one line. */
 const padded =
   (flowCollectionPadding: string) =>
   (node: Collection, ctx: Parameters<Write>[1], ...rest: [(() => void)?, (() => void)?]): string => {
@@ -112,13 +112,13 @@ const padded =
     return node.toString(own, ...rest)
   }
 
-/** A mapping or a list: the library's types leave out what its own stringifier calls. */
+/** A mapping or a list with the method that the library's stringifier calls, which its types omit. */
 interface Collection {
   flow?: boolean
   toString(...all: unknown[]): string
 }
 
-/** A number keeps its author's spelling: `1e3` and `0x1F` say something that 1000 and 31 do not. */
+/** Keeps the spelling of numbers: `1e3` and `0x1F` express an intent that 1000 and 31 do not. */
 const asWritten =
   ({ stringify }: ScalarTag): Write =>
   (item, ctx, ...rest) =>
@@ -127,7 +127,7 @@ const asWritten =
 const writeText: Write = (item, ctx, ...rest) => {
   const { type } = item
   const value = String(item.value)
-  // Long texts stay on their line; only what its author folds is folded.
+  // Long strings stay on their line; only folded scalars are folded.
   const lineWidth = type === Scalar.BLOCK_FOLDED ? FOLD : 0
   const own = { ...ctx, actualString: true, options: { ...ctx.options, lineWidth } }
   const write = (as: Scalar.Type): string => stringifyString(Object.assign({}, item, { value, type: as }), own, ...rest)
@@ -137,7 +137,7 @@ const writeText: Write = (item, ctx, ...rest) => {
   return write(type === Scalar.QUOTE_SINGLE && /["\\]/.test(value) ? type : Scalar.QUOTE_DOUBLE)
 }
 
-/** Words that YAML 1.1 took for truth values: their quotes say that a text is meant. Source: lint rules, doc/yaml11-boolean. */
+/** Booleans of YAML 1.1: they keep their quotes, which mark them as strings. Source: lint rules, doc/yaml11-boolean. */
 const YAML11_BOOLEAN = /^(?:y|yes|n|no|on|off)$/i
 
 const mayBePlain = (value: string): boolean =>

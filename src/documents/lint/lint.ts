@@ -12,7 +12,7 @@ import type { Workspace } from '../workspace/workspace.ts'
 export interface LintOptions {
   /** The profile `strict`. */
   readonly strict?: boolean
-  /** Severity by rule, over the rule's own. */
+  /** Severity by rule; overrides the rule's own. */
   readonly rules?: Readonly<Record<string, 'off' | 'warn' | 'error'>>
   /** False leaves out the rules that look at other files. */
   readonly crossFile?: boolean
@@ -22,21 +22,21 @@ export interface LintOptions {
   readonly providers?: ProjectConfig['providers']
   /** Paths of the operator's own Policy documents. */
   readonly guardrails?: readonly string[]
-  /** The environment, where its variables are to be checked. */
+  /** The environment, for `--check-env`. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** What is known of the server. */
+  /** Facts about the server. */
   readonly server?: ServerFacts
-  /** What MCP servers say of their tools. */
+  /** Tools as MCP servers list them. */
   readonly mcp?: NonNullable<LintProject['mcp']>
-  /** What the tests of policies have not seen. */
+  /** Outcomes that policy tests did not reach. */
   readonly coverage?: NonNullable<LintProject['coverage']>
   /** What agents may do that their published predecessors might not. */
   readonly loosened?: NonNullable<LintProject['loosened']>
-  /** How locks are written anew. */
+  /** Edits that update locks. */
   readonly locks?: NonNullable<LintProject['locks']>
 }
 
-/** Sorted by file and position; of the files in focus when the workspace has one. Never throws for what is in a document. */
+/** Sorted by file and position; of the files in focus when the workspace has one. No content of a document makes it throw. */
 export function lintWorkspace(workspace: Workspace, options: LintOptions = {}): Diagnostic[] {
   const ruled = checkDocuments(workspace, options)
   const graded = [...workspace.findings, ...ruled].flatMap((each) => {
@@ -75,16 +75,16 @@ function isRun(rule: LintRule, options: LintOptions): boolean {
 
 const reporter =
   (rule: LintRule, document: Document, found: Diagnostic[]): ReportFault =>
-  (at, message, { severity = rule.severity, ...saying } = {}) => {
+  (at, message, { severity = rule.severity, ...details } = {}) => {
     const place = typeof at === 'string' ? document.placeOf(at) : at
-    found.push(createFinding(rule.name, severity, place, message, saying))
+    found.push(createFinding(rule.name, severity, place, message, details))
   }
 
 function severityOf(found: Diagnostic, options: LintOptions): LintSeverity | 'off' {
   const chosen = options.rules?.[found.rule]
   if (chosen !== undefined) return chosen === 'warn' ? 'warning' : chosen
   const rule = options.strict === true ? findRule(found.rule) : undefined
-  // A rule that called a case harmless (a loopback host) keeps its word.
+  // A rule may lower the severity of a harmless case, such as a loopback host.
   return rule?.strict !== undefined && found.severity === rule.severity ? rule.strict : found.severity
 }
 

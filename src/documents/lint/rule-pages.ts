@@ -1,56 +1,82 @@
-/** The reference page of all rules, as Markdown. `docs/rules.md` is this text; a test holds it. */
+/** The reference of all rules, as Markdown: an index and a page per group. */
 import type { LintRule } from '../facts/rule.ts'
+import { unifiedDiff } from '../fmt/diff.ts'
 import type { RuleExamples } from '../generated/rule-examples.js'
+import { groupBy } from '../text/group.ts'
 
-export function rulePages(rules: readonly LintRule[], examples: Readonly<Record<string, RuleExamples>>): string {
-  const families = [...new Set(rules.map(({ name }) => familyOf(name)))]
-  const rows = rules.map(
-    (rule) => `| [${rule.name}](#${anchorOf(rule.name)}) | ${gradeOf(rule)} | ${rule.law.replaceAll('|', '\\|')} |`,
-  )
-  const pages = families.flatMap((family) => [
-    `## ${family}`,
-    ...rules.filter(({ name }) => familyOf(name) === family).map((rule) => pageOf(rule, examples[rule.name]!)),
+/** Texts by path below `docs/`: `rules.md` and `rules/<group>.md`. */
+export function rulePages(
+  rules: readonly LintRule[],
+  examples: Readonly<Record<string, RuleExamples>>,
+): Readonly<Record<string, string>> {
+  const groups = [...groupBy(rules, ({ name }) => groupOf(name))]
+  const index = groups.flatMap(([group, members]) => [`## [${group}](rules/${group}.md)`, indexTable(group, members)])
+  const pages = groups.map(([group, members]) => [
+    `rules/${group}.md`,
+    joinBlocks([
+      `# ${group}`,
+      '[All rules](../rules.md). Generated from the rules and their tests.',
+      ...members.map((rule) => rulePage(rule, examples[rule.name]!)),
+    ]),
   ])
-  return `${[INTRODUCTION, ['| rule | severity | law |', '|---|---|---|', ...rows].join('\n'), ...pages].join('\n\n')}\n`
+  return { 'rules.md': joinBlocks([INTRODUCTION, ...index]), ...Object.fromEntries(pages) }
 }
 
 const INTRODUCTION = `# Rules
 
-What \`svc lint\` checks. This page is generated from the rules (\`scripts/rules.js\`); \`svc explain RULE\` prints one of them.
-The examples are tests: below a bad one stands what \`svc lint\` prints for it.`
+What \`svc lint\` checks. Each group has a page with a wrong document per rule, what \`svc lint\` prints for it, and the change that fixes it;
+\`svc explain RULE\` shows the same in the terminal. Generated from the rules and their tests.`
 
-const familyOf = (name: string): string => name.slice(0, name.indexOf('/'))
-const anchorOf = (name: string): string => name.replaceAll('/', '')
+const joinBlocks = (blocks: readonly string[]): string => `${blocks.join('\n\n')}\n`
+
+const groupOf = (name: string): string => name.slice(0, name.indexOf('/'))
+
+const indexTable = (group: string, rules: readonly LintRule[]): string =>
+  [
+    '| rule | severity | law |',
+    '|---|---|---|',
+    ...rules.map((rule) => {
+      const link = `rules/${group}.md#${rule.name.replaceAll('/', '')}`
+      return `| [${rule.name}](${link}) | ${gradeOf(rule)} | ${rule.law.replaceAll('|', '\\|')} |`
+    }),
+  ].join('\n')
 
 function gradeOf({ severity, strict, strictOnly }: LintRule): string {
   if (strictOnly) return `${severity} (strict only)`
   return strict === undefined ? severity : `${severity} (strict: ${strict})`
 }
 
-function pageOf(rule: LintRule, { bad, output, good }: RuleExamples): string {
+function rulePage(rule: LintRule, { bad, output, good }: RuleExamples): string {
   return [
-    `### ${rule.name}`,
+    `## ${rule.name}`,
     rule.law,
-    `Severity: ${gradeOf(rule)}. Source: ${rule.source}.`,
-    ...exampleOf('Bad', bad),
-    `\`svc lint\` prints:\n\n\`\`\`text\n${visible(output.trimEnd())}\n\`\`\``,
-    ...exampleOf('Good', good),
+    rule.reason ?? [],
+    `Severity: ${gradeOf(rule)}.${rule.source === undefined ? '' : ` Source: ${rule.source}.`}`,
+    ...Object.entries(bad).map(([path, text]) => codeBlock(languageOf(path), `# ${path}\n${text}`)),
+    '`svc lint` prints:',
+    codeBlock('text', output),
     `Fix: ${rule.fix}`,
-  ].join('\n\n')
-}
-
-function exampleOf(title: string, example: RuleExamples['bad']): string[] {
-  const files = Object.entries(example)
-  return [
-    `${title}:`,
-    ...files.map(([path, text]) => {
-      const shown = visible(text.trimEnd())
-      return `\`\`\`${path.endsWith('.json') ? 'json' : path.endsWith('.md') ? 'text' : 'yaml'}\n# ${path}\n${shown}\n\`\`\``
-    }),
+    codeBlock('diff', differences(bad, good)),
   ]
+    .flat()
+    .join('\n\n')
 }
 
-/** What nobody would see on the page is written as an escape; examples of many entries are cut. */
+/** Differences of all files. An example of one file is `bad.yaml`, and `good.yaml` or one of several files when it is right. */
+function differences(bad: RuleExamples['bad'], good: RuleExamples['good']): string {
+  const renamed = 'bad.yaml' in bad ? ['good.yaml', 'agent.yaml'].find((path) => path in good) : undefined
+  const fixed = Object.fromEntries(
+    Object.entries(good).map(([path, text]) => [path === renamed ? 'bad.yaml' : path, text]),
+  )
+  const paths = [...new Set([...Object.keys(bad), ...Object.keys(fixed)])]
+  return paths.map((path) => unifiedDiff(path, bad[path] ?? '', fixed[path] ?? '')).join('')
+}
+
+const languageOf = (path: string): string => (path.endsWith('.json') ? 'json' : path.endsWith('.md') ? 'text' : 'yaml')
+
+const codeBlock = (language: string, text: string): string => `\`\`\`${language}\n${visible(text.trimEnd())}\n\`\`\``
+
+/** Invisible characters are written as escapes; long examples are cut. */
 const visible = (text: string): string => {
   const seen = text.replaceAll(
     /[\u{E0000}-\u{E007F}\uFEFF\t]/gu,

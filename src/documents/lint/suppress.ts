@@ -1,4 +1,4 @@
-/** Comments that silence a finding. Source: lint rules, "Suppress". */
+/** Comments that suppress findings. Source: lint rules, "Suppress". */
 import { createFinding, type Diagnostic, type TextEdit, type FindingPlace } from '../text/diagnostic.ts'
 import type { SourceText } from '../text/source.ts'
 import { didYouMean } from '../text/suggest.ts'
@@ -7,59 +7,59 @@ import type { YamlNode } from '../text/node.ts'
 import { readYaml } from '../text/yaml.ts'
 
 export interface LintSuppression {
-  /** The comment, without what stands before it. */
+  /** The comment itself. */
   readonly at: FindingPlace
   readonly rule: string
   readonly reason: string
-  /** The first and the last line it speaks of; absent for the whole file. */
+  /** The first and last line to which it applies; absent for the whole file. */
   readonly lines?: readonly [first: number, last: number]
-  /** What takes the comment away; none where it silences another rule too. */
+  /** Edits that remove the comment; empty if it suppresses other rules too. */
   readonly removal: readonly TextEdit[]
-  /** Why the comment silences nothing, where it is not written as one that does. */
-  readonly unread?: string
+  /** Why the comment is not a valid suppression. */
+  readonly invalid?: string
 }
 
 const COMMENT = /(?:^|[ \t])#[ \t]*svc-lint-((?:disable|enable|ignore)[\w-]*):?[ \t]*([^\r\n]*)/gm
 const FORM = 'Write `# svc-lint-disable-next-line RULE -- reason`, or `# svc-lint-disable-file RULE -- reason`.'
-/** Rules of these families are silenced with a reason only. */
+/** Suppressing rules of these groups requires a reason. */
 const REASON_NEEDED = /^(?:security|authority)\//
 
-/** What the comments of a file silence. */
+/** The suppressions in the comments of a file. */
 export function suppressionsIn(source: SourceText): LintSuppression[] {
   if (!source.text.includes('svc-lint-')) return []
   const texts = readYaml(source).roots.flatMap(textsIn)
   return [...source.text.matchAll(COMMENT)].flatMap((match): LintSuppression[] => {
-    const [, word, said] = match as unknown as [string, string, string]
-    const [names = '', reason = ''] = said.split(/(?:^|\s+)--\s*/, 2)
+    const [, word, rest] = match as unknown as [string, string, string]
+    const [names = '', reason = ''] = rest.split(/(?:^|\s+)--\s*/, 2)
     const start = match.index + match[0].indexOf('#')
-    // What a text says to a model, or another's description, silences nothing.
+    // A `#` inside a value, such as instructions or a description, is not a comment.
     if (isInside(texts, start)) return []
     const end = match.index + match[0].trimEnd().length
     const at = { path: source.path, pointer: '', range: source.span(start, end) }
     const lines = word === 'disable-file' ? undefined : linesBelow(source, texts, at.range.start.line + 1)
-    const silenced = names.split(/[\s,]+/).filter((rule) => rule !== '')
+    const suppressed = names.split(/[\s,]+/).filter((rule) => rule !== '')
     const isKnown = word === 'disable-file' || word === 'disable-next-line'
-    if (!isKnown || silenced.length === 0) {
-      const unread = isKnown ? 'This comment names no rule.' : `No comment \`svc-lint-${word}\` is read.`
-      return [{ at, rule: '', reason: '', removal: [], unread }]
+    if (!isKnown || suppressed.length === 0) {
+      const invalid = isKnown ? 'This comment names no rule.' : `\`svc-lint-${word}\` is not a suppression comment.`
+      return [{ at, rule: '', reason: '', removal: [], invalid }]
     }
-    return silenced.map((rule) => ({
+    return suppressed.map((rule) => ({
       at,
       rule,
       reason: reason.trim(),
       ...(lines !== undefined && { lines }),
-      removal: silenced.length > 1 ? [] : [removal(source, start, end)],
+      removal: suppressed.length > 1 ? [] : [removal(source, start, end)],
     }))
   })
 }
 
 const EVERY_LINE = [0, Infinity] as const
 
-/** A line, and those of the text that it begins (`text: |`): no comment can stand in these. */
+/** A line and, if it begins a block scalar (`text: |`), the lines of that scalar, which cannot contain comments. */
 function linesBelow(source: SourceText, texts: readonly LineRange[], line: number): readonly [number, number] {
   const start = source.lineStart(line + 1) ?? source.text.length
   const text = textFrom(texts, start)
-  // What begins with the line and with space is a block: words and quotes begin with a letter.
+  // Only a block scalar begins at the start of a line with white space.
   const isBlock = text?.start === start && /\s/.test(source.text[start]!)
   return [line, isBlock ? source.span(text.end, text.end).start.line : line]
 }
@@ -69,7 +69,7 @@ interface LineRange {
   readonly end: number
 }
 
-/** Where texts stand that may hold a `#`, in order. */
+/** Ranges of values that may contain a `#`, in order. */
 function textsIn(root: YamlNode): LineRange[] {
   const texts: LineRange[] = []
   const visit = (node: YamlNode): void => {
@@ -88,7 +88,7 @@ function textsIn(root: YamlNode): LineRange[] {
 const isInside = (texts: readonly LineRange[], offset: number): boolean =>
   (textFrom(texts, offset)?.start ?? Infinity) <= offset
 
-/** The first that ends behind an offset. */
+/** The first range that ends after an offset. */
 function textFrom(texts: readonly LineRange[], offset: number): LineRange | undefined {
   let [low, high] = [0, texts.length]
   while (low < high) {
@@ -99,7 +99,7 @@ function textFrom(texts: readonly LineRange[], offset: number): LineRange | unde
   return texts[low]
 }
 
-/** The findings that no comment silences, and what is wrong with the comments. */
+/** The findings that no comment suppresses, and the faults of the comments. */
 export function suppressFindings(
   suppressions: readonly LintSuppression[],
   findings: readonly Diagnostic[],
@@ -123,15 +123,15 @@ export function suppressFindings(
   return [...kept, ...suppressions.flatMap((each) => fault(each, used.has(each) || !ran(each.rule)))]
 }
 
-function fault({ at, rule, reason, removal, unread }: LintSuppression, used: boolean): Diagnostic[] {
-  if (unread !== undefined) return [createFinding('lint/unknown-rule', 'error', at, unread, { fix: FORM })]
+function fault({ at, rule, reason, removal, invalid }: LintSuppression, used: boolean): Diagnostic[] {
+  if (invalid !== undefined) return [createFinding('lint/unknown-rule', 'error', at, invalid, { fix: FORM })]
   if (!rules.some(({ name }) => name === rule)) {
     const names = rules.map(({ name }) => name)
     return [createFinding('lint/unknown-rule', 'error', at, `There is no rule "${rule}".${didYouMean(rule, names)}`)]
   }
   if (REASON_NEEDED.test(rule) && reason === '')
     return [
-      createFinding('lint/suppression-without-reason', 'error', at, `${rule} is silenced with a reason only.`, {
+      createFinding('lint/suppression-without-reason', 'error', at, `Suppressing ${rule} needs a reason.`, {
         fix: `Append the reason: \`${rule} -- reason\`.`,
       }),
     ]
@@ -143,7 +143,7 @@ function fault({ at, rule, reason, removal, unread }: LintSuppression, used: boo
   ]
 }
 
-/** The comment, with its line where nothing else stands there. */
+/** Removes the comment, and its line if nothing else is on it. */
 function removal(source: SourceText, start: number, end: number): TextEdit {
   const line = source.text.lastIndexOf('\n', start - 1) + 1
   const alone = source.text.slice(line, start).trim() === ''

@@ -1,4 +1,4 @@
-/** Completion of `args.` in conditions, from the input schemas of the tools that a policy is about. */
+/** Completion of `args.` in conditions, from the input schemas of the tools that a policy gates. */
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import { pathText, type PathSegment } from '../../policy/condition/path.ts'
 import { gatedBindings } from '../facts/attachments.ts'
@@ -13,12 +13,12 @@ export interface ArgumentPath {
   readonly description?: string
 }
 
-/** More than anyone reads in a list of choices. */
+/** Maximum number of choices. */
 const MAX_PATHS = 200
 
-/** Paths of all tools concerned, each once: those of the scope, as written at the cursor, or of the bindings that are gated. */
+/** Paths of all gated tools, each once: those of the scope, as written at the cursor, or of the bindings that are gated. */
 export function argumentPaths(workspace: Workspace, path: string, { lines }: DocumentCursor): ArgumentPath[] {
-  // The scope is read from the text: half a condition may leave no document to ask.
+  // Reads the scope from the text, because an incomplete condition may make the document unreadable.
   const scope = lines.map((line) => /^\s*["']?scope["']?\s*:\s*["']?tool:([^\s"'#,}]+)/.exec(line)?.[1]).find(Boolean)
   const policies = workspace.documentsAt(path).filter(({ kind }) => kind === 'Policy')
   const schemas =
@@ -61,7 +61,7 @@ function listPaths(
   }
 }
 
-/** What `$ref: '#/…'` names; a schema of another file is left out. */
+/** The target of `$ref: '#/…'`; schemas of other files are left out. */
 function resolveRef(root: JsonValue, schema: JsonValue | undefined): JsonValue | undefined {
   const ref = isJsonObject(schema) ? schema['$ref'] : undefined
   if (typeof ref !== 'string' || !ref.startsWith('#/')) return schema

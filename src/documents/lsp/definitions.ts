@@ -24,7 +24,7 @@ export function definitionAt(workspace: Workspace, path: string, offset: number)
   ].map(({ path, range }) => ({ path, range }))
 }
 
-/** Every place that names what stands at an offset. */
+/** Every place that references the target at an offset. */
 export function referencesAt(
   workspace: Workspace,
   path: string,

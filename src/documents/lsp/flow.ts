@@ -1,33 +1,33 @@
-/** Where a cursor stands between brackets, in YAML as in JSON, whether or not they are closed yet. */
+/** The position of a cursor in a flow collection of YAML or JSON, which may still be open. */
 
 export interface FlowCursor {
   /** Keys from the outermost bracket on, `*` for an item of a list. */
   readonly path: readonly string[]
-  /** The key at or behind which it is, where there is one. */
+  /** The key at or before the cursor. */
   readonly key: string | undefined
   readonly at: 'key' | 'value' | 'item'
   /** The word around it, with its quotes. */
   readonly start: number
   readonly end: number
-  /** Keys that the same mapping has already. */
+  /** Other keys of the same mapping. */
   readonly siblings: ReadonlySet<string>
 }
 
 interface FlowFrame {
   readonly isList: boolean
   readonly keys: Set<string>
-  /** Set behind the colon. */
+  /** Set after the colon. */
   key: string | undefined
 }
 
 /**
- * Reads from a bracket on.
- * @returns the cursor when the brackets are open there, else the offset at which they are closed
+ * Reads from an opening bracket.
+ * @returns the cursor if it is inside the brackets, otherwise the offset where they are closed
  */
 export function readFlow(text: string, from: number, cursor: number): FlowCursor | number {
   const frames: FlowFrame[] = []
   let found: FlowCursor | undefined
-  /** The mapping or list of the cursor, read to its end for the keys that follow. */
+  /** The mapping or list of the cursor; parsing continues to its end to collect later keys. */
   let around: FlowFrame | undefined
   let last: string | undefined
   const see = (start: number, end: number, word?: string): void => {
@@ -68,7 +68,7 @@ export function readFlow(text: string, from: number, cursor: number): FlowCursor
   return found!
 }
 
-/** Brackets and marks, texts in quotes, which may be open to the end of their line, comments, and words. */
+/** Brackets and punctuation, quoted strings (which may be unclosed at the end of the line), comments and words. */
 const TOKEN =
   /[{}[\],]|:(?=[\s,{}[\]"']|$)|"(?:[^"\\\r\n]|\\.)*"?|'(?:[^'\r\n]|'')*'?|(?<=\s)#[^\r\n]*|[^\s,{}[\]"':#](?:[^\s,{}[\]:]|:(?![\s,{}[\]]|$)|[ \t]+(?![\s#:,{}[\]]|$))*/g
 

@@ -9,9 +9,9 @@ export interface OutlineSymbol {
   readonly name: string
   readonly detail: string
   readonly kind: DocumentKind | 'tool' | 'agent' | 'boundary' | 'secret' | 'server'
-  /** All of it. */
+  /** The whole symbol. */
   readonly range: TextSpan
-  /** What an editor selects; within `range`. */
+  /** The part that an editor selects; within `range`. */
   readonly selection: TextSpan
   readonly children: readonly OutlineSymbol[]
 }

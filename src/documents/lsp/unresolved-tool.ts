@@ -1,4 +1,4 @@
-/** What an editor offers where `tool/unresolved` stands: the name that was meant, or a Tool document to fill in. */
+/** Editor fixes for `tool/unresolved`: a similar name, or a new Tool document to fill in. */
 import { minVersion } from 'semver'
 import type { Diagnostic, FindingFix } from '../text/diagnostic.ts'
 import { joinPath } from '../text/paths.ts'
@@ -6,7 +6,7 @@ import { isRange, readLogicalRef } from '../text/reference.ts'
 import { createSource } from '../text/source.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
-/** Fixes that `svc lint --fix` leaves to a person; empty for another rule, and where a version is missing and not the tool. */
+/** Fixes that `svc lint --fix` leaves to a person; empty for other rules, and if only the version is missing. */
 export function unresolvedToolFixes(workspace: Workspace, finding: Diagnostic): FindingFix[] {
   const { rule, path, pointer, range, facts } = finding
   if (rule !== 'tool/unresolved' || facts?.subject?.length !== 1) return []
@@ -35,7 +35,7 @@ export function unresolvedToolFixes(workspace: Workspace, finding: Diagnostic): 
   return fixes
 }
 
-/** The strictest class until the author says otherwise: each call needs an approval. */
+/** The strictest class, until the author changes it: each call needs an approval. */
 const toolText = (namespace: string, name: string, version: string): string => `apiVersion: svc/v1
 kind: Tool
 metadata:

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../text/diagnostic.ts'
 import { isUnder } from '../text/paths.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
-/** What a report is made from, beside the findings. */
+/** Data for a report, besides the findings. */
 export interface ReportInput {
   readonly workspace: Workspace
   /** For the text report; false when absent. */
@@ -16,7 +16,7 @@ export interface LintSummary {
   readonly files: number
   readonly errors: number
   readonly warnings: number
-  /** Findings that `--fix` would mend. */
+  /** Findings that `--fix` would fix. */
   readonly fixable: number
 }
 

@@ -9,7 +9,7 @@ import type { ReportInput } from './summary.ts'
 const WINDOW = 120
 
 /**
- * Findings for people, each with the author's own line and what is wrong underlined. Ends with a line break; empty for none.
+ * Findings for people, each with the line of the document and the fault underlined. Ends with a line break; empty for none.
  * Source: lint rules, "Message shape".
  */
 export function reportText(findings: readonly Diagnostic[], { workspace, color = false }: ReportInput): string {
@@ -48,7 +48,7 @@ function frame(workspace: Workspace, path: string, { start, end }: TextSpan, pai
   return `${before}${numbered(start.line, shown(part))}       | ${' '.repeat(indent)}${paint('^'.repeat(width))}\n`
 }
 
-/** How text of a file is drawn, and how wide it is then: nearly every line is as it is written, letter by letter. */
+/** Text of a file as printed, and its width. Most lines are printed unchanged. */
 const PLAIN = { shown: (text: string): string => text, columns: (text: string): number => text.length }
 const ODD = {
   shown: (text: string): string => safeText(text.replaceAll('\t', ' ')),

@@ -1,4 +1,4 @@
-/** JSON Schemas by value: files that `$ref` names are carried in `$defs`. Source: bundles, section 1. */
+/** Bundles JSON Schemas: referenced files are copied into `$defs`. Source: bundles, section 1. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 
@@ -13,10 +13,10 @@ export interface SchemaFile {
 }
 
 /**
- * A schema with every file it reaches. Files are numbered in the order in which a reader of the canonical text meets them,
- * so that their names do not matter. Undefined where one of them cannot be read.
- * @param path of the file in which the schema stands; undefined for one inside a document
- * @param read what a `$ref` without its fragment names, from the file in which it stands
+ * A schema with every file that it references. Files are numbered in the order of their first use in the canonical text, so that
+ * their names do not matter. Undefined if one of them cannot be read.
+ * @param path of the file that contains the schema; undefined for one inside a document
+ * @param read reads the file of a `$ref`, relative to the file that contains it
  */
 export function carrySchemas(
   root: JsonSchema,
@@ -24,46 +24,46 @@ export function carrySchemas(
   read: (file: string, from: string | undefined) => SchemaFile | undefined,
 ): JsonSchema | undefined {
   if (typeof root === 'boolean') return root
-  const whole: Home = { path, pointer: '#' }
-  const homes = new Map<string, Home>(path === undefined ? [] : [[path, whole]])
+  const whole: SchemaPlace = { path, pointer: '#' }
+  const homes = new Map<string, SchemaPlace>(path === undefined ? [] : [[path, whole]])
   const taken = isJsonObject(root['$defs']) ? root['$defs'] : {}
   const carried: Record<string, JsonValue> = {}
   let failed = false
 
-  const carry = (file: string, schema: JsonSchema): Home => {
+  const carry = (file: string, schema: JsonSchema): SchemaPlace => {
     const known = homes.get(file)
     if (known) return known
     let number = Object.keys(carried).length + 1
     while (Object.hasOwn(taken, `file${number}`) || Object.hasOwn(carried, `file${number}`)) number++
     const name = `file${number}`
-    const home: Home = { path: file, pointer: `#/$defs/${name}` }
+    const home: SchemaPlace = { path: file, pointer: `#/$defs/${name}` }
     homes.set(file, home)
     carried[name] = true
-    carried[name] = typeof schema === 'boolean' ? schema : copy(withoutAddress(schema), home)
+    carried[name] = typeof schema === 'boolean' ? schema : copy(withoutIdAndDialect(schema), home)
     return home
   }
 
-  const rewrite = (ref: string, from: Home): string => {
+  const rewrite = (ref: string, from: SchemaPlace): string => {
     const [file, fragment] = splitRef(ref)
     const home = file === '' ? from : reach(file, from)
-    // An anchor is found wherever it stands.
+    // An anchor may be anywhere in the schema.
     return home && (fragment === '' || fragment.startsWith('/')) ? `${home.pointer}${fragment}` : `#${fragment}`
   }
 
-  const reach = (file: string, from: Home): Home | undefined => {
+  const reach = (file: string, from: SchemaPlace): SchemaPlace | undefined => {
     const found = read(file, from.path)
     if (!found) failed = true
     return found && carry(found.path, found.schema)
   }
 
-  const copy = (schema: JsonObject, home: Home): JsonObject =>
+  const copy = (schema: JsonObject, home: SchemaPlace): JsonObject =>
     mapMembers(schema, (keyword, value) => {
       if (keyword === '$ref' && typeof value === 'string') return rewrite(value, home)
       if (VALUES.has(keyword)) return value
       if (NAMED.has(keyword) && isJsonObject(value)) return mapMembers(value, (_, each) => copyValue(each, home))
       return copyValue(value, home)
     })
-  const copyValue = (value: JsonValue, home: Home): JsonValue => {
+  const copyValue = (value: JsonValue, home: SchemaPlace): JsonValue => {
     if (Array.isArray(value)) return value.map((each) => copyValue(each, home))
     return isJsonObject(value) ? copy(value, home) : value
   }
@@ -74,13 +74,13 @@ export function carrySchemas(
   return { ...result, $defs: { ...(isJsonObject(result['$defs']) ? result['$defs'] : {}), ...carried } }
 }
 
-/** Where a schema stands: in which file, and under which pointer of the result. */
-interface Home {
+/** The place of a schema: its file, and its pointer in the result. */
+interface SchemaPlace {
   readonly path: string | undefined
   readonly pointer: string
 }
 
-/** Members are visited by name, so that their order means nothing, and kept in the author's order, which a model reads. */
+/** Visits members by name, so that their order has no effect on numbers, but keeps the author's order, which the model reads. */
 function mapMembers(value: JsonObject, map: (key: string, value: JsonValue) => JsonValue): JsonObject {
   const mapped = new Map(
     Object.keys(value)
@@ -90,14 +90,14 @@ function mapMembers(value: JsonObject, map: (key: string, value: JsonValue) => J
   return Object.fromEntries(Object.keys(value).map((key) => [key, mapped.get(key)!]))
 }
 
-/** A file's own address means nothing once it is a value, and would lead its references astray. */
+/** Removes `$id`: it would change how references of the copied file resolve. */
 function withoutId(schema: JsonObject): JsonObject {
   const { $id: _, ...rest } = schema
   return rest
 }
 
-/** A schema inside another names no dialect of its own. */
-function withoutAddress(schema: JsonObject): JsonObject {
+/** Removes `$schema` too, which an embedded schema does not have. */
+function withoutIdAndDialect(schema: JsonObject): JsonObject {
   const { $schema: _, ...rest } = withoutId(schema)
   return rest
 }

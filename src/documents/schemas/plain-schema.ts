@@ -1,7 +1,7 @@
-/** A quick proof that a schema is valid: the meta-schema is asked about the others alone. */
+/** A quick check for valid schemas, so that only the others are validated against the meta-schema. */
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 
-/** True where every keyword is one that most schemas are made of, with a value as the meta-schema wants it; false proves nothing. */
+/** True if the schema has only common keywords with valid values; false if that was not determined. */
 export function isPlainSchema(schema: JsonValue): boolean {
   if (typeof schema === 'boolean') return true
   if (!isJsonObject(schema)) return false
@@ -32,7 +32,7 @@ function areNamed(value: JsonValue): boolean {
 
 const TYPES = new Set<JsonValue>(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'])
 
-/** Texts of which more are compared in another way. */
+/** Above this number of strings a set is faster. */
 const FEW = 50
 
 const areDifferentTexts: ValueCheck = (value) =>

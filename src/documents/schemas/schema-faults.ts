@@ -20,23 +20,23 @@ export function schemaFaults(text: SchemaText): SchemaFault[] {
   if (isPlainSchema(schema) || metaSchema(schema)) return [...localRefs(text), ...patterns(text), ...bounds(schema)]
   const first = new Map<string, ErrorObject>()
   for (const error of metaSchema.errors ?? []) {
-    // The words that are allowed say more than that something of another type is allowed too.
+    // An `enum` error lists the allowed words; the error of the other type adds nothing.
     const before = first.get(error.instancePath)
     if (before === undefined || (before.keyword !== 'enum' && error.keyword === 'enum'))
       first.set(error.instancePath, error)
   }
   return [...first.values()]
     .filter(isOutermost(first))
-    .map((error) => ({ pointer: error.instancePath, message: sayWhat(schema, error) }))
+    .map((error) => ({ pointer: error.instancePath, message: describeSchemaError(schema, error) }))
 }
 
-/** What is wrong with a member of a list of types is that there is such a list. */
+/** An error in a member of a `type` list is reported at the list. */
 const isOutermost =
   (all: ReadonlyMap<string, ErrorObject>) =>
   ({ instancePath }: ErrorObject): boolean =>
     !(/\/type\/\d+$/.test(instancePath) && all.has(instancePath.slice(0, instancePath.lastIndexOf('/'))))
 
-function sayWhat(schema: JsonObject | boolean, error: ErrorObject): string {
+function describeSchemaError(schema: JsonObject | boolean, error: ErrorObject): string {
   const found = valueAt(schema, error.instancePath)
   const name = formatPointer(error.instancePath) || 'The schema'
   if (error.keyword === 'enum') {
@@ -47,7 +47,7 @@ function sayWhat(schema: JsonObject | boolean, error: ErrorObject): string {
   return `${name} ${error.message ?? 'is not valid'}.`
 }
 
-/** Beyond the bounds of a run, which would check nothing with the schema. What references lead to has a rule of its own. */
+/** Exceeds the limits of the runtime, which would refuse the schema. `schema/ref-loop` checks references. */
 function bounds(schema: JsonObject | boolean): SchemaFault[] {
   const size = measureSchema(schema)
   if (!('problem' in size) || size.about !== 'size') return []

@@ -4,14 +4,14 @@ import { describeMisfit } from '../../policy/prove/misfit.ts'
 import { pointerTo } from '../text/pointer.ts'
 
 export interface SchemaWidening {
-  /** Into the schema that is wider. */
+  /** Pointer into the wider schema. */
   readonly pointer: string
-  /** Into the one that is narrower. */
+  /** Pointer into the narrower schema. */
   readonly against: string
   readonly message: string
 }
 
-/** What the first schema surely accepts and the second rejects, property by property. */
+/** Values that the first schema certainly accepts and the second rejects, by property. */
 export function schemaWidenings(wide: JsonObject | boolean, narrow: JsonObject | boolean): SchemaWidening[] {
   if (!isJsonObject(wide) || !isJsonObject(narrow) || !isPlain(wide)) return []
   const [own, other] = [wide['properties'], narrow['properties']].map((each) => (isJsonObject(each) ? each : {}))
@@ -42,7 +42,7 @@ export function schemaWidenings(wide: JsonObject | boolean, narrow: JsonObject |
   return found
 }
 
-/** A value that the first accepts and the second rejects, in words. */
+/** Describes a value that the first schema accepts and the second rejects. */
 function wider(wide: JsonObject, narrow: JsonObject): string | undefined {
   const listed = Array.isArray(wide['enum']) ? wide['enum'] : wide['const'] === undefined ? undefined : [wide['const']]
   if (listed !== undefined) {
@@ -78,7 +78,7 @@ function wider(wide: JsonObject, narrow: JsonObject): string | undefined {
   return undefined
 }
 
-/** No keyword beside those that are looked at can narrow it. */
+/** True if the schema has no keyword besides those that are compared. */
 const isPlain = (schema: JsonObject): boolean =>
   !['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'dependentSchemas', '$dynamicRef'].some((key) =>
     Object.hasOwn(schema, key),

@@ -1,4 +1,4 @@
-/** Where the keywords of a JSON Schema stand. */
+/** Finds the keywords of a JSON Schema. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { pointerTo } from '../text/pointer.ts'
 
@@ -10,11 +10,11 @@ const VALUES = new Set(['const', 'enum', 'default', 'examples', 'required'])
 export interface KeywordUse {
   readonly pointer: string
   readonly value: JsonValue
-  /** The schema in which it stands. */
+  /** The schema that contains it. */
   readonly holder: JsonObject
 }
 
-/** Every use of each keyword, at whatever depth. */
+/** Every use of each keyword, at any depth. */
 export function keywordsIn(schema: JsonObject | boolean): ReadonlyMap<string, readonly KeywordUse[]> {
   const uses = new Map<string, KeywordUse[]>()
   visit(schema, undefined, uses)
@@ -24,7 +24,7 @@ export function keywordsIn(schema: JsonObject | boolean): ReadonlyMap<string, re
 function visit(value: JsonValue, above: SchemaStep | undefined, uses: Map<string, KeywordUse[]>): void {
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
-    // A schema begins with a mapping or is none: above a list is the keyword that holds it.
+    // A schema is a mapping, so the parent of a list is its keyword.
     for (let at = 0; at < value.length; at++)
       visit(value[at]!, new SchemaStep(above, at, value[at]!, above!.holder), uses)
     return
@@ -42,7 +42,7 @@ function visit(value: JsonValue, above: SchemaStep | undefined, uses: Map<string
   }
 }
 
-/** A way into a schema, which is put into words when something is wrong there. */
+/** A path into a schema, formatted only for a finding. */
 class SchemaStep implements KeywordUse {
   readonly above: SchemaStep | undefined
   readonly key: string | number

@@ -1,4 +1,4 @@
-/** JSON Schemas that documents name or hold. Source: authoring format, "Schema spec". */
+/** JSON Schemas that documents reference or contain. Source: authoring format, "Schema spec". */
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { createSpans, type Document, type FoundValue, type DocumentSpans } from '../text/document.ts'
 import { memoizePerObject, memoizePerWorkspace } from '../workspace/memoize.ts'
@@ -19,11 +19,11 @@ const PLACES: Readonly<Record<Document['kind'], readonly string[]>> = {
 export const INPUT_SCHEMA = 'svc/input-schema'
 
 export interface SchemaUse {
-  /** What names or holds the schema. */
+  /** The schema spec. */
   readonly at: FoundValue
   /** Set for a reference. */
   readonly ref?: { readonly written: string; readonly resolution: PathResolution }
-  /** The schema with its places; absent where a reference leads nowhere or to what cannot be read. */
+  /** The schema with its places; absent if the referenced file is missing or unreadable. */
   readonly schema?: SchemaText
   /** Why the file that was found cannot be read. */
   readonly unreadable?: string
@@ -34,7 +34,7 @@ export interface SchemaText {
   /** Pointer of the schema in its text: empty for a file of its own. */
   readonly base: string
   readonly value: JsonObject | boolean
-  /** Where a keyword stands in it, at whatever depth. */
+  /** The places of a keyword, at any depth. */
   uses(keyword: string): readonly KeywordUse[]
 }
 

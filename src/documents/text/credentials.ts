@@ -1,8 +1,8 @@
-/** What credentials look like. Source: lint rules, secret/literal. */
+/** Detects credentials in text. Source: lint rules, secret/literal. */
 
-/** How keys of vendors begin, literally, and how they go on: vendors give them a form so that scanners may find them. */
-const VENDORS: readonly (readonly [begins: string, follows: RegExp])[] = [
-  // Models and what serves them.
+/** The literal prefix of each vendor's keys, and the pattern of the rest. */
+const VENDOR_KEYS: readonly (readonly [begins: string, follows: RegExp])[] = [
+  // Models and inference.
   ...['ant-', 'proj-', 'svcacct-', 'admin-', 'or-v1-', 'lf-', 'live-', 'test-'].map(
     (kind) => [`sk-${kind}`, /[A-Za-z0-9_-]{12,}/] as const,
   ),
@@ -34,7 +34,7 @@ const VENDORS: readonly (readonly [begins: string, follows: RegExp])[] = [
   ['tskey-', /[a-z]+-[A-Za-z0-9]+-[A-Za-z0-9]{20,}/],
   ['pscale_tkn_', /[\w=.-]{30,}/],
   ['sbp_', /[a-f0-9]{40}/],
-  // Code, packages and their pipelines.
+  // Code, packages and CI.
   ...['ghp', 'gho', 'ghu', 'ghs', 'ghr'].map((kind) => [`${kind}_`, /[A-Za-z0-9]{20,}/] as const),
   ['github_pat_', /\w{20,}/],
   ...['pat', 'dt', 'rt', 'ptt', 'cbt', 'ft', 'soat', 'imt', 'agent', 'oas'].map(
@@ -47,7 +47,7 @@ const VENDORS: readonly (readonly [begins: string, follows: RegExp])[] = [
   ['dckr_pat_', /[\w-]{20,}/],
   ['CCIPAT_', /\w{30,}/],
   ['sgp_', /(?:[a-f0-9]{16}_)?[a-f0-9]{40}/],
-  // Secrets, measures and errors.
+  // Secret stores, monitoring and error tracking.
   ...['hvs', 'hvb', 'hvr'].map((kind) => [`${kind}.`, /[\w-]{20,}/] as const),
   ['dp.pt.', /[A-Za-z0-9]{30,}/],
   ['ops_eyJ', /[A-Za-z0-9+/]{60,}/],
@@ -57,14 +57,14 @@ const VENDORS: readonly (readonly [begins: string, follows: RegExp])[] = [
   ['sntrys_', /[\w+/=]{40,}/],
   ['NRAK-', /[A-Z0-9]{27}/],
   ['dt0c01.', /[A-Z0-9]{24}\.[A-Z0-9]{60,}/i],
-  // Money and shops.
+  // Payments and shops.
   ...['sk', 'rk'].flatMap((kind) => ['live', 'test'].map((mode) => [`${kind}_${mode}_`, /[A-Za-z0-9]{16,}/] as const)),
   ['whsec_', /[A-Za-z0-9+/]{24,}/],
   ...['at', 'ca', 'pa', 'ss', 'ua'].map((kind) => [`shp${kind}_`, /[a-fA-F0-9]{32}/] as const),
   ...['atp', 'csp', 'idp'].map((kind) => [`sq0${kind}-`, /[\w-]{22,}/] as const),
   ['EAAA', /[\w-]{60}/],
   ['duffel_', /(?:test|live)_[\w-]{40,}/],
-  // Messages and work.
+  // Messaging and office tools.
   ...['a', 'b', 'e', 'o', 'p', 'r', 's'].map((kind) => [`xox${kind}-`, /[A-Za-z0-9-]{10,}/] as const),
   ['xapp-', /\d-[A-Z0-9]+-\d+-[a-z0-9]+/],
   ['hooks.slack.com/', /(?:services|workflows|triggers)\/[\w+/]{40,}/],
@@ -80,62 +80,62 @@ const VENDORS: readonly (readonly [begins: string, follows: RegExp])[] = [
   ['PMAK-', /[a-f0-9]{24}-[a-f0-9]{34}/],
   ...['ATATT3', 'ATCTT3', 'ATBB'].map((kind) => [kind, /[\w=-]{28,}/] as const),
   ['pat-', /(?:na|eu)\d-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/],
-  // Anybody's.
+  // Any vendor.
   ['eyJ', /[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}/],
   ['Bearer ', /(?=[A-Za-z._~+/-]*\d)[A-Za-z0-9._~+/-]{20,}/],
 ]
 
-/** Forms that begin with no word. */
-const OTHERS: readonly RegExp[] = [
+/** Patterns without a literal prefix. */
+const UNPREFIXED: readonly RegExp[] = [
   /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----/,
-  // A bot of Telegram.
+  // Telegram bot token.
   /\b\d{8,10}:AA[\w-]{33}\b/,
-  // A name and a password in an address, unless they are shown as such.
+  // User name and password in a URL, unless the password is a placeholder.
   /\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@"'<{]*:(?!(?:pass(?:word)?|pwd|secret|token|\*+|x+|\.+|changeme)@)[^\s/@"'<>{}$]{3,}@/,
 ]
 
 const escaped = (text: string): string => text.replaceAll(/[./]/g, String.raw`\$&`)
 const oneOf = (sources: readonly string[]): string => `(?:${sources.join('|')})`
 
-/** How each of the forms begins: most texts hold none of these. */
-const BEGINNINGS = new RegExp(
-  String.raw`\b${oneOf(VENDORS.map(([begins]) => escaped(begins)))}|-----BEGIN|:AA|://[^\s/@]*:`,
+/** Quick test: most texts contain none of the prefixes. */
+const PREFIXES = new RegExp(
+  String.raw`\b${oneOf(VENDOR_KEYS.map(([begins]) => escaped(begins)))}|-----BEGIN|:AA|://[^\s/@]*:`,
 )
-const FORMS = new RegExp(
+const CREDENTIALS = new RegExp(
   [
-    ...VENDORS.map(([begins, follows]) => String.raw`\b${escaped(begins)}${follows.source}`),
-    ...OTHERS.map(({ source }) => source),
+    ...VENDOR_KEYS.map(([begins, follows]) => String.raw`\b${escaped(begins)}${follows.source}`),
+    ...UNPREFIXED.map(({ source }) => source),
   ].join('|'),
   'g',
 )
 
-/** What stands in place of a key in examples. */
+/** Placeholders that examples have instead of a key. */
 const PLACEHOLDER = /([xX*0])\1{7}|your[-_]|[-_]here\b/i
 
-/** Words of which one stands in every name that `NAMED` knows. */
-const NAMES = /key|secret|token|passw/i
+/** Quick test for `NAMED_VALUE`: each of its names contains one of these words. */
+const NAME_WORDS = /key|secret|token|passw/i
 
-/** Characters of the shortest of them: the value of a named one has more. */
+/** Length of the shortest credential in characters. */
 export const SHORTEST_CREDENTIAL = 15
-/** Characters of a named value, as `NAMED` says. */
+/** Minimum length of the value in `NAMED_VALUE`. */
 const SHORTEST_NAMED = 16
 
-/** False for a text in which no credential can be, nor in any part of it: most that is linted. */
+/** False if neither the text nor a part of it can contain a credential. Cheap, for the common case. */
 export const mayHoldCredential = (text: string): boolean =>
-  BEGINNINGS.test(text) || (NAMES.test(text) && mayHoldNamed(text))
+  PREFIXES.test(text) || (NAME_WORDS.test(text) && mayHoldNamed(text))
 
-/** False where no run of the characters of keys is one that a person did not make up. */
-const mayHoldNamed = (text: string): boolean => text.match(RUNS)?.some(mayBeValue) ?? false
+/** False if the text contains no long random word. */
+const mayHoldNamed = (text: string): boolean => text.match(LONG_WORDS)?.some(mayBeValue) ?? false
 
-/** What a named value is made of. */
-const OF_RUN = '[A-Za-z0-9+/=_.~-]'
-/** Runs that are as long as one, written out: a repetition that is counted takes four times as long. */
-const RUNS = new RegExp(`${OF_RUN.repeat(SHORTEST_NAMED)}${OF_RUN}*`, 'g')
+/** A character of a value in `NAMED_VALUE`. */
+const VALUE_CHARACTER = '[A-Za-z0-9+/=_.~-]'
+/** Words long enough to be a value. The repetition is written out because `{16}` takes four times as long. */
+const LONG_WORDS = new RegExp(`${VALUE_CHARACTER.repeat(SHORTEST_NAMED)}${VALUE_CHARACTER}*`, 'g')
 
-/** False where no value in a run is random: it is the whole run, unless something is in it after which one begins. */
-const mayBeValue = (run: string): boolean => /\d/.test(run) && (/=|^is\b/i.test(run) || isRandom(run))
+/** False if no value in the word can be random. A value is the whole word, unless an assignment is inside it. */
+const mayBeValue = (word: string): boolean => /\d/.test(word) && (/=|^is\b/i.test(word) || isRandom(word))
 
-/** How an API key of ours begins, whole or cut. Source: decisions, section 1; lint rules, secret/own-api-key. */
+/** The beginning of an svc API key, complete or truncated. Source: decisions, section 1; lint rules, secret/own-api-key. */
 const OWN_KEY = /\bsvc_[A-Za-z0-9]{20,}\b/
 
 export const mayHoldOwnKey = (text: string): boolean => text.includes('svc_') && OWN_KEY.test(text)
@@ -144,15 +144,15 @@ export interface FoundCredential {
   /** Offset in the text. */
   readonly start: number
   readonly text: string
-  /** Its beginning only: a report must not spread what it warns of. */
+  /** The first characters only: a report must not repeat the credential. */
   readonly shown: string
 }
 
 export function findCredential(text: string): FoundCredential | undefined {
-  return (BEGINNINGS.test(text) ? findForm(text) : undefined) ?? findNamed(text)
+  return (PREFIXES.test(text) ? findForm(text) : undefined) ?? findNamed(text)
 }
 
-/** The prefix alone may begin a name: what follows is random. */
+/** Requires a random rest, because the prefix alone may begin a name. */
 export function findOwnKey(text: string): FoundCredential | undefined {
   if (!mayHoldOwnKey(text)) return undefined
   for (const match of text.matchAll(new RegExp(OWN_KEY, 'g')))
@@ -161,7 +161,7 @@ export function findOwnKey(text: string): FoundCredential | undefined {
   return undefined
 }
 
-/** A line as a report may show it: as long as it is, with stars in place of what looks like a credential. */
+/** Replaces everything that looks like a credential by as many asterisks. */
 export function maskCredentials(line: string): string {
   if (!mayHoldCredential(line) && !mayHoldOwnKey(line)) return line
   let shown = ''
@@ -170,7 +170,7 @@ export function maskCredentials(line: string): string {
     const found = [findForm(rest), findNamed(rest), findOwnKey(rest)].filter((each) => each !== undefined)
     const [first] = found.toSorted((a, b) => a.start - b.start)
     if (first === undefined) return shown + rest
-    // What follows the first line of a key in PEM is the key.
+    // In PEM, the key follows the first line.
     const isHead = first.text.startsWith('-----BEGIN')
     const from = first.start + (isHead ? first.text.length : first.shown.length - 1)
     const to = isHead ? rest.length : first.start + first.text.length
@@ -180,44 +180,44 @@ export function maskCredentials(line: string): string {
 }
 
 function findForm(text: string): FoundCredential | undefined {
-  for (const [found] of text.matchAll(FORMS)) {
+  for (const [found] of text.matchAll(CREDENTIALS)) {
     if (PLACEHOLDER.test(found)) continue
     return { start: text.indexOf(found), text: found, shown: `${found.slice(0, 6)}…` }
   }
   return undefined
 }
 
-/** A name of a secret, and a value that is assigned to it: `password = "…"`. */
-const NAMED =
+/** The name of a secret with an assigned value: `password = "…"`. */
+const NAMED_VALUE =
   /(?:(?:api|app|access|account|client|private)[_ -]?key|secret(?:[_-]?(?:access[_-]?)?key)?|token|password|passwd)["']?\s*(?:[:=]|\bis\b)\s*["']?([A-Za-z0-9+/=_.~-]{16,})/i
 
-/** A value beside the name of a secret is one when it is random: that is what keeps `password: your-password-here` out. */
+/** Requires a random value, which excludes `password: your-password-here`. */
 function findNamed(text: string): FoundCredential | undefined {
-  if (text.length < SHORTEST_NAMED || !NAMES.test(text)) return undefined
-  const match = NAMED.exec(text)
+  if (text.length < SHORTEST_NAMED || !NAME_WORDS.test(text)) return undefined
+  const match = NAMED_VALUE.exec(text)
   const value = match?.[1]
   if (!match || value === undefined || !isRandom(value)) return undefined
   return { start: match.index + match[0].length - value.length, text: value, shown: `${value.slice(0, 4)}…` }
 }
 
-/** The same where the name is the key under which the value stands. @param pointer of the value in its document */
+/** As `findNamed`, with the key of the value as its name. @param pointer of the value in its document */
 export function findNamedValue(pointer: string, text: string): FoundCredential | undefined {
   if (text.length < SHORTEST_NAMED || /\s/.test(text)) return undefined
   return findNamed(`${pointer.slice(pointer.lastIndexOf('/') + 1)}: ${text}`)
 }
 
-/** Bits a character: English words have about 3, random letters and digits above 4; hexadecimal digits at most 4. */
+/** Bits per character: English words have about 3, random letters and digits above 4, hexadecimal digits at most 4. */
 const RANDOM_BITS = 3.5
 const RANDOM_HEX_BITS = 3
 
-/** True for a text that no person made up: many different characters of several kinds, and no words. */
+/** True for text that looks generated: letters and digits with high entropy and few words. */
 export function isRandom(text: string): boolean {
   if (!/\d/.test(text)) return false
   if (/^[0-9a-f]+$/i.test(text)) return text.length >= 32 && /[a-f]/i.test(text) && entropyOf(text) > RANDOM_HEX_BITS
   return /[a-z]/i.test(text) && lettersOfWords(text) * 2 < text.length && entropyOf(text) > RANDOM_BITS
 }
 
-/** Letters in words of four or more: small ones, small ones after a capital, or capitals. */
+/** Number of letters in words of at least four letters in lower, upper or title case. */
 function lettersOfWords(text: string): number {
   let letters = 0
   for (const word of text.match(/[A-Za-z]{4,}/g) ?? [])
@@ -225,24 +225,24 @@ function lettersOfWords(text: string): number {
   return letters
 }
 
-/** Shannon's measure, in bits a character. */
+/** Shannon entropy in bits per character. */
 function entropyOf(text: string): number {
   const counts = new Map<string, number>()
   for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1)
   return [...counts.values()].reduce((sum, count) => sum - (count / text.length) * Math.log2(count / text.length), 0)
 }
 
-/** Longer names of environment variables are rare, longer random texts are not. */
-const LONG = 20
+/** Names of environment variables are rarely this long; random values often are. */
+const LONG_NAME = 20
 
-/** True for a text that is a secret rather than the name of a variable that holds one. */
+/** True for text that is a secret value and not the name of an environment variable. */
 export function looksLikeValue(text: string): boolean {
   if (/^[A-Z_]{1,14}$/.test(text)) return false
   if (findCredential(text) !== undefined || findOwnKey(text) !== undefined) return true
   if (
     /^[A-Za-z_][A-Za-z0-9_]*$/.test(text) &&
-    !(text.length >= LONG && /[a-z]/.test(text) && /[A-Z]/.test(text) && /\d/.test(text))
+    !(text.length >= LONG_NAME && /[a-z]/.test(text) && /[A-Z]/.test(text) && /\d/.test(text))
   )
     return false
-  return text.length >= LONG || /^(?:sk|pk|key|token)[-_]/.test(text)
+  return text.length >= LONG_NAME || /^(?:sk|pk|key|token)[-_]/.test(text)
 }

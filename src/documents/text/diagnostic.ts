@@ -97,10 +97,10 @@ export function createFinding(
   severity: LintSeverity,
   place: FindingPlace,
   message: string,
-  saying: FindingText = {},
+  details: FindingText = {},
 ): Diagnostic {
   const { path, pointer, range } = place
-  const { why, fix, related = [], ...facts } = saying
+  const { why, fix, related = [], ...facts } = details
   return {
     rule,
     severity,

@@ -1,23 +1,24 @@
-/** A text as the parser of js-yaml takes it apart. */
+/** Parses YAML into the events of js-yaml. */
 import { EVENT_ID, YAMLException, parseEvents, type Event, type ScalarEvent } from 'js-yaml'
-import { indentOf, openAtEnd, TOO_LITTLE } from './text-fault.ts'
+import { indentOf, unclosedAtEnd, DEFICIENT_INDENTATION } from './text-fault.ts'
 
 /**
- * What the parser says of a text. A bracket that closes right below the key or dash of the line that opens it, as other readers
- * allow and many write it, is one column short for the parser of YAML 1.2: it is given one more, and the offsets are taken back.
- * @param maxDepth levels of nodes
+ * Parser events of a text. YAML 1.2 requires a closing bracket to be indented further than the key or dash of the line that
+ * opens it; other parsers accept the same column, and many authors write it. Such brackets are parsed with one more space,
+ * and the offsets of the events are corrected.
+ * @param maxDepth maximum nesting of nodes
  * @throws YAMLException
  */
 export function eventsOf(text: string, maxDepth: number): readonly Event[] {
   try {
     return parseEvents(text, { maxDepth })
   } catch (error) {
-    if (!isTooLittle(error)) throw error
-    let brackets = closingsBelow(text)
+    if (!isDeficientIndentation(error)) throw error
+    let brackets = findUnindentedClosings(text)
     if (!brackets.includes(error.mark?.position ?? 0)) throw error
-    // Without those in texts what remains may be read in another way; nobody writes what takes more turns than these.
+    // Leaving out brackets inside scalars can change what is a scalar, so it repeats; real documents need fewer rounds than this.
     for (let turn = 0; turn < 4; turn++) {
-      const { events, own } = padded(text, brackets, maxDepth)
+      const { events, own } = parsePadded(text, brackets, maxDepth)
       if (own.length === brackets.length) return events
       brackets = own
     }
@@ -25,20 +26,21 @@ export function eventsOf(text: string, maxDepth: number): readonly Event[] {
   }
 }
 
-const isTooLittle = (error: unknown): error is YAMLException =>
-  error instanceof YAMLException && error.reason === TOO_LITTLE
+const isDeficientIndentation = (error: unknown): error is YAMLException =>
+  error instanceof YAMLException && error.reason === DEFICIENT_INDENTATION
 
 /**
- * @param pads offsets before which a space more is read, ascending
- * @returns own: those of them that stand in no text, which is to be read as it stands
+ * Parses the text with one more space before each offset.
+ * @param pads the offsets, ascending
+ * @returns own: the offsets outside of scalars, whose text must not change
  */
-function padded(
+function parsePadded(
   text: string,
   pads: readonly number[],
   maxDepth: number,
 ): { readonly events: readonly Event[]; readonly own: readonly number[] } {
   const pieces = [0, ...pads].map((start, at) => text.slice(start, pads[at]))
-  // Where the spaces stand in what is parsed.
+  // Offsets of the added spaces in the parsed text.
   const spaces = pads.map((offset, at) => offset + at)
   const back = (offset: number): number => {
     let [low, high] = [0, spaces.length]
@@ -74,10 +76,10 @@ function padded(
 
 const OFFSETS = ['start', 'valueStart', 'valueEnd', 'anchorStart', 'anchorEnd', 'tagStart', 'tagEnd']
 
-/** Offsets of the brackets that stand right below the key, or the dash, of the line that opens them: nothing else is meant. */
-function closingsBelow(text: string): readonly number[] {
+/** Offsets of closing brackets in the column of the key or dash of the line that opens them. */
+function findUnindentedClosings(text: string): readonly number[] {
   const closings: number[] = []
-  // Of the lines so far those below which another can stand, each indented further than the one before.
+  // The enclosing lines, each indented further than the one before.
   const above: { readonly line: string; readonly indent: number; readonly own: number }[] = []
   let start = 0
   for (const line of text.split('\n')) {
@@ -86,7 +88,7 @@ function closingsBelow(text: string): readonly number[] {
       const indent = indentOf(line)
       while ((above.at(-1)?.indent ?? 0) > indent) above.pop()
       const opening = above.at(-1)
-      if (opening?.own === indent && /[}\]]/.test(line[indent]!) && /[[{]/.test(openAtEnd(opening.line) ?? ''))
+      if (opening?.own === indent && /[}\]]/.test(line[indent]!) && /[[{]/.test(unclosedAtEnd(opening.line) ?? ''))
         closings.push(start + indent)
       if (opening?.indent === indent) above.pop()
       above.push({ line, indent, own: /^[[{]/.test(rest) ? dashes.lastIndexOf('-') : dashes.length })

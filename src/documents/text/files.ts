@@ -22,12 +22,12 @@ export interface ProjectFiles {
   readonly links: readonly string[]
   has(path: string): boolean
   /**
-   * Bytes, or undefined where there is no such regular file or this user may not read it. Each file is read once: what is hashed
-   * is what is parsed.
+   * Bytes, or undefined if there is no such regular file or the user may not read it. Each file is read once, so that the hashed
+   * and the parsed bytes are the same.
    */
   read(path: string): Uint8Array | undefined
-  /** Reads a file of at most so many bytes; a larger one is not read. */
-  readUpTo(path: string, most: number): Uint8Array | 'larger' | undefined
+  /** Reads a file of at most `maxBytes` bytes; a larger one is not read. */
+  readUpTo(path: string, maxBytes: number): Uint8Array | 'larger' | undefined
   /** Why an existing file could not be read. */
   refusal?(path: string): string | undefined
   /** The first 4 KiB of a file, for one that is too large to be read. */
@@ -39,13 +39,13 @@ export interface ProjectFiles {
 /** Directories that hold no documents, besides those that begin with a dot. */
 const SKIPPED = new Set(['node_modules'])
 
-/** A list of ignored paths beside the documents. */
+/** Name of the file with patterns of ignored paths. */
 export const IGNORE_FILE = '.svcignore'
 
 /** Contents by path. */
 export type FileContents = Readonly<Record<string, string | Uint8Array>>
 
-/** The files of a directory. `overlay` stands in for, or is added to, what is on the disk. */
+/** The files of a directory. Files of `overlay` replace those on the disk or are added to them. */
 export function directoryFiles(directory: string, overlay: FileContents = {}): ProjectFiles {
   const root = realpathSync(directory)
   const { paths, links } = list(root)
@@ -81,11 +81,11 @@ export function directoryFiles(directory: string, overlay: FileContents = {}): P
   }
 }
 
-/** What was read without a limit. */
+/** Bytes of files that were read without a limit. */
 const whole = (bytes: Uint8Array | 'larger' | undefined): Uint8Array | undefined =>
   bytes === 'larger' ? undefined : bytes
 
-/** What is read of a file that has no size, as those of a system have that says something of itself. */
+/** Limit in bytes for files without a size, such as those in `/proc`. */
 const UNSIZED_BYTES = 64 * 1024
 
 function bytesUpTo(path: string, most: number): Uint8Array | 'larger' {
@@ -101,7 +101,7 @@ function bytesUpTo(path: string, most: number): Uint8Array | 'larger' {
   }
 }
 
-/** Reads until the buffer is full or the file is at its end. Answers how far the buffer is full. */
+/** Reads until the buffer is full or the file ends. Returns the number of bytes read. */
 function fill(file: number, buffer: Buffer): number {
   for (let at = 0; ;) {
     const count = at < buffer.length ? readSync(file, buffer, at, buffer.length - at, null) : 0
@@ -150,7 +150,7 @@ export function memoryFiles(files: FileContents): ProjectFiles {
 const bytesOf = (content: string | Uint8Array): Uint8Array =>
   typeof content === 'string' ? Buffer.from(content) : content
 
-/** What a server keeps may lie in the project under any name; none of it was written by an author. */
+/** The data directory of a server may be in the project under any name; it contains no documents. */
 const isDataDirectory = (entries: readonly Dirent[]): boolean =>
   DATA_FILES.every((name) => entries.some((entry) => entry.name === name && entry.isFile()))
 

@@ -1,4 +1,4 @@
-/** The values by what a function says of each, in their order. */
+/** Groups values by key; keys and values keep their order. */
 export function groupBy<K, V>(values: Iterable<V>, keyOf: (value: V) => K): ReadonlyMap<K, readonly V[]> {
   const groups = new Map<K, V[]>()
   for (const value of values) {

@@ -1,10 +1,10 @@
-/** What can be said about an address without asking anybody. */
+/** Classifies the host of a URL without a DNS lookup. */
 import ipaddr from 'ipaddr.js'
 import { isLoopback } from '../../base/loopback.ts'
 
 export const urlOf = (text: string): URL | undefined => (URL.canParse(text) ? new URL(text) : undefined)
 
-/** An address of a private network, of this link, or of a cloud's metadata service; names are nobody's address. */
+/** True for an address of a private network, link-local or of a metadata service; false for names. */
 export function isInternal(host: string): boolean {
   if (isLoopback(host)) return false
   if (/^metadata(?:\.google\.internal)?$/.test(host)) return true

@@ -1,4 +1,4 @@
-/** Patterns of `.svcignore` and `include`: the part of gitignore's language that people use. */
+/** Patterns of `.svcignore` and `include`: a subset of gitignore. */
 
 export interface IgnorePatterns {
   /** @param path relative, `/` separated; a directory ends with `/` */
@@ -6,9 +6,9 @@ export interface IgnorePatterns {
 }
 
 /**
- * `*` within a name, `**` across directories, `?` one character, `[a-z]` or `[!x]` one of these or of the others, `\` before a mark takes
- * it literally; a leading or inner `/` ties the pattern to the root, a trailing one to
- * directories; `!` takes back; `#` begins a comment. The last pattern that matches decides.
+ * `*` matches within a name, `**` across directories, `?` one character, `[a-z]` and `[!x]` one character of a class; `\` escapes.
+ * A leading or inner `/` anchors the pattern at the root, a trailing one matches directories only. `!` negates, `#` begins a
+ * comment. The last matching pattern decides.
  */
 export function parseIgnore(text: string): IgnorePatterns {
   const rules = text
@@ -31,16 +31,16 @@ export function parseIgnore(text: string): IgnorePatterns {
   }
 }
 
-/** Globs, each from the root. */
+/** Globs, each anchored at the root. */
 export function parseGlobs(globs: readonly string[]): IgnorePatterns {
   const tests = globs.map((glob) => new RegExp(`^${toRegExp(glob.replace(/^\.\//, ''))}$`, 'u'))
   return { matches: (path) => tests.some((test) => test.test(path)) }
 }
 
-/** True for what no shell has expanded. A file may have such a name: who is there is meant. */
+/** True for a glob that no shell has expanded. If a file has this very name, callers use the file. */
 export const isGlob = (path: string): boolean => /[*?]|\{[^{}]*\}|\[[^/]+\]/.test(path)
 
-/** Marks of a glob, first the longer ones. A `]` that comes first in a class is a member of it. */
+/** Special characters of a glob, longer ones first. A `]` at the start of a class is a member of it. */
 const MARKS =
   /\\.|\*\*\/|\*\*|\*|\?|\{[^{}]*\}|\[(?:[!^]|(?![!^]))(?:\]|\[:[a-z]+:\]|\\.|[^\]\\/])(?:\[:[a-z]+:\]|\\.|[^\]\\/])*\]|[.+^${}()|[\]\\]/gu
 
@@ -48,7 +48,7 @@ function toRegExp(glob: string): string {
   return glob.replaceAll(MARKS, (part, at: number) => {
     if (part === '**/') return '(?:.*/)?'
     if (part === '**') return '.*'
-    // Alone between two `/`, a star stands for a name, which is not empty.
+    // A star alone between two `/` matches a name, which is not empty.
     if (part === '*') return alone(glob, at) ? '[^/]+' : '[^/]*'
     if (part === '?') return '[^/]'
     if (part.length > 1 && part.startsWith('{')) return `(?:${part.slice(1, -1).split(',').map(toRegExp).join('|')})`
@@ -60,14 +60,14 @@ function toRegExp(glob: string): string {
 const alone = (glob: string, at: number): boolean =>
   (at === 0 || glob[at - 1] === '/') && (at === glob.length - 1 || glob[at + 1] === '/')
 
-/** One character of those that are listed, or of all others; never the `/` between names. */
+/** A character class, which never matches `/`. */
 function toClass(part: string): string {
   const negated = /^\[[!^]/.test(part)
   const members = part.slice(negated ? 2 : 1, -1).replaceAll(MEMBERS, (member, named, from, to) => {
     if (named !== undefined) return NAMED[named as string] ?? ''
     if (from === undefined) return literal(unescaped(member))
     const [first, last] = [unescaped(from as string), unescaped(to as string)]
-    // A range that runs backwards holds nothing.
+    // A descending range matches nothing.
     return first.codePointAt(0)! > last.codePointAt(0)! ? '' : `${literal(first)}-${literal(last)}`
   })
   return negated ? `[^/${members}]` : `(?!/)[${members}]`

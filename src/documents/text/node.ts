@@ -1,8 +1,8 @@
-/** A value of a text with its place, as readers of YAML give it. */
+/** A parsed value with its place. */
 import { CORE_SCHEMA } from 'js-yaml'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 
-/** A value and where it stands. Offsets are into the source's text. */
+/** A value with the offsets of its text. */
 export interface YamlNode {
   readonly start: number
   readonly end: number
@@ -10,9 +10,9 @@ export interface YamlNode {
   /** Members of a mapping, in the order of the text. */
   readonly members: readonly YamlMember[] | undefined
   readonly items: readonly YamlNode[] | undefined
-  /** True for a scalar without quotes, whose type its spelling decides. */
+  /** True for an unquoted scalar, whose spelling decides its type. */
   readonly plain: boolean
-  /** True when the node is written elsewhere and only named here. */
+  /** True for an alias: the node is written elsewhere. */
   readonly alias: boolean
 }
 
@@ -53,15 +53,15 @@ export const sequenceAt = (start: number, end: number, value: JsonValue[], items
   alias: false,
 })
 
-/** What stands under a key of a mapping. */
+/** The member of a mapping with a key. */
 export function memberOf({ members }: YamlNode, key: string): YamlMember | undefined {
   return members?.find((each) => each.key === key)
 }
 
-/** What a scalar without quotes says: its spelling decides. */
+/** The value of an unquoted scalar. */
 export function plainValue(written: string): JsonValue {
   const value = CORE_SCHEMA.resolveImplicitScalarTag(written).value as JsonValue
-  // The schema reads a number that is too large as a text. It is a number, which the reader refuses.
+  // The YAML schema parses a number that is too large as a string; here it stays a number, which the reader refuses.
   return typeof value === 'string' && POWER.test(written) ? Number(written) : value
 }
 

@@ -8,7 +8,7 @@ export interface NodeUse {
   readonly pointer: string
 }
 
-/** Every value of a text, in order. What an alias names is seen where it is written, not where it is named again. */
+/** Every value in order; the target of an alias is visited once, at its anchor. */
 export function everyNode({ root }: DocumentSpans): readonly NodeUse[] {
   const found: NodeUse[] = []
   const visit = (node: YamlNode, pointer: string): void => {

@@ -3,7 +3,7 @@
 import { isAscii } from './scripts.ts'
 
 /**
- * A path as the author wrote it, without `./`, or what is wrong with it.
+ * Checks a path; returns it without `./`, or the fault.
  * Refused: absolute, `..`, backslash, drive, NUL, empty names, a trailing dot or space, anything but NFC.
  */
 export function checkPath(written: string): { readonly path: string } | { readonly problem: string } {
@@ -22,17 +22,17 @@ export function checkPath(written: string): { readonly path: string } | { readon
   return { path }
 }
 
-/** Names of letters, digits, `_` and `-` with single dots between: nothing is wrong with such a path, and most are of this form. */
+/** Fast path: most paths consist of letters, digits, `_`, `-` and single dots, and are valid. */
 const PLAIN = /^[\w-]+(?:[./][\w-]+)*$/
 
-/** True for what may hold documents as far as its name tells. */
+/** True for a file name that documents may have. */
 export const mayHoldDocuments = (path: string): boolean => /\.(?:ya?ml|json)$/.test(path)
 
-/** What two paths share that are one file where case does not count: the full case folding of Unicode, `STRASSE` and `straße`. */
+/** Equal for paths that are one file on a case-insensitive file system: full Unicode case folding, as of `STRASSE` and `straße`. */
 export const foldPath = (path: string): string => (isAscii(path) ? path.toLowerCase() : foldLetters(path))
 
 const foldLetters = (path: string): string =>
-  // Upper case first, since that is where one letter becomes two; letter by letter, since a last sigma is lowered otherwise.
+  // Upper case first, because it expands letters (`ß`); letter by letter, because a final sigma has another lower case.
   Array.from(path.normalize('NFC'), (each) => (each === 'ı' ? each : each.toUpperCase().toLowerCase())).join('')
 
 export const directoryOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))
@@ -40,7 +40,7 @@ export const joinPath = (directory: string, path: string): string => (directory 
 export const isUnder = (directory: string, path: string): boolean =>
   directory === '' || path.startsWith(`${directory}/`)
 
-/** Those of the paths, which are sorted by code unit, that are under a directory: they stand side by side. */
+/** The paths in a directory. @param paths sorted by code unit, so that these are adjacent */
 export function pathsUnder(paths: readonly string[], directory: string): readonly string[] {
   if (directory === '') return paths
   const from = firstAtLeast(paths, `${directory}/`)

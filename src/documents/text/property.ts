@@ -1,4 +1,4 @@
-/** What a JSON Schema says about one argument. */
+/** The JSON Schema of one argument. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { PathSegment } from '../../policy/condition/path.ts'
 import { requiresMember, typesOf } from '../../policy/prove/schema-parts.ts'
@@ -46,7 +46,7 @@ export function firstMissingStep(
   return undefined
 }
 
-/** The first step of a path that leads into what has no such members; undefined where each may lead on. */
+/** The first step of a path into a value without members; undefined if every step is possible. */
 export function firstImpossibleStep(
   schema: JsonSchema,
   segments: readonly PathSegment[],

@@ -8,7 +8,7 @@ export interface LogicalRef {
   readonly id: string
   readonly namespace: string
   readonly name: string
-  /** What follows the `@`; undefined without one. */
+  /** The range after the `@`; undefined without one. */
   readonly range?: string
 }
 
@@ -28,15 +28,15 @@ export function isLogicalId(text: string): boolean {
   return ref !== undefined && ref.range === undefined
 }
 
-/** A semver range that npm's semver reads; the empty text is none. */
+/** True for a range that npm's semver accepts, except the empty one. */
 export const isRange = (text: string): boolean =>
   CARET.test(text) || (text.trim() !== '' && rangeOf(text) !== undefined)
 
-/** `^1.2`, as most ranges are written: read here, since the first range that semver reads takes more than a millisecond. */
+/** Matches ranges like `^1.2`, which most are: the first range that semver parses takes more than a millisecond. */
 const CARET = /^\^([1-9]\d{0,8})(?:\.(0|[1-9]\d{0,8})(?:\.(0|[1-9]\d{0,8}))?)?$/
 const RELEASE = /^(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})$/
 
-/** Undefined where either is written in another way, of which semver knows. */
+/** Undefined if the version or the range has another form, which semver must parse. */
 function fitsCaret(version: string, range: string): boolean | undefined {
   const [, major, minor = 0, patch = 0] = CARET.exec(range) ?? []
   const release = RELEASE.exec(version)
@@ -54,10 +54,10 @@ const rangeOf = memoizeByText((text): Range | undefined => {
   }
 })
 
-/** A version fits a range; without a range every release fits. */
+/** Whether a version satisfies a range; without a range every release does. */
 export const fitsRange = (version: string, range = '*'): boolean => testOf(range)?.(version) === true
 
-/** Whether a version is within a range; undefined for what is no range. */
+/** Whether a version satisfies a range; undefined for an invalid range. */
 const testOf = memoizeByText((range) =>
   isRange(range)
     ? memoizeByText((text) => {
@@ -73,8 +73,8 @@ const testOf = memoizeByText((range) =>
 export const isVersion = (text: string): boolean => /^\d/.test(text) && versionOf(text) !== null
 
 /**
- * The version that a text surely means: without a `v` before it, with all three numbers. Undefined where something of it would be
- * lost: `1.2.3.4`, a date and a range mean no one version.
+ * The version that a text clearly means, without a leading `v` and with all three numbers. Undefined if information would be
+ * lost: `1.2.3.4`, dates and ranges mean no single version.
  */
 export function completeVersion(text: string): string | undefined {
   const [, numbers, label] = /^\s*v?(\d+(?:\.\d+){0,2})((?:[-+][a-z][\w.+-]*)?)\s*$/i.exec(text) ?? []
@@ -83,12 +83,12 @@ export function completeVersion(text: string): string | undefined {
   return isVersion(version) ? version : undefined
 }
 
-/** A version that no range without one of its own takes. */
+/** True for a prerelease, which a range includes only if it names one. */
 export const isPrerelease = (text: string): boolean => (versionOf(text)?.prerelease.length ?? 0) > 0
 
 const versionOf = memoizeByText((text) => parse(text))
 
-/** What `spec.agents[].ref` says. */
+/** The parsed `spec.agents[].ref`. */
 export type AgentRef =
   | { readonly form: 'path'; readonly path: string }
   | { readonly form: 'pinned'; readonly id: string; readonly version: string }
@@ -119,5 +119,5 @@ export const WIRE_NAME = /^[a-zA-Z0-9_-]{1,64}$/
 export const deriveWireName = (name: string): string =>
   WIRE_NAME.test(name) ? name : name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
 
-/** The tools that the engine itself carries out. Source: decisions, section 10. */
+/** The tools that the engine itself executes. Source: decisions, section 10. */
 export const BUILTIN_TOOLS: readonly string[] = ['svc.ask_user', 'svc.request_input', 'svc.read_file']

@@ -1,6 +1,6 @@
-/** Letters that look like others. Source: lint rules, id/confusable and security/mixed-script. */
+/** Look-alike letters. Source: lint rules, id/confusable and security/mixed-script. */
 
-/** Cyrillic and Greek letters that nobody can tell from the Latin ones. */
+/** Cyrillic and Greek letters that look like Latin ones. */
 const LOOKALIKES: Readonly<Record<string, string>> = Object.fromEntries(
   [
     ...'аaеeоoрpсcуyхxіiјjѕsһhԁdԛqԝwӏlкkмmтtнhвbгr'.matchAll(/(.)(.)/gu),
@@ -8,7 +8,7 @@ const LOOKALIKES: Readonly<Record<string, string>> = Object.fromEntries(
   ].map(([, other, latin]) => [other!, latin!]),
 )
 
-/** What a name looks like: the same for names that people may take for one another. */
+/** A normalized form that is equal for names that look alike. */
 export const skeletonOf = (name: string): string =>
   isAscii(name)
     ? plain(name)
@@ -16,9 +16,9 @@ export const skeletonOf = (name: string): string =>
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_ ]/g, '')
 
-/** True where every letter is what it looks like: each of them, and no other, is one byte. */
+/** True for ASCII text, which has no look-alike letters. */
 export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 
-/** True for a word with letters of Latin and of a script that looks like it. */
+/** True for a word with Latin and Cyrillic or Greek letters. */
 export const isMixed = (text: string): boolean =>
   /[^ -~]/.test(text) && /\p{Script=Latin}/u.test(text) && /[\p{Script=Cyrillic}\p{Script=Greek}]/u.test(text)

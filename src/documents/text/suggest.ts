@@ -15,7 +15,7 @@ export function nearestCandidate(word: string, candidates: Iterable<string>): st
     const other = plainly(candidate)
     if (denied !== undefined && distance(denied, other) <= 1) continue
     if (other === plain) return candidate
-    // Skips hopeless lengths: a wrong path is compared with every file of the project.
+    // Skips candidates of very different length: a wrong path is compared with every file of the project.
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue
     const away = distance(word, candidate)
     // A short word with half of its letters changed is another word.

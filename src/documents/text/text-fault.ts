@@ -1,4 +1,4 @@
-/** Why a text can be read neither as YAML nor as JSON, in words that help its author. */
+/** Explains syntax errors of YAML and JSON. */
 import type { YAMLException } from 'js-yaml'
 
 export interface TextFault {
@@ -7,15 +7,15 @@ export interface TextFault {
   readonly end: number
   readonly message: string
   readonly fix?: string
-  /** What is meant in the place of what stands there, where that is sure. */
+  /** The replacement for the span, if it is certain. */
   readonly instead?: string
 }
 
-/** Offset at which the parser of YAML stopped. What is missing at the end is missing after the last word, not on the empty line behind it. */
+/** Offset at which the YAML parser stopped, at most the end of the last line with text: something missing at the end is reported there. */
 export const stopOf = (text: string, { mark }: YAMLException): number =>
   Math.min(mark?.position ?? 0, text.trimEnd().length)
 
-/** The slip over which the parser of YAML stumbled: where it stopped, or before. */
+/** The mistake behind an error of the YAML parser, at or before the place where it stopped. */
 export function yamlFault(text: string, error: YAMLException): TextFault {
   const { reason } = error
   const conflict = conflictIn(text)
@@ -29,17 +29,17 @@ export function yamlFault(text: string, error: YAMLException): TextFault {
   const start = stopOf(text, error)
   const unfilled = unfilledAt(text, start)
   if (unfilled !== undefined) return unfilled
-  const tab = reason === TOO_LITTLE ? tabBefore(text, start) : undefined
+  const tab = reason === DEFICIENT_INDENTATION ? tabBefore(text, start) : undefined
   if (tab !== undefined)
     return { start: tab, end: tab + 1, message: 'A tab stands before a bracket or in it.', fix: 'Write a space.' }
   const message = UNSTARTABLE.test(text[start] ?? '')
     ? `A text without quotes cannot begin with "${text[start]}".`
-    : sentence(PLAINLY[reason] ?? reason)
-  const fix = advice(text, start)
+    : sentence(REASONS[reason] ?? reason)
+  const fix = syntaxFix(text, start)
   return { start, end: start + 1, message, ...(fix !== undefined && { fix }) }
 }
 
-/** A template that was not filled in, or a variable of a shell, on the line where the parser stopped, begun before that place. */
+/** An unfilled template or a shell variable that begins at or before the offset, on the same line. */
 function unfilledAt(text: string, offset: number): TextFault | undefined {
   const lineStart = text.lastIndexOf('\n', offset - 1) + 1
   const end = text.indexOf('\n', offset)
@@ -58,7 +58,7 @@ function unfilledAt(text: string, offset: number): TextFault | undefined {
     : { ...place, fix: 'Write the value itself; a secret names its variable: `secrets: {NAME: {fromEnv: VARIABLE}}`.' }
 }
 
-/** A value that begins with two braces, which no value of a document does. */
+/** A value that begins with two braces; valid documents have none. */
 function templateIn(line: string): { readonly start: number; readonly end: number } | undefined {
   const found = /(?<=^|[\s:[,])\{\{[^{}\n]*\}\}/.exec(line)
   return found ? { start: found.index, end: found.index + found[0].length } : undefined
@@ -78,22 +78,22 @@ export function jsonFault(text: string): TextFault | undefined {
     JSON.parse(text)
     return undefined
   } catch (error) {
-    const said = (error as Error).message
-    const start = Number(/at position (\d+)/.exec(said)?.[1] ?? 0)
+    const reason = (error as Error).message
+    const start = Number(/at position (\d+)/.exec(reason)?.[1] ?? 0)
     return {
       start,
       end: start + 1,
-      message: sentence(said.replace(/ in JSON at position.*$/s, '').replace(/, "[^]*$/, '')),
+      message: sentence(reason.replace(/ in JSON at position.*$/s, '').replace(/, "[^]*$/, '')),
     }
   }
 }
 
-/** What the parser says of a line that is not indented as much as what it belongs to. */
-export const TOO_LITTLE = 'deficient indentation'
+/** Reason of the YAML parser for a line with too little indentation. */
+export const DEFICIENT_INDENTATION = 'deficient indentation'
 
-/** What the parser says, where its own words do not help. */
-const PLAINLY: Readonly<Record<string, string>> = {
-  [TOO_LITTLE]: 'a bracket or quote is not closed, or the next line is indented too little',
+/** Clearer words for reasons of the YAML parser. */
+const REASONS: Readonly<Record<string, string>> = {
+  [DEFICIENT_INDENTATION]: 'a bracket or quote is not closed, or the next line is indented too little',
   'bad indentation of a mapping entry': 'this does not continue the mapping: a colon too many, or wrong indentation',
   'end of the stream or a document separator is expected':
     'the document ends before this: a colon may be missing, or the indentation is wrong',
@@ -101,20 +101,20 @@ const PLAINLY: Readonly<Record<string, string>> = {
 
 const sentence = (reason: string): string => `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
 
-/** Where the marks begin that git leaves of two versions. */
+/** Offset of the first conflict marker of git; undefined if there is no complete conflict. */
 function conflictIn(text: string): number | undefined {
   const at = text.search(/^<{7} /m)
   return at >= 0 && /^={7}$[^]*^>{7} /m.test(text.slice(at).replaceAll('\r', '')) ? at : undefined
 }
 
-/** Where the parser takes a tab on the line of a bracket for indentation; undefined where the line has none. */
+/** Offset of a tab that the parser takes for indentation on the line of a bracket. */
 function tabBefore(text: string, offset: number): number | undefined {
   const tab = text.lastIndexOf('\t', offset)
   return tab > text.lastIndexOf('\n', offset - 1) ? tab : undefined
 }
 
-/** What to do about a text that cannot be read, where its author's slip can be told. */
-function advice(text: string, offset: number): string | undefined {
+/** The fix for a syntax error whose cause is recognized. */
+function syntaxFix(text: string, offset: number): string | undefined {
   const lineStart = text.lastIndexOf('\n', offset - 1) + 1
   const line = text.slice(lineStart, offset + 1)
   if (/^\s*\t/.test(line)) return 'Indent with spaces; YAML forbids tabs there.'
@@ -122,7 +122,7 @@ function advice(text: string, offset: number): string | undefined {
   if (text[offset] === ':' && /^\s*(?:- )?[^\s:]+: \S/.test(line)) return 'Put the value in quotes: it has a colon.'
   const above = text.slice(0, lineStart).trimEnd()
   const before = above.slice(above.lastIndexOf('\n') + 1)
-  const opened = openAtEnd(before)
+  const opened = unclosedAtEnd(before)
   if (opened !== undefined) return `Close the ${opened} of the line above.`
   const glued = /^\s*(?:- )?([A-Za-z_]\w*):[^\s:/]/.exec(before)?.[1]
   if (glued !== undefined) return `Write a space behind the colon of \`${glued}:\`.`
@@ -135,8 +135,8 @@ function advice(text: string, offset: number): string | undefined {
   return undefined
 }
 
-/** The quote or bracket that a line opens and does not close. */
-export function openAtEnd(line: string): string | undefined {
+/** The quote or bracket that the line leaves open. */
+export function unclosedAtEnd(line: string): string | undefined {
   const open: string[] = []
   let quote: string | undefined
   for (let at = 0; at < line.length; at++) {
@@ -151,7 +151,7 @@ export function openAtEnd(line: string): string | undefined {
   return quote ?? open.at(-1)
 }
 
-/** What YAML keeps for itself at the beginning of a value. */
+/** Characters that cannot begin an unquoted YAML value. */
 const UNSTARTABLE = /[@`%]/
 
 export const indentOf = (line: string): number => /^ */.exec(line)![0].length

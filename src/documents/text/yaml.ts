@@ -1,6 +1,6 @@
 /**
- * The one reader of YAML and JSON, for lint, compile and publish, so that no two parts can read a document differently.
- * YAML 1.2 core schema; no tags, no merge keys; a hostile text is an ordinary finding.
+ * Reads YAML and JSON for lint, compile and publish, so that all parts read a document in the same way.
+ * YAML 1.2 core schema without tags and merge keys; limits turn hostile text into findings.
  * Source: security, S10 and S26; bundles, section 2; performance, "What works", 7.
  */
 import {
@@ -24,22 +24,22 @@ import { mappingAt, plainValue, scalarAt, sequenceAt, type YamlMember, type Yaml
 import type { SourceText } from './source.ts'
 import { jsonFault, stopOf, unfilledTemplate, yamlFault, type TextFault } from './text-fault.ts'
 
-/** Bytes of a file. */
+/** Maximum bytes of a file. */
 export const MAX_FILE_BYTES = 1024 * 1024
-/** Nested collections, aliases followed. */
+/** Maximum nesting, aliases expanded. */
 export const MAX_NESTING = 64
-/** Keys of one mapping. */
+/** Maximum keys of a mapping. */
 const MAX_KEYS = 10_000
-/** Nodes after aliases are followed, for each node that is written. */
+/** Maximum ratio of nodes with aliases expanded to nodes as written. */
 const MAX_EXPANSION = 100
 
 export interface YamlReading {
-  /** Roots of the documents of the file, in order. Empty when the text cannot be read. */
+  /** Roots of the documents of the file, in order. Empty if the text cannot be parsed. */
   readonly roots: readonly YamlNode[]
   readonly findings: readonly Diagnostic[]
 }
 
-/** Reads a text into documents. `.json` files are held to JSON, every other to YAML 1.2. */
+/** Parses a file: `.json` as JSON, every other as YAML 1.2. */
 export function readYaml(source: SourceText): YamlReading {
   if (Buffer.byteLength(source.text) > MAX_FILE_BYTES)
     return refuse(
@@ -90,10 +90,10 @@ function refuseFault(source: SourceText, { start, end, message, fix, instead }: 
 
 const tooDeep = `Nested deeper than ${MAX_NESTING} levels.`
 
-/** Nothing is read of what goes beyond a bound. */
+/** A text that exceeds a limit is not parsed any further. */
 class TooLarge extends Error {}
 
-/** Two braces begin a value: what follows from one such place is not said of the rest. */
+/** A value that begins with two braces. Only the first is reported, because the others have the same cause. */
 class UnfilledTemplate extends Error {
   readonly start: number
   constructor(start: number) {
@@ -102,15 +102,15 @@ class UnfilledTemplate extends Error {
   }
 }
 
-/** What an anchor names. */
+/** The node of an anchor. */
 interface Named {
   readonly node: YamlNode
-  /** Nodes in it, itself among them, and levels below it, aliases followed. */
+  /** Nodes in it, including itself, and levels below it, with aliases expanded. */
   readonly size: number
   readonly depth: number
 }
 
-/** One pass over the parser's events: values, spans and bounds together. The parser bounds how deep it goes. */
+/** Builds values and spans and checks the limits in one pass over the parser's events. The parser limits the nesting. */
 function build(source: SourceText, events: readonly Event[]): YamlReading {
   const { text } = source
   const roots: YamlNode[] = []
@@ -120,7 +120,7 @@ function build(source: SourceText, events: readonly Event[]): YamlReading {
   let at = 0
   let level = 0
   let written = 0
-  // Of the node that was read last, as an anchor keeps them.
+  // Size and depth of the last node, for its anchor.
   let size = 0
   let depth = 0
 
@@ -152,7 +152,7 @@ function build(source: SourceText, events: readonly Event[]): YamlReading {
     at++
   }
 
-  /** @param empty where that stands which is left empty */
+  /** @param empty offset of an empty value */
   const read = (event: Event, empty: number): YamlNode => {
     switch (event.type) {
       case EVENT_ID.SCALAR:
@@ -178,8 +178,8 @@ function build(source: SourceText, events: readonly Event[]): YamlReading {
       const { start, end } = name
       if (name.members !== undefined && start === event.start + 1) throw new UnfilledTemplate(event.start)
       if (name.members !== undefined || name.items !== undefined)
-        report('doc/syntax', start, end, 'A key must be a text.')
-      // `1: x` has the key "1": names are texts, whatever type their spelling has.
+        report('doc/syntax', start, end, 'A key must be a string.')
+      // `1: x` has the key "1": keys are strings, even if they look like numbers.
       const key = typeof name.value === 'string' ? name.value : text.slice(start, end)
       bound(name)
       nodes += size
@@ -233,14 +233,14 @@ function build(source: SourceText, events: readonly Event[]): YamlReading {
   const number = ({ start, end }: YamlNode): void => {
     const written = text.slice(start, end)
     if (/^[-+]?\.(inf|nan)$/i.test(written))
-      report('doc/syntax', start, end, `"${written}" is no number that JSON can say.`)
+      report('doc/syntax', start, end, `"${written}" is not a number that JSON can represent.`)
     else if (!isExactNumber(written))
       report(
         'doc/number-range',
         start,
         end,
-        `The number ${written.slice(0, 40)} cannot be kept exactly: it would be changed silently.`,
-        'Write it as a text, in quotes, where a text may stand.',
+        `The number ${written.slice(0, 40)} cannot be represented exactly.`,
+        'Put the number in quotes if the field accepts a string.',
       )
   }
 
@@ -261,7 +261,7 @@ function build(source: SourceText, events: readonly Event[]): YamlReading {
     return { start, end, value: null, members: undefined, items: undefined, plain: false, alias: true }
   }
 
-  /** Notes that something is written, which so far is one node. */
+  /** Counts a written node, which so far expands to one node. */
   const count = (event: ScalarEvent | MappingEvent | SequenceEvent): void => {
     if (event.tagStart >= 0) {
       const tag = text.slice(event.tagStart, event.tagEnd)
@@ -286,7 +286,7 @@ function build(source: SourceText, events: readonly Event[]): YamlReading {
     level++
     if (event.anchorStart < 0) return undefined
     const anchor = anchorOf(event)
-    // From here on the name means this node, which is not complete: an alias inside it would be endless.
+    // The anchor now refers to this incomplete node: an alias inside it would be endless.
     anchors?.delete(anchor)
     openAnchors.push(anchor)
     return anchor
@@ -344,11 +344,11 @@ function scalarNode(text: string, event: ScalarEvent): YamlNode {
   return scalarAt(start, start + text.slice(start, end).trimEnd().length, written, false)
 }
 
-/** False for the mapping that a pair in a list is: `[key: value]`. */
+/** False for the implicit mapping of a pair in a list: `[key: value]`. */
 const isBracketed = (text: string, { style, start }: MappingEvent | SequenceEvent): boolean =>
   style === COLLECTION_STYLE.FLOW && (text[start] === '[' || text[start] === '{')
 
-/** The offset after the bracket that closes a flow collection whose last child ends at `from`: only space, commas and comments lie between. */
+/** Offset after the closing bracket of a flow collection whose last child ends at `from`; only space, commas and comments are between. */
 function closingBracket(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const char = text[at]

@@ -119,7 +119,7 @@ const COMMON_MISTAKES: readonly CommonMistake[] = [
     at: 'spec.decision.timeout',
     of: ['policy'],
     keys: ['action', 'then', 'decision'],
-    hint: 'What happens then is said by `default`.',
+    hint: '`default` sets what happens then.',
     meant: 'default',
     rename: true,
   },
@@ -151,8 +151,8 @@ export function commonMistakeAt(schema: string, parent: string, key: string): Co
 }
 
 /**
- * The pattern in `/^DE$/`, as other languages write it; undefined where the slashes may be meant, as in a path: nothing can
- * stand before `^` or behind `$`.
+ * The pattern in `/^DE$/`, as other languages write it; undefined if the slashes may be part of it, as in a path. A
+ * pattern with text before `^` or after `$` never matches.
  */
 export function withoutSlashes(pattern: string): string | undefined {
   const [, inside, flags] = /^\/(.*)\/([a-z]*)$/s.exec(pattern) ?? []
@@ -160,7 +160,7 @@ export function withoutSlashes(pattern: string): string | undefined {
   return flags?.includes('i') ? `(?i)${inside}` : inside
 }
 
-/** The environment variable of which a shell would put in the value: `$NAME`, `${NAME}`. */
+/** The environment variable that a shell would expand: `$NAME`, `${NAME}`. */
 export const variableIn = (text: string): string | undefined =>
   /^\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))$/
     .exec(text.trim())

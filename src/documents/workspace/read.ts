@@ -1,4 +1,4 @@
-/** Text or bytes of a file into authoring documents, with a finding for everything that is wrong with their form. */
+/** Reads a file into authoring documents, with a finding for each fault in their form. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { API_VERSION, KINDS, type DocumentKind } from '../../spec/document.ts'
 import { createFinding, replaceScalarFix, type Diagnostic } from '../text/diagnostic.ts'
@@ -177,7 +177,7 @@ function meantKind(value: JsonObject): DocumentKind | undefined {
   return kindOf(written) ?? kindOf(near)
 }
 
-/** The misspelt key that stands for a missing one; undefined where there is none. */
+/** The misspelt form of a missing key, if there is one. */
 const misspellingOf = (value: JsonObject, key: string): string | undefined =>
   Object.hasOwn(value, key)
     ? undefined

@@ -1,9 +1,9 @@
-/** Paths that stand in a file which a document names: a schema names another. Source: bundles, section 1. */
+/** Resolves paths in referenced files: a schema may reference another. Source: bundles, section 1. */
 import type { Document } from '../text/document.ts'
 import { directoryOf, isUnder, joinPath } from '../text/paths.ts'
 import type { PathResolution, Workspace } from './workspace.ts'
 
-/** @param beside path of the file in which the reference stands, whose directory is tried first; undefined for the document's own */
+/** @param beside path of the file that contains the reference, whose directory is tried first; undefined for the document's own */
 export function resolveBeside(
   workspace: Workspace,
   document: Document,

@@ -6,7 +6,7 @@ export type SchemaName = keyof typeof keys
 
 type SchemaKeys = Readonly<Record<string, readonly string[]>>
 
-/** Above this many homes a list helps nobody: a key such as `description` belongs everywhere. */
+/** Above this many places a list does not help: a key such as `description` belongs everywhere. */
 const MAX_HOMES = 3
 
 /** The shallowest places where a key belongs, as dotted paths; empty where there are none or too many. */

@@ -1,4 +1,4 @@
-/** Every text of a document and of the files it names: what a model reads or what is sent anywhere. */
+/** Every text of a document and of its instructions and schemas. */
 import type { FindingPlace } from '../text/diagnostic.ts'
 import { textsAt, type Document } from '../text/document.ts'
 import { memoizePerObject } from './memoize.ts'

@@ -39,7 +39,9 @@ export function explainUnknownKey(
   const mistake = commonMistakeAt(schema, parent, key)
   if (mistake !== undefined) {
     if (mistake.meant !== undefined) meant.add(pointerTo(parent, mistake.meant))
-    const message = mistake.forbidden ? `A tool binding must not set \`${key}\`.` : `\`${key}\` is no key of ${where}.`
+    const message = mistake.forbidden
+      ? `A tool binding must not set \`${key}\`.`
+      : `\`${key}\` is not a key of ${where}.`
     const isHintOnly = mistake.rename !== true || isPresent(file.root.value, parent, mistake.meant!)
     const fix = isHintOnly ? mistake.hint : replaceScalarFix(place, mistake.meant!)
     return createFinding('doc/unknown-key', 'error', place, message, { fix })
@@ -81,7 +83,7 @@ export function explainUnknownKey(
 
 /** @param where the mapping in words, for the message */
 export const misspeltKey = (place: FindingPlace, key: string, where: string, meant: string): Diagnostic =>
-  createFinding('doc/unknown-key', 'error', place, `\`${key}\` is no key of ${where}. Did you mean \`${meant}\`?`, {
+  createFinding('doc/unknown-key', 'error', place, `\`${key}\` is not a key of ${where}. Did you mean \`${meant}\`?`, {
     fix: replaceScalarFix(place, meant),
     meant,
   })
@@ -103,7 +105,7 @@ export function unknownKey(
     'doc/unknown-key',
     'error',
     place,
-    `\`${key}\` is no key of ${formatPointer(parent) || 'the top level'}${needs}.`,
+    `\`${key}\` is not a key of ${formatPointer(parent) || 'the top level'}${needs}.`,
     here.length === 0 ? {} : { fix: `Known here: ${here.join(', ')}.` },
   )
 }

@@ -1,4 +1,4 @@
-/** Values written in another form than the format has: a text for a mapping, a schema without `inline`, a comparison as a text. */
+/** Values in another form: a string for a mapping, a schema without `inline`, a comparison as a string. */
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import { readWhen } from '../../policy/condition/when.ts'
 import { nodeAt } from '../edit/removal.ts'
@@ -36,7 +36,7 @@ export function bareSchema(file: DocumentSpans, pointer: string, value: JsonValu
   )
 }
 
-/** Keys under which a text stands where a mapping is wanted. */
+/** The key that holds the string when a mapping is shortened to one. */
 const WRAPPED: readonly (readonly [RegExp, string])[] = [
   [/^\/spec\/instructions$/, 'text'],
   [/^\/spec\/(?:tools|agents)\/\d+$/, 'ref'],
@@ -45,7 +45,7 @@ const WRAPPED: readonly (readonly [RegExp, string])[] = [
   [/^\/spec\/decision$/, 'type'],
 ]
 
-/** The key under which a text was surely meant to stand; undefined where nobody can tell. */
+/** The key to which the string belongs; undefined if that is unclear. */
 export const wrapperOf = (pointer: string, text: string): string | undefined =>
   text.trim() === '' ? undefined : WRAPPED.find(([at]) => at.test(pointer))?.[1]
 
@@ -56,7 +56,7 @@ interface RewrittenText {
   readonly unsafe?: true
 }
 
-/** What says the same as a text that stands where a mapping or a number is wanted: a comparison, or a time. */
+/** The mapping or number that a string means: a comparison, or a duration. */
 export function rewrittenText(pointer: string, written: string): RewrittenText | undefined {
   if (pointer === '/spec/conditions' || /^\/spec\/conditions(?:\/(?:all|any)\/\d+|\/not)+$/.test(pointer)) {
     const text = comparisonIn(written) ?? whenIn(written)
@@ -66,7 +66,7 @@ export function rewrittenText(pointer: string, written: string): RewrittenText |
   if (minutes === undefined) return undefined
   if (pointer === '/spec/decision/timeout') {
     const text = `{after_minutes: ${minutes}, default: deny}`
-    // What happens then was not said.
+    // The string does not say what happens at the timeout.
     return { text, description: `Write ${text}.`, unsafe: true }
   }
   return pointer === '/spec/decision/timeout/after_minutes'
@@ -84,7 +84,7 @@ const OPERATOR_WORDS: Readonly<Record<string, string>> = {
   '<=': 'lte',
 }
 
-/** A leaf for `args.amount > 100`; undefined for more than one comparison, and for what is none. */
+/** A leaf for `args.amount > 100`; undefined unless the text is exactly one comparison. */
 function comparisonIn(text: string): string | undefined {
   const [, field, written, value] = COMPARISON.exec(text.trim()) ?? []
   if (field === undefined || written === undefined || value === undefined) return undefined
@@ -125,7 +125,7 @@ export function wrapValueEdits({ source, root }: DocumentSpans, pointer: string,
       const meant = `{ ${name}: ${path.endsWith('.json') ? JSON.stringify(variable) : variable} }`
       return [{ path, range: source.span(node.start, node.end), text: meant }]
     }
-    // A text over several lines, or without quotes and with marks of flow style in it, would need another form.
+    // A string over several lines, or an unquoted one with flow indicators, cannot be wrapped unchanged.
     const written = text.slice(node.start, node.end)
     if (written.includes('\n') || (node.plain && /[,[\]{}#:]/.test(written)) || /^[|>&*!]/.test(written)) return []
     return [put(node.start, `{ ${name}: `), put(node.end, ' }')]

@@ -86,9 +86,9 @@ export function describeWrongValue(
     case 'pattern':
       return pointer.endsWith('/secret')
         ? finding(
-            `${name} is no secret name: it begins with a lower-case letter and has only lower-case letters, digits, \`_\` and \`-\`.`,
+            `${name} is not a secret name, which begins with a lower-case letter and has only lower-case letters, digits, \`_\` and \`-\`.`,
           )
-        : finding(`${name} is no duration such as \`500ms\`, \`30s\` or \`5m\`.`)
+        : finding(`${name} is not a duration such as \`500ms\`, \`30s\` or \`5m\`.`)
     case 'minLength':
     case 'minItems':
     case 'minProperties':
@@ -115,7 +115,7 @@ function wrongType(schema: SchemaName, file: DocumentSpans, pointer: string, wan
     }
     return finding(
       'doc/unquoted-scalar',
-      `${name} must be a text, but ${written} without quotes is a ${typeNames[typeof found]}${typeof found === 'number' && String(found) !== written ? ` (${found})` : ''}.`,
+      `${name} must be a string, but ${written} without quotes is a ${typeNames[typeof found]}${typeof found === 'number' && String(found) !== written ? ` (${found})` : ''}.`,
       { fix },
     )
   }
@@ -226,10 +226,10 @@ const isGuess = (pointer: string, found: JsonValue | undefined, near: string): b
 const lettersOf = (word: string): string => word.toLowerCase().replaceAll(/[^a-z]/g, '')
 
 const typeNames: Readonly<Record<string, string>> = {
-  string: 'text',
+  string: 'string',
   number: 'number',
-  integer: 'whole number',
-  boolean: 'truth value',
+  integer: 'integer',
+  boolean: 'boolean',
   object: 'mapping',
   array: 'list',
   null: 'empty value',

@@ -121,7 +121,7 @@ function createHardened(
       } else handler(request, response)
     },
   )
-  // One more than allowed is kept by the parser, so that too many can be told from just enough.
+  // The parser keeps one more than allowed, so that too many can be distinguished from the maximum.
   server.maxHeadersCount = MAX_HEADERS + 1
   server.maxRequestsPerSocket = 1000
   server.maxConnections = MAX_CONNECTIONS

@@ -1,7 +1,7 @@
 /**
- * Sessions as OpenTelemetry traces, told when they have ended: the store knows every time, so a trace is whole also over
- * days of waiting and restarts. Only the API is ours; whoever wants the spans loads an SDK into the process. Names follow the
- * semantic conventions for generative AI; what was said, asked and answered is in no span. Source: command line, `svc serve --otel`.
+ * Sessions as OpenTelemetry traces, exported when they have ended: the store knows every time, so a trace is whole also over
+ * days of waiting and restarts. Only the OpenTelemetry API is a dependency; operators load an SDK into the process. Names follow the
+ * semantic conventions for generative AI; prompts, arguments and answers are in no span. Source: command line, `svc serve --otel`.
  */
 import type { Attributes, Context, Span, SpanStatusCode, Tracer } from '@opentelemetry/api'
 import type { Log } from '../../base/log.ts'
@@ -27,7 +27,7 @@ export async function openTelemetry(version: string): Promise<Telemetry> {
   }
 }
 
-/** A store that tells the trace of every session that has ended. What goes wrong in telling it harms no run. */
+/** A store that exports the trace of every session that ends. A failed export affects no run. */
 export const withSpans = (store: Store, telemetry: Telemetry, log: Log): Store => ({
   ...store,
   async save(turn) {
@@ -35,16 +35,16 @@ export const withSpans = (store: Store, telemetry: Telemetry, log: Log): Store =
     const { session } = turn
     if (session.finishedAt === null) return
     // Nobody waits for it.
-    tellEnded(store, telemetry, session).catch((error: unknown) =>
-      log.write('warn', 'a trace could not be told', { sessionId: session.id, error: String(error) }),
+    exportSession(store, telemetry, session).catch((error: unknown) =>
+      log.write('warn', 'a trace could not be exported', { sessionId: session.id, error: String(error) }),
     )
   },
 })
 
-const tellEnded = async (store: Store, telemetry: Telemetry, session: Session): Promise<void> =>
-  tellSession(telemetry, session, await store.runsOfSession(session.id), await store.stepsOfSession(session.id))
+const exportSession = async (store: Store, telemetry: Telemetry, session: Session): Promise<void> =>
+  recordSessionSpans(telemetry, session, await store.runsOfSession(session.id), await store.stepsOfSession(session.id))
 
-function tellSession(
+function recordSessionSpans(
   { tracer, below, errorCode }: Telemetry,
   session: Session,
   runs: readonly Run[],
@@ -56,7 +56,7 @@ function tellSession(
     if (error !== null) span.setStatus({ code: errorCode })
     span.end(finishedAt ?? session.finishedAt ?? undefined)
   }
-  const tellRun = (run: Run, parent: Span | undefined): void => {
+  const recordRunSpans = (run: Run, parent: Span | undefined): void => {
     const { agentName } = run
     const span = begin(
       `invoke_agent ${agentName}`,
@@ -83,12 +83,12 @@ function tellSession(
       const child = runs.find(
         (each) => each.parentRunId === run.id && each.parentCallId === step.content['tool_call_id'],
       )
-      if (step.type === 'SubAgentCall' && child) tellRun(child, inside)
+      if (step.type === 'SubAgentCall' && child) recordRunSpans(child, inside)
       end(inside, step)
     }
     end(span, run)
   }
-  for (const run of runs) if (run.parentRunId === null) tellRun(run, undefined)
+  for (const run of runs) if (run.parentRunId === null) recordRunSpans(run, undefined)
 }
 
 interface Timed {

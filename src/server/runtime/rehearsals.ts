@@ -12,7 +12,7 @@ import { readBoundedText } from '../../base/read-bounded.ts'
 import type { Redactor } from '../../base/secret.ts'
 import { withModelCassette } from '../../providers/cassette.ts'
 import type { ModelProviders } from '../../providers/provider.ts'
-import { createTape, printExchange, readExchanges, type Cassette } from '../../spec/cassette.ts'
+import { createReplay, printExchange, readExchanges, type Cassette } from '../../spec/cassette.ts'
 import { canonicalProvider } from '../../spec/document.ts'
 import type { RehearsalOptions } from '../../spec/operator.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
@@ -145,7 +145,7 @@ function readModel(text: string): NonNullable<OpenedRehearsal['model']> {
 function openCassette({ record, replay }: RehearsalOptions, redactor: Redactor): Cassette {
   if (replay !== undefined) {
     if (!existsSync(replay)) throw fail('not_found', { what: `recording ${replay}` })
-    return { replay: createTape(readExchanges(readBoundedText(replay))) }
+    return { replay: createReplay(readExchanges(readBoundedText(replay))) }
   }
   if (record === undefined) return {}
   // Written synchronously and in order: a recording without its end cannot be replayed.

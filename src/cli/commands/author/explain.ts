@@ -46,7 +46,8 @@ function ruleOf(term: string): ExplainPage | undefined {
     ])
   const lines = [
     `${rule.name} (${rule.severity})  ${rule.law}`,
-    `  Source: ${rule.source}`,
+    ...(rule.reason === undefined ? [] : [`  ${rule.reason}`]),
+    ...(rule.source === undefined ? [] : [`  Source: ${rule.source}`]),
     '',
     '  Bad',
     ...show(bad),

@@ -44,7 +44,7 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
     }
     const agent = `${contract.agent}${contract.version && `@${contract.version}`}`
     out.hint(`run ${runId.slice(-6)} · ${agent}`)
-    // Followed with the operator's eyes where there are some: the trigger may hide its timeline from keys.
+    // Follows as the operator if possible, because the trigger may hide its timeline from keys.
     const desk = {
       call,
       client: target.answering,
@@ -76,8 +76,7 @@ function operatorOf({ operator }: ServerTarget): OperatorClient {
 }
 
 /**
- * The agent by its name, with the version that must be the deployed one; a path is published and deployed first, as `dev`
- * does on a save.
+ * The agent by name; a version must be the deployed one. A path is published and deployed first, as `dev` does on a save.
  */
 async function readAgent(
   call: CommandContext,
@@ -100,7 +99,7 @@ async function readAgent(
   })
 }
 
-/** With a key alone nothing tells the contract: values are then sent as they are typed, and the server checks them. */
+/** With only a key the input contract is unknown: values are sent as typed, and the server checks them. */
 async function describe(
   name: string,
   version: string | undefined,

@@ -128,7 +128,7 @@ export async function runsWatch(call: CommandContext<FollowAnswer>): Promise<num
   })
 }
 
-/** The run that was named, or one that a person picks among those that are under way. */
+/** The named run, or the active run that a person selects. */
 async function runToWatch(call: CommandContext, { operator }: ServerTarget): Promise<string> {
   const { given, io, mode, signal } = call
   const named = given.argument(0)

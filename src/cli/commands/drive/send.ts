@@ -56,7 +56,7 @@ export async function send(call: CommandContext<FollowAnswer | MessageAccepted>)
   }
 }
 
-/** Uploads need a key, as the operator has no route for them: one is made where none was given. */
+/** Creates a key if none was given: the operator application has no route for uploads. */
 async function attach(
   call: CommandContext,
   project: Project,
@@ -82,7 +82,7 @@ async function attach(
   }
 }
 
-/** The reply: the argument, standard input for `-`, else what a person types. Files may go without one. */
+/** The reply: the argument, standard input for `-`, otherwise typed by a person. Optional with files. */
 async function textOf({ given, mode, io, signal }: CommandContext, hasFiles: boolean): Promise<string | undefined> {
   const typed = given.argument(1)
   if (typed === '-') return (await io.stdin.text()).trimEnd()

@@ -26,7 +26,7 @@ interface Query {
 type ReadPage = (query: Query) => Promise<{ readonly items: readonly ListedSession[]; readonly total: number }>
 
 const DEFAULT_TAKE = 50
-/** What one page may hold. */
+/** Maximum items per page. */
 const LARGEST_TAKE = 500
 
 export async function sessionsList(call: CommandContext<unknown>): Promise<void> {
@@ -52,7 +52,7 @@ export async function sessionsList(call: CommandContext<unknown>): Promise<void>
   })
 }
 
-/** Through the API where a key was given, which asks for the agent; else with the operator's eyes. */
+/** Through the API if a key was given, which requires the agent; otherwise through the operator application. */
 async function withPages(
   call: CommandContext,
   project: Project,

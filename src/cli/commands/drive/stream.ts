@@ -47,11 +47,11 @@ function pretty(call: CommandContext): (event: StreamEvent) => Promise<void> {
   }
 }
 
-/** `*` stands for any text. */
+/** `*` matches any text. */
 function globOf(glob: string | undefined): (subject: string) => boolean {
   if (glob === undefined) return () => true
   if (!/^[A-Za-z0-9_.*]+$/.test(glob))
-    throw fail('usage', { what: `"${glob}" is no subject.` }, { fix: 'For example engine.step.*' })
+    throw fail('usage', { what: `"${glob}" is not a subject.` }, { fix: 'For example engine.step.*' })
   const pattern = new RegExp(`^${glob.replaceAll('.', String.raw`\.`).replaceAll('*', '.*')}$`)
   return (subject) => pattern.test(subject)
 }

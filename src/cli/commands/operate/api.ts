@@ -9,7 +9,7 @@ import { openProject } from '../../project/project.ts'
 import { remoteError } from '../../shell/remote.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
-/** Pages that `--paginate` asks for. */
+/** Items per page of `--paginate`. */
 const PAGE = 500
 
 /** The answer as it came, whatever its status: the exit code tells which it was. */
@@ -17,7 +17,7 @@ export async function api(call: CommandContext<unknown>): Promise<number> {
   const { given, mode, out, io } = call
   const method = given.argument(0)!.toUpperCase()
   if (!METHODS.includes(method))
-    throw fail('usage', { what: `"${given.argument(0)}" is no method.` }, { fix: `One of ${METHODS.join(', ')}.` })
+    throw fail('usage', { what: `"${given.argument(0)}" is not a method.` }, { fix: `One of ${METHODS.join(', ')}.` })
   const path = pathOf(given.argument(1)!)
   const request = await requestOf(call, method, path)
   const raw = await openRawApi(call, await openProject(call), request.path)
@@ -46,13 +46,13 @@ function pathOf(typed: string): string {
   if (!/^\/v1(?:\/|$)/.test(path))
     throw fail(
       'usage',
-      { what: `${path} is no path of the API.` },
+      { what: `${path} is not a path of the API.` },
       { fix: 'Its paths begin with /v1/; svc openapi lists them.' },
     )
   return path
 }
 
-/** Pairs are the query of a GET and the body of everything else. */
+/** Pairs become the query of a GET and the body of other requests. */
 async function requestOf(
   call: CommandContext,
   method: string,
@@ -81,7 +81,7 @@ const readInput = async (call: CommandContext, file: string): Promise<string> =>
 async function readPair(call: CommandContext, pair: string): Promise<readonly [string, JsonValue]> {
   const match = /^([^=:@]+)(:=|=<|=)(.*)$/s.exec(pair)
   if (!match)
-    throw fail('usage', { what: `"${pair}" is no parameter.` }, { fix: 'Write key=text, key:=json or key=<file.' })
+    throw fail('usage', { what: `"${pair}" is not a parameter.` }, { fix: 'Write key=text, key:=json or key=<file.' })
   const [, name, operator, text] = match as unknown as [string, string, string, string]
   if (operator === ':=') return [name, parseJson(text, `The value of ${name}`)]
   return [name, operator === '=<' ? await readText(text, call) : text]
@@ -133,7 +133,7 @@ function readable(text: string): JsonValue | undefined {
 function exitOf(response: Response, text: string, request: string): number {
   if (!response.ok) return remoteError(response.status, request, text).exit
   const body = readable(text)
-  // An answer to a run that was not taken says so in its body. Elsewhere `error` tells of the run.
+  // A rejected answer to a run has status 202 and an error in its body. In other bodies `error` is that of the run.
   const answers = /^POST .*\/(?:input|messages)(?:\?|$)/.test(request)
   if (!answers || !isJsonObject(body) || typeof body['error'] !== 'string') return 0
   return exitOfCode(typeof body['code'] === 'string' ? body['code'] : undefined)

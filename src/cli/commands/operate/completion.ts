@@ -5,7 +5,7 @@ import { bashCompletion } from '../../shell/completion-bash.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const
 
-/** The script that makes a shell ask `svc complete`. */
+/** Prints a script that makes a shell call `svc complete`. */
 export async function completion({ given, out }: CommandContext): Promise<void> {
   const shell = given.argument(0)!
   if (!(SHELLS as readonly string[]).includes(shell))
@@ -15,10 +15,10 @@ export async function completion({ given, out }: CommandContext): Promise<void> 
   out.line(shell === 'zsh' ? generated.replace('compdef _svc svc', `${LOAD_COMPINIT}\ncompdef _svc svc`) : generated)
 }
 
-/** In a zsh whose start files do not load its completion system, `compdef` is no command. */
+/** In a zsh whose start files do not load its completion system, `compdef` is not a command. */
 const LOAD_COMPINIT = '(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -iD }'
 
-/** The generator prints and gives nothing back. */
+/** Captures the output of the generator, which only prints. */
 function printed(work: () => void): string {
   const { console: theirs } = globalThis
   const { log } = theirs

@@ -16,7 +16,7 @@ import { writeUserFile } from '../../files/write-file.ts'
 import type { settingAnswer, settingsAnswer, changedSetting } from '../../answers/operate.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 
-/** One setting as it stands now. */
+/** A setting in effect. */
 interface ConfigSetting {
   readonly key: string
   readonly value: JsonValue
@@ -24,7 +24,7 @@ interface ConfigSetting {
   readonly origin: string
 }
 
-/** What applies where nobody says otherwise. */
+/** Default settings. */
 const DEFAULTS: JsonObject = {
   dev: { host: '127.0.0.1', port: 4310 },
   include: ['**/*.{yaml,yml,json}'],
@@ -70,7 +70,7 @@ export async function configGet(
   await printList(call, { items: below, total: below.length }, columns(false), '')
 }
 
-/** A scalar as it is, everything else as JSON. */
+/** Formats a scalar as text, other values as JSON. */
 const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : safeJson(value))
 
 /** Writes the one key; comments and the order of the others stay. What would not be valid is not written. */
@@ -96,13 +96,13 @@ export async function configSet(call: CommandContext<AnswerOf<typeof changedSett
   out.hint(`set ${key} to ${textOf(value)} in ${relative(cwd, file) || file}`)
 }
 
-/** What is there but cannot be read must not be replaced. */
+/** Refuses to replace an unreadable file. */
 function emptyWhereMissing(error: NodeJS.ErrnoException): string {
   if (error.code === 'ENOENT') return ''
   throw error
 }
 
-/** YAML in one line: `4320`, `true`, `[agents/**]`; what is none is text. */
+/** Parses one line of YAML: `4320`, `true`, `[agents/**]`; anything else is a string. */
 function readValue(text: string): JsonValue {
   try {
     return parse(text) as JsonValue
@@ -111,7 +111,7 @@ function readValue(text: string): JsonValue {
   }
 }
 
-/** Dots part the keys, unless a key with dots is there already (`tools.acme.refunds`) or is quoted (`tools."acme.refunds"`). */
+/** Dots separate keys, unless a key with dots is there already (`tools.acme.refunds`) or is quoted (`tools."acme.refunds"`). */
 function pathIn(value: JsonValue, key: string): string[] {
   if (key === '') return []
   const quoted = /^"([^"]*)"(?:\.|$)/.exec(key)
@@ -145,7 +145,7 @@ async function readSettings(call: CommandContext): Promise<readonly ConfigSettin
   return [...settings, ...fromOutside(call, project)].toSorted((a, b) => (a.key < b.key ? -1 : 1))
 }
 
-/** What only flags and the environment say. */
+/** Settings that only flags and the environment have. */
 function fromOutside(call: CommandContext, project: Project): readonly ConfigSetting[] {
   const { globals, io } = call
   const origin = (flag: string | undefined, name: string, variable: string): string =>

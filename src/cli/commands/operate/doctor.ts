@@ -22,7 +22,7 @@ export async function doctor(call: CommandContext<AnswerOf<typeof doctorAnswer>>
     const fix = near ? `Did you mean ${near}?` : Object.keys(checks).join(', ')
     throw fail('usage', { what: `There is no check "${unknown}".` }, { fix })
   }
-  // A project that cannot be read is told by its own check.
+  // The `project` check reports an unreadable project.
   const project = await openProject(call).catch(() => undefined)
   const items: (DoctorFinding & { readonly check: string })[] = []
   for (const name of named.length > 0 ? named : Object.keys(checks))

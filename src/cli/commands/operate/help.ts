@@ -28,7 +28,7 @@ export async function help(call: CommandContext<AnswerOf<typeof helpAnswer>>): P
   )
 }
 
-/** Pages that belong to no command. */
+/** Help topics. */
 const topics: Readonly<Record<string, () => string>> = {
   'exit-codes': () =>
     Object.entries(exitCodes)

@@ -63,7 +63,7 @@ function chosen(documents: readonly Document[], text: string | undefined): reado
   throw fail('not_found', { what: `agent ${name} in this project` }, near ? { fix: `Did you mean ${near}?` } : {})
 }
 
-/** One request that costs nothing: the list of models, which the provider gives to those it knows. */
+/** Verifies the key by listing the models of the provider, which is free. */
 async function verify({ io, signal }: CommandContext, { shown, value, model }: SecretProbe): Promise<SecretCheck> {
   if (!model || shown.state !== 'ok') return shown
   const base = model.baseUrl

@@ -10,7 +10,7 @@ import { makeDirectory } from '../../../base/make-directory.ts'
 import type { VersionChange } from '../../../compile/diff/change.ts'
 import { loadWorkspace } from '../../../documents/workspace/load.ts'
 import type { Workspace } from '../../../documents/workspace/workspace.ts'
-import { createTape, printExchange, readExchanges, type Cassette } from '../../../spec/cassette.ts'
+import { createReplay, printExchange, readExchanges, type Cassette } from '../../../spec/cassette.ts'
 import type { CreatedKey, TriggerView } from '../../../spec/operator.ts'
 import { safeText } from '../../../terminal/text.ts'
 import { timeOfDay } from '../../../terminal/time.ts'
@@ -202,7 +202,7 @@ async function openCassette(call: CommandContext): Promise<Cassette> {
   const { record, replay } = readTapes(call)
   if (replay !== undefined) {
     const text = await readText(join(replay, RECORDING), { cwd })
-    return { replay: createTape(readExchanges(text)) }
+    return { replay: createReplay(readExchanges(text)) }
   }
   if (record === undefined) return {}
   const directory = resolve(cwd, record)

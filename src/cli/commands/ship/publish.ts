@@ -98,14 +98,14 @@ interface Publishing {
   readonly deploy: boolean
   readonly strict?: boolean
   readonly message?: string | undefined
-  /** Tells what would change and stores nothing. */
+  /** Shows the changes and stores nothing. */
   readonly planOnly?: boolean
-  /** Shows all that an agent may do which was never published before. */
+  /** Shows the whole authority of agents that are published for the first time. */
   readonly showsFirst?: boolean
   /** Publishes wider authority without asking. */
   readonly allowWiden?: boolean
   readonly bump?: ReleaseStep | undefined
-  /** Nothing is published but what svc.lock says. */
+  /** Refuses to publish if svc.lock is not up to date. */
   readonly locked?: boolean
 }
 
@@ -113,7 +113,7 @@ interface PublishResult {
   readonly plan: PublishPlan
   /** `namespace.name` of the root agent; absent for a document alone. */
   readonly root?: string
-  /** Absent for a plan, and where a person said no. */
+  /** Absent for a plan, and if a person declined. */
   readonly answer?: PublishAnswer
   /** Of what was deployed. */
   readonly late?: readonly LateEdge[]
@@ -122,7 +122,7 @@ interface PublishResult {
 type PublishContext = Pick<CommandContext, 'mode' | 'out' | 'io' | 'signal' | 'cwd'>
 
 /**
- * Builds what the path names, compares it with what was published, and stores it.
+ * Builds the documents at the path, compares them with published versions, and stores them.
  * @throws Failure `documents_have_errors`, `version_exists`, `authority_widened`, `version_too_small`, `compile/drift`, `usage` for a
  * deployment without an agent
  */
@@ -136,10 +136,10 @@ export async function publishPath(call: PublishContext, publishing: Publishing):
   if (deploy && bundle.root === undefined)
     throw fail('usage', { what: `${path} holds no agent that could be deployed.` })
   const plan = await planOf(operator, bundle)
-  if (planOnly || plan.changes.length > 0 || (showsFirst && plan.matrix.length > 0)) tellPlan(call, plan, planOnly)
+  if (planOnly || plan.changes.length > 0 || (showsFirst && plan.matrix.length > 0)) printPlan(call, plan, planOnly)
   const root = bundle.root === undefined ? {} : { root: bundle.root }
   if (planOnly) return { plan, ...root }
-  // The store refuses a version that is there with other content, and says what differs.
+  // The store refuses an existing version with other content, and lists the differences.
   if (!plan.steps.some(({ taken }) => taken) && !(await mayPublish(call, publishing, plan))) {
     call.out.message('nothing was published')
     return { plan, ...root }
@@ -161,12 +161,12 @@ async function buildFor(
   const options: BuildOptions = { project, operator, path, strict, ...(archive && { archive }) }
   const built = await buildBundle(options)
   const bundle = built.compiled?.bundle
-  // A Tool or a Policy alone pins nothing. An archive is what it is, whatever happens to the documents.
+  // A single Tool or Policy pins nothing, and an archive is independent of the lock beside the documents.
   if (locked && !archive && release === undefined && bundle?.root !== undefined) checkDrift(built, call.cwd)
   if (release === undefined || !bundle) return { built, texts: {} }
   if (archive) throw fail('usage', { what: 'An archive is not rewritten: --bump is for documents.' })
   const { steps } = await planOf(operator, bundle)
-  // The root carries whatever changed below it; other members are raised where their version is taken, or too small a step.
+  // The root announces all changes below it; other members are raised only if their version exists or is too small.
   const raised = new Set(
     steps
       .filter(({ id, taken, enough }) => taken || !enough || id === bundle.root)
@@ -205,12 +205,12 @@ async function mayPublish(
   return await call.io.prompts.confirm('Publish a version with wider authority?', call.signal)
 }
 
-/** What changed, where the path beside it names the document already. */
+/** The change without the document, which the path already names. */
 const besideItsPath = ({ agent, say }: PublishPlan['changes'][number]): string =>
   say.startsWith(`${agent}: `) ? say.slice(agent.length + 2) : say
 
-/** On stderr; the answer of a plan on stdout. */
-function tellPlan({ mode, out, io }: PublishContext, plan: PublishPlan, asked: boolean): void {
+/** Prints to stderr; for a plan to stdout. */
+function printPlan({ mode, out, io }: PublishContext, plan: PublishPlan, asked: boolean): void {
   if (mode.json) return
   for (const { id, from, to, required, least, enough } of plan.steps) {
     if (from === null && !asked) continue
@@ -219,7 +219,7 @@ function tellPlan({ mode, out, io }: PublishContext, plan: PublishPlan, asked: b
   }
   const lines = changeLines(plan.changes, io.stdout.isTTY)
   lines.forEach(asked ? out.line : out.message)
-  // Nothing says what a first version changes: all that it may do is new.
+  // A first version has no predecessor: its whole authority is new.
   const screen = asked ? answerScreen({ io, mode }) : messageScreen({ io, mode })
   for (const { agent, rows } of plan.matrix) matrixLines(screen, agent, rows).forEach(asked ? out.line : out.message)
   if (plan.changes.length > 0) out.message(countChanges(plan))

@@ -139,7 +139,7 @@ function changesOf(given: TypedArguments): TriggerChanges {
   }
 }
 
-/** By its id or the end of one. @throws Failure `not_found`, `ambiguous_reference` */
+/** Finds a trigger by its id or the end of it. @throws Failure `not_found`, `ambiguous_reference` */
 export async function triggerOf(text: string, operator: OperatorClient): Promise<TriggerView> {
   const { items } = await operator.call('GET /triggers', { query: {} })
   const found = items.filter((each) =>

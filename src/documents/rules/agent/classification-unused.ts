@@ -6,8 +6,8 @@ export const agentClassificationUnused: LintRule = {
   name: 'agent/classification-unused',
   severity: 'info',
   law: 'If the policies of a bundle read some classifications of an agent, they read all of them.',
-  fix: 'Gate it too, or remove it.',
-  source: 'Policies, section 2: `agent.classifications`',
+  fix: 'Read the classification in a policy, or remove it.',
+  reason: 'A classification that no policy reads looks like protection and is none.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -5,7 +5,7 @@ export const agentInstructionsPlaceholder: LintRule = {
   name: 'agent/instructions-placeholder',
   severity: 'warning',
   law: 'Instructions contain no placeholders: nothing is filled in at run time.',
-  fix: 'Fill it in, or remove it.',
+  fix: 'Write the value in place of the placeholder, or remove it.',
   source: 'Authoring format, "Agent document": `instructions` is the system prompt',
   crossFile: true,
   kinds: ['Agent'],

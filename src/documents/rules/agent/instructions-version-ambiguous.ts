@@ -4,8 +4,8 @@ export const agentInstructionsVersionAmbiguous: LintRule = {
   name: 'agent/instructions-version-ambiguous',
   severity: 'error',
   law: 'A reference and its version match exactly one file.',
-  fix: 'Keep one of the files, or name it in full.',
-  source: 'Authoring format, "Versioning", 4; bundles, section 1: more than one existing candidate is an error',
+  fix: 'Keep one of the files, or write its full path.',
+  source: 'Authoring format, "Versioning", 4',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -13,7 +13,7 @@ export const agentNeedsBundle: LintRule = {
     if (workspace.bundleOf(document) !== undefined) return
     report(
       '/spec/agents',
-      'An Agent with sub-agents needs a Bundle: no Bundle document stands in its directory or above.',
+      'An Agent with sub-agents needs a Bundle: there is no Bundle document in its directory or above.',
       { fix: 'Add a Bundle document whose `spec.root` names the root Agent.' },
     )
   },

@@ -5,7 +5,7 @@ export const agentPurposeAsPrompt: LintRule = {
   name: 'agent/purpose-as-prompt',
   severity: 'warning',
   law: 'Instructions for the model are in `instructions`; `purpose` is for people and is never sent to the model.',
-  fix: 'Move the orders to `spec.instructions`.',
+  fix: 'Move instructions to `spec.instructions`.',
   source: 'Authoring format, "Agent document": `purpose` is not executed as a prompt',
   crossFile: true,
   kinds: ['Agent'],

@@ -7,7 +7,7 @@ export const agentRiskTierMismatch: LintRule = {
   name: 'agent/risk-tier-mismatch',
   severity: 'warning',
   law: 'An agent with a low risk tier has no irreversible actions.',
-  fix: 'Raise the tier, or leave the tool to another agent.',
+  fix: 'Raise the risk tier, or move the tool to another agent.',
   source: 'Authoring format, "metadata.governance": `risk_tier`',
   crossFile: true,
   kinds: ['Agent'],

@@ -9,7 +9,7 @@ export const approvalCountRange: LintRule = {
   severity: 'error',
   law: `From 1 to ${MOST} approvals are required.`,
   fix: 'Write a number from 1 to 10.',
-  source: 'Authoring format, "decision": `approvals_required`; lint rules, "approval"',
+  source: 'Authoring format, "decision": `approvals_required`',
   kinds: ['Policy'],
   check(document, report) {
     const { approvals_required: count } = decisionOf(document)

@@ -9,7 +9,7 @@ export const approvalModifyAccept: LintRule = {
   severity: 'warning',
   law: 'Arguments that an approver modified are revalidated before a write.',
   fix: 'Write `on_modify: revalidate`.',
-  source: 'Authoring format, "decision": `on_modify`; policies, section 5',
+  source: 'Authoring format, "decision": `on_modify`',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -6,7 +6,7 @@ export const approvalOnModifyValue: LintRule = {
   severity: 'error',
   law: '`on_modify` is `revalidate`, `accept` or `reject`.',
   fix: 'Write revalidate, accept or reject.',
-  source: 'Authoring format, "decision": `on_modify`; decisions, section 8',
+  source: 'Authoring format, "decision": `on_modify`',
   kinds: ['Policy'],
   check: checkDecisionWord('on_modify', ['revalidate', 'accept', 'reject']),
 }

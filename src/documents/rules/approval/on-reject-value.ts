@@ -6,7 +6,7 @@ export const approvalOnRejectValue: LintRule = {
   severity: 'error',
   law: '`on_reject` is `return_to_agent` or `fail`.',
   fix: 'Write return_to_agent or fail.',
-  source: 'Authoring format, "decision": `on_reject`; decisions, section 8',
+  source: 'Authoring format, "decision": `on_reject`',
   kinds: ['Policy'],
   check: checkDecisionWord('on_reject', ['return_to_agent', 'fail']),
 }

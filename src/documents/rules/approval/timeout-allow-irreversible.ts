@@ -8,7 +8,7 @@ export const approvalTimeoutAllowIrreversible: LintRule = {
   severity: 'error',
   law: 'The timeout of an approval does not allow an irreversible action, a quorum, or a task with `comprehension_required`.',
   fix: 'Write `default: deny`.',
-  source: 'Policies, section 5: `timeout.default: allow` is refused at publish',
+  reason: 'Nobody would have approved it.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -4,9 +4,9 @@ import type { LintRule } from '../../facts/rule.ts'
 export const authorityAllAllow: LintRule = {
   name: 'authority/all-allow',
   severity: 'error',
-  law: 'A boundary has at least one policy that restricts; grants alone are no boundary.',
+  law: 'A boundary has at least one policy that restricts; grants alone restrict nothing.',
   fix: 'Add a policy that denies, or asks for an approval.',
-  source: 'Authoring format, "What the service does", 3; policies, section 6',
+  source: 'Authoring format, "What the service does", 3',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

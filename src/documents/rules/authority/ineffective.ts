@@ -11,7 +11,8 @@ export const authorityIneffective: LintRule = {
   severity: 'error',
   law: 'The policies of a boundary apply to a tool of the agent or of its sub-agents.',
   fix: 'Correct the scope of its policies.',
-  source: 'Policies, section 6; authoring format, "What the service does", 3',
+  reason: 'The boundary would appear in reviews and stop nothing.',
+  source: 'Authoring format, "What the service does", 3',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {
@@ -21,7 +22,7 @@ export const authorityIneffective: LintRule = {
       const [first] = policies
       report(
         pointer,
-        `The boundary "${id}" changes no decision: its policies concern ${scopes.join(', ')}, which this agent never calls.`,
+        `The boundary "${id}" changes no decision: its policies apply to ${scopes.join(', ')}, which this agent never calls.`,
         {
           subject: [id, ...scopes],
           related: [{ path: first!.path, range: first!.placeOf('/spec/scope').range, message: 'its scope' }],

@@ -5,7 +5,7 @@ export const authorityLoosened: LintRule = {
   severity: 'error',
   law: 'A version allows no call that the published version before it stopped, unless somebody accepts the change.',
   fix: 'Revert it, accept it with a comment that says why, or publish it with `--allow-widen`.',
-  source: 'Bundles, section 5; policies, section 7',
+  reason: 'Agents gain authority only when a person has seen it.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace, loosened = [] }) {

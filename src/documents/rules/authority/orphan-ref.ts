@@ -9,7 +9,7 @@ export const authorityOrphanRef: LintRule = {
   severity: 'warning',
   law: '`authority_ref` names a boundary that an agent of the bundle declares.',
   fix: 'Declare the boundary in `metadata.governance.authority_boundaries`, or remove the link.',
-  source: 'Policies, section 6',
+  reason: 'A boundary that no agent declares has no effect.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

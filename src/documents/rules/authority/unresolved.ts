@@ -11,7 +11,7 @@ export const authorityUnresolved: LintRule = {
   strict: 'error',
   law: 'At least one policy names each boundary in `authority_ref`; otherwise a synthetic approval applies.',
   fix: 'Add a Policy whose `authority_ref` names the boundary, or correct the name.',
-  source: 'Authoring format, "What the service does", 3; policies, section 6',
+  source: 'Authoring format, "What the service does", 3',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -6,7 +6,6 @@ export const bundleCaseCollision: LintRule = {
   severity: 'error',
   law: 'Paths of a bundle differ by more than case: on some file systems they would be the same file.',
   fix: 'Rename one of the two.',
-  source: 'Bundles, section 2',
   crossFile: true,
   kinds: ['Bundle'],
   check(document, report, { workspace }) {

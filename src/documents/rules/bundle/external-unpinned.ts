@@ -18,7 +18,7 @@ export const bundleExternalUnpinned: LintRule = {
       // `subagent/ref-form` reports agents of the project, which are referenced by path.
       if (latest === undefined && workspace.find(document, 'Agent', ref.id).length > 0) continue
       const known = latest === undefined ? 'is not in this project' : 'is published'
-      report(`${pointer}/ref`, `${ref.id} ${known}, and no version is chosen.`, {
+      report(`${pointer}/ref`, `${ref.id} ${known}, and the reference names no version.`, {
         fix:
           latest === undefined
             ? `Write ${ref.id}@ and its version, or add \`late_bound: true\`.`

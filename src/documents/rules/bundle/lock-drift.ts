@@ -11,7 +11,7 @@ export const bundleLockDrift: LintRule = {
   severity: 'warning',
   law: 'The lock matches the members of the bundle.',
   fix: 'Run `svc compile` and commit svc.lock.',
-  source: 'Bundles, section 3',
+  reason: 'The same documents then compile to the same bundle everywhere.',
   crossFile: true,
   kinds: ['Bundle', 'Agent'],
   check(document, report, { workspace, locks }) {
@@ -21,7 +21,7 @@ export const bundleLockDrift: LintRule = {
     const stale = lock === null ? [] : drift(workspace, root, lock)
     const at = document.kind === 'Bundle' ? '/spec/root' : '/metadata/name'
     if (lock === null)
-      report(at, 'svc.lock is no lock file of version 1.', { fix: 'Delete it, then run `svc compile`.' })
+      report(at, 'svc.lock is not a lock file of version 1.', { fix: 'Delete it, then run `svc compile`.' })
     else if (stale.length > 0)
       report(at, `svc.lock is not of these documents: ${stale.join('; ')}.`, {
         fix: locks?.get(document.path) ?? 'Run `svc compile` and commit svc.lock.',

@@ -8,7 +8,7 @@ export const bundleLockMissing: LintRule = {
   severity: 'warning',
   law: 'A bundle that uses documents from the registry has a lock that pins them.',
   fix: 'Run `svc compile` and commit svc.lock.',
-  source: 'Bundles, section 3',
+  reason: 'The same documents then compile to the same bundle everywhere.',
   crossFile: true,
   kinds: ['Bundle'],
   check(document, report, { workspace, locks }) {

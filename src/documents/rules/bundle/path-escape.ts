@@ -7,7 +7,7 @@ export const bundlePathEscape: LintRule = {
   severity: 'error',
   law: 'A path is relative, stays inside the bundle, and uses `/`.',
   fix: 'Write a relative path inside the bundle.',
-  source: 'Authoring format: bundle-relative paths; bundles, section 2',
+  source: 'Authoring format: bundle-relative paths',
   check(document, report) {
     for (const path of pathsIn(document)) {
       const checked = checkPath(path.value)

@@ -8,7 +8,7 @@ export const bundleSecretFile: LintRule = {
   severity: 'error',
   law: 'A bundle contains no key files that `.svcignore` or `.gitignore` does not exclude.',
   fix: 'Move it out of the bundle, or list it in `.gitignore` or `.svcignore`.',
-  source: 'Authoring format, "Authentication": credentials are referenced, never embedded; security, S5',
+  source: 'Authoring format, "Authentication": credentials are referenced, never embedded',
   crossFile: true,
   kinds: ['Bundle'],
   check(document, report, { workspace }) {
@@ -20,7 +20,7 @@ export const bundleSecretFile: LintRule = {
         !isWithoutKey(workspace, path) &&
         !isIgnored(workspace, path)
       )
-        report('/spec/root', `${path} looks like a file of keys, and lies in the bundle.`, {
+        report('/spec/root', `${path} looks like a key file and is in the bundle.`, {
           fix: `Move it out of the bundle, or list it in ${joinPath(directory, '.gitignore')} or .svcignore.`,
         })
   },

@@ -7,7 +7,7 @@ export const bundleSymlink: LintRule = {
   severity: 'error',
   law: 'A bundle contains no symbolic links, and no path of it leads through one.',
   fix: 'Copy the file, or publish it.',
-  source: 'Bundles, section 2; security, S22',
+  reason: 'A link can lead out of the bundle.',
   crossFile: true,
   check(document, report, { workspace }) {
     if (workspace.files.links.length === 0) return

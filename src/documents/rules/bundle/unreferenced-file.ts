@@ -9,8 +9,8 @@ export const bundleUnreferencedFile: LintRule = {
   name: 'bundle/unreferenced-file',
   severity: 'info',
   law: 'Each prompt, schema and text file of a bundle is referenced by one of its documents.',
-  fix: 'Name it, remove it, or list it in `.svcignore`.',
-  source: 'Bundles, section 1: everything reached from the root is its closure',
+  fix: 'Reference the file, remove it, or list it in `.svcignore`.',
+  reason: 'A bundle contains what its root reaches; other files are not published.',
   crossFile: true,
   kinds: ['Bundle'],
   check(document, report, { workspace }) {

@@ -6,7 +6,7 @@ export const bundleYanked: LintRule = {
   severity: 'warning',
   law: 'The lock pins no yanked version.',
   fix: 'Run `svc compile --update ID`.',
-  source: 'Bundles, section 4: yanked versions stay usable by what pins them',
+  reason: 'A yanked version stays usable only for what already pins it.',
   crossFile: true,
   kinds: ['Bundle'],
   check(document, report, { workspace, published }) {

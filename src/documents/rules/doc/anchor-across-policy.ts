@@ -7,8 +7,7 @@ export const docAnchorAcrossPolicy: LintRule = {
   name: 'doc/anchor-across-policy',
   severity: 'info',
   law: 'A policy uses no YAML aliases: a reviewer does not see that changing the anchor changes the policy.',
-  fix: 'Write out what the alias stands for.',
-  source: 'Lint rules, "doc"',
+  fix: 'Replace the alias by its value.',
   kinds: ['Policy'],
   check(document, report) {
     if (!document.source.text.includes('*')) return

@@ -5,5 +5,4 @@ export const docBom: LintRule = {
   severity: 'warning',
   law: 'A file has no byte order mark.',
   fix: 'Save the file as UTF-8 without a byte order mark.',
-  source: 'Security, S10 and S26',
 }

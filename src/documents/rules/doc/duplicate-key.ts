@@ -4,6 +4,6 @@ export const docDuplicateKey: LintRule = {
   name: 'doc/duplicate-key',
   severity: 'error',
   law: 'A key appears only once in a mapping.',
-  fix: 'Merge the two.',
+  fix: 'Merge the two entries.',
   source: 'Authoring format, "Resources and their fields"',
 }

@@ -6,7 +6,7 @@ export const docMultipleDocuments: LintRule = {
   severity: 'error',
   law: "The root Agent's file holds one document.",
   fix: 'Give the other documents files of their own.',
-  source: 'Authoring format, "What the service does", 2; bundles, section 1',
+  source: 'Authoring format, "What the service does", 2',
   crossFile: true,
   kinds: ['Bundle'],
   check(document, report, { workspace }) {

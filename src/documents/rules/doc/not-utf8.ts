@@ -5,5 +5,4 @@ export const docNotUtf8: LintRule = {
   severity: 'error',
   law: 'A file is UTF-8.',
   fix: 'Save the file as UTF-8 without a byte order mark.',
-  source: 'Security, S10 and S26',
 }

@@ -4,6 +4,6 @@ export const docNumberRange: LintRule = {
   name: 'doc/number-range',
   severity: 'error',
   law: 'A number can be represented exactly: at most 9007199254740991 (2^53 - 1), with no more digits than a double holds.',
-  fix: 'Put it in quotes, where a text may stand.',
-  source: 'Decisions, section 1',
+  fix: 'Put the number in quotes if the field accepts a string.',
+  reason: 'A number that is rounded is another number.',
 }

@@ -4,6 +4,6 @@ export const docSchema: LintRule = {
   name: 'doc/schema',
   severity: 'error',
   law: 'A document has all required fields of its kind, each of the right type.',
-  fix: 'Write what the field takes: svc schema KIND.',
+  fix: 'Write a value that the field accepts; `svc schema KIND` prints the schema.',
   source: 'Authoring format, "Resources and their fields"',
 }

@@ -9,7 +9,7 @@ export const idConfusable: LintRule = {
   severity: 'warning',
   law: 'Documents of the same kind have ids that people can tell apart.',
   fix: 'Rename one of them.',
-  source: 'Lint rules, "id"',
+  reason: 'A reviewer may take one for the other.',
   crossFile: true,
   check(document, report, { workspace }) {
     if (document.identity === undefined) return

@@ -12,7 +12,7 @@ export const idDuplicate: LintRule = {
     if (identity === undefined) return
     const [first] = workspace.find(document, kind, identity.id)
     if (first === undefined || first === document) return
-    report('/metadata/name', `${kind} ${identity.id} is there already.`, {
+    report('/metadata/name', `${kind} ${identity.id} is declared more than once.`, {
       fix: 'Rename one of them, or remove it.',
       related: [{ path: first.path, range: first.placeOf('/metadata/name').range, message: 'first here' }],
     })

@@ -6,7 +6,6 @@ export const idFileName: LintRule = {
   severity: 'info',
   law: 'The file of a Tool, Policy or sub-agent has the name of its document.',
   fix: 'Rename the file.',
-  source: 'Lint rules, "id"',
   check(document, report, { workspace }) {
     const { identity, path, kind } = document
     if (identity === undefined || kind === 'Bundle' || isNamedAfter(path, identity.name)) return

@@ -15,7 +15,7 @@ export const idInvalidSemver: LintRule = {
       const meant = completeVersion(version.value)
       const fix =
         meant === undefined ? 'Write a version such as "1.0.0".' : replaceScalarFix(version, meant, `Write "${meant}".`)
-      report(version, `"${version.value}" is no semver version.`, { fix })
+      report(version, `"${version.value}" is not a semver version.`, { fix })
     }
   },
 }

@@ -9,7 +9,7 @@ export const idVersionReused: LintRule = {
   severity: 'error',
   law: 'The content of a published version does not change.',
   fix: 'Raise `metadata.version`.',
-  source: 'Bundles, section 4: a published version is immutable',
+  reason: 'Agents that pin the version must keep getting the same content.',
   crossFile: true,
   kinds: ['Tool', 'Policy'],
   check(document, report, { workspace, published }) {

@@ -7,7 +7,8 @@ export const limitsChildExceedsParent: LintRule = {
   severity: 'warning',
   law: 'The limits of a sub-agent are not larger than those of the agent that delegates to it.',
   fix: 'Lower the limit of the sub-agent.',
-  source: 'Authoring format, "Limits": limits cap a whole run; decisions, section 13: tokens of descendants count',
+  reason: 'Tokens of sub-agents count for the whole run, so the higher limit is never reached.',
+  source: 'Authoring format, "Limits": limits cap a whole run',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -9,7 +9,8 @@ export const limitsDepthExceeded: LintRule = {
   severity: 'error',
   law: "The longest static delegation path fits the root's `max_subagent_depth`.",
   fix: 'Flatten the delegation, or raise `max_subagent_depth`.',
-  source: 'Authoring format, "Limits": `max_subagent_depth`; bundles, section 1',
+  reason: 'A delegation below the limit fails at run time.',
+  source: 'Authoring format, "Limits": `max_subagent_depth`',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

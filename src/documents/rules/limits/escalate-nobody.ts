@@ -4,8 +4,9 @@ export const limitsEscalateNobody: LintRule = {
   name: 'limits/escalate-nobody',
   severity: 'info',
   law: 'With `on_limit: escalate`, a run that reaches a limit waits for an operator.',
-  fix: 'Write `on_limit: halt` where nobody operates.',
-  source: 'Authoring format, "Limits": `on_limit`; decisions, section 13',
+  fix: 'Write `on_limit: halt` when no operator watches the server.',
+  reason: 'The run is neither ended nor continued until an operator decides.',
+  source: 'Authoring format, "Limits": `on_limit`',
   kinds: ['Agent'],
   check(document, report) {
     for (const found of document.texts('spec.limits.on_limit'))

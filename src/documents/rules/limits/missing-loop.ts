@@ -7,7 +7,7 @@ export const limitsMissingLoop: LintRule = {
   severity: 'warning',
   law: 'An agent with tools sets `max_loop_iterations`.',
   fix: 'Add `limits.max_loop_iterations`.',
-  source: 'Lint rules, "limit"',
+  reason: 'A model that keeps calling tools is stopped by nothing else.',
   kinds: ['Agent'],
   check(document, report) {
     if (limitsOf(document)['max_loop_iterations'] !== undefined || document.at('spec.tools.*').length === 0) return

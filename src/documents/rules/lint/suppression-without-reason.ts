@@ -5,5 +5,5 @@ export const lintSuppressionWithoutReason: LintRule = {
   severity: 'error',
   law: 'Suppressing a security or authority rule needs a reason.',
   fix: 'Append the reason: `RULE -- reason`.',
-  source: 'Lint rules, "Suppress"',
+  reason: 'A reviewer can then judge the exception.',
 }

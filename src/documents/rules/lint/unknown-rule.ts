@@ -5,5 +5,5 @@ export const lintUnknownRule: LintRule = {
   severity: 'error',
   law: 'A suppression comment names an existing rule.',
   fix: 'Correct the name of the rule: svc explain RULE.',
-  source: 'Lint rules, "Suppress"',
+  reason: 'A misspelt name suppresses nothing.',
 }

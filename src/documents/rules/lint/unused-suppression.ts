@@ -5,5 +5,5 @@ export const lintUnusedSuppression: LintRule = {
   severity: 'warning',
   law: 'A suppression comment suppresses at least one finding.',
   fix: 'Remove the comment.',
-  source: 'Lint rules, "Suppress"',
+  reason: 'It would hide a later finding that nobody has seen.',
 }

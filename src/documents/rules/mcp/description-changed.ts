@@ -8,8 +8,8 @@ export const mcpDescriptionChanged: LintRule = {
   name: 'mcp/description-changed',
   severity: 'error',
   law: 'The name, description and schema of an MCP tool match the lock (`--mcp-live`).',
-  fix: 'Review what the server says now, then `svc compile --mcp`.',
-  source: 'Bundles, section 3: `svc compile --mcp`; security, S16',
+  fix: 'Review the new listing of the server, then run `svc compile --mcp`.',
+  reason: 'A server can change what a tool says and does after the review.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace, mcp }) {
@@ -36,14 +36,10 @@ export const mcpDescriptionChanged: LintRule = {
         (each) => each['agent'] === document.identity?.id && each['server'] === server && each['tool'] === tool,
       )
       if (pin !== undefined && pin['integrity'] !== digestOfTool(now))
-        report(
-          `${use.pointer}/mcp`,
-          `MCP server "${server}" now says something else about "${tool}" than svc.lock pins.`,
-          {
-            why: 'The model follows this description, and nobody has reviewed it.',
-            fix: 'Review what the server says now, then `svc compile --mcp`.',
-          },
-        )
+        report(`${use.pointer}/mcp`, `MCP server "${server}" lists "${tool}" otherwise than svc.lock pins.`, {
+          why: 'The model follows this description, and nobody has reviewed it.',
+          fix: 'Review the new listing of the server, then run `svc compile --mcp`.',
+        })
     }
   },
 }

@@ -5,7 +5,7 @@ export const mcpHeaderIgnored: LintRule = {
   name: 'mcp/header-ignored',
   severity: 'warning',
   law: '`header` is set only with `scheme: header`.',
-  fix: 'Remove it, or write `scheme: header`.',
+  fix: 'Remove `header`, or write `scheme: header`.',
   source: 'Authoring format, "MCP server entry": `bearer` sends an `Authorization` header',
   kinds: ['Agent'],
   check(document, report) {

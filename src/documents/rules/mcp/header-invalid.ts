@@ -9,7 +9,7 @@ export const mcpHeaderInvalid: LintRule = {
   kinds: ['Agent'],
   check(document, report) {
     for (const { value, pointer } of document.texts('spec.mcp_servers.*.auth.header')) {
-      if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value)) report(pointer, `"${value}" is no name of a header.`)
+      if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value)) report(pointer, `"${value}" is not a header name.`)
       else if (STEERING.has(value.toLowerCase())) report(pointer, `The header ${value} is not for credentials.`)
     }
   },

@@ -7,7 +7,7 @@ export const mcpHintConflict: LintRule = {
   severity: 'warning',
   law: 'A tool that its MCP server marks as writing is not bound as `read_only` (`--mcp-live`).',
   fix: 'Correct the class of the binding.',
-  source: 'Policies, section 4: classes and their defaults; security, S16',
+  reason: 'The side-effect class decides whether a call needs an approval and whether it is repeated.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace, mcp }) {

@@ -6,7 +6,8 @@ export const mcpNoContract: LintRule = {
   severity: 'warning',
   law: 'A binding to an MCP server has an input schema or a Tool document.',
   fix: 'Add `input_schema` to the binding, or a Tool document.',
-  source: 'Authoring format, "Tool binding": `mcp`, `input_schema`; decisions, section 14',
+  reason: 'Without one, the server can change what a call accepts, and nobody reviews it.',
+  source: 'Authoring format, "Tool binding": `mcp`, `input_schema`',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace, published }) {

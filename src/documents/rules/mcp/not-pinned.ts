@@ -9,7 +9,7 @@ export const mcpNotPinned: LintRule = {
   strictOnly: true,
   law: 'The lock pins the name, description and schema of each MCP tool (profile `strict`).',
   fix: 'Run `svc compile --mcp`.',
-  source: 'Bundles, section 3: `svc compile --mcp`',
+  reason: 'A server can change what a tool says and does after the review.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -14,7 +14,7 @@ export const mcpServerDuplicate: LintRule = {
       const before = first.get(name.value)
       if (before === undefined) first.set(name.value, name)
       else
-        report(name, `An MCP server "${name.value}" is there already.`, {
+        report(name, `An MCP server "${name.value}" is declared more than once.`, {
           fix: 'Rename one of them.',
           related: [{ path: before.path, range: before.range, message: 'first here' }],
         })

@@ -6,7 +6,7 @@ export const mcpServerUnused: LintRule = {
   name: 'mcp/server-unused',
   severity: 'warning',
   law: 'Each declared MCP server is used by a binding.',
-  fix: 'Remove it, or route a binding to it.',
+  fix: 'Remove the server, or route a binding to it.',
   source: 'Authoring format, "MCP server entry": referenced by `tools[].mcp.server`',
   kinds: ['Agent'],
   check(document, report) {

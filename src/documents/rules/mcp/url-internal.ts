@@ -6,7 +6,7 @@ export const mcpUrlInternal: LintRule = {
   severity: 'warning',
   law: 'The URL of an MCP server is not in a private network or a metadata service.',
   fix: 'Use a public host name, or allow the host in `network.allowed_hosts`.',
-  source: 'Security, S15: addresses inside the network',
+  reason: 'The server could reach services that are not meant for agents.',
   kinds: ['Agent'],
   check(document, report) {
     for (const url of document.texts('spec.mcp_servers.*.url')) {

@@ -6,7 +6,7 @@ export const mcpUrlNotHttps: LintRule = {
   severity: 'error',
   law: 'An MCP server uses https; http is for loopback hosts only.',
   fix: 'Write an https address.',
-  source: 'Authoring format, "MCP server entry": `url` is an HTTPS endpoint; decisions, section 14',
+  source: 'Authoring format, "MCP server entry": `url` is an HTTPS endpoint',
   kinds: ['Agent'],
   check(document, report) {
     for (const url of document.texts('spec.mcp_servers.*.url')) {
@@ -16,7 +16,7 @@ export const mcpUrlNotHttps: LintRule = {
         report(url, `"${url.value}" is not https; that is fine on this machine only.`, { severity: 'info' })
       else if (parsed?.protocol === 'http:')
         report(url, `"${url.value}" is not https.`, { fix: `Write "${url.value.replace(/^http:/i, 'https:')}".` })
-      else report(url, `"${url.value}" is no https URL.`)
+      else report(url, `"${url.value}" is not an https URL.`)
     }
   },
 }

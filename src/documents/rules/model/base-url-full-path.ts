@@ -6,7 +6,7 @@ export const modelBaseUrlFullPath: LintRule = {
   name: 'model/base-url-full-path',
   severity: 'warning',
   law: '`base_url` has no query and does not end in `/chat/completions`, which is appended to it.',
-  fix: 'Trim it.',
+  fix: 'Remove the query and the trailing `/chat/completions`.',
   source: 'Authoring format, "spec.model": `base_url` is a chat-completion endpoint',
   kinds: ['Agent'],
   check(document, report) {

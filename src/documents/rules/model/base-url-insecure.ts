@@ -7,8 +7,9 @@ export const modelBaseUrlInsecure: LintRule = {
   name: 'model/base-url-insecure',
   severity: 'warning',
   law: 'A model on another machine is reached over https.',
-  fix: 'Write https.',
-  source: 'Authoring format, "spec.model": `base_url`; security, "Model keys"',
+  fix: 'Use an https URL.',
+  reason: 'Without https the API key can be read on the way.',
+  source: 'Authoring format, "spec.model": `base_url`',
   kinds: ['Agent'],
   check(document, report) {
     for (const url of document.texts('spec.model.base_url')) {

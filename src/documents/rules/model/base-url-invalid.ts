@@ -17,7 +17,7 @@ export const modelBaseUrlInvalid: LintRule = {
 }
 
 function problemOf(text: string): string | undefined {
-  if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) return 'is no absolute http or https URL'
+  if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) return 'is not an absolute http or https URL'
   const url = new URL(text)
   if (url.username !== '' || url.password !== '') return 'contains a user name or password'
   if (url.hash !== '') return 'contains a fragment'

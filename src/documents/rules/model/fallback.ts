@@ -8,7 +8,7 @@ export const modelFallback: LintRule = {
   severity: 'error',
   law: '`svc/model-fallback` lists further models, each shaped as `spec.model`, of known providers, none of them twice.',
   fix: 'Write a list of other models, such as "[{provider: openai, name: gpt-5}]".',
-  source: 'Decisions, section 13',
+  reason: 'A fallback that cannot answer is found only when the first model fails.',
   kinds: ['Agent'],
   check(document, report, { providers }) {
     const [model] = document.at('spec.model')

@@ -5,7 +5,7 @@ export const modelStopEmpty: LintRule = {
   name: 'model/stop-empty',
   severity: 'error',
   law: 'Stop sequences are not empty and not repeated.',
-  fix: 'Remove it.',
+  fix: 'Remove the empty or repeated stop sequence.',
   source: 'Authoring format, "spec.model": `stop_sequences`',
   kinds: ['Agent'],
   check(document, report) {

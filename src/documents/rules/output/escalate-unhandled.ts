@@ -4,7 +4,7 @@ export const outputEscalateUnhandled: LintRule = {
   name: 'output/escalate-unhandled',
   severity: 'info',
   law: 'With `on_invalid: escalate`, an invalid output waits for an operator.',
-  fix: 'Write `on_invalid: fail` where nobody operates.',
+  fix: 'Write `on_invalid: fail` when no operator watches the server.',
   source: 'Authoring format, "output": `on_invalid`',
   kinds: ['Agent'],
   check(document, report) {

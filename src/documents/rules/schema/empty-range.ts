@@ -35,7 +35,7 @@ export const schemaEmptyRange: LintRule = {
           const least = numberAt(holder, lower)
           if (typeof most !== 'number' || least === undefined) continue
           if (least > most || (excluded && least === most))
-            report(pointer, `Nothing fits: \`${lower}\` is ${least}, and \`${upper}\` is ${most}.`)
+            report(pointer, `No value fits: \`${lower}\` is ${least}, and \`${upper}\` is ${most}.`)
         }
     },
   ),

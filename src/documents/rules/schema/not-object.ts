@@ -6,8 +6,8 @@ export const schemaNotObject: LintRule = {
   name: 'schema/not-object',
   severity: 'error',
   law: 'The arguments of a tool or sub-agent are an object.',
-  fix: 'Make the root an object; put a list into a property of it.',
-  source: 'Lint rules, "schema"; decisions, section 4 (input contract)',
+  fix: 'Make the root an object; put a list into one of its properties.',
+  reason: 'Models send arguments by name.',
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {
@@ -17,7 +17,7 @@ export const schemaNotObject: LintRule = {
       if (typeof type === 'string' && type !== 'object')
         report(
           schema.spans.placeOf(`${schema.base}/type`),
-          `Arguments are an object, but this schema wants \`type: ${type}\`.`,
+          `Arguments must be an object, but this schema requires \`type: ${type}\`.`,
           { fix: 'Make it an object with one property.' },
         )
     }

@@ -7,8 +7,8 @@ export const schemaNumberForMoney: LintRule = {
   name: 'schema/number-for-money',
   severity: 'info',
   law: 'Amounts of money are integers in the smallest unit, or set `multipleOf`.',
-  fix: 'Use an integer of cents, or add `multipleOf`.',
-  source: 'Lint rules, "schema"',
+  fix: 'Use an integer number of cents, or add `multipleOf`.',
+  reason: 'Floating-point numbers cannot represent every amount.',
   crossFile: true,
   kinds: ['Tool'],
   check(document, report, { workspace }) {

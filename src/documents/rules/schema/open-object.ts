@@ -9,7 +9,7 @@ export const schemaOpenObject: LintRule = {
   severity: 'warning',
   law: 'A tool that writes accepts no arguments beyond those it declares.',
   fix: 'Add `additionalProperties: false`.',
-  source: 'Lint rules, "schema"',
+  reason: 'Nobody has reviewed an argument that the schema does not declare.',
   crossFile: true,
   kinds: ['Tool'],
   check(document, report, { workspace }) {

@@ -7,8 +7,8 @@ export const schemaPrototypeName: LintRule = {
   name: 'schema/prototype-name',
   severity: 'warning',
   law: 'A property does not use a name that objects already have in some languages, such as `constructor`.',
-  fix: 'Rename it.',
-  source: 'Security, S12: names of prototypes',
+  fix: 'Rename the property.',
+  reason: 'Programs that copy such a property can overwrite behaviour of every object.',
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check: schemaRule(['properties'], (schema, report) => {

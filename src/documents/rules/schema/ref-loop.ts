@@ -11,8 +11,8 @@ export const schemaRefLoop: LintRule = {
   name: 'schema/ref-loop',
   severity: 'error',
   law: 'References in a schema end, and expand to a size that a run can handle.',
-  fix: 'Write the shape in place of the reference.',
-  source: 'Security, S12: every run would refuse the schema',
+  fix: 'Replace the reference by the schema it points to.',
+  reason: 'Every run would refuse the schema.',
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {

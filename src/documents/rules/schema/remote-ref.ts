@@ -5,8 +5,8 @@ export const schemaRemoteRef: LintRule = {
   name: 'schema/remote-ref',
   severity: 'error',
   law: 'A schema references only itself or files of the bundle, never the network.',
-  fix: 'Keep a copy in the bundle and name that.',
-  source: 'Bundles, section 1: `$ref` in schemas',
+  fix: 'Copy the schema into the bundle and reference the file.',
+  reason: 'A remote schema can change after the bundle was published.',
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {

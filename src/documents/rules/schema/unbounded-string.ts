@@ -8,7 +8,7 @@ export const schemaUnboundedString: LintRule = {
   severity: 'warning',
   law: 'A string argument of an irreversible action has a maximum length.',
   fix: 'Add `maxLength`, `pattern`, `format` or `enum`.',
-  source: 'Lint rules, "schema"',
+  reason: 'A person cannot review an argument of any length before approving it.',
   crossFile: true,
   kinds: ['Tool'],
   check(document, report, { workspace }) {

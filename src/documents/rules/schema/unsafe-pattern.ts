@@ -8,8 +8,8 @@ export const schemaUnsafePattern: LintRule = {
   name: 'schema/unsafe-pattern',
   severity: 'warning',
   law: 'A pattern matches in time proportional to the length of the text.',
-  fix: 'Rewrite it so that it reads each text in one way, or bound the text with `maxLength`.',
-  source: 'Security, S11: patterns of documents meet texts of models',
+  fix: 'Rewrite the pattern so that it matches each text in only one way, or limit the text with `maxLength`.',
+  reason: 'Models choose the texts that the pattern is matched against, and a slow match blocks a run.',
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check: schemaRule(['pattern', 'patternProperties'], (schema, report) => {

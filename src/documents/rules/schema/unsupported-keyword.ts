@@ -7,7 +7,7 @@ export const schemaUnsupportedKeyword: LintRule = {
   name: 'schema/unsupported-keyword',
   severity: 'warning',
   law: 'A schema uses only keywords that every validator interprets the same way.',
-  fix: 'Say it with `$ref`, `type` and `anyOf`.',
+  fix: 'Use `$ref`, `type` and `anyOf` instead.',
   source: 'Authoring format, "Schema spec": a JSON Schema',
   crossFile: true,
   kinds: ['Agent', 'Tool'],

@@ -7,7 +7,7 @@ export const secretConflict: LintRule = {
   severity: 'error',
   law: 'In a closure, a secret name maps to one environment variable.',
   fix: 'Use one name for each variable.',
-  source: 'Bundles, section 1',
+  reason: 'A run has one value for each secret name.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -8,7 +8,6 @@ export const secretEnvName: LintRule = {
   severity: 'warning',
   law: 'The name of an environment variable has only capitals, digits and `_`, so that every shell can set it.',
   fix: 'Use capital letters, digits and `_`.',
-  source: 'Lint rules, "secret"',
   kinds: ['Agent'],
   check(document, report) {
     for (const variable of document.texts('secrets.*.fromEnv')) {
@@ -16,7 +15,7 @@ export const secretEnvName: LintRule = {
       if (/^[A-Z_][A-Z0-9_]*$/.test(name) || looksLikeValue(name)) continue
       const meant = variableIn(name)
       if (meant !== undefined) {
-        report(variable, `"${name}" is no name: \`fromEnv\` takes the name of the variable alone.`, {
+        report(variable, `"${name}" is not a variable name: \`fromEnv\` takes only the name.`, {
           fix: replaceScalarFix(variable, meant),
         })
         continue

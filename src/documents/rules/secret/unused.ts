@@ -9,7 +9,7 @@ export const secretUnused: LintRule = {
   name: 'secret/unused',
   severity: 'warning',
   law: 'Each declared secret is used.',
-  fix: 'Remove it.',
+  fix: 'Remove the secret.',
   source: 'Authoring format, "Authentication"',
   kinds: ['Agent'],
   check(document, report) {

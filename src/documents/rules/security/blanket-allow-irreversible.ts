@@ -9,7 +9,7 @@ export const securityBlanketAllowIrreversible: LintRule = {
   severity: 'error',
   law: 'A grant of an irreversible action has conditions.',
   fix: 'Add conditions to the grant.',
-  source: 'Policies, section 4: a grant lifts the approval of an irreversible action',
+  reason: 'A grant lifts the approval that an irreversible action needs by default.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {

@@ -7,7 +7,7 @@ export const securityDataUriImage: LintRule = {
   severity: 'info',
   law: 'Output with private data that is shown as Markdown does not load images from other hosts.',
   fix: 'Strip remote images where the answer is shown, or answer in JSON.',
-  source: 'Security, S16: images of Markdown carry data out',
+  reason: 'The address of an image can carry private data to another host.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

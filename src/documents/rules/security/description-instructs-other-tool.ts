@@ -15,8 +15,8 @@ export const securityDescriptionInstructsOtherTool: LintRule = {
   name: 'security/description-instructs-other-tool',
   severity: 'warning',
   law: 'The description of a tool does not tell the model when to call another tool.',
-  fix: 'Move the order to the instructions of the agent.',
-  source: 'Security, S17: shadowing of tools',
+  fix: 'Move the sentence to the instructions of the agent.',
+  reason: 'The description of one server can misuse the tools of another.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -12,7 +12,7 @@ export const securityExecTool: LintRule = {
   severity: 'warning',
   law: 'A tool that executes code or commands from the model is gated.',
   fix: 'Bound the argument by `enum` or `pattern`, and require an approval.',
-  source: 'Security, S16: commands and queries as free text',
+  reason: 'A model that was misled can run any command.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {

@@ -7,7 +7,7 @@ export const securityHiddenUnicode: LintRule = {
   severity: 'error',
   law: 'A document contains no invisible characters.',
   fix: 'Remove the characters.',
-  source: 'Security, S18: hidden text reaches the model, and no reviewer',
+  reason: 'The model reads hidden text, the reviewer does not see it.',
   crossFile: true,
   check(document, report, { workspace }) {
     // ASCII text has no invisible characters.

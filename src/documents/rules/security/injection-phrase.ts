@@ -9,8 +9,8 @@ export const securityInjectionPhrase: LintRule = {
   name: 'security/injection-phrase',
   severity: 'warning',
   law: 'A description gives the model no orders and hides nothing from the user.',
-  fix: 'Rewrite it.',
-  source: 'Security, S17: tool poisoning',
+  fix: 'Rewrite the description: say what the tool does, give no orders.',
+  reason: 'The model follows descriptions as if they were instructions.',
   crossFile: true,
   kinds: ['Agent', 'Tool'],
   check(document, report, { workspace }) {

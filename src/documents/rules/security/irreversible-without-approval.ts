@@ -11,8 +11,8 @@ export const securityIrreversibleWithoutApproval: LintRule = {
   name: 'security/irreversible-without-approval',
   severity: 'error',
   law: 'A policy that allows an irreversible action without approval bounds its arguments.',
-  fix: 'Require an approval, or bound the grant: a greatest amount, a list of receivers.',
-  source: 'Policies, section 4: an irreversible action needs one approval; a grant lifts it',
+  fix: 'Require an approval, or limit the grant, for example by a maximum amount or a list of receivers.',
+  reason: 'By default an irreversible action needs one approval; a grant lifts it.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {
@@ -35,7 +35,7 @@ export const securityIrreversibleWithoutApproval: LintRule = {
       if (grant === undefined) continue
       report(
         `${use.pointer}/ref`,
-        `${use.ref?.id ?? 'A tool'} cannot be undone, and is done without an approval${describeExampleCall(schema, grant.condition)}.`,
+        `${use.ref?.id ?? 'A tool'} cannot be undone, and runs without an approval${describeExampleCall(schema, grant.condition)}.`,
         {
           related: [
             {

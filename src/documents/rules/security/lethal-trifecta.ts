@@ -15,8 +15,9 @@ export const securityLethalTrifecta: LintRule = {
   name: 'security/lethal-trifecta',
   severity: 'error',
   law: 'An agent has at most two of these three ungated: private data, untrusted content, an outbound channel (the Rule of Two).',
-  fix: 'Gate the way out, split the agent, or gate on `run.taint`.',
-  source: 'Security, S16; lint rules, "security": labels `svc/data`, `svc/content`, `svc/egress`',
+  fix: 'Gate the outbound channel, split the agent, or gate on `run.taint`.',
+  reason:
+    'Text from outside can then make the agent send private data out. The labels `svc/data`, `svc/content` and `svc/egress` of Tool documents declare the three.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {
@@ -36,10 +37,12 @@ export const securityLethalTrifecta: LintRule = {
         related: [data, content].map((use) => ({
           path: use.agent.path,
           range: use.agent.placeOf(`${use.pointer}/ref`).range,
-          message: use === data ? 'private data' : 'content of strangers',
+          message: use === data ? 'private data' : 'untrusted content',
         })),
         ...(!sure && { severity: 'warning' }),
-        fix: taintGateFix(project.workspace, egress) ?? 'Gate the way out, split the agent, or gate on `run.taint`.',
+        fix:
+          taintGateFix(project.workspace, egress) ??
+          'Gate the outbound channel, split the agent, or gate on `run.taint`.',
       },
     )
   },

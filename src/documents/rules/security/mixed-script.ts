@@ -6,8 +6,8 @@ export const securityMixedScript: LintRule = {
   name: 'security/mixed-script',
   severity: 'warning',
   law: 'An id, wire name or host uses letters of one script.',
-  fix: 'Write it in Latin letters.',
-  source: 'Security, S18: letters that look like others',
+  fix: 'Use Latin letters only.',
+  reason: 'Letters of other scripts look like Latin letters.',
   check(document, report) {
     if (isAsciiOnly(document)) return
     for (const place of PLACES)

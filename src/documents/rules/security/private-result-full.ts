@@ -8,7 +8,8 @@ export const securityPrivateResultFull: LintRule = {
   severity: 'warning',
   law: 'An agent with an outbound channel does not receive the full trace of a sub-agent that reads private data.',
   fix: 'Write `result: summary`.',
-  source: 'Security, S16; authoring format, "Sub-agent binding": `full` includes the step trace',
+  reason: 'The trace contains what the sub-agent read, not only its answer.',
+  source: 'Authoring format, "Sub-agent binding": `full` includes the step trace',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

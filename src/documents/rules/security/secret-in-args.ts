@@ -8,7 +8,6 @@ export const securitySecretInArgs: LintRule = {
   severity: 'warning',
   law: 'No tool takes a credential as an argument: it would pass through the model.',
   fix: 'Let the server that runs the tool hold the secret.',
-  source: 'Security, S5: models see no secrets',
   crossFile: true,
   // The schemas of an agent describe input from people, not from the model.
   kinds: ['Tool'],

@@ -5,7 +5,7 @@ export const securitySelfApproval: LintRule = {
   severity: 'warning',
   law: 'The person who starts a run cannot approve it.',
   fix: 'Name another role, or add `svc/separation_of_duties: true`.',
-  source: 'Policies, section 4: `svc/approver_role`, `svc/separation_of_duties`',
+  reason: 'Approval protects only when a second person gives it.',
   kinds: ['Policy'],
   check(document, report) {
     const runtime = document.at('spec.decision.runtime.*')

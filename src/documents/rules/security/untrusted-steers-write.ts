@@ -8,7 +8,7 @@ export const securityUntrustedSteersWrite: LintRule = {
   severity: 'warning',
   law: 'An agent that reads untrusted content has a gate on every write.',
   fix: 'Require an approval, or gate on `run.taint`.',
-  source: 'Security, S16; policies, section 2: `run.taint`',
+  reason: 'Text from outside can make the agent write.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {
@@ -32,7 +32,7 @@ export const securityUntrustedSteersWrite: LintRule = {
             {
               path: document.path,
               range: document.placeOf(`${source.pointer}/ref`).range,
-              message: 'content of strangers',
+              message: 'untrusted content',
             },
           ],
         },

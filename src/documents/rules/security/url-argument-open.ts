@@ -11,7 +11,7 @@ export const securityUrlArgumentOpen: LintRule = {
   severity: 'warning',
   law: 'A URL argument of a tool is restricted by its schema or by a policy.',
   fix: 'Gate the binding with `host(args.url)` and `not_in`.',
-  source: 'Security, S15 and S16; policies, section 2: `host(x)`',
+  reason: 'A model that was misled can send data to any host.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {

@@ -12,7 +12,7 @@ export const securityWriteWithoutApproval: LintRule = {
   severity: 'warning',
   law: 'A policy applies to each write that must not be repeated.',
   fix: 'Attach a policy that requires an approval, denies or bounds.',
-  source: 'Policies, section 4: the side-effect default allows it',
+  reason: 'By default a write is allowed.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {

@@ -5,8 +5,9 @@ export const subagentCycle: LintRule = {
   name: 'subagent/cycle',
   severity: 'error',
   law: 'Agents delegate in a cycle only through a late-bound edge.',
-  fix: 'Remove an edge, or bind it late.',
-  source: 'Bundles, section 1; authoring format, "Sub-agent binding": `late_bound`',
+  fix: 'Remove one of the delegations, or set `late_bound: true` on it.',
+  reason: 'Sub-agents are compiled before the agent that delegates to them; a cycle has no first one.',
+  source: 'Authoring format, "Sub-agent binding": `late_bound`',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {
@@ -16,7 +17,7 @@ export const subagentCycle: LintRule = {
       if (cycle === undefined || cycle.some(({ path }) => path < document.path)) continue
       const names = cycle.map((each) => each.identity?.id ?? each.path).join(' → ')
       report(`${edge.pointer}/ref`, `The agents delegate in a circle: ${names}.`, {
-        fix: 'Remove an edge, or make it `late_bound: true`.',
+        fix: 'Remove one of the delegations, or make it `late_bound: true`.',
       })
     }
   },

@@ -9,8 +9,9 @@ export const subagentInputMismatch: LintRule = {
   name: 'subagent/input-mismatch',
   severity: 'warning',
   law: 'The input that a parent sends matches the input contract of the sub-agent.',
-  fix: 'Align the names.',
-  source: 'Authoring format, "Sub-agent binding": `input_schema`; decisions, section 4',
+  fix: 'Use the same property names in both schemas.',
+  reason: 'A call with an input that does not match is rejected.',
+  source: 'Authoring format, "Sub-agent binding": `input_schema`',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -14,7 +14,7 @@ export const subagentRange: LintRule = {
       const ref = readAgentRef(textMember(value, 'ref') ?? '')
       // With `late_bound`, `subagent/ref-form` reports any version.
       if (ref.form !== 'range' || value['late_bound'] === true) continue
-      report(`${pointer}/ref`, `"${ref.range}" is no exact version; a sub-agent is pinned.`, {
+      report(`${pointer}/ref`, `"${ref.range}" is not an exact version; a sub-agent is pinned.`, {
         fix: `Write one such as ${ref.id}@1.0.0.`,
       })
     }

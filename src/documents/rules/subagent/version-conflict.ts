@@ -8,8 +8,8 @@ export const subagentVersionConflict: LintRule = {
   name: 'subagent/version-conflict',
   severity: 'error',
   law: 'A closure contains only one version of each agent.',
-  fix: 'Choose one version.',
-  source: 'Bundles, section 1: the same agent id in two versions in one closure is an error',
+  fix: 'Use one version everywhere.',
+  reason: 'Two versions of an agent would answer to the same name.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

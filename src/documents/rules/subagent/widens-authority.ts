@@ -10,7 +10,7 @@ export const subagentWidensAuthority: LintRule = {
   severity: 'error',
   law: 'A sub-agent cannot do ungated what the policies of its parent gate.',
   fix: 'Gate the tool in the sub-agent too, or make the policy one of a boundary: boundaries reach sub-agents.',
-  source: 'Policies, sections 3 and 6',
+  reason: 'Otherwise an agent delegates what it may not do itself.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, project) {

@@ -7,7 +7,7 @@ export const toolClassLowered: LintRule = {
   severity: 'error',
   law: 'A binding does not declare a tool safer than its Tool document does.',
   fix: 'Remove the class from the binding.',
-  source: 'Policies, section 4: the class is the stricter of the two',
+  reason: 'The stricter of the two applies.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

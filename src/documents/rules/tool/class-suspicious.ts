@@ -6,7 +6,7 @@ export const toolClassSuspicious: LintRule = {
   name: 'tool/class-suspicious',
   severity: 'warning',
   law: 'The name of a `read_only` tool does not suggest that it changes something.',
-  fix: 'Review the class.',
+  fix: 'Check `side_effect_class`, or rename the tool.',
   source: 'Authoring format, "Side-effect class values"',
   crossFile: true,
   kinds: ['Agent'],

@@ -5,7 +5,7 @@ export const toolDescriptionDrift: LintRule = {
   name: 'tool/description-drift',
   severity: 'info',
   law: 'A binding that overrides the description of a tool keeps its warning.',
-  fix: 'Keep the sentence that warns.',
+  fix: 'Keep the warning of the Tool document.',
   source: 'Authoring format, "Tool binding": `description` overrides or supplements the tool description',
   crossFile: true,
   kinds: ['Agent'],

@@ -16,7 +16,7 @@ export const toolDuplicateBinding: LintRule = {
       const before = first.get(key)
       if (before === undefined) first.set(key, pointer)
       else
-        report(`${pointer}/ref`, `${ref.id} is bound already.`, {
+        report(`${pointer}/ref`, `${ref.id} is bound more than once.`, {
           fix: 'Give one of them a name of its own with `as`, or remove it.',
           related: [{ path: document.path, range: document.placeOf(`${before}/ref`).range, message: 'first here' }],
         })

@@ -7,8 +7,8 @@ export const toolInputWidened: LintRule = {
   name: 'tool/input-widened',
   severity: 'error',
   law: 'The input schema of a binding accepts nothing that the Tool document rejects.',
-  fix: 'Repeat what the Tool document says.',
-  source: 'Authoring format, "Tool binding": `input_schema`; policies, section 1',
+  fix: 'Accept in the binding only what the Tool document accepts.',
+  source: 'Authoring format, "Tool binding": `input_schema`',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -7,7 +7,7 @@ export const toolNoInputSchema: LintRule = {
   severity: 'warning',
   law: 'A tool has an input schema, so that arguments can be validated and policies can read them.',
   fix: 'Add `input_schema`.',
-  source: 'Authoring format, "Tool document": `input_schema`; policies, section 1',
+  source: 'Authoring format, "Tool document": `input_schema`',
   crossFile: true,
   kinds: ['Tool'],
   check(document, report, { workspace }) {

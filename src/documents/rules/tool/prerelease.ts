@@ -7,7 +7,7 @@ export const toolPrerelease: LintRule = {
   severity: 'info',
   law: 'A prerelease is referenced by its exact version, not by a range.',
   fix: 'Wait for the release, or pin the prerelease exactly.',
-  source: 'Bundles, section 1: prereleases only where the range names one',
+  reason: 'A range never selects a prerelease unless it names one.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

@@ -6,8 +6,8 @@ export const toolProbeUnusable: LintRule = {
   name: 'tool/probe-unusable',
   severity: 'warning',
   law: 'The tool that `svc/probe` names is bound by the same agent and is `read_only`.',
-  fix: 'Bind it in the same agent with side_effect_class read_only, or take the label away.',
-  source: 'Reliability, "Records and protocol": probe binding',
+  fix: 'Bind it in the same agent with side_effect_class read_only, or remove the label.',
+  reason: 'After a crash the probe asks whether a call was executed; it must not change anything.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

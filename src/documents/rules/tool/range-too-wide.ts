@@ -6,7 +6,7 @@ export const toolRangeTooWide: LintRule = {
   name: 'tool/range-too-wide',
   severity: 'warning',
   law: 'The version range of a tool excludes the next major version.',
-  fix: 'Narrow it: `@^1.3`.',
+  fix: 'Use a range below the next major version: `@^1.3`.',
   source: 'Authoring format, "Versioning", 3: a tool reference pins a version, or a constraint',
   kinds: ['Agent'],
   check(document, report) {

@@ -6,7 +6,6 @@ export const toolTooMany: LintRule = {
   severity: 'info',
   law: 'An agent has at most 40 tools; with more, models choose badly.',
   fix: 'Split the agent: give groups of tools to sub-agents.',
-  source: 'Lint rules, "tool"',
   kinds: ['Agent'],
   check(document, report) {
     const { length } = toolsOf(document)

@@ -9,7 +9,7 @@ export const toolUnresolved: LintRule = {
   severity: 'error',
   law: 'Each tool reference resolves to a Tool document. A binding routed to an MCP server may have none.',
   fix: 'Add the Tool document, publish it, or correct the reference.',
-  source: 'Bundles, section 1: `tools[].ref`',
+  reason: 'Without its document a tool has neither schema nor side-effect class.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace, published }) {

@@ -8,8 +8,8 @@ export const toolUnusedDocument: LintRule = {
   name: 'tool/unused-document',
   severity: 'info',
   law: 'Each Tool document of a bundle is bound by one of its agents.',
-  fix: 'Bind it, or remove it.',
-  source: 'Bundles, section 1: what is reached from the root is the closure',
+  fix: 'Bind the tool in an agent, or remove the document.',
+  reason: 'A bundle contains what its root reaches; other documents are not published.',
   crossFile: true,
   kinds: ['Tool'],
   check(document, report, { workspace }) {

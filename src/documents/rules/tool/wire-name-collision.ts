@@ -7,7 +7,7 @@ export const toolWireNameCollision: LintRule = {
   severity: 'error',
   law: 'Tools and sub-agents of an agent have distinct wire names.',
   fix: 'Give one of them another name with `as`.',
-  source: 'Decisions, section 14',
+  reason: 'The model calls a tool by its wire name.',
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     const first = new Map<string, CallBinding>()

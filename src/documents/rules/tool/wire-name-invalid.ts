@@ -8,7 +8,7 @@ export const toolWireNameInvalid: LintRule = {
   severity: 'error',
   law: 'A wire name has 1 to 64 letters, digits, `_` and `-`: providers reject others.',
   fix: 'Give it a name with `as`: letters, digits, `_` and `-`, at most 64.',
-  source: 'Authoring format, "Tool binding": `as`; decisions, section 14',
+  source: 'Authoring format, "Tool binding": `as`',
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const binding of [...toolsOf(document), ...subAgentsOf(document)]) {

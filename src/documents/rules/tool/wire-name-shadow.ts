@@ -8,7 +8,7 @@ export const toolWireNameShadow: LintRule = {
   severity: 'warning',
   law: 'Tools of different servers have names that a model can tell apart.',
   fix: 'Give one of them another name with `as`.',
-  source: 'Security, S17: a tool of one server may pose as that of another',
+  reason: 'A tool of one server may pose as a tool of another.',
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     const first = new Map<string, { readonly use: ToolUse; readonly name: string }>()
