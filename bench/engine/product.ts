@@ -25,6 +25,7 @@ const NO_LIMITS: StartLimits = {
   maxConcurrentRuns: null,
   planRunsPerDay: null,
   planTokensPerDay: null,
+  planCostPerDay: null,
 }
 
 const look: BoundTool = {

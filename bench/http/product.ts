@@ -18,6 +18,7 @@ const NONE = {
   maxConcurrentRuns: null,
   planRunsPerDay: null,
   planTokensPerDay: null,
+  planCostPerDay: null,
 }
 
 /** Answers of one piece each, and pieces of the long one: `fanOut` of run.ts counts them. */
@@ -168,6 +169,7 @@ async function fillLong(store: Store, like: SessionId, count: number): Promise<s
     events: [],
     setTimers: [],
     clearTimers: [],
+    spends: [],
     busy: false,
   }
   await store.start(turn, NONE)
@@ -195,6 +197,7 @@ async function fill(store: Store, like: SessionId, count: number): Promise<void>
             events: [],
             setTimers: [],
             clearTimers: [],
+            spends: [],
             busy: false,
           },
           NONE,

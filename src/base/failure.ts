@@ -58,7 +58,7 @@ export const failures = {
   plan_limit_exceeded: {
     status: 403,
     exit: EXIT.limit,
-    say: (a: { limit: string; value: number }) => `The workspace's plan allows ${a.value} (${a.limit}).`,
+    say: (a: { limit: string; value: number | string }) => `The workspace's plan allows ${a.value} (${a.limit}).`,
   },
   storage_limit_exceeded: {
     status: 403,
@@ -126,6 +126,12 @@ export const failures = {
     say: (a: { provider: string; agent: string }) =>
       `${a.agent} uses the model provider "${a.provider}", which this server does not know.`,
     fix: 'Map the name under `providers:` in svc.config.yaml.',
+  },
+  price_unknown: {
+    status: 422,
+    exit: EXIT.usage,
+    say: (a: { say: string }) => a.say,
+    fix: 'Add the price under `prices:` in svc.config.yaml, or remove `svc/max-cost-per-run`.',
   },
   secret_not_set: {
     status: 422,

@@ -5,6 +5,7 @@ import type { RunId, SessionId, TriggerId } from '../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { StartRunResponse } from '../spec/api.ts'
 import { approverOf } from '../spec/key.ts'
+import { describeUnpriced, isPricedIn, type Money } from '../spec/price.ts'
 import type { Session } from '../spec/session.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
 import type { IdempotencyClaim, StartOutcome, SessionTree, SessionUpdate, AgentVersion } from '../store/store.ts'
@@ -152,15 +153,22 @@ async function checkConfiguration(
   sessionId?: SessionId,
 ): Promise<void> {
   const seen = new Set<string>()
-  const check = async ({ snapshot, workspaceId }: AgentVersion): Promise<void> => {
-    if (seen.has(snapshot.digest)) return
-    seen.add(snapshot.digest)
-    for (const model of [snapshot.model, ...(snapshot.fallback ?? [])]) providers.choose(snapshot, model, sessionId)
+  const check = async ({ snapshot, workspaceId }: AgentVersion, above: readonly Money[] = []): Promise<void> => {
+    const key = JSON.stringify([snapshot.digest, ...above.map(({ currency }) => currency)])
+    if (seen.has(key)) return
+    seen.add(key)
+    const caps = [...above, ...(snapshot.maxCost ? [snapshot.maxCost] : [])]
+    for (const model of [snapshot.model, ...(snapshot.fallback ?? [])]) {
+      providers.choose(snapshot, model, sessionId)
+      const { price } = providers.terms(model, sessionId)
+      const cap = caps.find(({ currency }) => !isPricedIn(price, currency))
+      if (cap) throw fail('price_unknown', { say: describeUnpriced({ model, cap }) })
+    }
     const unset = tools.findUnsetSecret(snapshot, sessionId)
     if (unset) throw fail('secret_not_set', unset)
     for (const { digest } of snapshot.agents) {
       const child = digest && (await store.versionByDigest(workspaceId, digest))
-      if (child) await check(child)
+      if (child) await check(child, caps)
     }
   }
   await check(root)
@@ -241,6 +249,7 @@ const initialContext = (parts: EngineParts, version: AgentVersion, now: number):
   takeSlot: () => false,
   mostOutput: ({ model, fallback = [] }) =>
     Math.max(...[model, ...fallback].map((each) => parts.providers.maxOutputTokens(each))),
+  termsOf: (model) => parts.providers.terms(model),
   spentOn: () => undefined,
   maxIterations: parts.maxIterations ?? 100,
   jitter: 0,

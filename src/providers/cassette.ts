@@ -17,10 +17,18 @@ import {
  */
 export function withModelCassette(providers: ModelProviders, { record, replay }: Cassette): ModelProviders {
   const mostOutput: ModelProviders['maxOutputTokens'] = (...of) => providers.maxOutputTokens(...of)
-  if (replay) return { choose: () => createReplayProvider(replay), maxOutputTokens: mostOutput }
+  const terms: ModelProviders['terms'] = (...of) => providers.terms(...of)
+  // A recording is played again without a vendor that bills it.
+  if (replay)
+    return {
+      choose: () => createReplayProvider(replay),
+      maxOutputTokens: mostOutput,
+      terms: (...of) => ({ ...terms(...of), price: 'free' }),
+    }
   if (!record) return providers
   return {
     maxOutputTokens: mostOutput,
+    terms,
     choose(agent, model) {
       const provider = providers.choose(agent, model)
       return {

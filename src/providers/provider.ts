@@ -2,6 +2,7 @@
 import type { RunId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { JsonSchema, SnapshotModel } from '../spec/snapshot.ts'
+import type { ModelTerms } from '../spec/price.ts'
 
 export type MessagePart =
   | { readonly type: 'text'; readonly text: string }
@@ -146,4 +147,6 @@ export interface ModelProviders {
   ): ModelProvider
   /** The most tokens that one answer can have; an assumed bound when nothing limits the model. */
   maxOutputTokens(model: SnapshotModel, sessionId?: string): number
+  /** What the model costs now, and how many tokens it reads. */
+  terms(model: SnapshotModel, sessionId?: string): ModelTerms
 }

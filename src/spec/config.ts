@@ -78,6 +78,18 @@ export interface ProfileConfig {
   readonly host?: string
 }
 
+/** Own price of a model: decimal text per million tokens. */
+export interface PriceConfig {
+  readonly input: string
+  readonly output: string
+  readonly cached_input?: string
+  readonly cache_write?: string
+  readonly reasoning?: string
+  /** `USD` when absent. */
+  readonly currency?: string
+  readonly context_window?: number
+}
+
 export interface ProjectConfig {
   readonly workspace?: string
   readonly include?: readonly string[]
@@ -100,9 +112,13 @@ export interface ProjectConfig {
   readonly plan?: {
     readonly runs_per_day?: number
     readonly tokens_per_day?: number
+    /** `50.00 EUR`. */
+    readonly cost_per_day?: string
     readonly storage_bytes?: number
     readonly file_bytes?: number
   }
+  /** By provider name, then by model name; `*` stands for every model of the provider. */
+  readonly prices?: Readonly<Record<string, Readonly<Record<string, PriceConfig>>>>
   readonly triggers?: readonly TriggerConfig[]
   readonly network?: {
     readonly allowed_hosts?: readonly string[]

@@ -6,6 +6,7 @@ import type { Digest } from '../base/digest.ts'
 import type { Instant } from '../base/clock.ts'
 import type { AgentId, RunId, SessionId, TaskId, VersionId, WorkspaceId, DecisionId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { CostSum } from './price.ts'
 
 export type RunStatusName =
   'Running' | 'WaitingForHITL' | 'WaitingForAITL' | 'WaitingForResponse' | 'Completed' | 'Failed' | 'Cancelled'
@@ -27,6 +28,8 @@ export type ErrorCode =
 
 export type LimitName =
   | 'max_tokens_per_run'
+  /** `svc/max-cost-per-run`. */
+  | 'max_cost_per_run'
   | 'max_loop_iterations'
   | 'max_wall_clock_seconds'
   | 'max_hitl_wait_minutes'
@@ -86,7 +89,7 @@ export interface ToolCall {
 export type RunState =
   /**
    * A completion is requested. `attempt` counts the attempts of this turn, from 1; `lost` of them ended with their process.
-   * `reserved` are the tokens reserved in its budgets until its outcome is known. `unsent` is set while it was not sent yet: the
+   * `reserved` are the tokens reserved in its budgets until its outcome is known, `reservedCost` the money. `unsent` is set while it was not sent yet: the
    * completions in flight leave nothing of a budget, or the process was stopping. `room` is the maximum of output tokens, where
    * an earlier answer of this turn was cut at its length; `emptied` is set where an earlier answer of this turn was empty.
    */
@@ -96,6 +99,7 @@ export type RunState =
       readonly attempt: number
       readonly lost?: number
       readonly reserved?: number
+      readonly reservedCost?: string
       readonly unsent?: true
       readonly room?: number
       readonly emptied?: true
@@ -132,6 +136,8 @@ export interface RunUsage {
   /** Tokens of this run alone. */
   readonly inputTokens: number
   readonly outputTokens: number
+  /** What the completions of this run alone cost; absent where nothing was billed. */
+  readonly cost?: CostSum
   /** Completions that called tools. */
   readonly iterations: number
   /** Milliseconds spent waiting for people, and since when it waits now. */

@@ -1,6 +1,7 @@
 import type { Instant } from '../base/clock.ts'
 import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { CostSum } from './price.ts'
 import type { RunStatusName } from './run.ts'
 
 export type TriggerType = 'api' | 'scheduled' | 'operator'
@@ -23,6 +24,8 @@ export interface Session {
   readonly rootRunId: RunId
   readonly status: RunStatusName
   readonly totalTokensUsed: number
+  /** What its completions cost; absent where nothing was billed. */
+  readonly cost?: CostSum
   readonly runCount: number
   readonly output: JsonValue
   readonly error: string | null

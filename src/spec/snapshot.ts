@@ -6,6 +6,7 @@ import { digestOfJson, type Digest } from '../base/digest.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { AgentLimits, McpServer, ModelSpec, SideEffectClass } from './document.ts'
 import type { PolicySet } from './policy-set.ts'
+import type { Money } from './price.ts'
 
 export type JsonSchema = JsonObject | boolean
 
@@ -120,6 +121,8 @@ export interface AgentSnapshot {
   readonly limits: AgentLimits
   /** Calls that one completion may make (`svc/max-tool-calls`); absent = `DEFAULT_MAX_TOOL_CALLS`. */
   readonly maxToolCalls?: number
+  /** `svc/max-cost-per-run`. */
+  readonly maxCost?: Money
   readonly output: {
     readonly format: 'text' | 'json'
     readonly schema?: JsonSchema

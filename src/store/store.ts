@@ -23,10 +23,11 @@ import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { StoredEvent } from '../spec/event.ts'
 import type { StoredFile } from '../spec/file.ts'
 import type { ApiKey, OperatorKey, Trigger } from '../spec/key.ts'
+import type { CostSum, Money } from '../spec/price.ts'
 import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { PublishedDocument, AgentSnapshot } from '../spec/snapshot.ts'
-import type { RunStep } from '../spec/step.ts'
+import type { CompletionUsage, RunStep } from '../spec/step.ts'
 import type { TaskKind, TaskRecord } from '../spec/task.ts'
 
 /** A session with everything needed to advance it: its runs and its pending tasks. */
@@ -80,6 +81,15 @@ export interface StepEnd {
  */
 export type SessionUpdateEvent = StoredEvent | (Omit<StoredEvent, 'data'> & { readonly ordinal: number })
 
+/** What one completion used. `cost` is null where the price is not known, and absent where nobody bills the model. */
+export interface CompletionSpend {
+  readonly runId: RunId
+  readonly provider: string
+  readonly model: string
+  readonly usage: CompletionUsage
+  readonly cost?: Money | null
+}
+
 /** Everything that one save of a session writes. */
 export interface SessionUpdate {
   /** The session after the update; `version` is the one that was read, the store adds one. */
@@ -96,6 +106,8 @@ export interface SessionUpdate {
   readonly events: readonly SessionUpdateEvent[]
   readonly setTimers: readonly SessionTimer[]
   readonly clearTimers: readonly TimerKey[]
+  /** Completions that this update records, for the sums of the day. */
+  readonly spends: readonly CompletionSpend[]
   /** True while the session has work in flight; a restart recovers these. A waiting session only occupies rows. */
   readonly busy: boolean
 }
@@ -106,6 +118,7 @@ export interface StartLimits {
   readonly maxConcurrentRuns: number | null
   readonly planRunsPerDay: number | null
   readonly planTokensPerDay: number | null
+  readonly planCostPerDay: Money | null
 }
 
 export interface IdempotencyClaim {
@@ -126,7 +139,7 @@ export type StartOutcome =
   /** `retryAfterSeconds` until the next start would be accepted, at least 1. */
   | { readonly outcome: 'rate_limited'; readonly limit: string; readonly retryAfterSeconds: number }
   | { readonly outcome: 'concurrency_limited'; readonly limit: number }
-  | { readonly outcome: 'plan_limited'; readonly limit: string; readonly value: number }
+  | { readonly outcome: 'plan_limited'; readonly limit: string; readonly value: number | string }
 
 export interface AgentVersion {
   readonly id: VersionId
@@ -170,6 +183,22 @@ export interface StoredMember {
   readonly version: string
   readonly digest: Digest
   readonly already: boolean
+}
+
+/** Sums of one day, agent, model and currency. */
+export interface CostRow {
+  /** UTC, `2026-11-23`. */
+  readonly day: string
+  readonly agent: string
+  readonly provider: string
+  readonly model: string
+  readonly completions: number
+  readonly inputTokens: number
+  readonly cachedInputTokens: number
+  readonly cacheWriteTokens: number
+  readonly outputTokens: number
+  readonly reasoningTokens: number
+  readonly cost: CostSum
 }
 
 export interface PageRange {
@@ -247,6 +276,9 @@ export interface Store {
     readonly agentId?: AgentId
     readonly since?: Instant
   }): Promise<readonly CallRow[]>
+
+  /** Kept sums of the days from one instant to another, both included, oldest first; at most `limit`. */
+  costs(workspaceId: WorkspaceId, from: Instant, to: Instant, limit: number): Promise<readonly CostRow[]>
 
   task(id: TaskId): Promise<TaskRecord | undefined>
   tasks(filter: TaskFilter, page: PageRange): Promise<{ readonly items: readonly TaskRecord[]; readonly total: number }>

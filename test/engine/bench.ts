@@ -173,6 +173,8 @@ export interface BenchSpec {
   readonly unset?: { secret: string; env: string }
   readonly timeoutMs?: number
   readonly concurrency?: NonNullable<EngineParts['concurrency']>
+  /** What the models cost; nothing by default. */
+  readonly terms?: ModelProviders['terms']
   /** Replaces `models`. */
   readonly providers?: ModelProviders
   readonly store?: (store: Store) => Store
@@ -243,6 +245,7 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
         complete: (request, signal) => streamReply(spec.models[agent.id.slice(5)]!, request, signal),
       }),
       maxOutputTokens: (model) => maxOutputTokens(model, 'scripted'),
+      terms: spec.terms ?? (() => ({ price: 'free' })),
     },
     tools: {
       route(_, bound) {
@@ -375,6 +378,7 @@ export const startOf = (agent: string, input: JsonObject = {}, more: Partial<Sta
     maxConcurrentRuns: null,
     planRunsPerDay: null,
     planTokensPerDay: null,
+    planCostPerDay: null,
   },
   ...more,
 })

@@ -61,3 +61,27 @@ test('when all fail for good, the run fails with what each said', async () => {
     error: ['first', 'second', 'third'].map((name) => `${name}: ${refused.message}`).join(' '),
   })
 })
+
+test('a model that has begun to answer is not replaced: a stream that breaks halfway is tried again with the same one', async () => {
+  const asked: string[] = []
+  const bench = await openBench({
+    agents: [{ ...snapshotOf({ name: 'root' }), fallback: [{ provider: 'scripted', name: 'second' }] }],
+    models: {},
+    providers: {
+      choose: (_, { name }) => ({
+        async *complete() {
+          asked.push(name)
+          yield { type: 'text', text: 'The refund is' }
+          throw new ProviderError('The connection broke.', { retryable: true })
+        },
+      }),
+      maxOutputTokens: () => 100,
+      terms: () => ({ price: 'free' }),
+    },
+  })
+  const run = await bench.start('root')
+  await bench.advance(60_000)
+  expect((await bench.store.run(run))!.status).toBe('Failed')
+  expect(new Set(asked)).toEqual(new Set([snapshotOf({ name: 'root' }).model.name]))
+  expect(asked.length).toBe(3)
+})

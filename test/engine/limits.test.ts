@@ -316,6 +316,7 @@ test('a start beyond the limit of concurrent runs is refused and leaves nothing'
     maxConcurrentRuns: 1,
     planRunsPerDay: null,
     planTokensPerDay: null,
+    planCostPerDay: null,
   }
   const one = startOf('root', {}, { limits, triggerId: 't1' })
   await bench.engine.start(one)

@@ -25,6 +25,7 @@ function modelsWith(answers: (ModelCompletion | Error)[]) {
       },
     }),
     maxOutputTokens: () => 100,
+    terms: () => ({ price: 'free' }),
   }
   const clock = { now: () => 0, monotonic: () => now }
   const rested = withModelBreaker(providers, { failures: 2, pauseMs: 30_000 }, clock)

@@ -31,6 +31,7 @@ const models = (...answers: (ModelCompletion | Error)[]): ModelProviders => ({
     },
   }),
   maxOutputTokens: () => 100,
+  terms: () => ({ price: 'free' }),
 })
 
 /** Records completions to these requests, and gives the recording back as it is on disk. */

@@ -207,6 +207,7 @@ export function openHouse(
       events: stored,
       setTimers: [],
       clearTimers: [],
+      spends: [],
       busy: false,
     }
     const outcome = await store.start(turn, {
@@ -215,6 +216,7 @@ export function openHouse(
       maxConcurrentRuns: null,
       planRunsPerDay: null,
       planTokensPerDay: null,
+      planCostPerDay: null,
     })
     if (outcome.outcome !== 'started') throw new Error(outcome.outcome)
     return { runId, sessionId, childId }

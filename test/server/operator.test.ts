@@ -431,6 +431,7 @@ test('the inbox holds tasks by deadline, then replies, and tells why', async () 
     events: [],
     setTimers: [],
     clearTimers: [],
+    spends: [],
     busy: false,
   })
 

@@ -31,6 +31,7 @@ export const NO_LIMITS: StartLimits = {
   maxConcurrentRuns: null,
   planRunsPerDay: null,
   planTokensPerDay: null,
+  planCostPerDay: null,
 }
 
 export const aSession = (name: string, about: Partial<Session> = {}): Session => ({
@@ -102,6 +103,7 @@ export const aTurn = (
     calls: [],
     setTimers: [],
     clearTimers: [],
+    spends: [],
     busy: true,
     ...rest,
     session: { ...(rest.session ?? session), lastSeq: session.lastSeq + events.length },

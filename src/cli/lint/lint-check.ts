@@ -112,6 +112,7 @@ function optionsOf({ given }: CommandContext, { config }: Project): LintOptions 
     rules: { ...configured(config.lint?.rules ?? {}), ...severities(given.list('rule')) },
     crossFile: given.choice('cross-file') !== false,
     ...(config.providers && { providers: config.providers }),
+    ...(config.prices && { prices: config.prices }),
     ...(config.guardrails && { guardrails: config.guardrails.map((path) => path.replace(/^\.\//, '')) }),
   }
 }

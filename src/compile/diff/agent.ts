@@ -2,6 +2,8 @@
 import { canonicalJson, type JsonValue } from '../../base/json.ts'
 import type { AgentLimits } from '../../spec/document.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
+import { toScaled } from '../../base/decimal.ts'
+import { describeMoney } from '../../spec/price.ts'
 import { DEFAULT_MAX_TOOL_CALLS, type JsonSchema, type AgentSnapshot } from '../../spec/snapshot.ts'
 import { versionChange, type VersionChange, type ChangeKind } from './change.ts'
 import { inputChanges, outputChanges } from './contract.ts'
@@ -12,6 +14,7 @@ export function agentChanges(before: AgentSnapshot, after: AgentSnapshot): reado
     ...inputChanges({ agent: after.id }, contractOf(before), contractOf(after)),
     ...resultChanges(before, after),
     ...limitChanges(before, after),
+    ...capChanges(before, after),
     ...members('secret', 'secret', after.id, before.secrets, after.secrets),
     ...members('mcp_server', 'MCP server', after.id, byName(before), byName(after)),
     ...partChanges(before, after),
@@ -109,6 +112,24 @@ function limitChanges(before: AgentSnapshot, after: AgentSnapshot): readonly Ver
       }),
     ]
   })
+}
+
+/** The cap on money. No cap counts as the highest, and another currency as neither higher nor lower. */
+function capChanges(before: AgentSnapshot, after: AgentSnapshot): readonly VersionChange[] {
+  const [was, is] = [before.maxCost, after.maxCost]
+  const [from, to] = [was && describeMoney(was), is && describeMoney(is)]
+  if (from === to) return []
+  const difference = was && is && was.currency === is.currency ? toScaled(is.amount) - toScaled(was.amount) : undefined
+  const isRaised = difference === undefined ? is === undefined : difference > 0n
+  const isLowered = difference === undefined ? was === undefined : difference < 0n
+  return [
+    versionChange(isRaised ? 'limit.raised' : isLowered ? 'limit.lowered' : 'limit.changed', {
+      agent: after.id,
+      from: from ?? null,
+      to: to ?? null,
+      say: `limit svc/max-cost-per-run ${from ?? 'none'} → ${to ?? 'none'}`,
+    }),
+  ]
 }
 
 const limitsOf = ({

@@ -66,6 +66,7 @@ function snapshotOf(state: CompileState, member: BundleAgent): AgentSnapshot {
     agents: edges.flatMap(boundAgent),
     limits: spec.limits ?? {},
     ...(member.maxToolCalls !== undefined && { maxToolCalls: member.maxToolCalls }),
+    ...(member.maxCost && { maxCost: member.maxCost }),
     output: {
       format: output?.format ?? 'text',
       ...(member.outputSchema !== undefined && { schema: member.outputSchema }),

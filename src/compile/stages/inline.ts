@@ -1,8 +1,10 @@
 /** Puts files that agents name in by value: instructions, schemas, the script of a scripted model. */
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
-import { MODEL_FALLBACK, readModelFallback } from '../../documents/facts/model-fallback.ts'
+import { MAX_COST, MAX_COST_FORM } from '../../documents/facts/cost-cap.ts'
+import { MODEL_FALLBACK, namesFallbackFile, readModelFallback } from '../../documents/facts/model-fallback.ts'
 import { readValues } from '../../documents/workspace/read.ts'
 import { isOnlineProvider, type AgentDocument, type ModelSpec } from '../../spec/document.ts'
+import { readMoney, type Money } from '../../spec/price.ts'
 import type { ScriptTurn } from '../../spec/snapshot.ts'
 import { readFileMember } from './file.ts'
 import { inlineSchema, inlineSchemaFile } from './schema.ts'
@@ -29,6 +31,8 @@ function inlineMember(state: CompileState, member: BundleAgent): void {
   if (contractSchema !== undefined) member.contract = contractSchema
   const maxToolCalls = readMaxToolCalls(state, agent, spot)
   if (maxToolCalls !== undefined) member.maxToolCalls = maxToolCalls
+  const maxCost = readMaxCost(state, agent, spot)
+  if (maxCost !== undefined) member.maxCost = maxCost
   const fallback = readFallback(state, agent, spot)
   if (fallback !== undefined) member.fallback = fallback
   const output = agent.output?.schema && inlineSchema(state, agent.output.schema, spot('/output/schema'))
@@ -56,6 +60,18 @@ function readMaxToolCalls(
   return reportFinding(state, 'doc/schema', at, `${MAX_TOOL_CALLS} is a whole number from 1 to 9999, as text.`)
 }
 
+function readMaxCost(
+  state: CompileState,
+  agent: AgentDocument,
+  spot: (pointer: string) => DocumentPlace,
+): Money | undefined {
+  const text = agent.metadata.annotations?.[MAX_COST]
+  if (text === undefined) return undefined
+  const cap = readMoney(text)
+  if (cap) return cap
+  return reportFinding(state, 'limits/cost-cap', spot('/metadata/annotations/svc~1max-cost-per-run'), MAX_COST_FORM)
+}
+
 function readFallback(
   state: CompileState,
   agent: AgentDocument,
@@ -63,9 +79,11 @@ function readFallback(
 ): readonly ModelSpec[] | undefined {
   const text = agent.metadata.annotations?.[MODEL_FALLBACK]
   if (text === undefined) return undefined
-  const fallback = readModelFallback(text, agent.spec.model)
-  if ('models' in fallback) return fallback.models
-  return reportFinding(state, 'model/fallback', spot('/metadata/annotations/svc~1model-fallback'), fallback.problem)
+  const at = spot('/metadata/annotations/svc~1model-fallback')
+  const file = namesFallbackFile(text) ? readFileMember(state, 'models', 'model/fallback', text, at) : { text }
+  if (!file) return undefined
+  const fallback = readModelFallback(file.text, agent.spec.model)
+  return 'models' in fallback ? fallback.models : reportFinding(state, 'model/fallback', at, fallback.problem)
 }
 
 function readInstructions(

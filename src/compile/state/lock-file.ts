@@ -4,7 +4,7 @@ import { fail } from '../../base/failure.ts'
 import { canonicalJson, isJsonObject } from '../../base/json.ts'
 
 export interface LockedMember {
-  readonly kind: 'agent' | 'tool' | 'policy' | 'schema' | 'instructions' | 'script'
+  readonly kind: 'agent' | 'tool' | 'policy' | 'schema' | 'instructions' | 'script' | 'models'
   /** Logical id, or the path of a file. */
   readonly id: string
   readonly version?: string

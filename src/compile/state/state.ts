@@ -21,6 +21,7 @@ import type {
   ToolBinding,
   ToolDocument,
 } from '../../spec/document.ts'
+import type { Money } from '../../spec/price.ts'
 import type { ApprovalObligations, PolicyOrigin, PolicySet } from '../../spec/policy-set.ts'
 import type {
   BoundAgent,
@@ -82,7 +83,7 @@ export interface CompileState {
 }
 
 export interface FileMember {
-  readonly kind: 'instructions' | 'schema' | 'script'
+  readonly kind: 'instructions' | 'schema' | 'script' | 'models'
   readonly path: string
   readonly version?: string
   readonly integrity: Digest
@@ -168,6 +169,7 @@ export interface BundleAgent {
   script?: readonly ScriptTurn[]
   contract?: JsonSchema
   maxToolCalls?: number
+  maxCost?: Money
   /** Models of `svc/model-fallback`. */
   fallback?: readonly ModelSpec[]
   outputSchema?: JsonSchema

@@ -1,6 +1,7 @@
 import type { Document, FoundText } from '../text/document.ts'
 import { readAgentRef } from '../text/reference.ts'
 import { INPUT_SCHEMA } from '../schemas/schemas.ts'
+import { MODEL_FALLBACK, namesFallbackFile } from './model-fallback.ts'
 
 const PLACES = [
   'spec.root',
@@ -24,5 +25,8 @@ function readPaths(document: Document): readonly FoundText[] {
   const contract = document
     .texts('metadata.annotations.*')
     .filter(({ key }) => document.kind === 'Agent' && key === INPUT_SCHEMA)
-  return [...PLACES.flatMap((place) => document.texts(place)), ...agents, ...contract]
+  const fallback = document
+    .texts('metadata.annotations.*')
+    .filter(({ key, value }) => document.kind === 'Agent' && key === MODEL_FALLBACK && namesFallbackFile(value))
+  return [...PLACES.flatMap((place) => document.texts(place)), ...agents, ...contract, ...fallback]
 }

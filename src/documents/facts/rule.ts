@@ -47,6 +47,7 @@ export interface LintProject {
   readonly workspace: Workspace
   readonly published: PublishedRegistry
   readonly providers: NonNullable<ProjectConfig['providers']>
+  readonly prices?: ProjectConfig['prices']
   /** Paths of the operator's own Policy documents, which apply to every agent. */
   readonly guardrails: readonly string[]
   /** Environment variables by name; absent unless `--check-env` is given. */

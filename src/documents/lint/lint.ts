@@ -20,6 +20,8 @@ export interface LintOptions {
   readonly published?: PublishedRegistry
   /** Provider names of the project configuration. */
   readonly providers?: ProjectConfig['providers']
+  /** Prices of the project configuration. */
+  readonly prices?: NonNullable<ProjectConfig['prices']>
   /** Paths of the operator's own Policy documents. */
   readonly guardrails?: readonly string[]
   /** The environment, for `--check-env`. */

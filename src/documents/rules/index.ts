@@ -61,12 +61,14 @@ import { idInvalidSemver } from './id/invalid-semver.ts'
 import { idUnaddressable } from './id/unaddressable.ts'
 import { idVersionReused } from './id/version-reused.ts'
 import { limitsChildExceedsParent } from './limits/child-exceeds-parent.ts'
+import { limitsCostCap } from './limits/cost-cap.ts'
 import { limitsDepthExceeded } from './limits/depth-exceeded.ts'
 import { limitsEscalateNobody } from './limits/escalate-nobody.ts'
 import { limitsHitlShorterThanTimeout } from './limits/hitl-shorter-than-timeout.ts'
 import { limitsMissingLoop } from './limits/missing-loop.ts'
 import { limitsMissingTokens } from './limits/missing-tokens.ts'
 import { limitsNonPositive } from './limits/non-positive.ts'
+import { limitsPriceUnknown } from './limits/price-unknown.ts'
 import { lintSuppressionWithoutReason } from './lint/suppression-without-reason.ts'
 import { lintUnknownRule } from './lint/unknown-rule.ts'
 import { lintUnusedSuppression } from './lint/unused-suppression.ts'
@@ -266,6 +268,8 @@ export const rules: readonly LintRule[] = [
   limitsEscalateNobody,
   limitsChildExceedsParent,
   limitsDepthExceeded,
+  limitsCostCap,
+  limitsPriceUnknown,
   outputSchemaWithoutJson,
   outputStrictWithoutSchema,
   outputOnInvalidWithoutSchema,

@@ -21,7 +21,7 @@ export async function askWithFallback(
       const completion = await ask(each)
       if (failed.length === 0) return { completion }
       const after = failed.map(({ message }, at) => ({ model: models[at]!.name, error: message }))
-      return { completion, fallback: { model: each.name, after } }
+      return { completion, fallback: { model: each, after } }
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof ProviderError) || fallback.length === 0) throw error

@@ -1,4 +1,5 @@
-import type { ModelCompletion, CompletionRequest } from '../../providers/provider.ts'
+import type { CompletionRequest } from '../../providers/provider.ts'
+import type { SpentTokens } from '../session/event.ts'
 import { estimateUsage, estimateTokens } from '../../providers/tokens.ts'
 
 /** Estimates the usage of a completion in flight, for one that is aborted or breaks off. */
@@ -8,7 +9,7 @@ export interface CompletionMeter {
   /** True once the model has begun to answer. */
   hasText(): boolean
   /** An estimate, since vendors report usage only at the end; undefined before the request was sent. */
-  spent(): ModelCompletion['usage'] | undefined
+  spent(): SpentTokens | undefined
 }
 
 export function createMeter(): CompletionMeter {
@@ -20,8 +21,11 @@ export function createMeter(): CompletionMeter {
     hasText: () => characters > 0,
     spent: () =>
       request && {
-        inputTokens: estimateUsage(request, '', []).inputTokens,
-        outputTokens: characters === 0 ? 0 : estimateTokens(characters),
+        model: request.model,
+        usage: {
+          inputTokens: estimateUsage(request, '', []).inputTokens,
+          outputTokens: characters === 0 ? 0 : estimateTokens(characters),
+        },
       },
   }
 }

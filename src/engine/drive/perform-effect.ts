@@ -6,6 +6,7 @@ import {
   type CompletionRequest,
   type ModelProvider,
 } from '../../providers/provider.ts'
+import { estimateUsage } from '../../providers/tokens.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
 import type { RunStep } from '../../spec/step.ts'
@@ -59,6 +60,7 @@ export async function performEffect(
       const provider = parts.providers.choose(snapshot, model, run.sessionId)
       const asked = model === snapshot.model ? snapshot : { ...snapshot, model }
       const request = toRequest({ run, snapshot: asked, steps, turn, attempt: tries, tools, attachments, repair, room })
+      checkFits(request, parts.providers.terms(model, run.sessionId).contextWindow)
       const leave = await enter(model.provider, signal)
       try {
         return await sendRequest(provider, request, onText, signal, meter)
@@ -71,7 +73,7 @@ export async function performEffect(
     signal.throwIfAborted()
     if (error instanceof ProviderError) {
       const { message, retryable, retryAfterMs } = error
-      const usage = meter.hasText() ? meter.spent() : undefined
+      const spent = meter.hasText() ? meter.spent() : undefined
       return {
         type: 'model.failed',
         turn,
@@ -79,12 +81,30 @@ export async function performEffect(
         error: message,
         retryable,
         ...(retryAfterMs !== undefined && { retryAfterMs }),
-        ...(usage && { usage }),
+        ...(spent && { spent }),
       }
     }
     if (isFailure(error)) return { type: 'model.failed', turn, attempt, error: error.message, retryable: false }
     throw error
   }
+}
+
+/**
+ * Characters that hardly any text has per token. The estimate takes four; a prompt that does not fit even with twice as many
+ * never does.
+ */
+const GENEROUS = 2
+
+/** @throws ProviderError for a prompt that cannot fit into the model's context window */
+function checkFits(request: CompletionRequest, contextWindow: number | undefined): void {
+  if (contextWindow === undefined) return
+  const { provider, name } = request.model
+  const least = Math.floor(estimateUsage(request, '', []).inputTokens / GENEROUS)
+  if (least <= contextWindow) return
+  throw new ProviderError(
+    `The prompt has at least ${least} tokens, and ${provider}/${name} reads ${contextWindow} at once. Nothing was sent.`,
+    { retryable: false },
+  )
 }
 
 /** Sends a request to the model, and reads the answer as it arrives. */

@@ -44,6 +44,7 @@ export function transitionContextOf(
       slots.take({ session: actor.id, run, key, tool, route, bound }),
     mostOutput: ({ model, fallback = [] }) =>
       Math.max(...[model, ...fallback].map((each) => parts.providers.maxOutputTokens(each, live.tree.session.id))),
+    termsOf: (model) => parts.providers.terms(model, live.tree.session.id),
     spentOn: (completion) => actor.inFlight.get(completion)?.meter.spent(),
     maxIterations: parts.maxIterations ?? 100,
     jitter: parts.random(),

@@ -1,10 +1,12 @@
 /** Limits of runs. Source: authoring format, "Limits"; decisions, section 15. */
+import { formatDecimal, toScaled, type ScaledDecimal } from '../../base/decimal.ts'
+import { describeCost, describeMoney, isPricedIn, type UnpricedModel } from '../../spec/price.ts'
 import type { LimitName, Run, RunState } from '../../spec/run.ts'
 import type { RunHandle } from '../session/transaction.ts'
 import { failedState } from './ending.ts'
 import type { LimitBreach } from '../session/event.ts'
 import { asksAboutLimit } from './on-limit.ts'
-import { activeMs, tokensOf } from '../session/usage.ts'
+import { activeMs, costOfRun, tokensOf } from '../session/usage.ts'
 import { withWaitEnded } from '../session/waits.ts'
 
 /** Maximum nesting of sub-agents where the agent sets none. */
@@ -12,7 +14,7 @@ const DEFAULT_DEPTH = 5
 
 /** The limit that forbids another completion now, if any. */
 export function findBreachBeforeCompletion(run: RunHandle): LimitBreach | undefined {
-  return tokenBreach(run, (used, value) => used >= value) ?? wallClockBreach(run)
+  return budgetBreach(run, (used, value) => used >= value) ?? wallClockBreach(run)
 }
 
 /** The limit that the completion just counted exceeded, if any. @param calls true when it calls tools */
@@ -22,16 +24,16 @@ export function findBreachAfterCompletion(run: RunHandle, calls: boolean): Limit
   if (calls && iterations !== undefined && usage.iterations >= iterations) {
     return { limit: 'max_loop_iterations', value: iterations, used: usage.iterations }
   }
-  return tokenBreach(run, (used, value) => used > value) ?? wallClockBreach(run)
+  return budgetBreach(run, (used, value) => used > value) ?? wallClockBreach(run)
 }
 
 /**
- * Halts the nearest ancestor whose token budget is used up and that asks no operator. It ends in this transaction, and the run
+ * Halts the nearest ancestor whose budget of tokens or money is used up and that asks no operator. It ends in this transaction, and the run
  * with it.
  */
-export function haltAncestor(run: RunHandle, over: (used: number, value: number) => boolean): boolean {
+export function haltAncestor(run: RunHandle, over: IsOver): boolean {
   for (const ancestor of delegatingAncestors(run)) {
-    const breach = tokenBreach(ancestor, over)
+    const breach = budgetBreach(ancestor, over)
     if (!breach || asksAboutLimit(ancestor, breach.limit)) continue
     ancestor.queueEvent({ type: 'exhausted', breach })
     return true
@@ -42,7 +44,7 @@ export function haltAncestor(run: RunHandle, over: (used: number, value: number)
 /** Holds a run whose ancestor has used up a limit that an operator may extend; undefined while there is none. */
 export function holdForAncestor(run: RunHandle, then: RunState): RunState | undefined {
   for (const ancestor of delegatingAncestors(run)) {
-    const breach = tokenBreach(ancestor, (used, value) => used >= value) ?? wallClockBreach(ancestor)
+    const breach = budgetBreach(ancestor, (used, value) => used >= value) ?? wallClockBreach(ancestor)
     if (!breach || !asksAboutLimit(ancestor, breach.limit)) continue
     const open = run.tx
       .pendingTasks()
@@ -102,7 +104,7 @@ export function escalateLimit(run: RunHandle, breach: LimitBreach): Extract<RunS
     kind: 'escalation',
     about: 'limit',
     title: `${run.record.agentName} has reached ${breach.limit}`,
-    prompt: `${describeBreach(breach)}. Approve to grant ${breach.value / (1 + grantCount(run.record, breach.limit))} more, reject to end the run.`,
+    prompt: `${describeBreach(breach)}. Approve to grant ${amountOf(run, breach)} more, reject to end the run.`,
     reason: `${describeBreach(breach)}.`,
     context: { ...breach },
   }).id
@@ -119,7 +121,10 @@ const describeBreach = ({ limit, value, used }: LimitBreach): string =>
 
 const grantCount = (run: Run, limit: LimitName): number => run.usage.grants[limit] ?? 0
 
-function limitWithGrants(run: RunHandle, limit: Exclude<LimitName, 'max_subagent_depth'>): number | undefined {
+function limitWithGrants(
+  run: RunHandle,
+  limit: Exclude<LimitName, 'max_subagent_depth' | 'max_cost_per_run'>,
+): number | undefined {
   const set = run.snapshot.limits[limit] ?? (limit === 'max_loop_iterations' ? run.tx.context.maxIterations : undefined)
   return set === undefined ? undefined : set * (1 + grantCount(run.record, limit))
 }
@@ -127,9 +132,59 @@ function limitWithGrants(run: RunHandle, limit: Exclude<LimitName, 'max_subagent
 /** Tokens that a run and its descendants may use, grants included; undefined without a limit. */
 export const tokenBudget = (run: RunHandle): number | undefined => limitWithGrants(run, 'max_tokens_per_run')
 
-function tokenBreach(run: RunHandle, over: (used: number, value: number) => boolean): LimitBreach | undefined {
+/** Money that a run and its descendants may cost, grants included; undefined without a cap. */
+export function costBudget(run: RunHandle): { readonly amount: ScaledDecimal; readonly currency: string } | undefined {
+  const { maxCost } = run.snapshot
+  if (!maxCost) return undefined
+  const grants = grantCount(run.record, 'max_cost_per_run')
+  return { amount: toScaled(maxCost.amount) * BigInt(1 + grants), currency: maxCost.currency }
+}
+
+/** What one grant adds to a limit. */
+const amountOf = (run: RunHandle, { limit, value }: LimitBreach): string =>
+  typeof value === 'number' ? String(value / (1 + grantCount(run.record, limit))) : describeMoney(run.snapshot.maxCost!)
+
+/** Compares what is used of a budget with the budget: both tokens, or both money. */
+type IsOver = (used: number | bigint, value: number | bigint) => boolean
+
+const budgetBreach = (run: RunHandle, isOver: IsOver): LimitBreach | undefined =>
+  tokenBreach(run, isOver) ?? costBreach(run, isOver)
+
+function tokenBreach(run: RunHandle, isOver: IsOver): LimitBreach | undefined {
   const value = tokenBudget(run)
   if (value === undefined) return undefined
   const used = tokensOf(run)
-  return over(used, value) ? { limit: 'max_tokens_per_run', value, used } : undefined
+  return isOver(used, value) ? { limit: 'max_tokens_per_run', value, used } : undefined
+}
+
+function costBreach(run: RunHandle, isOver: IsOver): LimitBreach | undefined {
+  const budget = costBudget(run)
+  if (!budget) return undefined
+  const { amount, currency } = budget
+  const { amounts, unpriced } = costOfRun(run)
+  const value = describeMoney({ amount: formatDecimal(amount), currency })
+  // A sum that nobody knows keeps no cap.
+  if (unpriced > 0 || Object.keys(amounts).some((each) => each !== currency))
+    return { limit: 'max_cost_per_run', value, used: describeCost({ amounts, unpriced })! }
+  const used = amounts[currency] ?? '0'
+  return isOver(toScaled(used), amount)
+    ? { limit: 'max_cost_per_run', value, used: describeMoney({ amount: used, currency }) }
+    : undefined
+}
+
+/**
+ * The model of a run whose price is not known in the currency of a cap that the run draws on: its own or an ancestor's. No
+ * completion is sent then, since the cap could not be kept.
+ */
+export function findUnpriced(run: RunHandle): UnpricedModel | undefined {
+  const { model, fallback = [] } = run.snapshot
+  for (const { snapshot } of [run, ...run.ancestors()]) {
+    const { maxCost } = snapshot
+    if (!maxCost) continue
+    const unpriced = [model, ...fallback].find(
+      (each) => !isPricedIn(run.tx.context.termsOf(each).price, maxCost.currency),
+    )
+    if (unpriced) return { model: unpriced, cap: maxCost }
+  }
+  return undefined
 }

@@ -2,8 +2,10 @@
 import type { JsonObject } from '../../base/json.ts'
 import type { RunState } from '../../spec/run.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
-import { applyLimit, findBreachBeforeCompletion, haltAncestor, holdForAncestor } from './limits.ts'
-import { reserveTokens } from './reserve.ts'
+import { describeMoney, describeUnpriced, type UnpricedModel } from '../../spec/price.ts'
+import { failedState } from './ending.ts'
+import { applyLimit, findBreachBeforeCompletion, findUnpriced, haltAncestor, holdForAncestor } from './limits.ts'
+import { reserveBudgets } from './reserve.ts'
 
 /** Requests the first completion of a turn. */
 export const startTurn = (run: RunHandle, turn: number, note?: JsonObject): RunState =>
@@ -14,5 +16,14 @@ export function requestCompletion(run: RunHandle, wanted: StateAt<'thinking'>): 
   const breach = findBreachBeforeCompletion(run)
   if (breach) return applyLimit(run, breach, wanted)
   if (haltAncestor(run, (used, value) => used >= value)) return { ...wanted, unsent: true }
-  return holdForAncestor(run, wanted) ?? reserveTokens(run, wanted)
+  const unpriced = findUnpriced(run)
+  if (unpriced) return haltUnpriced(run, unpriced)
+  return holdForAncestor(run, wanted) ?? reserveBudgets(run, wanted)
+}
+
+/** Fails a run whose cap cannot be kept. An operator is not asked: a grant would not make the price known. */
+function haltUnpriced(run: RunHandle, unpriced: UnpricedModel): RunState {
+  const value = describeMoney(unpriced.cap)
+  run.addStep('LimitReached', { limit: 'max_cost_per_run', value, used: 'cost unknown', action: 'halt' })
+  return failedState('limit_exceeded', describeUnpriced(unpriced))
 }

@@ -1,21 +1,27 @@
 /**
- * Reserves tokens for completions in flight. Before it is sent, a completion reserves the most it can use in each token budget
- * that it draws on, and frees it with its outcome; without enough left it waits for those in flight. So children that share a
+ * Reserves tokens and money for completions in flight. Before it is sent, a completion reserves the most it can use in each
+ * budget that it draws on, and frees it with its outcome; without enough left it waits for those in flight. So children that share a
  * budget exceed it by one completion at most, as a single run does. Source: decisions, section 15; security, S31.
  */
 import type { RunHandle, SessionTransaction, StateAt } from '../session/transaction.ts'
-import { tokenBudget } from './limits.ts'
+import { formatDecimal, toScaled, type ScaledDecimal } from '../../base/decimal.ts'
+import { mostCostOf } from '../../spec/price.ts'
+import { costBudget, tokenBudget } from './limits.ts'
 import { asksAboutLimit } from './on-limit.ts'
-import { mostTokens } from '../session/prompt.ts'
-import { tokensOf } from '../session/usage.ts'
+import { mostTokens, sentTokens } from '../session/prompt.ts'
+import { costOfRun, tokensOf } from '../session/usage.ts'
 
-/** The state of a run whose completion is sent now with its reservation, or waits as `unsent`. */
-export function reserveTokens(run: RunHandle, here: StateAt<'thinking'>): StateAt<'thinking'> {
-  const { reserved: _reserved, unsent: _unsent, ...wanted } = here
-  if (!run.tx.context.maySend || mustWaitForTokens(run)) return { ...wanted, unsent: true }
-  // A single run shares its budget with nobody.
-  if (run.tx.runs().length === 1 || budgetsOf(run).length === 0) return wanted
-  return { ...wanted, reserved: mostTokens(run, wanted) }
+/** The state of a run whose completion is sent now with its reservations, or waits as `unsent`. */
+export function reserveBudgets(run: RunHandle, here: StateAt<'thinking'>): StateAt<'thinking'> {
+  const { reserved: _reserved, reservedCost: _cost, unsent: _unsent, ...wanted } = here
+  if (!run.tx.context.maySend || mustWaitForBudget(run)) return { ...wanted, unsent: true }
+  // A single run shares its budgets with nobody.
+  if (run.tx.runs().length === 1) return wanted
+  return {
+    ...wanted,
+    ...(budgetsOf(run).length > 0 && { reserved: mostTokens(run, wanted) }),
+    ...(costBudgetsOf(run).length > 0 && { reservedCost: formatDecimal(mostCost(run, wanted)) }),
+  }
 }
 
 /** The first run whose waiting completion may be sent now. */
@@ -23,15 +29,19 @@ export function findNextToAdmit(tx: SessionTransaction): RunHandle | undefined {
   if (!tx.context.maySend) return undefined
   const next = tx
     .runs()
-    .find(({ id, state }) => state.at === 'thinking' && state.unsent === true && !mustWaitForTokens(tx.run(id)))
+    .find(({ id, state }) => state.at === 'thinking' && state.unsent === true && !mustWaitForBudget(tx.run(id)))
   return next && tx.run(next.id)
 }
 
 /** True if a budget may not suffice for this completion and those in flight: it is sent when they have their outcome. */
-const mustWaitForTokens = (run: RunHandle): boolean =>
+const mustWaitForBudget = (run: RunHandle): boolean =>
   budgetsOf(run).some(({ owner, value }) => {
     const reserved = reservedBelow(owner, run)
     return reserved > 0 && tokensOf(owner) + reserved >= value
+  }) ||
+  costBudgetsOf(run).some(({ owner, amount, currency }) => {
+    const reserved = costReservedBelow(owner, run)
+    return reserved > 0n && toScaled(costOfRun(owner).amounts[currency] ?? '0') + reserved >= amount
   })
 
 /** Tokens left in the budgets that would end the run, less what others have reserved; Infinity without such budgets. */
@@ -54,4 +64,29 @@ const budgetsOf = (run: RunHandle): readonly { readonly owner: RunHandle; readon
 function reservedBelow(run: RunHandle, except: RunHandle): number {
   const own = run.state.at === 'thinking' && run.id !== except.id ? (run.state.reserved ?? 0) : 0
   return run.children().reduce((sum, child) => sum + reservedBelow(child, except), own)
+}
+
+/** Budgets of money that a run draws on: its own and those of its ancestors. */
+const costBudgetsOf = (run: RunHandle) =>
+  [run, ...run.ancestors()].flatMap((owner) => {
+    const budget = costBudget(owner)
+    return budget ? [{ owner, ...budget }] : []
+  })
+
+/** Money reserved by a run and its descendants, except one of them. */
+function costReservedBelow(run: RunHandle, except: RunHandle): ScaledDecimal {
+  const own = run.state.at === 'thinking' && run.id !== except.id ? toScaled(run.state.reservedCost ?? '0') : 0n
+  return run.children().reduce((sum, child) => sum + costReservedBelow(child, except), own)
+}
+
+/** The most that a completion can cost, by the dearest of the models that may answer it. */
+function mostCost(run: RunHandle, wanted: StateAt<'thinking'>): ScaledDecimal {
+  const { context } = run.tx
+  const { model, fallback = [] } = run.snapshot
+  const input = sentTokens(run, wanted)
+  const output = wanted.room ?? context.mostOutput(run.snapshot)
+  return [model, ...fallback]
+    .map((each) => context.termsOf(each).price)
+    .map((price) => (typeof price === 'string' ? 0n : mostCostOf(price, input, output)))
+    .reduce((most, each) => (each > most ? each : most), 0n)
 }

@@ -18,7 +18,7 @@ import { answersQuestion, openQuestions, unansweredQuestions } from '../calls/op
 import { escalateQuestion, refuseUntilAnswered, toWaitingCall } from '../calls/questions.ts'
 import { createCallHandle } from '../session/call-handle.ts'
 import { recordUnanswered } from '../session/unanswered.ts'
-import { toStepUsage } from '../session/usage.ts'
+import { countCompletion } from '../session/usage.ts'
 
 /** Attempts of one completion. Source: decisions, section 13: retried twice. */
 const MAX_ATTEMPTS = 3
@@ -30,21 +30,18 @@ export function applyCompletion(
 ): RunState | undefined {
   if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
   const { completion, fallback } = event
-  const { usage } = run.record
   const shortfall = shortfallOf(completion)
   const calls = shortfall ? [] : withUniqueIds(run, here.turn, completion.calls)
-  run.updateUsage({
-    inputTokens: usage.inputTokens + completion.usage.inputTokens,
-    outputTokens: usage.outputTokens + completion.usage.outputTokens,
-  })
+  const model = fallback?.model ?? run.snapshot.model
   run.addStep(
     'Reasoning',
     {
       text: completion.text,
-      model: fallback?.model ?? run.record.llmModel,
+      model: model.name,
+      provider: model.provider,
       ...(fallback && { fallback_after: fallback.after.map((each): JsonObject => ({ ...each })) }),
       finish_reason: completion.finishReason,
-      usage: toStepUsage(completion.usage),
+      ...countCompletion(run, model, completion.usage),
       tool_calls: calls.map((call): JsonObject => ({ id: call.id, name: call.name, arguments: call.arguments })),
     },
     {
@@ -103,7 +100,8 @@ export function applyModelFailure(
   event: TransitionEventOf<'model.failed'>,
 ): RunState | undefined {
   if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
-  recordUnanswered(run, event.error, event.usage ?? { inputTokens: 0, outputTokens: 0 })
+  const { model } = run.snapshot
+  recordUnanswered(run, event.error, event.spent ?? { model, usage: { inputTokens: 0, outputTokens: 0 } })
   const { turn, lost, room, emptied, note } = here
   const failures = here.attempt - (lost ?? 0)
   if (room !== undefined && !event.retryable)
@@ -138,7 +136,8 @@ export function recoverCompletion(
   if (inFlight.has(completionKey(run.id, here.turn, here.attempt))) return undefined
   if (here.unsent) return requestCompletion(run, here)
   const error = 'The server ended before the model had answered; the tokens that were sent are booked by an estimate.'
-  recordUnanswered(run, error, { inputTokens: sentTokens(run, here), outputTokens: 0 })
+  const { model } = run.snapshot
+  recordUnanswered(run, error, { model, usage: { inputTokens: sentTokens(run, here), outputTokens: 0 } })
   return requestCompletion(run, { ...here, attempt: here.attempt + 1, lost: (here.lost ?? 0) + 1 })
 }
 
@@ -149,7 +148,7 @@ export function markUnsent(
   { inFlight }: TransitionEventOf<'stopped'>,
 ): RunState | undefined {
   if (here.unsent || inFlight.has(completionKey(run.id, here.turn, here.attempt))) return undefined
-  const { reserved: _reserved, ...wanted } = here
+  const { reserved: _reserved, reservedCost: _cost, ...wanted } = here
   return { ...wanted, unsent: true }
 }
 

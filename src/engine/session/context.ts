@@ -1,11 +1,12 @@
 /** What transitions may know beside the session: time, ids, versions, routes, slots and calls of other sessions. */
 import type { Instant } from '../../base/clock.ts'
 import type { IdSource, RunId } from '../../base/ids.ts'
-import type { ModelCompletion } from '../../providers/provider.ts'
+import type { ModelTerms } from '../../spec/price.ts'
 import type { Run } from '../../spec/run.ts'
-import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot } from '../../spec/snapshot.ts'
+import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot, SnapshotModel } from '../../spec/snapshot.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow, AgentVersion } from '../../store/store.ts'
+import type { SpentTokens } from './event.ts'
 
 /** All that a transition may know beside the session itself; gathered before it is applied. */
 export interface TransitionContext {
@@ -45,8 +46,10 @@ export interface TransitionContext {
   ): boolean
   /** The most tokens that one answer of an agent's model can have. */
   mostOutput(agent: AgentSnapshot): number
+  /** What a model costs now, and how many tokens it reads. */
+  termsOf(model: SnapshotModel): ModelTerms
   /** Usage so far of a completion in flight in this process, by its `completionKey`. */
-  spentOn(completion: string): ModelCompletion['usage'] | undefined
+  spentOn(completion: string): SpentTokens | undefined
   /** Maximum of iterations where the agent sets no limit. */
   readonly maxIterations: number
   /** 0 to 1. */

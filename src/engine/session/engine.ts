@@ -62,7 +62,7 @@ export interface Engine {
   /**
    * Starts a run of the agent's deployed version. Resolves once session, run and first work item are durable.
    * @throws Failure `no_deployed_version`, `input_contract_violation`, `file_not_found`, `provider_not_configured`,
-   *   `secret_not_set`, `rate_limited`, `concurrency_limited`, `plan_limit_exceeded`, `idempotency_key_reused`
+   *   `secret_not_set`, `price_unknown`, `rate_limited`, `concurrency_limited`, `plan_limit_exceeded`, `idempotency_key_reused`
    *
    * Source: HTTP API, "POST /v1/agents/{agentId}/runs"; decisions, section 4.
    */

@@ -1,8 +1,9 @@
 /** Events that move a run from one state to the next. */
 import type { RunId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
-import type { ModelCompletion } from '../../providers/provider.ts'
+import type { ModelCompletion, ModelUsage } from '../../providers/provider.ts'
 import type { LimitName } from '../../spec/run.ts'
+import type { SnapshotModel } from '../../spec/snapshot.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 
@@ -25,7 +26,7 @@ export type RunTransitionEvent =
       readonly retryable: boolean
       readonly retryAfterMs?: number
       /** Estimated usage; absent where the model had not begun to answer. */
-      readonly usage?: ModelCompletion['usage']
+      readonly spent?: SpentTokens
     }
   /** A wait in line is over: tokens are free for a completion, or a slot for a call. */
   | { readonly type: 'admitted' }
@@ -66,20 +67,26 @@ export type RunTransitionEvent =
   /** The process stops before recorded effects were sent; the next process sends them. Those in `inFlight` were sent. */
   | { readonly type: 'stopped'; readonly inFlight: ReadonlySet<string> }
 
+/** Usage of a completion that has no answer, and the model that was asked. */
+export interface SpentTokens {
+  readonly model: SnapshotModel
+  readonly usage: ModelUsage
+}
+
 /** The model that answered, and what those before it failed with. */
 export interface FallbackAnswer {
-  readonly model: string
+  readonly model: SnapshotModel
   readonly after: readonly { readonly model: string; readonly error: string }[]
 }
 
 export type RunEventType = RunTransitionEvent['type']
 export type TransitionEventOf<T extends RunEventType> = Extract<RunTransitionEvent, { type: T }>
 
-/** A limit that is reached: its value including grants, and the amount used. */
+/** A limit that is reached: its value including grants, and the amount used; money as text, `5 EUR`. */
 export interface LimitBreach {
   readonly limit: LimitName
-  readonly value: number
-  readonly used: number
+  readonly value: number | string
+  readonly used: number | string
 }
 
 export interface MessageFile {

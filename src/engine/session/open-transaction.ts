@@ -2,9 +2,10 @@
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, TaskId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
+import { joinCosts } from '../../spec/price.ts'
 import type { Run } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
-import type { CallRow, SessionTimer, TimerKey, SessionTree } from '../../store/store.ts'
+import type { CallRow, CompletionSpend, SessionTimer, TimerKey, SessionTree } from '../../store/store.ts'
 import type { TransitionContext } from './context.ts'
 import { deriveStatuses, deriveWaits, setBudgetTimers } from './derive.ts'
 import type { RunTransitionEvent } from './event.ts'
@@ -30,6 +31,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
   const changedTasks = new Map<TaskId, TaskRecord>()
   const changedCalls = new Map<string, CallRow>()
   const timers = new Map<string, { key: TimerKey; at: Instant | null }>()
+  const spends: CompletionSpend[] = []
   const queuedEvents: { run: RunHandle; event: RunTransitionEvent }[] = []
   const log = createStepLog(session, context)
 
@@ -133,6 +135,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
     },
     callRows: () => [...new Map([...context.calls, ...changedCalls]).values()],
     recordCallRow: (row) => void changedCalls.set(callKey(row.runId, row.callId), row),
+    recordSpend: (spend) => void spends.push(spend),
     endHold() {
       for (const { id, state } of tx.runs()) {
         if (state.at === 'done') continue
@@ -163,6 +166,9 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
           error: root.error,
           finishedAt: root.finishedAt,
           totalTokensUsed: runs.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0),
+          ...(runs.some(({ usage }) => usage.cost) && {
+            cost: joinCosts(runs.flatMap(({ usage }) => usage.cost ?? [])),
+          }),
           runCount: runs.length,
           lastSeq,
           lastOrdinal,
@@ -171,6 +177,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
         runs: changedRuns,
         tasks: [...changedTasks.values()],
         calls: [...changedCalls.values()],
+        spends,
         setTimers: timerChanges.flatMap(({ key, at }): SessionTimer[] => (at === null ? [] : [{ ...key, at }])),
         clearTimers: timerChanges.flatMap(({ key, at }) => (at === null ? [key] : [])),
         busy: runs.some(isBusy),

@@ -11,7 +11,7 @@ import type { Session } from '../../spec/session.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { RunStep, StepType } from '../../spec/step.ts'
 import type { TaskStatus, TaskRecord } from '../../spec/task.ts'
-import type { CallRow, TimerKind, SessionUpdate } from '../../store/store.ts'
+import type { CallRow, CompletionSpend, TimerKind, SessionUpdate } from '../../store/store.ts'
 import type { TransitionContext } from './context.ts'
 import type { RunTransitionEvent } from './event.ts'
 
@@ -43,6 +43,7 @@ export interface SessionTransaction {
   /** Calls of the session as they were last recorded. */
   callRows(): readonly CallRow[]
   recordCallRow(row: CallRow): void
+  recordSpend(spend: CompletionSpend): void
   /** Stores how long a restore held each run, and sets the timers of its limits to match. */
   endHold(): void
   /** Takes the oldest event that `RunHandle.queueEvent` has queued. */

@@ -1,22 +1,20 @@
 /** Completions without an answer. Their tokens count all the same, so that aborting one escapes no budget. */
-import type { ModelUsage } from '../../providers/provider.ts'
 import { completionKey } from './keys.ts'
 import type { RunHandle } from './transaction.ts'
-import { toStepUsage } from './usage.ts'
+import type { SpentTokens } from './event.ts'
+import { countCompletion } from './usage.ts'
 
 /** Adds a failed `Reasoning` step and counts its tokens. */
-export function recordUnanswered(run: RunHandle, error: string, spent: ModelUsage): void {
-  const { inputTokens, outputTokens } = spent
-  const { usage, llmModel } = run.record
-  run.updateUsage({ inputTokens: usage.inputTokens + inputTokens, outputTokens: usage.outputTokens + outputTokens })
-  const tokens = inputTokens + outputTokens
+export function recordUnanswered(run: RunHandle, error: string, { model, usage }: SpentTokens): void {
+  const tokens = usage.inputTokens + usage.outputTokens
   run.addStep(
     'Reasoning',
     {
       text: '',
-      model: llmModel,
+      model: model.name,
+      provider: model.provider,
       finish_reason: 'error',
-      usage: toStepUsage(spent),
+      ...countCompletion(run, model, usage),
       tool_calls: [],
     },
     { error, ...(tokens > 0 && { tokens }) },

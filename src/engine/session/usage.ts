@@ -1,6 +1,8 @@
 /** Tokens and time that a run has used so far. */
 import type { Run } from '../../spec/run.ts'
 import type { ModelUsage } from '../../providers/provider.ts'
+import { addCost, costOf, joinCosts, NO_COST, type CostSum, type StepCost } from '../../spec/price.ts'
+import type { SnapshotModel } from '../../spec/snapshot.ts'
 import type { CompletionUsage } from '../../spec/step.ts'
 import type { RunHandle } from './transaction.ts'
 
@@ -16,8 +18,37 @@ export function activeMs(run: Run, now: number): number {
   return now - run.startedAt - waitedMs - heldMs - (waitingSince === null ? 0 : now - waitingSince)
 }
 
+/** What a run and its descendants cost. */
+export const costOfRun = (run: RunHandle): CostSum =>
+  joinCosts([run.usage.cost ?? NO_COST, ...run.children().map(costOfRun)])
+
+/** Counts the tokens of a completion and what they cost; returns both as the step has them. */
+export function countCompletion(
+  run: RunHandle,
+  model: SnapshotModel,
+  tokens: ModelUsage,
+): { readonly usage: CompletionUsage; readonly cost?: StepCost } {
+  const usage = toStepUsage(tokens)
+  const { inputTokens, outputTokens, cost: before = NO_COST } = run.usage
+  const isUsed = tokens.inputTokens + tokens.outputTokens > 0
+  const { price } = run.tx.context.termsOf(model)
+  const isBilled = isUsed && price !== 'free'
+  const cost = isBilled && price !== 'unknown' ? costOf(price, usage) : undefined
+  run.updateUsage({
+    inputTokens: inputTokens + tokens.inputTokens,
+    outputTokens: outputTokens + tokens.outputTokens,
+    ...(isBilled && { cost: addCost(before, cost) }),
+  })
+  if (isUsed) {
+    const { provider, name } = model
+    const money = cost ? { amount: cost.amount, currency: cost.currency } : null
+    run.tx.recordSpend({ runId: run.id, provider, model: name, usage, ...(isBilled && { cost: money }) })
+  }
+  return { usage, ...(cost && { cost }) }
+}
+
 /** Usage of a completion as its step has it. Parts that the provider did not report are absent. */
-export const toStepUsage = (usage: ModelUsage): CompletionUsage => ({
+const toStepUsage = (usage: ModelUsage): CompletionUsage => ({
   input_tokens: usage.inputTokens,
   output_tokens: usage.outputTokens,
   ...(usage.cachedInputTokens !== undefined && { cached_input_tokens: usage.cachedInputTokens }),

@@ -10,16 +10,20 @@ import { createBedrockProvider } from '../bedrock/bedrock.ts'
 import { createGeminiProvider } from '../gemini/gemini.ts'
 import { autoProvider } from '../auto.ts'
 import { maxOutputTokens } from '../output-limit.ts'
+import { termsOf } from '../prices/prices.ts'
 import { createOpenaiProvider } from '../openai/openai.ts'
 import type { ProviderRemedies } from '../sdk-error.ts'
 import type { SdkParts } from '../sdk-provider.ts'
 import type { ModelProvider, ModelProviders } from '../provider.ts'
+import { mappingOf, providerTypeOf } from './provider-type.ts'
 import type { waitOrAbort } from '../offline-answer.ts'
 import { createScripted, scriptedProvider } from '../scripted.ts'
 
 export interface ProviderParts {
   /** `providers:` of the project config: additional names, or another address for a known name. */
   readonly config?: ProjectConfig['providers']
+  /** `prices:` of the project config. */
+  readonly prices?: ProjectConfig['prices']
   /** Environment for `fromEnv` of secrets and for the SDKs' base URL variables. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** Receives every secret of an agent before a request is sent. */
@@ -37,6 +41,7 @@ export interface ProviderParts {
 
 export function createProviders({
   config,
+  prices,
   env,
   redactor,
   offline = false,
@@ -53,8 +58,7 @@ export function createProviders({
     config: createEgress({ ...shared, from: 'config' }),
   }
   const script = wait ? createScripted(wait) : scriptedProvider
-  const typeOf = ({ provider }: SnapshotModel): ProviderType | undefined =>
-    mappingOf(config, provider)?.type ?? builtIn(provider)
+  const typeOf = ({ provider }: SnapshotModel) => providerTypeOf(config, provider)
   return {
     choose(agent, model) {
       const notConfigured = (fix?: string) =>
@@ -95,6 +99,11 @@ export function createProviders({
       return client
     },
     maxOutputTokens: (model) => maxOutputTokens(model, typeOf(model)),
+    terms(model) {
+      const type = typeOf(model)
+      const address = model.base_url ?? mappingOf(config, model.provider)?.base_url
+      return termsOf(model, offline ? 'auto' : type, address, prices, clock.now())
+    },
   }
 }
 
@@ -163,16 +172,6 @@ const describeAddress = (type: ProviderType): string =>
   type === 'azure-openai'
     ? 'the provider the base_url of the Azure resource'
     : 'the model a base_url, or the provider one'
-
-const BUILT_IN: readonly ProviderType[] = [...ONLINE_PROVIDERS, 'scripted', 'replay', 'auto']
-const builtIn = (provider: string): ProviderType | undefined =>
-  BUILT_IN.find((each) => each === canonicalProvider(provider))
-
-/** The entry of the config for a provider, under any spelling of its name. */
-const mappingOf = (config: ProjectConfig['providers'], provider: string) =>
-  [provider, ...providerSpellings(provider)]
-    .map((name) => (config && Object.hasOwn(config, name) ? config[name] : undefined))
-    .find(Boolean)
 
 interface ProviderKey {
   readonly key: Secret

@@ -85,6 +85,7 @@ const connectModels = (
     allowedHosts: config.network?.allowed_hosts ?? [],
     ownPorts,
     ...(config.providers && { config: config.providers }),
+    ...(config.prices && { prices: config.prices }),
     ...(wait && { wait }),
   })
 

@@ -1,6 +1,7 @@
 /** Limits of starts: what a trigger and the plan allow, and the headers of a refusal. Source: decisions, sections 2 and 15. */
 import { Failure, isFailure } from '../../base/failure.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
+import { readMoney } from '../../spec/price.ts'
 import type { Trigger } from '../../spec/key.ts'
 import type { StartLimits } from '../../store/store.ts'
 
@@ -11,6 +12,7 @@ export const startLimits = ({ plan }: ProjectConfig, trigger?: Trigger): StartLi
   maxConcurrentRuns: trigger?.maxConcurrentRuns ?? null,
   planRunsPerDay: plan?.runs_per_day ?? null,
   planTokensPerDay: plan?.tokens_per_day ?? null,
+  planCostPerDay: plan?.cost_per_day === undefined ? null : (readMoney(plan.cost_per_day) ?? null),
 })
 
 /** Adds `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) to a refused start; returns other errors unchanged. */

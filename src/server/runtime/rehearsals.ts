@@ -84,6 +84,7 @@ export function createRehearsals(directory: string, redactor: Redactor): Rehears
       return {
         choose: (agent, model, sessionId) => modelsOf(sessionId).choose(agent, model, sessionId),
         maxOutputTokens: (model, sessionId) => modelsOf(sessionId).maxOutputTokens(model),
+        terms: (model, sessionId) => modelsOf(sessionId).terms(model),
       }
     },
     tools: (real) => ({
@@ -119,6 +120,7 @@ function withOtherModel(
   }
   return {
     maxOutputTokens: (model) => real.maxOutputTokens(otherThan(model)),
+    terms: (model) => real.terms(otherThan(model)),
     choose(agent, model) {
       const other = otherThan(model)
       const secrets = { ...(variable !== undefined && { [provider]: { fromEnv: variable } }), ...agent.secrets }

@@ -13,6 +13,7 @@ const RUN_TABLES = [
   'idempotency',
   'rate_bucket',
   'plan_day',
+  'cost_day',
 ]
 
 export function deleteRunRows(db: Database): void {

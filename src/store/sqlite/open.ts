@@ -5,6 +5,7 @@ import type { Store } from '../store.ts'
 import { openAgents } from './agents.ts'
 import { openBallast, NO_BALLAST } from './database/ballast.ts'
 import { openCalls } from './calls.ts'
+import { openCosts } from './costs.ts'
 import { openDatabase } from './database/database.ts'
 import { openEvents } from './events.ts'
 import { openFiles } from './files.ts'
@@ -54,7 +55,8 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const tasks = openTasks(db, agents)
   const calls = openCalls(db)
   const timers = openTimers(db)
-  const quotas = openQuotas(db)
+  const costs = openCosts(db)
+  const quotas = openQuotas(db, costs)
   const idempotency = openIdempotency(db)
   const updates = openSessionUpdates({
     sessions,
@@ -65,6 +67,8 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     calls,
     timers,
     quotas,
+    costs,
+    agents,
     idempotency,
     clock,
   })
@@ -91,6 +95,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     ...operatorKeys.reads,
     ...files.reads,
     ...restored.reads,
+    ...costs.reads,
     start: (update, limits, claim) => write(() => updates.start(update, limits, claim)),
     findEarlierStart: async (principal, route, key, bodyDigest, now) =>
       idempotency.find(principal, route, key, bodyDigest, now),

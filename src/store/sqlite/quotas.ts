@@ -2,7 +2,9 @@ import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../base/clock.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { Session } from '../../spec/session.ts'
+import { toScaled } from '../../base/decimal.ts'
 import type { StartOutcome, StartLimits } from '../store.ts'
+import { MS_OF_DAY, type CostTable } from './costs.ts'
 
 type StartRefusal = Extract<StartOutcome, { outcome: 'rate_limited' | 'concurrency_limited' | 'plan_limited' }>
 
@@ -18,10 +20,10 @@ export interface QuotaTable {
 }
 
 const MINUTE = { name: 'minute', ms: 60_000 } as const
-const DAY = { name: 'day', ms: 86_400_000 } as const
+const DAY = { name: 'day', ms: MS_OF_DAY } as const
 type QuotaSpan = typeof MINUTE | typeof DAY
 
-export function openQuotas(db: Database): QuotaTable {
+export function openQuotas(db: Database, costs: CostTable): QuotaTable {
   const fullAt = db.prepare<[string, string], { full_at: number }>(
     'select full_at from rate_bucket where trigger_id = ? and span = ?',
   )
@@ -65,11 +67,16 @@ export function openQuotas(db: Database): QuotaTable {
     admit({ triggerId, workspaceId }, limits, now) {
       const day = Math.floor(now / DAY.ms)
       const used = usedOn.get(workspaceId, day) ?? { runs: 0, tokens: 0 }
-      const { planRunsPerDay, planTokensPerDay, maxConcurrentRuns } = limits
+      const { planRunsPerDay, planTokensPerDay, planCostPerDay, maxConcurrentRuns } = limits
       if (planRunsPerDay !== null && used.runs >= planRunsPerDay)
         return { outcome: 'plan_limited', limit: 'runs_per_day', value: planRunsPerDay }
       if (planTokensPerDay !== null && used.tokens >= planTokensPerDay)
         return { outcome: 'plan_limited', limit: 'tokens_per_day', value: planTokensPerDay }
+      if (planCostPerDay !== null) {
+        const { amount, currency } = planCostPerDay
+        if (toScaled(costs.spentOn(workspaceId, day, currency)) >= toScaled(amount))
+          return { outcome: 'plan_limited', limit: 'cost_per_day', value: `${amount} ${currency}` }
+      }
       if (triggerId !== null) {
         const buckets = [
           readBucket(triggerId, MINUTE, limits.ratePerMinute, now),

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
+import type { CostSum } from '../../spec/price.ts'
 import type { RunStatusName } from '../../spec/run.ts'
 import type { Session, TriggerType } from '../../spec/session.ts'
 import type { Store, SessionUpdate } from '../store.ts'
@@ -40,15 +41,15 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
     `insert into session (
        id, agent_n, agent_name, version_id, version_label, trigger_type, triggered_by, person, trigger_id, trigger_name,
        root_run_id, input, start_context, started_at, finished_at, busy, version,
-       status, llm_model, total_tokens_used, run_count, output, error, last_seq, last_ordinal
+       status, llm_model, total_tokens_used, run_count, output, error, last_seq, last_ordinal, cost
      ) values (
        :id, :agentN, :agentName, :versionId, :versionLabel, :triggerType, :triggeredBy, :person, :triggerId, :triggerName,
        :rootRunId, :input, :startContext, :startedAt, :finishedAt, :busy, 1,
-       :status, ?, ?, ?, ?, ?, ?, ?
+       :status, ?, ?, ?, ?, ?, ?, ?, ?
      )`,
   )
   const changes = `llm_model = ?, total_tokens_used = ?, run_count = ?, output = ?, error = ?, last_seq = ?,
-    last_ordinal = ?, version = version + 1`
+    last_ordinal = ?, cost = ?, version = version + 1`
   const updateRow = db.prepare(`update session set ${changes} where n = ?`)
   // Separate, because naming an indexed column rewrites its index entry and naming the status evaluates its check constraint,
   // even when the values stay the same. That takes as long as the rest of the update.
@@ -149,6 +150,7 @@ const changingValues = (session: Session) =>
     session.error,
     session.lastSeq,
     session.lastOrdinal,
+    session.cost === undefined ? null : toText({ ...session.cost }),
   ] as const
 
 /** A start context repeats the input. It is stored once; null marks its place, which no other start context has there. */
@@ -164,7 +166,7 @@ const FROM = 'from session s cross join agent a on a.n = s.agent_n'
 const SELECT = `
   select s.id, a.workspace_id, a.id as agent_id, s.agent_name, s.version_id, s.version_label, s.llm_model, s.trigger_type,
     s.triggered_by, s.person, s.trigger_id, s.trigger_name, s.root_run_id, s.status, s.total_tokens_used, s.run_count,
-    s.input, s.start_context, s.output, s.error, s.started_at, s.finished_at, s.version, s.last_seq, s.last_ordinal
+    s.input, s.start_context, s.output, s.error, s.started_at, s.finished_at, s.version, s.last_seq, s.last_ordinal, s.cost
   ${FROM}`
 
 interface SessionRow {
@@ -193,6 +195,7 @@ interface SessionRow {
   version: number
   last_seq: number
   last_ordinal: number
+  cost: string | null
 }
 
 function toSession(row: SessionRow): Session {
@@ -223,5 +226,6 @@ function toSession(row: SessionRow): Session {
     version: row.version,
     lastSeq: row.last_seq,
     lastOrdinal: row.last_ordinal,
+    ...(row.cost !== null && { cost: toObject(row.cost) as unknown as CostSum }),
   }
 }

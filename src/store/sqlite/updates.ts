@@ -2,7 +2,9 @@ import type { Clock } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { IdempotencyClaim, StartOutcome, StartLimits, SessionTree, SessionUpdate } from '../store.ts'
+import type { AgentTable } from './agents.ts'
 import type { CallTable } from './calls.ts'
+import type { CostTable } from './costs.ts'
 import type { EventTable } from './events.ts'
 import type { IdempotencyTable } from './idempotency.ts'
 import type { QuotaTable } from './quotas.ts'
@@ -21,6 +23,8 @@ interface UpdateTables {
   readonly calls: CallTable
   readonly timers: TimerTable
   readonly quotas: QuotaTable
+  readonly costs: CostTable
+  readonly agents: AgentTable
   readonly idempotency: IdempotencyTable
   readonly clock: Clock
 }
@@ -34,7 +38,7 @@ export interface SessionUpdates {
 }
 
 export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
-  const { sessions, runs, steps, events, tasks, calls, timers, quotas, idempotency, clock } = parts
+  const { sessions, runs, steps, events, tasks, calls, timers, quotas, costs, agents, idempotency, clock } = parts
 
   const writeRows = (n: number, update: SessionUpdate) => {
     const numbers = new Map<RunId, number>()
@@ -81,6 +85,10 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
       checkEventNumbers(update, stored.lastSeq)
       const tokens = session.totalTokensUsed - stored.tokens
       if (tokens > 0) quotas.addTokens(session.workspaceId, tokens, clock.now())
+      for (const spend of update.spends) {
+        const { agentId, agentName } = update.runs.find(({ id }) => id === spend.runId)!
+        costs.add(session.workspaceId, agents.numberOf(agentId, session.workspaceId, agentName), spend, clock.now())
+      }
       sessions.update(stored, update)
       writeRows(stored.n, update)
     },

@@ -1,5 +1,5 @@
 import { isOnlineProvider, OFFLINE_PROVIDERS, type ModelSpec } from '../../../spec/document.ts'
-import { MODEL_FALLBACK, readModelFallback } from '../../facts/model-fallback.ts'
+import { MODEL_FALLBACK, findModelFallback } from '../../facts/model-fallback.ts'
 import { isJsonObject } from '../../../base/json.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -10,12 +10,12 @@ export const modelFallback: LintRule = {
   fix: 'Write a list of other models, such as "[{provider: openai, name: gpt-5}]".',
   reason: 'A fallback that cannot answer is found only when the first model fails.',
   kinds: ['Agent'],
-  check(document, report, { providers }) {
+  check(document, report, { providers, workspace }) {
     const [model] = document.at('spec.model')
     if (!model || !isJsonObject(model.value)) return
     for (const annotation of document.texts('metadata.annotations.*')) {
       if (annotation.key !== MODEL_FALLBACK) continue
-      const fallback = readModelFallback(annotation.value, model.value as unknown as ModelSpec)
+      const fallback = findModelFallback(workspace, document, annotation.value, model.value as unknown as ModelSpec)
       if ('problem' in fallback) report(annotation, fallback.problem)
       else
         for (const { provider } of fallback.models)

@@ -1,0 +1,117 @@
+/** Finds what a model costs, and how much it reads: in svc.config.yaml, else in the table of the package. Source: reach, section 5. */
+import type { Instant } from '../../base/clock.ts'
+import { digestOfJson } from '../../base/digest.ts'
+import type { JsonObject } from '../../base/json.ts'
+import type { PriceConfig, ProjectConfig, ProviderType } from '../../spec/config.ts'
+import { providerSpellings } from '../../spec/document.ts'
+import type { ModelPrice, ModelTerms, PriceOfModel, TokenRates } from '../../spec/price.ts'
+import type { SnapshotModel } from '../../spec/snapshot.ts'
+import published from './table.json' with { type: 'json' }
+
+type PricedModel = Pick<SnapshotModel, 'provider' | 'name' | 'base_url'>
+
+/**
+ * Terms of a model at a moment. An offline model is free, unless the config gives it a price for tests.
+ * @param type and `address`: of the provider behind the model's provider name
+ */
+export function termsOf(
+  model: PricedModel,
+  type: ProviderType | undefined,
+  address: string | undefined,
+  own: ProjectConfig['prices'],
+  now: Instant,
+): ModelTerms {
+  const given = findOwn(model, own)
+  const listed = type === undefined ? undefined : findListed(model.name, vendorOf(type, address))
+  const contextWindow = given?.context_window ?? listed?.context_window
+  const price: PriceOfModel = given
+    ? toPrice(given)
+    : type !== undefined && OFFLINE_TYPES.includes(type)
+      ? 'free'
+      : ((listed && listedPrice(listed, now)) ?? 'unknown')
+  return { price, ...(contextWindow !== undefined && { contextWindow }) }
+}
+
+/** Day of the table's source, which is the version of its prices. */
+export const PRICE_TABLE_VERSION = published.version
+
+const OFFLINE_TYPES: readonly ProviderType[] = ['scripted', 'replay', 'auto']
+
+function findOwn({ provider, name }: PricedModel, own: ProjectConfig['prices']): PriceConfig | undefined {
+  for (const each of [provider, ...providerSpellings(provider)]) {
+    const models = own && Object.hasOwn(own, each) ? own[each]! : {}
+    for (const key of [name, '*']) if (Object.hasOwn(models, key)) return models[key]
+  }
+  return undefined
+}
+
+function toPrice({ currency = 'USD', input, output, cached_input, cache_write, reasoning }: PriceConfig): ModelPrice {
+  const rates = {
+    input,
+    output,
+    ...(cached_input !== undefined && { cached_input }),
+    ...(cache_write !== undefined && { cache_write }),
+    ...(reasoning !== undefined && { reasoning }),
+  }
+  const digest = digestOfJson({ ...rates, currency } as unknown as JsonObject)
+  return { ...rates, currency, version: `svc.config.yaml ${digest.replace('sha256:', '').slice(0, 12)}` }
+}
+
+interface ListedModel {
+  readonly names: readonly string[]
+  readonly context_window?: number
+  readonly prices: readonly ListedPrice[]
+}
+
+interface ListedPrice extends TokenRates {
+  /** First day of the price; absent for the one that holds already. */
+  readonly from?: string
+  readonly tiers?: readonly (TokenRates & { readonly above: number })[]
+}
+
+interface ListedVendor {
+  readonly hosts: readonly string[]
+  readonly models: readonly ListedModel[]
+}
+
+const VENDORS: Readonly<Record<string, ListedVendor>> = published.vendors
+
+const VENDOR_OF_TYPE: Readonly<Partial<Record<ProviderType, string>>> = {
+  openai: 'openai',
+  anthropic: 'anthropic',
+  gemini: 'google',
+  bedrock: 'aws',
+}
+
+/** A proxy in front of a vendor bills as the vendor does; a compatible server is known by its host alone. */
+function vendorOf(type: ProviderType, address: string | undefined): ListedVendor | undefined {
+  const id = VENDOR_OF_TYPE[type]
+  if (id !== undefined) return VENDORS[id]
+  if (type !== 'openai-compatible' || address === undefined || !URL.canParse(address)) return undefined
+  const { hostname } = new URL(address)
+  return Object.values(VENDORS).find(({ hosts }) => hosts.includes(hostname))
+}
+
+/** Ends of a name that date or number a release of the same model. */
+const RELEASE = /(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2}|@default|-latest|-v\d+(?::\d+)?|:\d+)$/
+
+const indexes = new WeakMap<ListedVendor, ReadonlyMap<string, ListedModel>>()
+
+/** The model of this very name, else the one of which the name is a dated release. */
+function findListed(name: string, vendor: ListedVendor | undefined): ListedModel | undefined {
+  if (!vendor) return undefined
+  let index = indexes.get(vendor)
+  if (!index)
+    indexes.set(vendor, (index = new Map(vendor.models.flatMap((model) => model.names.map((each) => [each, model])))))
+  // A Bedrock name may carry both, such as `-20250929-v1:0`.
+  const undated = name.replace(RELEASE, '')
+  return index.get(name) ?? index.get(undated) ?? index.get(undated.replace(RELEASE, ''))
+}
+
+function listedPrice({ prices }: ListedModel, now: Instant): ModelPrice | undefined {
+  const day = new Date(now).toISOString().slice(0, 10)
+  const current = prices.findLast(({ from = '' }) => from <= day)
+  if (!current) return undefined
+  const { from: _, ...rates } = current
+  return { ...rates, currency: 'USD', version: published.version }
+}

@@ -1,0 +1,97 @@
+import type { Database } from 'better-sqlite3'
+import { addDecimals } from '../../base/decimal.ts'
+import type { Instant } from '../../base/clock.ts'
+import type { WorkspaceId } from '../../base/ids.ts'
+import type { CompletionSpend, CostRow, Store } from '../store.ts'
+
+export interface CostTable {
+  readonly reads: Pick<Store, 'costs'>
+  /** Adds a completion to the sums of its day. */
+  add(workspaceId: WorkspaceId, agentN: number, spend: CompletionSpend, now: Instant): void
+  /** Money of one day in one currency. */
+  spentOn(workspaceId: WorkspaceId, day: number, currency: string): string
+}
+
+export const MS_OF_DAY = 86_400_000
+const dayOf = (instant: Instant): number => Math.floor(instant / MS_OF_DAY)
+
+export function openCosts(db: Database): CostTable {
+  const key = 'workspace_id = ? and day = ? and agent_n = ? and provider = ? and model = ? and currency = ?'
+  type Key = [string, number, number, string, string, string]
+  const amountOf = db.prepare<Key, string>(`select amount from cost_day where ${key}`).pluck()
+  const put = db.prepare<[...Key, number, number, number, number, number, number, string]>(
+    `insert into cost_day values (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)
+     on conflict do update set completions = completions + 1, unpriced = unpriced + excluded.unpriced,
+       input_tokens = input_tokens + excluded.input_tokens,
+       cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens,
+       cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
+       output_tokens = output_tokens + excluded.output_tokens,
+       reasoning_tokens = reasoning_tokens + excluded.reasoning_tokens,
+       amount = excluded.amount`,
+  )
+  const amountsOn = db
+    .prepare<[string, number, string], string>(
+      'select amount from cost_day where workspace_id = ? and day = ? and currency = ?',
+    )
+    .pluck()
+  const range = db.prepare<[string, number, number, number], StoredCost>(
+    `select c.*, a.name as agent from cost_day c join agent a on a.n = c.agent_n
+     where c.workspace_id = ? and c.day >= ? and c.day <= ?
+     order by c.day, a.name, c.provider, c.model, c.currency
+     limit ?`,
+  )
+  return {
+    reads: {
+      async costs(workspaceId, from, to, limit) {
+        return range.all(workspaceId, dayOf(from), dayOf(to), limit).map(toCostRow)
+      },
+    },
+    add(workspaceId, agentN, { provider, model, usage, cost }, now) {
+      const currency = cost?.currency ?? ''
+      const values: Key = [workspaceId, dayOf(now), agentN, provider, model, currency]
+      // Read and added here: no arithmetic of SQLite is exact for money.
+      const amount = addDecimals(amountOf.get(...values) ?? '0', cost?.amount ?? '0')
+      put.run(
+        ...values,
+        cost === null ? 1 : 0,
+        usage.input_tokens,
+        usage.cached_input_tokens ?? 0,
+        usage.cache_write_tokens ?? 0,
+        usage.output_tokens,
+        usage.reasoning_tokens ?? 0,
+        amount,
+      )
+    },
+    spentOn: (workspaceId, day, currency) => amountsOn.all(workspaceId, day, currency).reduce(addDecimals, '0'),
+  }
+}
+
+interface StoredCost {
+  day: number
+  agent: string
+  provider: string
+  model: string
+  currency: string
+  completions: number
+  unpriced: number
+  input_tokens: number
+  cached_input_tokens: number
+  cache_write_tokens: number
+  output_tokens: number
+  reasoning_tokens: number
+  amount: string
+}
+
+const toCostRow = (row: StoredCost): CostRow => ({
+  day: new Date(row.day * MS_OF_DAY).toISOString().slice(0, 10),
+  agent: row.agent,
+  provider: row.provider,
+  model: row.model,
+  completions: row.completions,
+  inputTokens: row.input_tokens,
+  cachedInputTokens: row.cached_input_tokens,
+  cacheWriteTokens: row.cache_write_tokens,
+  outputTokens: row.output_tokens,
+  reasoningTokens: row.reasoning_tokens,
+  cost: { amounts: row.currency === '' ? {} : { [row.currency]: row.amount }, unpriced: row.unpriced },
+})
