@@ -55,6 +55,11 @@ export interface StartOptions extends RequestOptions {
   readonly idempotencyKey?: string
 }
 
+export interface GetRunOptions extends RequestOptions {
+  /** Asks the server to answer only when the run pauses or ends, at the latest after this many seconds. */
+  readonly waitSeconds?: number
+}
+
 export interface SessionsQuery {
   readonly skip?: number
   /** 1 to 500; 50 when absent. */
@@ -129,8 +134,10 @@ export class SvcClient {
   }
 
   /** GET /v1/runs/{runId} */
-  getRun(runId: string, options: RequestOptions = {}): Promise<RunStatus> {
-    return this.#get(`/v1/runs/${segment(runId)}`, {}, options)
+  getRun(runId: string, options: GetRunOptions = {}): Promise<RunStatus> {
+    const { waitSeconds } = options
+    const prefer = waitSeconds === undefined ? undefined : { Prefer: `wait=${waitSeconds}` }
+    return this.#get(`/v1/runs/${segment(runId)}`, {}, options, prefer)
   }
 
   /** GET /v1/runs/{runId}/conversation */
@@ -186,8 +193,9 @@ export class SvcClient {
     path: string,
     query: Readonly<Record<string, string | number | undefined>>,
     options: RequestOptions,
+    more?: Readonly<Record<string, string>>,
   ): Promise<T> {
-    const request = { method: 'GET', url: this.#url(path, query), headers: this.#headers } as const
+    const request = { method: 'GET', url: this.#url(path, query), headers: { ...this.#headers, ...more } } as const
     return JSON.parse(await sendRequest(this.#transport, request, options)) as T
   }
 

@@ -4,6 +4,8 @@ import { SvcConnectionError, SvcError, SvcTimeoutError } from './error.ts'
 import type { RunStatus } from './shapes.ts'
 import { sleepUntil } from './transport.ts'
 
+/** Less than proxies let a request wait. */
+const WAIT_SECONDS = 20
 const FIRST_POLL_MS = 250
 const LONGEST_POLL_MS = 5000
 
@@ -19,7 +21,8 @@ export interface WaitOptions {
 }
 
 /**
- * Waits until the run pauses or ends, and returns its status. Follows the stream, or polls if that fails.
+ * Waits until the run pauses or ends, and returns its status: in one request where the server grants `Prefer: wait`, else it
+ * follows the stream, or polls if that fails.
  * Source: HTTP API, "Polling rule".
  */
 export async function waitForRun(client: SvcClient, runId: string, options: WaitOptions = {}): Promise<RunStatus> {
@@ -27,8 +30,14 @@ export async function waitForRun(client: SvcClient, runId: string, options: Wait
   const per = signal && { signal }
   const isThere = (run: RunStatus): boolean => isTerminal(run.status) || (until === 'pause' && isWaiting(run.status))
 
-  let run = await client.getRun(runId, per)
-  if (isThere(run)) return run
+  let run: RunStatus
+  for (;;) {
+    const asked = performance.now()
+    run = await client.getRun(runId, { ...per, waitSeconds: WAIT_SECONDS, timeoutMs: (WAIT_SECONDS + 10) * 1000 })
+    if (isThere(run)) return run
+    // Back at once: a server that grants no wait, or a pause that is not the end.
+    if (performance.now() - asked < WAIT_SECONDS * 500) break
+  }
   try {
     for await (const event of client.streamRunEvents(runId, per)) {
       if (!STATUS_EVENTS.test(event.subject)) continue

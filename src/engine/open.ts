@@ -8,6 +8,7 @@ import { answerRun } from './answer.ts'
 import { createNotifier } from './drive/notifier.ts'
 import { createDriver } from './drive/drive.ts'
 import type { Engine, EngineParts } from './session/engine.ts'
+import { waitForPause } from './drive/wait-for-pause.ts'
 import { followRunEvents } from './drive/follow.ts'
 import { probeCall } from './drive/probe-call.ts'
 import { startSession } from './start.ts'
@@ -54,6 +55,7 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
       return { runId, status }
     },
     follow: (runId, after, signal) => followRunEvents(store, notifier, runId, after, signal),
+    waitForPause: (run, signal) => waitForPause(store, notifier, run, signal),
     conversation: (sessionId) => conversationOf(store, sessionId),
     async recover() {
       // Loading a session recovers the calls that an earlier process sent.

@@ -14,6 +14,7 @@ import { serveRoutes, type ApiRoute, type HttpMethod } from './http/route.ts'
 import type { ServerServices } from './runtime/services.ts'
 import type { OperatorAction, OperatorRequest, OwnOperatorRoute } from './operator/act.ts'
 import { listAgents, listDocuments, listVersions, getSnapshot } from './operator/agents.ts'
+import { listCosts } from './operator/costs.ts'
 import { listDecisions } from './operator/decisions.ts'
 import { getFile, listFiles } from './operator/files.ts'
 import { backupRoute } from './operator/backup.ts'
@@ -57,6 +58,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /tasks/:id': getTask,
   'POST /tasks/:id/probe': probeTask,
   'GET /decisions': listDecisions,
+  'GET /costs': listCosts,
   'GET /logs': streamLogs,
   'POST /backup': backupRoute,
   'GET /restored': listRestored,

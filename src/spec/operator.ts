@@ -13,6 +13,7 @@ import type {
   TaskContent,
 } from './api.ts'
 import type { OperatorRequests } from './generated/operator.ts'
+import type { CostSum } from './price.ts'
 import type { CompiledBundle, PublishedDocument, AgentSnapshot } from './snapshot.ts'
 
 export interface PublishedMember {
@@ -137,6 +138,26 @@ export interface ProbeView {
   readonly isError: boolean
 }
 
+/** Sums over completions. */
+export interface CostSums {
+  readonly completions: number
+  readonly inputTokens: number
+  readonly cachedInputTokens: number
+  readonly cacheWriteTokens: number
+  readonly outputTokens: number
+  readonly reasoningTokens: number
+  readonly cost: CostSum
+}
+
+/** The sums of a group; it has what it was grouped by. */
+export interface CostView extends CostSums {
+  readonly agent?: string
+  readonly provider?: string
+  readonly model?: string
+  /** UTC, `2026-11-23`. */
+  readonly day?: string
+}
+
 export interface RunView {
   readonly runId: string
   readonly sessionId: string
@@ -148,6 +169,8 @@ export interface RunView {
   readonly startedAt: string
   readonly finishedAt: string | null
   readonly totalTokensUsed: number
+  /** What the completions of this run cost; absent where nothing was billed. */
+  readonly cost?: CostSum
   readonly trigger: string
   readonly waitingOn?: string
   /** As in the status of a run. */
@@ -292,6 +315,11 @@ interface OperatorAnswers {
   'POST /tasks/:id/probe': ProbeView
   /** Recorded policy decisions, oldest first: of a run's whole tree, of an agent, since an RFC 3339 time. */
   'GET /decisions': OperatorList<RecordedDecision>
+  /**
+   * Kept sums by `agent`, `model` and `day` (`by`, separated by commas), of whole days in UTC: the last 30 days, or from `since`
+   * to `until`. `sum` adds up all of them.
+   */
+  'GET /costs': OperatorList<CostView> & { readonly sum: CostSums }
   /** The log, a line of JSON each, oldest first; `http`: the requests instead of everything else. */
   'GET /logs': never
   /** A `.tar.gz` of database and files; `x-svc-runs` and `x-svc-objects` tell how many. */

@@ -68,6 +68,7 @@ export interface House {
     start?: Engine['start']
     answer?: Engine['answer']
     conversation?: Engine['conversation']
+    waitForPause?: Engine['waitForPause']
     follow?: Engine['follow']
   }
   readonly api: (
@@ -249,6 +250,7 @@ export function openHouse(
     },
     probe: () => Promise.reject(new Error('not asked here')),
     follow: (runId, after, signal) => (doors.follow ? doors.follow(runId, after, signal) : replay(runId, after)),
+    waitForPause: async (run, signal) => doors.waitForPause?.(run, signal),
     conversation: (sessionId) => doors.conversation!(sessionId),
     recover: async () => 0,
     release: (sessions, triggers) => store.releaseRestored(sessions, triggers),

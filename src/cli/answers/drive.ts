@@ -1,4 +1,5 @@
 import type { FileView, OperatorRoutes, RunView } from '../../spec/operator.ts'
+import type { CostSum } from '../../spec/price.ts'
 import type { RunOutcome } from '../runs/outcome.ts'
 import {
   anyValue,
@@ -10,8 +11,12 @@ import {
   list,
   optional,
   string,
+  textByName,
   type AnswerSchema,
 } from './schema.ts'
+
+/** What completions cost: exact decimal text by currency, and how many have no known price. */
+export const costSum: AnswerSchema<CostSum> = object({ amounts: textByName, unpriced: integer })
 
 /** Outcome of a run that was followed. */
 export const runAnswer: AnswerSchema<RunOutcome> = object({
@@ -21,6 +26,7 @@ export const runAnswer: AnswerSchema<RunOutcome> = object({
   output: anyValue,
   error: optional(string),
   totalTokensUsed: integer,
+  cost: optional(costSum),
   durationMs: integer,
   task: optional(
     object({
@@ -44,6 +50,7 @@ export const runView: AnswerSchema<RunView> = object({
   startedAt: string,
   finishedAt: nullable(string),
   totalTokensUsed: integer,
+  cost: optional(costSum),
   trigger: string,
   waitingOn: optional(string),
   hold: optional(object({ reason: string, since: string })),

@@ -1,4 +1,6 @@
+import type { OperatorRoutes } from '../../spec/operator.ts'
 import type { DoctorFinding } from '../doctor/finding.ts'
+import { costSum } from './drive.ts'
 import {
   anyValue,
   boolean,
@@ -23,6 +25,30 @@ export const requestLine = openObject({
   ms: integer,
   key: optional(nullable(string)),
   error: optional(nullable(string)),
+})
+
+const costSums = {
+  completions: integer,
+  inputTokens: integer,
+  cachedInputTokens: integer,
+  cacheWriteTokens: integer,
+  outputTokens: integer,
+  reasoningTokens: integer,
+  cost: costSum,
+}
+
+export const costsAnswer: AnswerSchema<OperatorRoutes['GET /costs']['answer']> = object({
+  items: list(
+    object({
+      agent: optional(string),
+      provider: optional(string),
+      model: optional(string),
+      day: optional(string),
+      ...costSums,
+    }),
+  ),
+  total: integer,
+  sum: object(costSums),
 })
 
 export const secretsAnswer = object({

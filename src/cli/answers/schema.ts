@@ -34,6 +34,11 @@ export const anyValue: AnswerSchema<unknown> = { schema: {} }
 /** An object whose names are not ours, such as arguments. */
 export const anyObject: AnswerSchema<object> = { schema: { type: 'object' } }
 
+/** Texts by names that are not ours. */
+export const textByName: AnswerSchema<Readonly<Record<string, string>>> = {
+  schema: { type: 'object', additionalProperties: { type: 'string' } },
+}
+
 export const oneOf = <const T extends string>(...values: readonly T[]): AnswerSchema<T> => ({
   schema: values.length === 1 ? { const: values[0]! } : { enum: [...values] },
 })

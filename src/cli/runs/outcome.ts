@@ -2,6 +2,7 @@
 import { isoOrNull } from '../../base/clock.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { isTerminal, isWaiting, type RunStatus, type StreamEvent } from '../../client/index.ts'
+import { describeCost, type CostSum } from '../../spec/price.ts'
 import { safeBlock, safeText } from '../../terminal/text.ts'
 import { formatDuration } from '../../terminal/time.ts'
 import type { CommandContext } from '../shell/command.ts'
@@ -16,6 +17,7 @@ export interface RunOutcome {
   readonly output: JsonValue
   readonly error?: string
   readonly totalTokensUsed: number
+  readonly cost?: CostSum
   readonly durationMs: number
   /** The task that the run waits for. */
   readonly task?: {
@@ -55,7 +57,13 @@ export async function printOutcome(
       return 1
     }
     if (!mode.json) out.line(typeof run.output === 'string' ? safeOutput(call, run.output) : JSON.stringify(run.output))
-    out.hint(`completed in ${formatDuration(durationOf(call, run))} · ${run.totalTokensUsed} tokens`)
+    const cost = run.cost && describeCost(run.cost)
+    const parts = [
+      `completed in ${formatDuration(durationOf(call, run))}`,
+      `${run.totalTokensUsed} tokens`,
+      ...(cost === undefined ? [] : [cost]),
+    ]
+    out.hint(parts.join(' · '))
     return 0
   }
   if (gaveUp) {
@@ -90,7 +98,7 @@ export function printInterrupted(call: CommandContext, runId: string, error: unk
 }
 
 function resultOf(call: CommandContext, { run, task }: FollowEnd): RunOutcome {
-  const { runId, sessionId, status, output, error, totalTokensUsed } = run
+  const { runId, sessionId, status, output, error, totalTokensUsed, cost } = run
   return {
     runId,
     sessionId,
@@ -98,6 +106,7 @@ function resultOf(call: CommandContext, { run, task }: FollowEnd): RunOutcome {
     output,
     ...(error !== undefined && { error }),
     totalTokensUsed,
+    ...(cost && { cost }),
     durationMs: durationOf(call, run),
     ...(task && {
       task: {

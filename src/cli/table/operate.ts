@@ -2,6 +2,7 @@
 import type { CommandSpec } from '../shell/command.ts'
 import {
   changedSetting,
+  costsAnswer,
   doctorAnswer,
   helpAnswer,
   logLine,
@@ -40,6 +41,22 @@ export const operateCommands: readonly CommandSpec[] = [
     ...printsLines('a line for each entry or request', logLine, requestLine),
     exits: { 5: 'no such run or agent' },
     load: async () => (await import('../commands/operate/logs.ts')).logs,
+  },
+  {
+    path: 'costs',
+    group: 'Operate',
+    plane: 'operator',
+    summary: 'tokens and money of completions, in sums of whole days',
+    options: [
+      { flags: '--by <groups>', say: 'agent, model, day, separated by commas; agent,model by default' },
+      { flags: '--agent <agent>', say: 'of this agent' },
+      { flags: '--since <time>', say: '7d, 2026-11-20 or RFC 3339; 30 days by default' },
+      { flags: '--until <time>', say: 'up to this time; now by default' },
+    ],
+    examples: ['svc costs', 'svc costs --by day --since 7d', 'svc costs --by agent,model,day --json'],
+    ...printsDocument(costsAnswer),
+    exits: { 5: 'no such agent' },
+    load: async () => (await import('../commands/operate/costs.ts')).costs,
   },
   {
     path: 'secrets check',

@@ -35,6 +35,7 @@ export declare const checks: Readonly<
     | 'GET /files/content query'
     | 'GET /tasks query'
     | 'GET /decisions query'
+    | 'GET /costs query'
     | 'GET /logs query'
     | 'GET /restored query'
     | 'POST /restored/release body',

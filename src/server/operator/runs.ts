@@ -116,6 +116,7 @@ export async function toRunView(services: ServerServices, run: Run): Promise<Run
     startedAt: toIsoText(run.startedAt),
     finishedAt: isoOrNull(run.finishedAt),
     totalTokensUsed: run.usage.inputTokens + run.usage.outputTokens,
+    ...(run.usage.cost && { cost: run.usage.cost }),
     trigger: session?.triggerName ?? session?.triggerType ?? 'operator',
     ...(waitingOn !== undefined && { waitingOn }),
     ...(heldAt !== undefined && { hold: { reason: 'restored', since: toIsoText(heldAt) } }),

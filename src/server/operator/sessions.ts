@@ -26,8 +26,8 @@ export const listSessions: OperatorAction<'GET /sessions'> = async ({ services, 
     },
     pageOf(query),
   )
-  // With the agent given, exactly what the API answers.
-  return { items: items.map(agent === undefined ? toNamedItem : toSessionListItem), total }
+  // With the agent given, what the API answers.
+  return { items: items.map(agent === undefined ? toNamedItem : toPricedItem), total }
 }
 
 export const getSession: OperatorAction<'GET /sessions/:id'> = async ({ services, id }) => {
@@ -38,4 +38,8 @@ export const getSession: OperatorAction<'GET /sessions/:id'> = async ({ services
   return { ...toNamedItem(session), runs: await Promise.all(runs.map((run) => toRunView(services, run))) }
 }
 
-const toNamedItem = (session: Session) => ({ ...toSessionListItem(session), agent: session.agentName })
+const toPricedItem = (session: Session) => ({
+  ...toSessionListItem(session),
+  ...(session.cost && { cost: session.cost }),
+})
+const toNamedItem = (session: Session) => ({ ...toPricedItem(session), agent: session.agentName })

@@ -7,6 +7,7 @@ import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { apiBody, readJson } from '../http/body.ts'
 import { acceptedReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
+import { waitAsPreferred } from './prefer-wait.ts'
 import { runInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { parseMessage } from '../http/validate.ts'
@@ -17,7 +18,12 @@ export const sendMessage = (services: ServerServices, identify: IdentifyCaller):
     const run = await runInScope(services, principal, call.params['runId']!)
     const body = parseMessage(await readJson(call, apiBody(services.config)), run.id)
     await checkFiles(services, principal.workspaceId, body.files ?? [])
-    return acceptedReply(await services.engine.answer(run.id, toAnswer(body, principal), !seesTimeline(principal)))
+    const accepted = await services.engine.answer(run.id, toAnswer(body, principal), !seesTimeline(principal))
+    // A refused message changed nothing, so there is nothing to wait for.
+    if (accepted.error !== undefined) return acceptedReply(accepted)
+    const headers = await waitAsPreferred(services, call, principal, run)
+    const { status } = (Object.keys(headers).length > 0 && (await services.store.run(run.id))) || accepted
+    return { ...acceptedReply({ ...accepted, status }), headers }
   })
 
 /** The body as the engine takes it: `text` wins over `message`. */

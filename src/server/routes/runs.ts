@@ -6,14 +6,17 @@ import { acceptedReply, okReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
 import { runInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import { waitAsPreferred } from './prefer-wait.ts'
 import { toRunStatus } from '../view/shape.ts'
 import { parseCancel, parseStepContent } from '../http/validate.ts'
 
 /** GET /v1/runs/{runId}: status and result, never redacted. */
 export const getRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
-  withCaller(services, identify, async ({ params }, { principal }) => {
-    const run = await runInScope(services, principal, params['runId']!)
-    return okReply(toRunStatus(run, await services.store.restoredAt(run.sessionId)))
+  withCaller(services, identify, async (call, { principal }) => {
+    const found = await runInScope(services, principal, call.params['runId']!)
+    const headers = await waitAsPreferred(services, call, principal, found)
+    const run = (await services.store.run(found.id)) ?? found
+    return { ...okReply(toRunStatus(run, await services.store.restoredAt(run.sessionId), principal)), headers }
   })
 
 /** GET /v1/runs/{runId}/conversation: session, runs and timeline; redacted while the trigger hides its timeline. */

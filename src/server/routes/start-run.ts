@@ -1,5 +1,8 @@
 import { digestOfJson } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
+import type { RunId, SessionId } from '../../base/ids.ts'
+import type { StartRunResponse } from '../../spec/api.ts'
+import { waitAsPreferred } from './prefer-wait.ts'
 import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { apiBody, readJson } from '../http/body.ts'
 import { startLimits, withRateHeaders } from '../runtime/rates.ts'
@@ -17,21 +20,37 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
     const key = parseIdempotencyKey(call.request.headers)
     const body = await readJson(call, apiBody(services.config))
     const { input = {} } = parseStart(body)
+    let started: StartRunResponse
     try {
-      return acceptedReply(
-        await services.engine.start({
-          workspaceId: principal.workspaceId,
-          agentId: agent.id,
-          principal,
-          triggerType: trigger ? 'api' : 'operator',
-          triggerId: trigger?.id ?? null,
-          triggerName: trigger?.name ?? null,
-          input,
-          limits: startLimits(services.config, trigger ?? undefined),
-          ...(key !== undefined && { idempotency: { key, bodyDigest: digestOfJson(body ?? {}) } }),
-        }),
-      )
+      started = await services.engine.start({
+        workspaceId: principal.workspaceId,
+        agentId: agent.id,
+        principal,
+        triggerType: trigger ? 'api' : 'operator',
+        triggerId: trigger?.id ?? null,
+        triggerName: trigger?.name ?? null,
+        input,
+        limits: startLimits(services.config, trigger ?? undefined),
+        ...(key !== undefined && { idempotency: { key, bodyDigest: digestOfJson(body ?? {}) } }),
+      })
     } catch (error) {
       throw trigger ? withRateHeaders(error, trigger) : error
     }
+    const { runId, sessionId } = started
+    const run = { id: runId as RunId, sessionId: sessionId as SessionId }
+    const headers = await waitAsPreferred(services, call, principal, run)
+    return { ...acceptedReply(await withStatusNow(services, started, headers)), headers }
   })
+
+/** The response with the run as it is after a wait; unchanged without one. */
+async function withStatusNow(
+  { store }: ServerServices,
+  started: StartRunResponse,
+  waited: Readonly<Record<string, string>>,
+): Promise<StartRunResponse> {
+  const run = Object.keys(waited).length === 0 ? undefined : await store.run(started.runId as RunId)
+  if (!run) return started
+  const { status, output, error, usage } = run
+  const totalTokensUsed = usage.inputTokens + usage.outputTokens
+  return { ...started, status, output, totalTokensUsed, ...(error !== null && { error }) }
+}

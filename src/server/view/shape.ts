@@ -2,11 +2,12 @@
 import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
 import { toSessionBody } from '../../engine/session/timeline.ts'
 import type { RunStatusBody, SessionListItem } from '../../spec/api.ts'
+import type { Principal } from '../../spec/key.ts'
 import { isTerminal, type Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 
 /** @param heldAt since when the run's session is held because it came from a backup */
-export const toRunStatus = (run: Run, heldAt: Instant | undefined): RunStatusBody => ({
+export const toRunStatus = (run: Run, heldAt: Instant | undefined, principal: Principal): RunStatusBody => ({
   runId: run.id,
   status: run.status,
   output: run.output,
@@ -19,6 +20,8 @@ export const toRunStatus = (run: Run, heldAt: Instant | undefined): RunStatusBod
   totalTokensUsed: run.usage.inputTokens + run.usage.outputTokens,
   startedAt: toIsoText(run.startedAt),
   finishedAt: isoOrNull(run.finishedAt),
+  // An operator's own prices are nobody else's business.
+  ...(principal.type === 'operator' && run.usage.cost && { cost: run.usage.cost }),
   ...(heldAt !== undefined && !isTerminal(run.status) && { hold: { reason: 'restored', since: toIsoText(heldAt) } }),
 })
 

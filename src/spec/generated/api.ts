@@ -81,6 +81,15 @@ export interface RunStatus {
   readonly startedAt: Timestamp
   readonly finishedAt: NullableTimestamp
   readonly hold?: Hold
+  readonly cost?: Cost
+}
+
+/** What completions cost, for operators alone; absent where nothing was billed. */
+export interface Cost {
+  /** Exact decimal text by currency. */
+  readonly amounts: Readonly<Record<string, string>>
+  /** Completions whose price is not known. */
+  readonly unpriced: number
 }
 
 /** Why a run that has not ended does nothing for now. Keep polling. */
@@ -115,6 +124,7 @@ export interface SessionListItem extends Session {
   readonly rootRunId: string | null
   readonly runCount: number
   readonly entryRunId: string | null
+  readonly cost?: Cost
 }
 
 export interface SessionList {

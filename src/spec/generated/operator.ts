@@ -185,6 +185,15 @@ export interface OperatorRequests<Bundle> {
       readonly since?: string
     }
   }
+  'GET /costs': {
+    readonly query: {
+      /** agent, model and day, separated by commas. */
+      readonly by?: string
+      readonly agent?: string
+      readonly since?: string
+      readonly until?: string
+    }
+  }
   'GET /logs': {
     readonly query: {
       readonly run?: string

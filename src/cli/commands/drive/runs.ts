@@ -7,6 +7,7 @@ import { safeJson, safeText } from '../../../terminal/text.ts'
 import { styleOfStatus } from '../../../terminal/theme.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { formatDuration, formatRelative, shortDuration, shortId } from '../../../terminal/time.ts'
+import { describeCost } from '../../../spec/price.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { toHtml, toMarkdown } from '../../conversation/page.ts'
@@ -105,6 +106,7 @@ const fieldsOf = (run: RunStatus) => [
     value: run.finishedAt === null ? undefined : formatDuration(Date.parse(run.finishedAt) - Date.parse(run.startedAt)),
   },
   { key: 'tokens', value: String(run.totalTokensUsed) },
+  { key: 'cost', value: run.cost && describeCost(run.cost) },
 ]
 
 export async function runsWatch(call: CommandContext<FollowAnswer>): Promise<number> {

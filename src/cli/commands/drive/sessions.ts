@@ -2,6 +2,7 @@ import { fail } from '../../../base/failure.ts'
 import { isUuid } from '../../../base/ids.ts'
 import type { SessionItem } from '../../../client/index.ts'
 import type { RunView } from '../../../spec/operator.ts'
+import { describeCost } from '../../../spec/price.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { safeText } from '../../../terminal/text.ts'
 import { styleOfStatus } from '../../../terminal/theme.ts'
@@ -108,6 +109,7 @@ const columns = (now: number, named: boolean): readonly TableColumn<ListedSessio
     plain: ({ startedAt }) => startedAt,
   },
   { title: 'TOKENS', cell: ({ totalTokensUsed }) => String(totalTokensUsed), align: 'right' },
+  { title: 'COST', cell: ({ cost }) => (cost && describeCost(cost)) ?? '', align: 'right' },
   { title: 'RUN', cell: ({ rootRunId }) => shortId(rootRunId ?? ''), plain: ({ rootRunId }) => rootRunId ?? '' },
 ]
 

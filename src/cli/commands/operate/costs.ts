@@ -1,0 +1,59 @@
+import { toIsoText } from '../../../base/clock.ts'
+import { fail } from '../../../base/failure.ts'
+import type { CostSums, CostView } from '../../../spec/operator.ts'
+import { describeCost } from '../../../spec/price.ts'
+import type { TableColumn } from '../../../terminal/table.ts'
+import type { costsAnswer } from '../../answers/operate.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
+import { withOperator } from '../../project/operator.ts'
+import { openProject } from '../../project/project.ts'
+import { agentOf } from '../../project/reference.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { printTable } from '../../shell/list.ts'
+import { parseMoment } from '../../shell/numbers.ts'
+
+const GROUPS = ['agent', 'model', 'day']
+
+/** Tokens and money of completions, by agent, model and day. */
+export async function costs(call: CommandContext<AnswerOf<typeof costsAnswer>>): Promise<void> {
+  const { given, io, mode, out } = call
+  const by = given.text('by') ?? 'agent,model'
+  const unknown = by.split(',').find((name) => !GROUPS.includes(name))
+  if (unknown !== undefined)
+    throw fail('usage', { what: `--by takes agent, model and day, separated by commas, not "${unknown}".` })
+  const now = io.clock.now()
+  const moment = (name: string): Record<string, string> => {
+    const text = given.text(name)
+    return text === undefined ? {} : { [name]: toIsoText(parseMoment(text, now)) }
+  }
+  const agent = given.text('agent')
+  const answer = await withOperator(await openProject(call), call, async (operator) =>
+    operator.call('GET /costs', {
+      query: {
+        by,
+        ...moment('since'),
+        ...moment('until'),
+        ...(agent !== undefined && { agent: (await agentOf(agent, operator)).agentId }),
+      },
+    }),
+  )
+  if (mode.json) return await out.json(answer)
+  printTable(call, answer.items, columns(by.split(',')), 'No completions in this time.')
+  const { sum } = answer
+  out.hint(`${sum.completions} completions · ${tokensOf(sum)} tokens · ${describeCost(sum.cost) ?? 'nothing billed'}`)
+}
+
+const tokensOf = ({ inputTokens, outputTokens }: CostSums): number => inputTokens + outputTokens
+
+const columns = (by: readonly string[]): readonly TableColumn<CostView>[] => [
+  ...(by.includes('day') ? [{ title: 'DAY', cell: ({ day = '' }: CostView) => day }] : []),
+  ...(by.includes('agent') ? [{ title: 'AGENT', cell: ({ agent = '' }: CostView) => agent }] : []),
+  ...(by.includes('model')
+    ? [{ title: 'MODEL', cell: ({ provider = '', model = '' }: CostView) => `${provider}/${model}` }]
+    : []),
+  { title: 'COMPLETIONS', cell: ({ completions }) => String(completions), align: 'right' },
+  { title: 'INPUT', cell: ({ inputTokens }) => String(inputTokens), align: 'right' },
+  { title: 'CACHED', cell: ({ cachedInputTokens }) => String(cachedInputTokens), align: 'right' },
+  { title: 'OUTPUT', cell: ({ outputTokens }) => String(outputTokens), align: 'right' },
+  { title: 'COST', cell: ({ cost }) => describeCost(cost) ?? '', align: 'right' },
+]

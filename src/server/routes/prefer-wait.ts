@@ -1,0 +1,48 @@
+/** `Prefer: wait=SECONDS`: an answer that leaves when the run pauses or ends. Source: decisions, section 17; RFC 7240. */
+import type { RunId, SessionId } from '../../base/ids.ts'
+import type { Principal } from '../../spec/key.ts'
+import type { HttpRequestContext } from '../http/route.ts'
+import type { ServerServices } from '../runtime/services.ts'
+
+/** Longer waits are cut to this many seconds. */
+const LONGEST_WAIT_S = 60
+/** Requests of one key that may wait or stream at once. One more is answered at once, as if it had not asked to wait. */
+const MAX_WAITS = 100
+
+/**
+ * Waits as the request asks, until the run pauses or ends, the time is over, the caller goes away or the server stops.
+ * @returns the headers that say what was granted; none where nothing was asked for or granted
+ */
+export async function waitAsPreferred(
+  services: ServerServices,
+  { request, incoming }: HttpRequestContext,
+  principal: Principal,
+  run: { readonly id: RunId; readonly sessionId: SessionId },
+): Promise<Readonly<Record<string, string>>> {
+  const seconds = parseWait(request.headers.get('prefer'))
+  if (seconds === undefined) return {}
+  const owner = principal.type === 'operator' ? `operator:${principal.id}` : principal.id
+  if (services.readers.count(owner) >= MAX_WAITS) return {}
+  const stop = new AbortController()
+  const end = (): void => stop.abort()
+  const removeReader = services.readers.add(owner, end)
+  const timer = setTimeout(end, seconds * 1000)
+  const socket = incoming?.socket
+  socket?.once('close', end)
+  request.signal.addEventListener('abort', end)
+  try {
+    await services.engine.waitForPause(run, stop.signal)
+  } finally {
+    clearTimeout(timer)
+    removeReader()
+    socket?.off('close', end)
+    request.signal.removeEventListener('abort', end)
+  }
+  return { 'preference-applied': `wait=${seconds}` }
+}
+
+/** Seconds of `wait` in a list of preferences; undefined where there is none, or one that no number follows. */
+export function parseWait(prefer: string | null): number | undefined {
+  const [, digits] = /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[,;]|$)/i.exec(prefer ?? '') ?? []
+  return digits === undefined ? undefined : Math.min(Number(digits), LONGEST_WAIT_S)
+}
