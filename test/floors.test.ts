@@ -47,7 +47,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   documents: ['generated', 'text', 'edit', 'workspace', 'fmt', 'schemas', 'facts', 'rules', 'lint', 'report', 'lsp'],
   engine: ['session', 'limits', 'calls', 'machine', 'drive', '.'],
   policy: ['condition', '.', 'prove', 'explain'],
-  providers: ['.', 'openai', 'anthropic', 'gemini', 'bedrock', 'registry'],
+  providers: ['.', 'openai', 'anthropic', 'gemini', 'bedrock', 'prices', 'registry'],
   server: ['generated', 'log', 'http', 'runtime', 'view', 'auth', 'routes', 'operator', '.'],
   spec: ['generated', '.'],
   store: ['.', 'sqlite'],

@@ -79,8 +79,9 @@ function headerFaults({ headers = {} }: Answer, response: Response): string[] {
     const text = response.headers.get(name)
     const { schema } = openApi.components.headers[$ref.split('/').at(-1)!]!
     const value = (schema as { type?: string }).type === 'integer' && text !== null ? Number(text) : text
-    // Only some refusals carry their limits.
-    if (value === null && !name.startsWith('RateLimit')) faults.push(`no ${name}`)
+    // Only some refusals carry their limits, and only a request that asked to wait learns what was granted.
+    const isOptional = name.startsWith('RateLimit') || name === 'Preference-Applied'
+    if (value === null && !isOptional) faults.push(`no ${name}`)
     if (value !== null && !validatorOf(closed, schema)(value)) faults.push(`${name}: ${text}`)
   }
   return faults
