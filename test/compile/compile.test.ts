@@ -375,6 +375,30 @@ describe('the registry', () => {
   })
 })
 
+describe('svc/max-cost-per-run and svc/model-fallback', () => {
+  const [path] = Object.entries(DESK).find(([, text]) => text.includes('svc/input-schema'))!
+  const annotated = (annotation: string, more: Files = {}): Files => ({
+    ...changed(DESK, path, '{ svc/input-schema', `{ ${annotation}, svc/input-schema`),
+    ...more,
+  })
+
+  test('the cap is part of the snapshot, and one that cannot be read is refused', async () => {
+    const bundle = await bundleOf(annotated('svc/max-cost-per-run: "5.00 EUR"'))
+    expect(agentOf(bundle, 'acme.desk').maxCost).toEqual({ amount: '5.00', currency: 'EUR' })
+    const { findings } = await compileFiles(annotated('svc/max-cost-per-run: "5 euros"'))
+    expect(findings.map(({ rule }) => rule)).toContain('limits/cost-cap')
+  })
+
+  test('fallback models may stand in a file of the bundle, which must be there', async () => {
+    const bundle = await bundleOf(
+      annotated('svc/model-fallback: models.yaml', { 'models.yaml': '- { provider: scripted, name: second }\n' }),
+    )
+    expect(agentOf(bundle, 'acme.desk').fallback).toEqual([{ provider: 'scripted', name: 'second' }])
+    const { findings } = await compileFiles(annotated('svc/model-fallback: missing.yaml'))
+    expect(findings.map(({ rule }) => rule)).toContain('model/fallback')
+  })
+})
+
 describe('svc/max-tool-calls', () => {
   const [path] = Object.entries(DESK).find(([, text]) => text.includes('svc/input-schema'))!
   const bounded = (text: string): Files =>

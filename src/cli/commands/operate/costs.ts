@@ -9,6 +9,7 @@ import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { agentOf } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'
+import { countNoun } from '../../shell/counted.ts'
 import { printTable } from '../../shell/list.ts'
 import { parseMoment } from '../../shell/numbers.ts'
 
@@ -40,7 +41,9 @@ export async function costs(call: CommandContext<AnswerOf<typeof costsAnswer>>):
   if (mode.json) return await out.json(answer)
   printTable(call, answer.items, columns(by.split(',')), 'No completions in this time.')
   const { sum } = answer
-  out.hint(`${sum.completions} completions · ${tokensOf(sum)} tokens · ${describeCost(sum.cost) ?? 'nothing billed'}`)
+  out.hint(
+    `${countNoun(sum.completions, 'completion')} · ${tokensOf(sum)} tokens · ${describeCost(sum.cost) ?? 'nothing billed'}`,
+  )
 }
 
 const tokensOf = ({ inputTokens, outputTokens }: CostSums): number => inputTokens + outputTokens

@@ -1,9 +1,10 @@
 import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../../spec/document.ts'
-import { MODEL_FALLBACK, readModelFallback } from '../../facts/model-fallback.ts'
+import { fallbackOf } from '../../facts/model-fallback.ts'
 import { removalWithParent } from '../../edit/removal.ts'
 import type { Document } from '../../text/document.ts'
 import { pointerTo } from '../../text/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
 
 export const secretUnused: LintRule = {
   name: 'secret/unused',
@@ -12,9 +13,9 @@ export const secretUnused: LintRule = {
   fix: 'Remove the secret.',
   source: 'Authoring format, "Authentication"',
   kinds: ['Agent'],
-  check(document, report) {
+  check(document, report, { workspace }) {
     const used = usedBy(document)
-    const fallback = fallbackSecrets(document)
+    const fallback = fallbackSecrets(document, workspace)
     const declared = document.at('secrets.*').map(({ key }) => key)
     // An undeclared name may be a misspelling of the unused secret, so removing the secret is then not a safe fix.
     const isMissing =
@@ -44,15 +45,10 @@ const namedBy = (agent: Document): readonly string[] =>
   [...agent.texts('spec.model.secret'), ...agent.texts('spec.mcp_servers.*.auth.secret')].map(({ value }) => value)
 
 /** Secrets of the models that `svc/model-fallback` names. */
-const fallbackSecrets = (agent: Document): readonly string[] =>
-  agent
-    .texts('metadata.annotations.*')
-    .filter(({ key }) => key === MODEL_FALLBACK)
-    .flatMap(({ value }) => {
-      const fallback = readModelFallback(value, { provider: '', name: '' })
-      return 'models' in fallback ? fallback.models : []
-    })
-    .flatMap(({ provider, secret }) => (secret === undefined ? [provider, ...providerSpellings(provider)] : [secret]))
+const fallbackSecrets = (agent: Document, workspace: Workspace): readonly string[] =>
+  fallbackOf(agent, workspace, { provider: '', name: '' }).flatMap(({ provider, secret }) =>
+    secret === undefined ? [provider, ...providerSpellings(provider)] : [secret],
+  )
 
 function usedBy(agent: Document): readonly string[] {
   const names = namedBy(agent)
