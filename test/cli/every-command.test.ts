@@ -116,6 +116,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'files get': () => ['files', 'get', ids.file, '-o', 'back.txt'],
   inbox: () => ['inbox'],
   logs: () => ['logs'],
+  costs: () => ['costs', '--by', 'agent,model,day'],
   'secrets check': () => ['secrets', 'check'],
   'secrets set': () => ['secrets', 'set', 'KEY'],
   doctor: () => ['doctor', 'node', 'project'],
