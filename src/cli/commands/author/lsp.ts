@@ -1,3 +1,4 @@
+import { createConnection } from 'vscode-languageserver/node'
 import { lintWorkspace, type LintOptions } from '../../../documents/lint/lint.ts'
 import { loadWorkspace } from '../../../documents/workspace/load.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -7,7 +8,6 @@ import { openProject, projectRoot } from '../../project/project.ts'
 import { createRecordingRegistry, hasRegistry } from '../../project/registry.ts'
 
 export async function lsp(call: CommandContext): Promise<void> {
-  const { createConnection } = await import('vscode-languageserver/node')
   // The protocol owns both streams; the connection ends the process as the protocol defines.
   const connection = createConnection(process.stdin, process.stdout)
   serveLanguage(connection, (directory) => {
