@@ -14,7 +14,18 @@ const RUNS = [
   { runId: '01a1fc20-0000-7000-8000-000000aaaaaa', agent: 'acme.refund-desk', status: 'Completed', parentRunId: null },
   { runId: '01a1fc20-0000-7000-8000-111111aaaaaa', agent: 'acme.refund-desk', status: 'Completed', parentRunId: null },
 ]
-const TASKS = [{ userTaskId: '01a1fc20-0000-7000-8000-0000009c1e77', kind: 'approval', agent: 'acme.refund-desk' }]
+const TASKS = [
+  {
+    userTaskId: '01a1fc20-0000-7000-8000-0000009c1e77',
+    runId: '01a1fc20-0000-7000-8000-0000003f2a91',
+    kind: 'approval',
+    agent: 'acme.refund-desk',
+    why: 'acme.refund-limit',
+    status: 'pending',
+    approvals: { have: 0, need: 1, by: [] },
+    apiCompletable: true,
+  },
+]
 
 /** The operator's routes as far as references ask for them. */
 const operator = createOperator(
@@ -24,7 +35,7 @@ const operator = createOperator(
     const list =
       pathname === '/runs' ? RUNS : pathname === '/tasks' ? TASKS : [{ agentId: 'a', name: 'acme.refund-desk' }]
     const items = list.filter((each) => {
-      const id = 'runId' in each ? each.runId : 'userTaskId' in each ? each.userTaskId : ''
+      const id = 'userTaskId' in each ? each.userTaskId : 'runId' in each ? each.runId : ''
       return (
         (ending === null || id.endsWith(ending)) &&
         (searchParams.get('waiting') === null || ('status' in each && each.status.startsWith('WaitingFor')))
@@ -69,8 +80,18 @@ describe('what names no run, or several', () => {
 })
 
 test('a task is named by an ending or @waiting', async () => {
-  expect(await taskOf('9c1e77', operator)).toEqual(TASKS[0])
-  expect(await taskOf('@waiting', operator)).toEqual(TASKS[0])
+  const task = {
+    title: 'acme.refund-limit',
+    status: 'pending',
+    id: '01a1fc20-0000-7000-8000-0000009c1e77',
+    kind: 'approval',
+    runId: '01a1fc20-0000-7000-8000-0000003f2a91',
+    agent: 'acme.refund-desk',
+    approvalsReceived: 0,
+    apiCompletable: true,
+  }
+  expect(await taskOf('9c1e77', operator)).toEqual(task)
+  expect(await taskOf('@waiting', operator)).toEqual(task)
 })
 
 test('an agent that is not there is told its nearest neighbour', async () => {

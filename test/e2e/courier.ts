@@ -21,7 +21,7 @@ export interface Courier {
   readonly arrivals: readonly Arrival[]
   serve(failpoint?: string): Promise<ServerProcess>
   /** Every operator's task that waits, decided by the book. */
-  review(): Promise<void>
+  readonly review: () => Promise<void>
   close(): Promise<void>
 }
 
