@@ -525,6 +525,8 @@ describe('published members', () => {
     const list = await svc(['versions', 'list', 'acme.refund-desk'])
     expect(list.stdout.split('\n').map((line) => line.split('\t').at(-1))).toEqual([REASON, '', ''])
     expect((await svc(['versions', 'show', VERSION])).stdout).toContain(`yanked\t${REASON}\n`)
+    expect(await json(['versions', 'show', VERSION])).toMatchObject({ yanked: true, yankReason: REASON })
+    expect(await json(['versions', 'show', 'acme.refund-desk@1.0.0'])).not.toHaveProperty('yanked')
 
     // Nobody can be asked, also not with --yes: it does not say that a withdrawn version is meant.
     for (const more of [[], ['--yes']]) {
@@ -560,7 +562,7 @@ describe('published members', () => {
     await json(['deploy', 'acme.refund-desk@1.0.0', '--yes'])
     await json(['deploy', VERSION])
     expect((await svc(['versions', 'yank', VERSION, '--reason', 'x\ny'])).stderr).toContain(
-      'must be one line of plain text',
+      '/reason must be one line of 1 to 300 characters without control characters.',
     )
     await json(['versions', 'yank', VERSION, '--reason', REASON])
     expect((await svc(['versions', 'list', 'acme.refund-desk', '--json', '--jq', '.items[0].yankReason'])).stdout).toBe(

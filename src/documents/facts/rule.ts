@@ -84,12 +84,17 @@ export interface ServerFacts {
   readonly hiddenTimelines: Readonly<Record<string, string>>
 }
 
+export interface YankMark {
+  /** In the words of who yanked the version; absent where nobody gave one. */
+  readonly reason?: string
+}
+
 /** What was published before, as far as references need it. */
 export interface PublishedRegistry {
   /** Versions of a document that may be chosen, in any order; empty when there is none. */
   versions(kind: Exclude<DocumentKind, 'Bundle'>, id: string): readonly string[]
   /** A Tool or Policy as it was published; undefined where it was not, or is not known yet. */
   document?(kind: 'Tool' | 'Policy', id: string, version: string): JsonObject | undefined
-  /** True for a version that is not to be chosen any more. */
-  yanked?(kind: Exclude<DocumentKind, 'Bundle'>, id: string, version: string): boolean
+  /** Defined for a version that is not to be chosen any more. */
+  yanked?(kind: Exclude<DocumentKind, 'Bundle'>, id: string, version: string): YankMark | undefined
 }
