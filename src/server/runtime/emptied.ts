@@ -2,6 +2,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail, isFailure } from '../../base/failure.ts'
+import { runInDataDirectory } from '../../base/file-error.ts'
 import { lockDirectory, type DirectoryLock } from '../../store/sqlite/database/lock.ts'
 import { LOG_DIRECTORY } from '../log/log-file.ts'
 
@@ -22,13 +23,14 @@ export function refuseLostDatabase(directory: string): void {
 /**
  * The same for a process that only reads, which takes the lock only where the database is lost: whoever holds it may be about
  * to create the database.
- * @throws Failure `store_unreadable`
+ * @throws Failure `store_unreadable`, `data_directory_unusable`
  */
 export function refuseLostWhileFree(directory: string): void {
   try {
-    refuseLostDatabase(directory)
+    runInDataDirectory(directory, () => refuseLostDatabase(directory))
   } catch (error) {
-    let lock: DirectoryLock | undefined
+    if (!isFailure(error, 'store_unreadable')) throw error
+    let lock: DirectoryLock
     try {
       lock = lockDirectory(directory)
     } catch (locked) {
