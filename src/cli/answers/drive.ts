@@ -1,11 +1,12 @@
 import type { FileView, OperatorRoutes, RunView } from '../../spec/operator.ts'
-import type { RunOutcome } from '../runs/outcome.ts'
+import type { RunOutcome, RunResultLine } from '../runs/outcome.ts'
 import {
   anyValue,
   integer,
   listAnswer,
   nullable,
   object,
+  oneOf,
   openObject,
   list,
   optional,
@@ -13,8 +14,7 @@ import {
   type AnswerSchema,
 } from './schema.ts'
 
-/** Outcome of a run that was followed. */
-export const runAnswer: AnswerSchema<RunOutcome> = object({
+const outcomeFields = {
   runId: string,
   sessionId: string,
   status: string,
@@ -31,7 +31,13 @@ export const runAnswer: AnswerSchema<RunOutcome> = object({
       expiresAt: nullable(string),
     }),
   ),
-})
+}
+
+/** Outcome of a run that was followed. */
+export const runAnswer: AnswerSchema<RunOutcome> = object(outcomeFields)
+
+/** The last line where every event is printed. */
+export const runResultLine: AnswerSchema<RunResultLine> = object({ type: oneOf('result'), ...outcomeFields })
 
 export const runView: AnswerSchema<RunView> = object({
   runId: string,

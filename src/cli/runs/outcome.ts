@@ -28,7 +28,7 @@ export interface RunOutcome {
 }
 
 /** The last line where events are printed before it. */
-interface RunResultLine extends RunOutcome {
+export interface RunResultLine extends RunOutcome {
   readonly type: 'result'
 }
 

@@ -5,6 +5,7 @@ import {
   downloadedFile,
   filesAnswer,
   runAnswer,
+  runResultLine,
   runsAnswer,
   runView,
   sessionAnswer,
@@ -29,6 +30,12 @@ const runEnds = {
   3: 'the run waits for a person',
   9: '--max-wait elapsed',
 } as const
+
+const followedAnswers = {
+  '': runAnswer,
+  'with --events a line for each event': apiBody('StreamEvent'),
+  'and then the result': runResultLine,
+}
 
 export const driveCommands: readonly CommandSpec[] = [
   {
@@ -55,7 +62,7 @@ export const driveCommands: readonly CommandSpec[] = [
       'svc run acme.refund-desk --input order.json --json',
       'svc run acme.refund-desk order=A-1042 amount:=40 --record refund.ndjson',
     ],
-    ...printsDocument(runAnswer),
+    ...printsCases({ ...followedAnswers, 'with --detach': apiBody('StartRunResponse') }),
     exits: { ...runEnds, 8: 'no server' },
     drains: true,
     load: async () => (await import('../commands/drive/run.ts')).run,
@@ -107,7 +114,7 @@ export const driveCommands: readonly CommandSpec[] = [
     arguments: [{ name: '[run]', say: 'id, unique ending, @last or @waiting; picked from a list on a terminal' }],
     options: followOptions,
     examples: ['svc runs watch @last', 'svc runs watch @waiting --on-task wait'],
-    ...printsDocument(runAnswer),
+    ...printsCases(followedAnswers),
     exits: { ...runEnds, 5: 'no such run' },
     drains: true,
     load: async () => (await import('../commands/drive/runs.ts')).runsWatch,
@@ -183,7 +190,10 @@ export const driveCommands: readonly CommandSpec[] = [
       { flags: '-f, --follow', say: 'follow the run afterwards' },
     ],
     examples: ['svc send @waiting "Yes, the blue one please"', 'svc send @waiting - -f'],
-    ...printsBody('MessageAccepted', 'POST /v1/runs/{runId}/messages'),
+    ...printsCases({
+      'body of POST /v1/runs/{runId}/messages': apiBody('MessageAccepted'),
+      'with --follow': runAnswer,
+    }),
     exits: { 5: 'no such run', 6: 'the run does not wait for a reply' },
     drains: true,
     load: async () => (await import('../commands/drive/send.ts')).send,

@@ -64,7 +64,7 @@ export const shipCommands: readonly CommandSpec[] = [
     summary: 'a published version: what it calls, and under which policies',
     arguments: [{ name: '<version>', say: 'namespace.name@version' }],
     examples: ['svc versions show acme.refund-desk@1.2.0', 'svc versions show acme.refund-desk@1.2.0 --json'],
-    json: 'the snapshot',
+    json: 'the snapshot, with yanked and yankReason? where it was yanked',
     exits: { 5: 'no such version' },
     load: async () => (await import('../commands/ship/versions.ts')).versionsShow,
   },

@@ -119,7 +119,7 @@ const FOLLOW_UPS: Readonly<Partial<Record<RuleName, FollowUp>>> = {
   },
   'policy/condition-field': { samePlace: ['policy/field-not-in-schema'] },
   'policy/field-not-in-schema': { usesRelated: true, sameName: SCHEMA_FAULTS },
-  'policy/type-mismatch': { usesRelated: true },
+  'policy/type-mismatch': { usesRelated: true, samePlace: ['doc/number-range'] },
   'policy/never-true': { usesRelated: true },
   'policy/always-true': { usesRelated: true },
   'policy/optional-field': { usesRelated: true, sameName: SCHEMA_FAULTS },

@@ -55,6 +55,12 @@ const COMMON_MISTAKES: readonly CommonMistake[] = [
     keys: ['max_iterations', 'max_steps', 'max_turns'],
     hint: 'The number of steps is capped by `limits.max_loop_iterations`.',
   },
+  {
+    at: 'spec',
+    keys: ['when', 'condition', 'if'],
+    hint: 'Conditions go under `conditions`: `conditions: {when: args.amount > 100}`.',
+    of: ['policy'],
+  },
   { at: 'spec', keys: ['policies'], hint: 'Policies of a whole agent are listed in `default_policies`.' },
   {
     at: 'spec.model',

@@ -134,11 +134,12 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
     callRows: () => [...new Map([...context.calls, ...changedCalls]).values()],
     recordCallRow: (row) => void changedCalls.set(callKey(row.runId, row.callId), row),
     endHold() {
-      for (const { id, state } of tx.runs()) {
+      for (const { id, state, status } of tx.runs()) {
         if (state.at === 'done') continue
         const run = tx.run(id)
         run.update({})
         setBudgetTimers(run)
+        if (status === 'Running') run.addEvent('run', 'engine.run.resumed', { status, output: null, error: null })
       }
     },
     nextEvent: () => queuedEvents.shift(),

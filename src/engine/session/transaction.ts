@@ -43,7 +43,7 @@ export interface SessionTransaction {
   /** Calls of the session as they were last recorded. */
   callRows(): readonly CallRow[]
   recordCallRow(row: CallRow): void
-  /** Stores how long a restore held each run, and sets the timers of its limits to match. */
+  /** Stores how long a restore held each run, sets the timers of its limits to match, and tells readers that it works on. */
   endHold(): void
   /** Takes the oldest event that `RunHandle.queueEvent` has queued. */
   nextEvent(): { readonly run: RunHandle; readonly event: RunTransitionEvent } | undefined

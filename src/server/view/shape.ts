@@ -2,6 +2,7 @@
 import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
 import { toSessionBody } from '../../engine/session/timeline.ts'
 import type { RunStatusBody, SessionListItem } from '../../spec/api.ts'
+import { restoredHold } from '../../spec/hold.ts'
 import { isTerminal, type Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 
@@ -19,7 +20,7 @@ export const toRunStatus = (run: Run, heldAt: Instant | undefined): RunStatusBod
   totalTokensUsed: run.usage.inputTokens + run.usage.outputTokens,
   startedAt: toIsoText(run.startedAt),
   finishedAt: isoOrNull(run.finishedAt),
-  ...(heldAt !== undefined && !isTerminal(run.status) && { hold: { reason: 'restored', since: toIsoText(heldAt) } }),
+  ...(heldAt !== undefined && !isTerminal(run.status) && restoredHold(heldAt)),
 })
 
 export const toSessionListItem = (session: Session): SessionListItem => ({

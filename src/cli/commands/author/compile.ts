@@ -1,4 +1,5 @@
-import { join, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
 import { makeDirectory } from '../../../base/make-directory.ts'
 import { ancestorsOf } from '../../../compile/view/ancestors.ts'
@@ -93,7 +94,10 @@ async function compileHere(call: CommandContext, project: Project, path: string,
   return await withOperator(project, call, (operator) => buildBundle({ ...options, operator }))
 }
 
+/** Creates the directory, but none above it: a path with a mistake in it is told, as by every command that writes a file. */
 async function writeSnapshots(directory: string, bundle: CompiledBundle): Promise<void> {
+  const above = dirname(directory)
+  if (!existsSync(above)) throw fail('file_missing', { path: above, doing: 'written to' })
   makeDirectory(directory)
   for (const agent of bundle.agents)
     await writeUserFile(join(directory, `${agent.id}.json`), `${JSON.stringify(agent, null, 2)}\n`)

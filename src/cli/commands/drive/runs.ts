@@ -111,8 +111,9 @@ export async function runsWatch(call: CommandContext<FollowAnswer>): Promise<num
   const following = readFollowOptions(call)
   return await withTarget(call, async (target) => {
     const runId = await runToWatch(call, target)
-    const { status } = await target.client.getRun(runId, { signal: call.signal })
-    call.out.hint(`attached to ${shortId(runId)} (${status})${isWaiting(status) ? '; it waits for somebody' : ''}`)
+    const { status, hold } = await target.client.getRun(runId, { signal: call.signal })
+    const why = isWaiting(status) ? '; it waits for somebody' : hold ? `; held: ${describeHold(hold)}` : ''
+    call.out.hint(`attached to ${shortId(runId)} (${status})${why}`)
     const desk = {
       call,
       client: target.client,
