@@ -69,7 +69,11 @@ export function createRehearsals(directory: string, redactor: Redactor): Rehears
       const read = readOptions(rehearsal)
       const { record } = rehearsal
       // A recording holds one run: exchanges left in the file by an earlier run would be replayed first.
-      if (record !== undefined) useTape(record, 'written', () => writeFileSync(record, '', { mode: 0o600 }))
+      if (record !== undefined) {
+        // Only a recording is replaced, never another file whose path was given by mistake.
+        if (existsSync(record)) useTape(record, 'read', () => readExchanges(readBoundedText(record)))
+        useTape(record, 'written', () => writeFileSync(record, '', { mode: 0o600 }))
+      }
       makeDirectory(directory, 0o700)
       writeFileSync(fileOf(sessionId), JSON.stringify(rehearsal), { mode: 0o600 })
       opened.set(sessionId, read)
