@@ -236,27 +236,20 @@ test('what no key can be is not looked up', async () => {
   expect(lookups).toBe(1)
 })
 
-test('an address that tries too many keys is refused before the store is asked; good keys go on', async () => {
+test('an address that tries too many keys is refused for a while; good keys go on, also one not seen before', async () => {
   const own = openHouse()
   await own.deploy('acme.desk')
   const { secret } = await own.keyFor('acme.desk')
-  const { store } = own.services
-  const keyByHash = store.keyByHash.bind(store)
-  let asked = 0
-  store.keyByHash = (hash) => (asked++, keyByHash(hash))
   const codeOf = async (key: string) => {
     const response = await own.api(`/v1/runs/${UNKNOWN}`, { key })
     return [response.status, ((await response.json()) as { code: string }).code]
   }
-  await codeOf(secret)
   for (let n = 0; n < 1000; n++) expect(await codeOf(createApiKeySecret())).toEqual([401, 'invalid_api_key'])
-  expect(asked).toBe(1001)
   const refused = await own.api(`/v1/runs/${UNKNOWN}`, { key: createApiKeySecret() })
   expect([
     refused.status,
     ...['retry-after', 'ratelimit', 'ratelimit-policy'].map((name) => refused.headers.get(name)),
   ]).toEqual([429, '1', '"attempts";r=0;t=1', '"attempts";q=1000;w=100'])
-  expect(asked).toBe(1001)
   expect(await codeOf(secret)).toEqual([404, 'not_found'])
   expect(await codeOf('svc_nonsense')).toEqual([401, 'invalid_api_key'])
   own.clock.wind(100)

@@ -1,9 +1,11 @@
 import type { SessionList } from '../../spec/api.ts'
-import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
+import type { Session } from '../../spec/session.ts'
+import { withCaller, type ApiPrincipal, type IdentifyCaller } from '../auth/auth.ts'
 import { okReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
 import { agentInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import { withoutContent } from '../view/redact.ts'
 import { toSessionListItem } from '../view/shape.ts'
 import { parsePage } from '../http/validate.ts'
 
@@ -23,6 +25,28 @@ export const listSessions = (services: ServerServices, identify: IdentifyCaller)
       },
       page,
     )
-    const list: SessionList = { items: items.map(toSessionListItem), total }
+    const isHidden = await hiddenSessions(services, principal)
+    const list: SessionList = {
+      items: items.map((session) => {
+        const item = toSessionListItem(session)
+        return isHidden(session) ? withoutContent(item) : item
+      }),
+      total,
+    }
     return okReply(list)
   })
+
+/**
+ * Which sessions a caller lists without content: those of another trigger than the key's, where either hides its timeline. A
+ * trigger that is gone hides it, since nothing says any more that it did not. Source: decisions, section 2.
+ */
+async function hiddenSessions(
+  { store }: ServerServices,
+  principal: ApiPrincipal,
+): Promise<(session: Pick<Session, 'triggerId'>) => boolean> {
+  if (principal.type === 'operator') return () => false
+  const { triggerId: own, exposeTimeline, workspaceId, agentId } = principal
+  const triggers = await store.triggers(workspaceId, agentId)
+  const exposing = new Set<string>(triggers.filter((each) => each.exposeTimeline).map(({ id }) => id))
+  return ({ triggerId }) => triggerId !== own && !(exposeTimeline && (triggerId === null || exposing.has(triggerId)))
+}

@@ -4,7 +4,7 @@
  * Source: HTTP API, "Authentication", 7; decisions, section 7.
  */
 import type { JsonObject } from '../../base/json.ts'
-import type { Conversation } from '../../spec/api.ts'
+import type { Conversation, SessionListItem } from '../../spec/api.ts'
 import type { TextDelta, StoredEvent } from '../../spec/event.ts'
 
 export function redactConversation(conversation: Conversation): Conversation {
@@ -17,6 +17,15 @@ export function redactConversation(conversation: Conversation): Conversation {
     ),
   }
 }
+
+/** A session of a trigger whose content the caller may not see: that it ran, and how it ended. Source: decisions, section 2. */
+export const withoutContent = (item: SessionListItem): SessionListItem => ({
+  ...item,
+  input: null,
+  output: null,
+  error: null,
+  startContext: null,
+})
 
 const HIDDEN_KINDS: readonly string[] = ['step', 'user_task', 'aitl']
 const HIDDEN_SUBJECTS: readonly string[] = ['engine.subagent.spawned', 'engine.subagent.completed']
