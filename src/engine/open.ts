@@ -54,7 +54,7 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
       return { runId, status }
     },
     follow: (runId, after, signal) => followRunEvents(store, notifier, runId, after, signal),
-    conversation: (sessionId) => conversationOf(store, sessionId),
+    conversation: (sessionId, part) => conversationOf(store, sessionId, part),
     async recover() {
       // Loading a session recovers the calls that an earlier process sent.
       const busy = await store.busySessions()

@@ -8,6 +8,7 @@ import { cancelRun, getConversation, getRun } from './routes/runs.ts'
 import { finalizeFile, presignFile } from './routes/files.ts'
 import { getHealth, getOpenApi } from './routes/meta.ts'
 import { listSessions } from './routes/list-sessions.ts'
+import { readValue } from './routes/read-value.ts'
 import { sendMessage } from './routes/messages.ts'
 import { startRun } from './routes/start-run.ts'
 import { streamRun } from './routes/stream.ts'
@@ -39,6 +40,7 @@ export function listApiRoutes(services: ServerServices, identify: IdentifyCaller
     { method: 'POST', path: '/v1/file-library/presign', handle: presignFile(services, identify) },
     { method: 'POST', path: '/v1/file-library/finalize', handle: finalizeFile(services, identify) },
     { method: 'POST', path: '/v1/runs/:runId/cancel', handle: cancelRun(services, identify) },
+    { method: 'GET', path: '/v1/runs/:runId/values/:digest', handle: readValue(services, identify) },
     { method: 'GET', path: '/v1/openapi.json', handle: getOpenApi() },
     { method: 'GET', path: '/v1/healthz', handle: getHealth(services) },
   ]

@@ -25,6 +25,7 @@ export type {
   StartRunResponse,
   StreamEvent,
   TimelineItem,
+  ValueReference,
 } from './generated/api.ts'
 
 /** Body of `UserTaskReq.content` and of `task` in user_task events. Source: decisions, section 8. */

@@ -26,7 +26,7 @@ import type { ApiKey, OperatorKey, Trigger } from '../spec/key.ts'
 import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { PublishedDocument, AgentSnapshot } from '../spec/snapshot.ts'
-import type { RunStep } from '../spec/step.ts'
+import type { RunStep, StepType } from '../spec/step.ts'
 import type { TaskKind, TaskRecord } from '../spec/task.ts'
 
 /** A session with everything needed to advance it: its runs and its pending tasks. */
@@ -172,6 +172,14 @@ export interface StoredMember {
   readonly already: boolean
 }
 
+/** What is known of a step without reading it. */
+export interface StepSize {
+  readonly ordinal: number
+  readonly type: StepType
+  /** Of its content, as JSON. */
+  readonly bytes: number
+}
+
 export interface PageRange {
   readonly skip: number
   readonly take: number
@@ -182,6 +190,37 @@ export interface SessionFilter {
   readonly agentId?: AgentId
   readonly versionId?: string
   readonly status?: readonly string[]
+  /** Needs `agentId`. */
+  readonly tag?: string
+  /** Earliest start. */
+  readonly from?: Instant
+  /** Sessions that started before it. */
+  readonly to?: Instant
+}
+
+/** Place of a session in the list: pages that begin after it neither repeat nor skip a session when others are added. */
+export interface SessionPosition {
+  readonly startedAt: Instant
+  /** Row number, which orders sessions of one instant. */
+  readonly n: number
+}
+
+export interface SessionPage extends PageRange {
+  readonly after?: SessionPosition
+  /** Larger inputs and outputs, in bytes of JSON, come by size alone; absent = all come whole. */
+  readonly wholeBytes?: number
+}
+
+/** A value that a list left out. */
+export interface LeftOutValue {
+  readonly bytes: number
+  /** Digest of its JSON text; null where it was stored before digests were. */
+  readonly digest: Digest | null
+}
+
+/** A session of a list. What was left out is null in it, also in `startContext.userInput`, which repeats the input. */
+export interface ListedSession extends Session {
+  readonly leftOut?: { readonly input?: LeftOutValue; readonly output?: LeftOutValue }
 }
 
 export interface RunFilter {
@@ -224,10 +263,17 @@ export interface Store {
   busySessions(): Promise<readonly SessionId[]>
 
   session(id: SessionId): Promise<Session | undefined>
+  /** Newest start first. `next` is where the next page begins; null at the end. */
   sessions(
     filter: SessionFilter,
-    page: PageRange,
-  ): Promise<{ readonly items: readonly Session[]; readonly total: number }>
+    page: SessionPage,
+  ): Promise<{
+    readonly items: readonly ListedSession[]
+    readonly total: number
+    readonly next: SessionPosition | null
+  }>
+  /** JSON text of a session's input or output; undefined where there is none. */
+  sessionValue(id: SessionId, name: 'input' | 'output'): Promise<string | undefined>
   /** Sessions whose id, without dashes, ends with these hexadecimal digits; at most `limit`. */
   sessionsEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly Session[]>
   run(id: RunId): Promise<Run | undefined>
@@ -241,6 +287,8 @@ export interface Store {
   stepsOfSession(sessionId: SessionId): Promise<readonly RunStep[]>
   /** Steps of a session after the ordinal `after`, in order, at most `limit`. */
   stepsAfter(sessionId: SessionId, after: number, limit: number): Promise<readonly RunStep[]>
+  /** Sizes of the steps after the ordinal `after`, in order, at most `limit`; reads none of their content. */
+  stepSizes(sessionId: SessionId, after: number, limit: number): Promise<readonly StepSize[]>
   /** Calls for history conditions and backtests, filtered by session, agent and earliest instant. */
   calls(filter: {
     readonly sessionId?: SessionId

@@ -4,6 +4,7 @@
  */
 import { beforeAll, expect, test } from 'vitest'
 import { createApiKeySecret, isWellFormedKey } from '../../src/base/api-key.ts'
+import { digestOfJson } from '../../src/base/digest.ts'
 import type { Blobs } from '../../src/blobs/blobs.ts'
 import { listApiRoutes } from '../../src/server/app.ts'
 import { identifyByKey } from '../../src/server/auth/auth.ts'
@@ -61,7 +62,8 @@ beforeAll(async () => {
     output: null,
     agentId: request.agentId,
   })
-  house.doors.conversation = async () => ({ session: {}, runs: [], items: [] }) as never
+  house.doors.conversation = async () =>
+    ({ session: { input: null, output: null, startContext: null }, runs: [], items: [] }) as never
   house.doors.follow = async function* () {}
   for (const workspace of WORKSPACES) {
     const each = workspace === 'acme' ? house : openHouse({ workspace, store: house.services.store })
@@ -166,7 +168,7 @@ function expected(key: Key, kind: 'agent' | 'run' | 'presign' | 'object', place:
   if (kind === 'presign') return status
   if (place.workspace !== key.workspace) return 'not_found'
   if (kind === 'object') return 'not_uploaded'
-  if (place.agent !== key.agent) return kind === 'agent' ? 'agent_out_of_scope' : 'run_out_of_scope'
+  if (place.agent !== key.agent) return agents.includes(place) ? 'agent_out_of_scope' : 'run_out_of_scope'
   return kind === 'run' && place.trigger !== null && place.trigger !== key.trigger ? 'run_out_of_scope' : status
 }
 
@@ -179,9 +181,17 @@ const STATUS: Readonly<Record<string, number>> = {
   'POST /v1/runs/:runId/input': 202,
   'POST /v1/runs/:runId/messages': 202,
   'POST /v1/runs/:runId/cancel': 202,
+  'GET /v1/runs/:runId/values/:digest': 200,
   'POST /v1/file-library/presign': 200,
   'POST /v1/file-library/finalize': 409,
 }
+/** The input of every stored run. */
+const INPUT = digestOfJson({ order: 'A-1042' })
+
+/** Both triggers show their timeline, so a session's own values are listed for both. */
+const isListed = (line: string, place: Place): boolean =>
+  line.endsWith('/:digest') && !place.name.endsWith('a sub-agent')
+
 const OPEN = ['GET /v1/openapi.json', 'GET /v1/healthz']
 
 test('every route is in the matrix', () => {
@@ -205,7 +215,7 @@ test.each(Object.keys(STATUS))('%s', async (line) => {
   for (const key of keys)
     for (const place of places) {
       house.clock.wind(100)
-      const response = await house.api(path.replace(/:\w+/, place.id), {
+      const response = await house.api(path.replace(':digest', INPUT).replace(/:\w+/, place.id), {
         method,
         ...(key.secret !== undefined && { key: key.secret }),
         ...(method === 'POST' && { json: bodyOf(path, place) }),
@@ -213,7 +223,7 @@ test.each(Object.keys(STATUS))('%s', async (line) => {
       const text = await response.text()
       const refusal = response.ok ? undefined : (JSON.parse(text) as { code: string; requestId: string })
       seen.push([key.name, place.name, refusal?.code ?? response.status])
-      should.push([key.name, place.name, expected(key, kind, place, STATUS[line]!)])
+      should.push([key.name, place.name, expected(key, isListed(line, place) ? 'agent' : kind, place, STATUS[line]!)])
       if (refusal) {
         const { requestId: _requestId, ...body } = refusal
         const told = JSON.stringify([response.status, body])

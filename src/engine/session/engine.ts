@@ -16,7 +16,7 @@ import type { StartLimits, Store } from '../../store/store.ts'
 import type { Toolbox } from '../../tools/tool.ts'
 import type { ProbeResult } from './probe.ts'
 import type { ConcurrencyBounds } from './slots.ts'
-import type { PagedConversation } from './timeline.ts'
+import type { ConversationPart, PagedConversation } from './timeline.ts'
 
 export interface StartRequest {
   readonly workspaceId: WorkspaceId
@@ -92,7 +92,7 @@ export interface Engine {
    */
   follow(runId: RunId, after: number, signal: AbortSignal): AsyncIterable<readonly FollowedEvent[]>
   /** The conversation as it is now, unredacted: the caller redacts what it sends. */
-  conversation(sessionId: SessionId): Promise<PagedConversation>
+  conversation(sessionId: SessionId, part?: ConversationPart): Promise<PagedConversation>
   /** Continues work that was in flight when the last process ended; resolves with the number of sessions. */
   recover(): Promise<number>
   /**

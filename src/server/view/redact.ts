@@ -7,6 +7,9 @@ import type { JsonObject } from '../../base/json.ts'
 import type { Conversation, SessionListItem } from '../../spec/api.ts'
 import type { TextDelta, StoredEvent } from '../../spec/event.ts'
 
+/** The items that stay; of `RunCompleted` only the root's. */
+export const COMPLETION_ROWS = ['RunCompleted', 'SessionCompleted'] as const
+
 export function redactConversation(conversation: Conversation): Conversation {
   const root = conversation.runs.find((run) => run.parentRunId === null)?.id
   return {
@@ -19,13 +22,10 @@ export function redactConversation(conversation: Conversation): Conversation {
 }
 
 /** A session of a trigger whose content the caller may not see: that it ran, and how it ended. Source: decisions, section 2. */
-export const withoutContent = (item: SessionListItem): SessionListItem => ({
-  ...item,
-  input: null,
-  output: null,
-  error: null,
-  startContext: null,
-})
+export function withoutContent(item: SessionListItem): SessionListItem {
+  const { title: _title, metadata: _metadata, tags: _tags, ...shown } = item
+  return { ...shown, input: null, output: null, error: null, startContext: null }
+}
 
 const HIDDEN_KINDS: readonly string[] = ['step', 'user_task', 'aitl']
 const HIDDEN_SUBJECTS: readonly string[] = ['engine.subagent.spawned', 'engine.subagent.completed']

@@ -90,6 +90,21 @@ export interface Hold {
   readonly since: Timestamp
 }
 
+/** Stands for a value that would make its answer larger than 8 MiB, wherever a value of any shape is allowed; the largest values give way first. GET the url for the value. */
+export interface ValueReference {
+  /** sha256: and the digest of the body that url answers. */
+  readonly svcValue: string
+  readonly bytes: number
+  /** Path on this server; needs the same key. */
+  readonly url: string
+}
+
+/** Texts of the caller's own, never shown to the model: at most 16, names of at most 64 bytes, values of at most 512, 10 KiB in all. */
+export type Metadata = Readonly<Record<string, string>>
+
+/** At most 10 different texts of at most 64 bytes, by which sessions are listed. */
+export type Tags = readonly string[]
+
 export interface Session {
   readonly id: string
   /** Workspace. */
@@ -109,6 +124,10 @@ export interface Session {
   readonly finishedAt: NullableTimestamp
   readonly input: JsonValue
   readonly startContext: JsonObject | null
+  readonly title?: string
+  readonly metadata?: Metadata
+  readonly tags?: Tags
+  readonly erasedAt?: Timestamp
 }
 
 export interface SessionListItem extends Session {
@@ -120,6 +139,8 @@ export interface SessionListItem extends Session {
 export interface SessionList {
   readonly items: readonly SessionListItem[]
   readonly total: number
+  /** Where the next page begins; null at the end. */
+  readonly nextCursor?: string | null
 }
 
 export interface RunSummary {
@@ -182,6 +203,8 @@ export interface Conversation {
   readonly session: Session
   readonly runs: readonly RunSummary[]
   readonly items: readonly TimelineItem[]
+  /** Where the next page begins; null at the end. */
+  readonly nextCursor?: string | null
 }
 
 export interface StreamEvent {

@@ -22,8 +22,12 @@ export function openTasks(db: Database, agents: AgentTable): TaskTable {
      returning n`,
   )
   const insert = db.prepare<Record<string, unknown>, { n: number }>(
-    `insert into user_task (id, tail, session_n, run_n, kind, status, call_id, expires_at, created_at, body)
-     values (:id, :tail, :sessionN, :runN, :kind, :status, :callId, :expiresAt, :createdAt, :body)
+    `insert into user_task (
+       id, tail, session_n, scope_agent_n, scope_trigger_id, run_n, kind, status, call_id, expires_at, created_at, body
+     )
+     select :id, :tail, n, agent_n, trigger_id, :runN, :kind, :status, :callId, :expiresAt, :createdAt, :body
+     from session
+     where n = :sessionN
      returning n`,
   )
   const one = db.prepare<[string], TaskRow>('select n, body from user_task where id = ?')
