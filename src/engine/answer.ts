@@ -3,6 +3,7 @@ import { fail, type Failure } from '../base/failure.ts'
 import type { RunId, WorkspaceId } from '../base/ids.ts'
 import { canonicalJson } from '../base/json.ts'
 import type { MessageAccepted } from '../spec/api.ts'
+import { answerableWhileHidden, pendingOf } from '../spec/pending.ts'
 import type { GivenAnswer } from '../spec/task.ts'
 import type { Store } from '../store/store.ts'
 import { advanceRun } from './machine/advance.ts'
@@ -31,7 +32,10 @@ export async function answerRun(
       const stored = await store.task(taskId)
       const known = stored?.sessionId === run.sessionId ? stored : undefined
       if (!known) return refuse(run.status, fail('task_not_found'))
-      const accepted = await driver.post(run.sessionId, (tx) => answerTask(tx, runId, taskId, cleaned, known))
+      const accepted = await driver.post(run.sessionId, (tx) => {
+        const answered = answerTask(tx, runId, taskId, cleaned, known)
+        return answered && withPending(tx.run(runId), answered, hidden)
+      })
       // The task was decided after it was read: read it again.
       if (accepted) return accepted
     }
@@ -43,9 +47,18 @@ export async function answerRun(
       fail('invalid_value', { what: 'A file of the reply is not a finalized file of the workspace.' }),
     )
   const text = cleaned.text ?? ''
-  const accepted = await driver.post(run.sessionId, (tx) => applyReplyTo(tx.run(run.id), text, files))
+  const accepted = await driver.post(run.sessionId, (tx) =>
+    withPending(tx.run(run.id), applyReplyTo(tx.run(run.id), text, files), hidden),
+  )
   if (accepted.code !== 'run_not_waiting' || !(await isRepeatedReply(parts, run.id, text, files))) return accepted
-  return { status: accepted.status, duplicate: true }
+  const { status, pending } = accepted
+  return { status, duplicate: true, ...(pending && { pending }) }
+}
+
+/** What the run waits for after the answer. */
+function withPending({ record, tx }: RunHandle, accepted: MessageAccepted, hidden: boolean): MessageAccepted {
+  const pending = pendingOf(record, { runs: tx.runs(), tasks: tx.pendingTasks() })
+  return { ...accepted, pending: hidden ? answerableWhileHidden(pending) : pending }
 }
 
 /** After this time the same text counts as another reply. Source: decisions, section 17. */

@@ -52,13 +52,14 @@ export async function startSession(
     output: null,
     agentId: request.agentId,
     triggerId: request.triggerId,
+    pending: [],
   }
   const claim: IdempotencyClaim | undefined = idempotency && {
     principal,
     route,
     key: idempotency.key,
     bodyDigest: idempotency.bodyDigest as Digest,
-    response: { ...response } as JsonObject,
+    response: { ...response } as unknown as JsonObject,
     expiresAt: clock.now() + IDEMPOTENCY_MS,
   }
   const started = await store.start(update, request.limits, claim)

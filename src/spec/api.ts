@@ -14,6 +14,7 @@ export type {
   FinalizeBody,
   MessageAccepted,
   MessageBody,
+  PendingAnswer,
   PresignBody,
   Presigned,
   RunStatus as RunStatusBody,
@@ -24,6 +25,8 @@ export type {
   StartRunBody,
   StartRunResponse,
   StreamEvent,
+  TaskItem,
+  TaskList,
   TimelineItem,
   ValueReference,
 } from './generated/api.ts'

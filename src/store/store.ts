@@ -27,7 +27,7 @@ import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { PublishedDocument, AgentSnapshot } from '../spec/snapshot.ts'
 import type { RunStep, StepType } from '../spec/step.ts'
-import type { TaskKind, TaskRecord } from '../spec/task.ts'
+import type { TaskKind, TaskRecord, TaskStatus } from '../spec/task.ts'
 
 /** A session with everything needed to advance it: its runs and its pending tasks. */
 export interface SessionTree {
@@ -240,6 +240,25 @@ export interface TaskFilter {
   readonly all?: boolean
 }
 
+/** Whose tasks: of all sessions of a workspace, or of those of one agent that a trigger or nobody's key started. */
+export interface TaskScope {
+  readonly workspaceId: WorkspaceId
+  readonly own?: { readonly agentId: AgentId; readonly triggerId: TriggerId }
+}
+
+export interface TaskPage {
+  readonly take: number
+  /** All when absent. */
+  readonly status?: readonly TaskStatus[]
+  /** Row number of the last task of the page before. */
+  readonly before?: number
+}
+
+export interface TaskInSession {
+  readonly task: TaskRecord
+  readonly rootRunId: RunId
+}
+
 export interface Store {
   // Sessions
   /** T1: counts the limits, claims the idempotency key, writes session, run and first events. Writes nothing when refused. */
@@ -298,6 +317,16 @@ export interface Store {
 
   task(id: TaskId): Promise<TaskRecord | undefined>
   tasks(filter: TaskFilter, page: PageRange): Promise<{ readonly items: readonly TaskRecord[]; readonly total: number }>
+  /**
+   * Newest first. A page ends early, but not before its first task, where the next would make it larger than `maxBytes`.
+   * `next` is the `before` of the next page; null at the end.
+   */
+  tasksInScope(
+    scope: TaskScope,
+    page: TaskPage,
+    maxBytes: number,
+  ): Promise<{ readonly items: readonly TaskInSession[]; readonly next: number | null }>
+  pendingTasks(sessionId: SessionId): Promise<readonly TaskRecord[]>
   tasksOfSession(sessionId: SessionId): Promise<readonly TaskRecord[]>
   tasksEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly TaskRecord[]>
 

@@ -263,7 +263,7 @@ test('svc.ask_user waits for a message, and its text is the result', async () =>
   const run = await bench.start('root')
   await bench.waitForEvent(run, (event) => event.subject === 'engine.session.paused')
   expect((await bench.store.run(run))!.status).toBe('WaitingForResponse')
-  expect(await bench.engine.answer(run, { text: 'Order 7', by: key() })).toEqual({ status: 'Running' })
+  expect(await bench.engine.answer(run, { text: 'Order 7', by: key() })).toEqual({ status: 'Running', pending: [] })
   await bench.waitForEnd(run)
   expect((await bench.store.run(run))!.output).toBe('Order 7')
   expect(await bench.engine.answer(run, { text: 'Hello?', by: key() })).toMatchObject({
@@ -295,7 +295,7 @@ test('counts a reply that is sent twice once, and reports the other as a duplica
     [undefined, undefined, true],
   ])
   await bench.waitForEnd(run)
-  expect(await send()).toEqual({ status: 'Completed', duplicate: true })
+  expect(await send()).toEqual({ status: 'Completed', duplicate: true, pending: [] })
   const steps = await bench.store.stepsOfRun(run)
   expect(steps.flatMap(({ content }) => (content['reply_to'] === undefined ? [] : [content['text']]))).toEqual([
     'Order 7',

@@ -332,6 +332,7 @@ verifies('runs.get', async () => {
     totalTokensUsed: 42,
     startedAt: '2026-11-20T10:00:00.000Z',
     finishedAt: null,
+    pending: [],
   })
 })
 
@@ -499,6 +500,8 @@ test('health and the OpenAPI document need no key', async () => {
     '/v1/file-library/finalize',
     '/v1/runs/{runId}/cancel',
     '/v1/runs/{runId}/values/{digest}',
+    '/v1/tasks',
+    '/v1/tasks/{taskId}',
     '/v1/openapi.json',
     '/v1/healthz',
   ])

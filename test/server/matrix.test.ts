@@ -162,8 +162,9 @@ const malformed = (good: string): string[] => [
 ]
 
 /** What the document says: a status for who may, a code for who may not. */
-function expected(key: Key, kind: 'agent' | 'run' | 'presign' | 'object', place: Place, status: number) {
+function expected(key: Key, kind: 'agent' | 'run' | 'presign' | 'object' | 'task', place: Place, status: number) {
   if (key.refused !== undefined) return key.refused
+  if (kind === 'task') return status === 404 ? 'not_found' : status
   if ((kind === 'presign' || kind === 'object') && !key.uploads) return 'uploads_not_allowed'
   if (kind === 'presign') return status
   if (place.workspace !== key.workspace) return 'not_found'
@@ -182,9 +183,14 @@ const STATUS: Readonly<Record<string, number>> = {
   'POST /v1/runs/:runId/messages': 202,
   'POST /v1/runs/:runId/cancel': 202,
   'GET /v1/runs/:runId/values/:digest': 200,
+  'GET /v1/tasks': 200,
+  'GET /v1/tasks/:taskId': 404,
   'POST /v1/file-library/presign': 200,
   'POST /v1/file-library/finalize': 409,
 }
+/** Who may reach which task: `tasks.test.ts`. */
+const NO_TASK: Place = { name: 'an unknown task', id: UNKNOWN }
+
 /** The input of every stored run. */
 const INPUT = digestOfJson({ order: 'A-1042' })
 
@@ -205,10 +211,12 @@ test.each(Object.keys(STATUS))('%s', async (line) => {
     ? 'agent'
     : path.includes(':runId')
       ? 'run'
-      : path.endsWith('presign')
-        ? 'presign'
-        : 'object'
-  const places = { agent: agents, run: runs, object: objects, presign: objects.slice(0, 1) }[kind]
+      : path.includes('/tasks')
+        ? 'task'
+        : path.endsWith('presign')
+          ? 'presign'
+          : 'object'
+  const places = { agent: agents, run: runs, object: objects, presign: objects.slice(0, 1), task: [NO_TASK] }[kind]
   const seen: unknown[] = []
   const should: unknown[] = []
   const bodies = new Map<string, Set<string>>()

@@ -1,4 +1,6 @@
 /** Derives what follows from the states of the runs when a transaction is saved: their statuses and their waits. */
+import type { JsonValue } from '../../base/json.ts'
+import { pendingOf } from '../../spec/pending.ts'
 import { isTerminal } from '../../spec/run.ts'
 import { statusesOf } from './status.ts'
 import type { RunHandle, SessionTransaction } from './transaction.ts'
@@ -15,11 +17,16 @@ export function deriveStatuses(tx: SessionTransaction): void {
     if (isTerminal(status)) continue
     const subject =
       status === 'Running' || (status === 'WaitingForAITL' && before === 'WaitingForHITL') ? 'resumed' : 'paused'
-    run.addEvent('run', `engine.run.${subject}`, { status, output: null, error: null })
+    const pending = subject === 'paused' ? { pending: pendingNow(run) } : {}
+    run.addEvent('run', `engine.run.${subject}`, { status, output: null, error: null, ...pending })
     if (id === tx.session.rootRunId)
       run.addEvent('session', `engine.session.${subject}`, { status, output: null, error: null })
   }
 }
+
+/** In an event large arguments are references, so that the log does not keep them again. */
+const pendingNow = ({ tx, record }: RunHandle): JsonValue =>
+  pendingOf(record, { runs: tx.runs(), tasks: tx.pendingTasks() }, true) as unknown as JsonValue
 
 /** Starts, ends and reclassifies waits: time spent waiting is not wall clock time, and may have a budget of its own. */
 export function deriveWaits(tx: SessionTransaction): void {

@@ -12,6 +12,7 @@ export declare const checks: Readonly<
     | 'cancelBody'
     | 'sessionsQuery'
     | 'conversationQuery'
+    | 'tasksQuery'
     | 'valueQuery'
     | 'idempotencyKey'
     | 'POST /publish body'

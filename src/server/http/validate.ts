@@ -6,7 +6,8 @@
 import type { Instant } from '../../base/clock.ts'
 import { fail, type InvalidPlace } from '../../base/failure.ts'
 import type { CancelBody, FinalizeBody, MessageBody, PresignBody, StartRunBody } from '../../spec/api.ts'
-import type { PageRange, SessionFilter, SessionPage } from '../../store/store.ts'
+import type { TaskStatus } from '../../spec/task.ts'
+import type { PageRange, SessionFilter, SessionPage, TaskPage } from '../../store/store.ts'
 import { firstPerPlace } from './findings.ts'
 import { readListCursor } from './list-cursor.ts'
 import { queryFailure, throwFindings } from './refuse.ts'
@@ -94,6 +95,20 @@ interface ConversationRequest {
   readonly take?: number
 }
 
+/** @param list as its cursors name it */
+export function parseTasksQuery(query: URLSearchParams, list: string): TaskPage {
+  const { status, cursor, take } = parseQuery('tasksQuery', {
+    ...textsOf(query, ['status', 'cursor']),
+    ...wholeNumber(query, 'take'),
+  })
+  const before = cursor === undefined ? undefined : readListCursor(list, cursor)[0]
+  return {
+    take: take ?? 50,
+    ...(status !== undefined && { status: status.split(',') as TaskStatus[] }),
+    ...(before !== undefined && { before }),
+  }
+}
+
 /** `?ordinal=` of a value. */
 export const parseOrdinal = (query: URLSearchParams): number | undefined =>
   parseQuery('valueQuery', wholeNumber(query, 'ordinal')).ordinal
@@ -170,6 +185,7 @@ interface CheckedBodies {
   readonly sessionsQuery: Partial<PageRange> &
     QueryTexts<'versionId' | 'status' | 'tag' | 'from' | 'to' | 'cursor' | 'values'>
   readonly conversationQuery: { readonly take?: number } & QueryTexts<'stepContent' | 'cursor' | 'values'>
+  readonly tasksQuery: { readonly take?: number } & QueryTexts<'status' | 'cursor'>
   readonly valueQuery: { readonly ordinal?: number }
 }
 type QueryTexts<Name extends string> = { readonly [N in Name]?: string }

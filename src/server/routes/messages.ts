@@ -9,6 +9,7 @@ import { acceptedReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
 import { runInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import { readPending } from '../view/pending.ts'
 import { parseMessage } from '../http/validate.ts'
 
 /** POST /v1/runs/{runId}/input and /messages: one behaviour on two paths. A refused message is answered 202 with `error` and changes nothing. */
@@ -17,7 +18,11 @@ export const sendMessage = (services: ServerServices, identify: IdentifyCaller):
     const run = await runInScope(services, principal, call.params['runId']!)
     const body = parseMessage(await readJson(call, apiBody(services.config)), run.id)
     await checkFiles(services, principal.workspaceId, body.files ?? [])
-    return acceptedReply(await services.engine.answer(run.id, toAnswer(body, principal), !seesTimeline(principal)))
+    const isHidden = !seesTimeline(principal)
+    const accepted = await services.engine.answer(run.id, toAnswer(body, principal), isHidden)
+    // What was refused before it reached the run has changed nothing.
+    const pending = accepted.pending ?? (await readPending(services.store, run, isHidden))
+    return acceptedReply({ ...accepted, pending })
   })
 
 /** The body as the engine takes it: `text` wins over `message`. */

@@ -1,9 +1,10 @@
 import { digestOf } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { canonicalJson, isJsonObject, type JsonValue } from '../../base/json.ts'
 import { timelineItemOf } from '../../engine/session/timeline.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
+import type { Store } from '../../store/store.ts'
 import { seesTimeline, withCaller, type ApiPrincipal, type IdentifyCaller } from '../auth/auth.ts'
 import { listedInScope, runInScope } from '../auth/scope.ts'
 import type { HttpReply } from '../http/reply.ts'
@@ -35,8 +36,17 @@ export const readValue = (services: ServerServices, identify: IdentifyCaller): R
       const text = JSON.stringify(value)
       if (digestOf(text) === digest) return valueReply(text)
     }
+    const given = !listed && seesTimeline(principal) ? await argumentsOf(store, session, digest) : undefined
+    if (given !== undefined) return valueReply(given)
     throw fail('not_found', { what: 'value' })
   })
+
+/** Arguments that a pending task of the session asks about, as canonical text. */
+async function argumentsOf(store: Store, session: Session, digest: string): Promise<string | undefined> {
+  const tasks = await store.pendingTasks(session.id)
+  const task = tasks.find(({ argumentsDigest }) => argumentsDigest === digest)
+  return task && canonicalJson(task.arguments ?? null)
+}
 
 const valueReply = (text: string): HttpReply => ({ status: 200, text })
 

@@ -6,14 +6,16 @@ import { acceptedReply, okReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
 import { runInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import { readPending } from '../view/pending.ts'
 import { toRunStatus } from '../view/shape.ts'
 import { parseCancel, parseConversationQuery } from '../http/validate.ts'
 
-/** GET /v1/runs/{runId}: status and result, never redacted. */
+/** GET /v1/runs/{runId}: status and result, never redacted; `pending` as the timeline would show it. */
 export const getRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async ({ params }, { principal }) => {
     const run = await runInScope(services, principal, params['runId']!)
-    return okReply(toRunStatus(run, await services.store.restoredAt(run.sessionId)))
+    const heldAt = await services.store.restoredAt(run.sessionId)
+    return okReply(toRunStatus(run, heldAt, await readPending(services.store, run, !seesTimeline(principal))))
   })
 
 /**

@@ -9,7 +9,8 @@ import type { PagedConversation } from '../../engine/session/timeline.ts'
 import type { Conversation, TimelineItem } from '../../spec/api.ts'
 import { toListCursor } from '../http/list-cursor.ts'
 import { okReply, type HttpReply } from '../http/reply.ts'
-import { MAX_ANSWER_BYTES, REFERENCE_BYTES, toReference, wholeLimit } from './value-reference.ts'
+import { REFERENCE_BYTES, toReference } from '../../spec/value-reference.ts'
+import { MAX_ANSWER_BYTES, wholeLimit } from './answer-bounds.ts'
 
 export interface ConversationOptions {
   /** The conversation as the caller may see it; applied to each page of the timeline. */

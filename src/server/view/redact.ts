@@ -3,9 +3,10 @@
  * numbering, so gaps in `ordinal` and in event ids are intended.
  * Source: HTTP API, "Authentication", 7; decisions, section 7.
  */
-import type { JsonObject } from '../../base/json.ts'
-import type { Conversation, SessionListItem } from '../../spec/api.ts'
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { Conversation, PendingAnswer, SessionListItem } from '../../spec/api.ts'
 import type { TextDelta, StoredEvent } from '../../spec/event.ts'
+import { answerableWhileHidden } from '../../spec/pending.ts'
 
 /** The items that stay; of `RunCompleted` only the root's. */
 export const COMPLETION_ROWS = ['RunCompleted', 'SessionCompleted'] as const
@@ -33,9 +34,12 @@ const HIDDEN_SUBJECTS: readonly string[] = ['engine.subagent.spawned', 'engine.s
 /** The event as it may be sent; undefined if it must not be sent. */
 export function redactEvent<E extends StoredEvent | TextDelta>(event: E, rootRunId: string): E | undefined {
   if (HIDDEN_KINDS.includes(event.kind) || HIDDEN_SUBJECTS.includes(event.subject)) return undefined
-  if (event.kind === 'session' || event.runId === rootRunId) return event
-  const { output: _output, error: _error, ...data }: JsonObject = event.data
-  return { ...event, data }
+  const { output: _output, error: _error, ...others }: JsonObject = event.data
+  const data = event.kind === 'session' || event.runId === rootRunId ? event.data : others
+  // A stored list of `pendingOf`.
+  const pending = data['pending'] as unknown as readonly PendingAnswer[] | undefined
+  if (pending === undefined) return data === event.data ? event : { ...event, data }
+  return { ...event, data: { ...data, pending: answerableWhileHidden(pending) as unknown as JsonValue } }
 }
 
 /** Ids that every step repeats. Source: HTTP API, "GET /v1/runs/{runId}/conversation". */

@@ -5,7 +5,8 @@ import type { JsonObject } from '../../base/json.ts'
 import type { SessionListItem } from '../../spec/api.ts'
 import type { LeftOutValue, ListedSession, SessionPosition, Store } from '../../store/store.ts'
 import type { HttpReply } from '../http/reply.ts'
-import { MAX_ANSWER_BYTES, REFERENCE_BYTES, toReference, wholeLimit } from './value-reference.ts'
+import { REFERENCE_BYTES, toReference } from '../../spec/value-reference.ts'
+import { MAX_ANSWER_BYTES, wholeLimit } from './answer-bounds.ts'
 
 /** Larger values are read one by one, after it is known which of them fit; 500 sessions of smaller ones always do. */
 export const LISTED_WHOLE_BYTES = 1024

@@ -51,6 +51,91 @@ export interface StartRunResponse {
   readonly agentId?: string
   readonly triggerId?: string | null
   readonly duplicateDelivery?: boolean
+  readonly pending?: PendingAnswers
+}
+
+/** What the run and its descendants wait for; empty when nothing does. While the trigger does not expose its step timeline, only the question of a run that waits for a reply. */
+export type PendingAnswers = readonly PendingAnswer[]
+
+export interface PendingAnswer {
+  /** reply is answered with text, everything else with its userTaskId. */
+  readonly kind:
+    | 'approval'
+    | 'multi_option'
+    | 'text'
+    | 'number'
+    | 'escalation'
+    | 'aitl_escalation'
+    | 'anomaly_review'
+    | 'reply'
+    | (string & {})
+  /** The run that waits. */
+  readonly runId: string
+  readonly userTaskId?: string
+  readonly prompt: string
+  /** JSON Schema of textValue or numberValue. */
+  readonly schema?: JsonObject
+  readonly options?: readonly {
+    readonly id: string
+    readonly label: string
+  }[]
+  /** The call that waits for an approval. */
+  readonly call?: {
+    readonly name: string
+    readonly arguments: JsonValue
+    /** Of the arguments, as svc/arguments_digest takes it. */
+    readonly digest: string
+  }
+  readonly expiresAt: NullableTimestamp
+  /** What happens at expiresAt: deny, allow or escalate. */
+  readonly onTimeout: string | null
+  readonly votes?: {
+    readonly have: number
+    readonly need: number
+  }
+}
+
+/** A user task, as the content of its UserTaskReq; what does not apply is absent. */
+export interface TaskItem {
+  readonly user_task_id: string
+  readonly kind: string
+  readonly title: string
+  readonly prompt?: string
+  readonly reason?: string
+  readonly status: 'pending' | 'completed' | 'expired' | 'cancelled' | (string & {})
+  readonly tool?: {
+    readonly name: string
+    readonly ref: string
+    readonly version: string
+    readonly side_effect_class: string | null
+  }
+  readonly arguments?: JsonValue
+  readonly arguments_digest?: string
+  readonly policies?: readonly JsonObject[]
+  readonly authority_ref?: string
+  readonly approvals_required?: number
+  readonly approvals_received?: number
+  readonly edits?: readonly JsonObject[]
+  readonly comprehension_required?: boolean
+  readonly context?: JsonObject
+  readonly options?: readonly JsonObject[]
+  readonly min?: number
+  readonly max?: number
+  readonly on_reject?: string
+  readonly on_modify?: string
+  readonly expires_at?: Timestamp
+  readonly on_timeout?: string
+  readonly completable_via: readonly string[]
+  /** The run that asks. */
+  readonly run_id: string
+  /** The root run of its session. */
+  readonly root_run_id: string
+}
+
+export interface TaskList {
+  readonly items: readonly TaskItem[]
+  /** Where the next page begins; null at the end. */
+  readonly nextCursor: string | null
 }
 
 export interface RunStatus {
@@ -81,6 +166,7 @@ export interface RunStatus {
   readonly startedAt: Timestamp
   readonly finishedAt: NullableTimestamp
   readonly hold?: Hold
+  readonly pending?: PendingAnswers
 }
 
 /** Why a run that has not ended does nothing for now. Keep polling. */
@@ -258,6 +344,7 @@ export interface MessageAccepted {
     | 'not_an_approver'
     | (string & {})
   readonly duplicate?: boolean
+  readonly pending?: PendingAnswers
 }
 
 export interface CancelBody {
