@@ -9,7 +9,8 @@ import type { Store } from '../store/store.ts'
 import { advanceRun } from './machine/advance.ts'
 import { shownFiles } from './calls/replies.ts'
 import type { SessionDriver } from './drive/drive.ts'
-import type { RunHandle } from './session/transaction.ts'
+import { closeClaim, type OpenClaim } from './session/repeated-request.ts'
+import type { RunHandle, SessionTransaction } from './session/transaction.ts'
 import type { EngineParts } from './session/engine.ts'
 import type { MessageFile } from './session/event.ts'
 import { answerTask } from './machine/tasks.ts'
@@ -20,7 +21,13 @@ export async function answerRun(
   runId: RunId,
   given: GivenAnswer,
   hidden: boolean,
+  claim?: OpenClaim,
 ): Promise<MessageAccepted> {
+  const remember = (tx: SessionTransaction, accepted: MessageAccepted): MessageAccepted => {
+    // A run that did not wait may do so when the client asks again.
+    if (claim && accepted.code !== 'run_not_waiting') tx.recordClaim(closeClaim(claim, accepted))
+    return accepted
+  }
   const { store } = parts
   const run = await store.run(runId)
   if (!run) throw fail('not_found', { what: 'run' })
@@ -34,7 +41,7 @@ export async function answerRun(
       if (!known) return refuse(run.status, fail('task_not_found'))
       const accepted = await driver.post(run.sessionId, (tx) => {
         const answered = answerTask(tx, runId, taskId, cleaned, known)
-        return answered && withPending(tx.run(runId), answered, hidden)
+        return answered && remember(tx, withPending(tx.run(runId), answered, hidden))
       })
       // The task was decided after it was read: read it again.
       if (accepted) return accepted
@@ -48,7 +55,7 @@ export async function answerRun(
     )
   const text = cleaned.text ?? ''
   const accepted = await driver.post(run.sessionId, (tx) =>
-    withPending(tx.run(run.id), applyReplyTo(tx.run(run.id), text, files), hidden),
+    remember(tx, withPending(tx.run(run.id), applyReplyTo(tx.run(run.id), text, files), hidden)),
   )
   if (accepted.code !== 'run_not_waiting' || !(await isRepeatedReply(parts, run.id, text, files))) return accepted
   const { status, pending } = accepted

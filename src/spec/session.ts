@@ -37,9 +37,6 @@ export interface Session {
   /** Number of timeline items so far. */
   readonly lastOrdinal: number
   /** Given by the caller, never shown to the model; absent where nobody gave any. Source: decisions, section 17. */
-  readonly title?: string
   readonly metadata?: Readonly<Record<string, string>>
   readonly tags?: readonly string[]
-  /** When its content was erased: `input`, `startContext` and `output` are then null. */
-  readonly erasedAt?: Instant
 }

@@ -96,6 +96,8 @@ export interface SessionUpdate {
   readonly events: readonly SessionUpdateEvent[]
   readonly setTimers: readonly SessionTimer[]
   readonly clearTimers: readonly TimerKey[]
+  /** Answers to be remembered by their idempotency key, from the moment at which they take effect. */
+  readonly claims?: readonly IdempotencyClaim[]
   /** True while the session has work in flight; a restart recovers these. A waiting session only occupies rows. */
   readonly busy: boolean
 }
@@ -127,6 +129,9 @@ export type StartOutcome =
   | { readonly outcome: 'rate_limited'; readonly limit: string; readonly retryAfterSeconds: number }
   | { readonly outcome: 'concurrency_limited'; readonly limit: number }
   | { readonly outcome: 'plan_limited'; readonly limit: string; readonly value: number }
+
+/** What became of the earlier request of an idempotency key. */
+export type RepeatedRequest = Extract<StartOutcome, { outcome: 'replayed' | 'key_reused' }>
 
 export interface AgentVersion {
   readonly id: VersionId
@@ -263,14 +268,14 @@ export interface Store {
   // Sessions
   /** T1: counts the limits, claims the idempotency key, writes session, run and first events. Writes nothing when refused. */
   start(update: SessionUpdate, limits: StartLimits, idempotency?: IdempotencyClaim): Promise<StartOutcome>
-  /** Outcome of an earlier start with this idempotency key, unless it expired. */
+  /** Outcome of an earlier start, or answer, with this idempotency key, unless it expired. */
   findEarlierStart(
     principal: string,
     route: string,
     key: string,
     bodyDigest: Digest,
     now: Instant,
-  ): Promise<StartOutcome | undefined>
+  ): Promise<RepeatedRequest | undefined>
   load(sessionId: SessionId): Promise<SessionTree | undefined>
   /**
    * Stores all of the update, or nothing when it throws.

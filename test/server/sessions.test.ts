@@ -4,6 +4,7 @@ import { digestOf } from '../../src/base/digest.ts'
 import type { JsonObject } from '../../src/base/json.ts'
 import type { SessionList, ValueReference } from '../../src/spec/api.ts'
 import { openHouse } from './fixtures.ts'
+import { running } from './running.ts'
 
 const DESK = 'acme.refund-desk'
 
@@ -164,4 +165,55 @@ test('lists by the time of the start', async () => {
   }
   const { items, total } = await list(secret, '?from=2026-11-20T10:01:00Z&to=2026-11-20T12:02:00%2B02:00')
   expect([items.map(({ id }) => id), total]).toEqual([[ids[1]], 1])
+})
+
+describe('metadata and tags', () => {
+  async function started(...bodies: object[]) {
+    const made = await running()
+    for (const body of bodies) {
+      const { status } = await made.post(`/v1/agents/${made.agentId}/runs`, { input: INPUT, ...body })
+      expect(status).toBe(202)
+    }
+    const list = (query: string) => made.get<SessionList>(`/v1/agents/${made.agentId}/sessions${query}`)
+    return { ...made, list }
+  }
+  const INPUT = { order: 'A-1042', amount: 180 }
+
+  test('are listed, filter, and reach no model', async () => {
+    const { list, server } = await started({ metadata: { customer: 'c-7' }, tags: ['vip', 'eu'] }, { tags: ['eu'] }, {})
+    const { items } = await list('')
+    expect(items.map(({ metadata, tags }) => [metadata, tags])).toEqual([
+      [undefined, undefined],
+      [undefined, ['eu']],
+      [{ customer: 'c-7' }, ['vip', 'eu']],
+    ])
+    const tagged = await list('?tag=eu&take=1')
+    const next = await list(`?tag=eu&take=1&cursor=${tagged.nextCursor}`)
+    expect([tagged, next].map((each) => [each.items.map(({ id }) => id), each.total])).toEqual([
+      [[items[1]!.id], 2],
+      [[items[2]!.id], 2],
+    ])
+    expect((await list('?tag=vip&status=Cancelled')).items).toEqual([])
+    const steps = await server.store.stepsOfSession(items[2]!.id as never)
+    expect(JSON.stringify(steps)).not.toContain('c-7')
+  })
+
+  test.each([
+    [{ metadata: { a: 1 } }, '/metadata/a', 'must be a string'],
+    [
+      { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [n, ''])) },
+      '/metadata',
+      'must have at most 16 entries',
+    ],
+    [{ metadata: { ['é'.repeat(33)]: '' } }, `/metadata/${'é'.repeat(33)}`, 'needs a name of 1 to 64 bytes'],
+    [{ metadata: { a: 'é'.repeat(257) } }, '/metadata/a', 'must have at most 512 bytes'],
+    [{ metadata: { a: '\u0000' } }, '/metadata/a', 'must have no control characters'],
+    [{ tags: ['a', 'a'] }, '/tags/1', 'is given twice'],
+    [{ tags: ['é'.repeat(33)] }, '/tags/0', 'must have at most 64 bytes'],
+    [{ tags: Array.from({ length: 11 }, (_, n) => `t${n}`) }, '/tags', 'must have at most 10 entries'],
+  ])('beyond their bounds are refused: %j', async (body, path, message) => {
+    const { post, agentId } = await started()
+    const refused = await post<{ details: unknown }>(`/v1/agents/${agentId}/runs`, { input: INPUT, ...body })
+    expect([refused.status, refused.body.details]).toEqual([400, [{ path, message }]])
+  })
 })

@@ -86,7 +86,7 @@ CREATE TABLE session (
   version integer not null check (version > 0),
   last_seq integer not null check (last_seq >= 0),
   last_ordinal integer not null check (last_ordinal >= 0),
-  busy integer not null check (busy in (0, 1)), person text, title text, metadata text check (json_valid(metadata)), tags text check (json_valid(tags)), erased_at integer, input_digest text, output_digest text,
+  busy integer not null check (busy in (0, 1)), person text, metadata text check (json_valid(metadata)), tags text check (json_valid(tags)), input_digest text, output_digest text,
   check ((finished_at is not null) = (status in ('Completed', 'Failed', 'Cancelled')))
 ) strict;
 
@@ -279,7 +279,7 @@ CREATE TABLE run_trigger (
   cron text,
   time_zone text,
   created_at integer not null
-, ticked_at integer, allow_delete integer not null default 0 check (allow_delete in (0, 1))) strict;
+, ticked_at integer) strict;
 
 CREATE INDEX run_trigger_of_workspace on run_trigger (workspace_id, agent_id);
 

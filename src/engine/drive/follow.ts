@@ -1,7 +1,7 @@
 /** Follows a run: its events as they are stored, and model text as it arrives. Source: decisions, section 7. */
 import { fail } from '../../base/failure.ts'
 import type { RunId } from '../../base/ids.ts'
-import type { TextDelta, StoredEvent } from '../../spec/event.ts'
+import type { LiveText, StoredEvent } from '../../spec/event.ts'
 import { isTerminal, type Run } from '../../spec/run.ts'
 import type { Store } from '../../store/store.ts'
 import type { SessionNotifier } from './notifier.ts'
@@ -48,7 +48,7 @@ export async function* followRunEvents(
           ? NO_EVENTS
           : await subscription.readPage(cursor, () => store.events(run.sessionId, cursor, PAGE))
       const batch: FollowedEvent[] = []
-      const addDeltas = async (deltas: readonly TextDelta[]): Promise<void> => {
+      const addDeltas = async (deltas: readonly LiveText[]): Promise<void> => {
         for (const delta of deltas) {
           if (family.isWholeSession || (await family.has(delta.runId))) batch.push(delta)
         }

@@ -151,10 +151,8 @@ export function toSessionBody(session: Session): SessionBody {
     finishedAt: isoOrNull(session.finishedAt),
     input: session.input,
     startContext: session.startContext,
-    ...(session.title !== undefined && { title: session.title }),
     ...(session.metadata && { metadata: session.metadata }),
     ...(session.tags && { tags: session.tags }),
-    ...(session.erasedAt !== undefined && { erasedAt: toIsoText(session.erasedAt) }),
   }
 }
 

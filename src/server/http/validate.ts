@@ -9,13 +9,18 @@ import type { CancelBody, FinalizeBody, MessageBody, PresignBody, StartRunBody }
 import type { TaskStatus } from '../../spec/task.ts'
 import type { PageRange, SessionFilter, SessionPage, TaskPage } from '../../store/store.ts'
 import { firstPerPlace } from './findings.ts'
+import { labelProblems } from './labels.ts'
 import { readListCursor } from './list-cursor.ts'
 import { queryFailure, throwFindings } from './refuse.ts'
 import { checks as every } from '../generated/every.js'
 import { checks as first, queryTypes } from '../generated/first.js'
 
 /** An omitted body is an omitted `input`. */
-export const parseStart = (body: unknown = {}): StartRunBody => parseBody('startBody', body)
+export function parseStart(body: unknown = {}): StartRunBody {
+  const start = parseBody('startBody', body)
+  throwFindings(labelProblems(start), 'The body is not valid')
+  return start
+}
 
 export const parsePresign = (body: unknown): PresignBody => parseBody('presignBody', body)
 

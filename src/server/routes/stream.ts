@@ -5,7 +5,7 @@ import { isTerminal } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { detailOf } from '../http/detail.ts'
-import { redactEvent } from '../view/redact.ts'
+import { redactEvent, withoutOutputText } from '../view/redact.ts'
 import type { HttpReply } from '../http/reply.ts'
 import type { HttpRequestContext, RouteHandler } from '../http/route.ts'
 import { runInScope } from '../auth/scope.ts'
@@ -21,7 +21,7 @@ export const streamRun = (services: ServerServices, identify: IdentifyCaller): R
     const owner = principal.type === 'operator' ? `operator:${principal.id}` : principal.id
     if (principal.type === 'api_key' && services.readers.count(owner) >= MAX_STREAMS) throw tooManyStreams()
     const view: EventStreamOptions['view'] = seesTimeline(principal)
-      ? (event) => event
+      ? withoutOutputText
       : (event) => redactEvent(event, session.rootRunId)
     return openStream(services, call, run, session, { owner, endsAt: expiresAt }, view)
   })

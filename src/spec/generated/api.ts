@@ -32,6 +32,8 @@ export interface Error {
 export interface StartRunBody {
   /** Must match the input contract of the deployed version; {} when absent. A file of the workspace is a FileReference, wherever the contract has one. */
   readonly input?: JsonObject
+  readonly metadata?: Metadata
+  readonly tags?: Tags
 }
 
 export interface FileReference {
@@ -210,10 +212,8 @@ export interface Session {
   readonly finishedAt: NullableTimestamp
   readonly input: JsonValue
   readonly startContext: JsonObject | null
-  readonly title?: string
   readonly metadata?: Metadata
   readonly tags?: Tags
-  readonly erasedAt?: Timestamp
 }
 
 export interface SessionListItem extends Session {
@@ -344,6 +344,8 @@ export interface MessageAccepted {
     | 'not_an_approver'
     | (string & {})
   readonly duplicate?: boolean
+  /** The answer to an earlier request with this Idempotency-Key. */
+  readonly duplicateDelivery?: boolean
   readonly pending?: PendingAnswers
 }
 

@@ -40,11 +40,11 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
   const insert = db.prepare(
     `insert into session (
        id, agent_n, agent_name, version_id, version_label, trigger_type, triggered_by, person, trigger_id, trigger_name,
-       root_run_id, input, input_digest, start_context, title, metadata, tags, started_at, finished_at, busy, version,
+       root_run_id, input, input_digest, start_context, metadata, tags, started_at, finished_at, busy, version,
        status, llm_model, total_tokens_used, run_count, output, output_digest, error, last_seq, last_ordinal
      ) values (
        :id, :agentN, :agentName, :versionId, :versionLabel, :triggerType, :triggeredBy, :person, :triggerId, :triggerName,
-       :rootRunId, :input, :inputDigest, :startContext, :title, :metadata, :tags, :startedAt, :finishedAt, :busy, 1,
+       :rootRunId, :input, :inputDigest, :startContext, :metadata, :tags, :startedAt, :finishedAt, :busy, 1,
        :status, ?, ?, ?, ?, ?, ?, ?, ?
      )`,
   )
@@ -157,7 +157,6 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
         input,
         inputDigest: largeDigest(input),
         startContext: toText(withoutInput(session)),
-        title: session.title ?? null,
         metadata: toText(session.metadata),
         tags: toText(session.tags),
         startedAt: session.startedAt,
@@ -212,7 +211,7 @@ const FROM = `from session s ${OWNER}`
 
 const COLUMNS = `s.id, a.workspace_id, a.id as agent_id, s.agent_name, s.version_id, s.version_label, s.llm_model,
   s.trigger_type, s.triggered_by, s.person, s.trigger_id, s.trigger_name, s.root_run_id, s.status, s.total_tokens_used,
-  s.run_count, s.start_context, s.error, s.title, s.metadata, s.tags, s.erased_at, s.started_at, s.finished_at, s.version,
+  s.run_count, s.start_context, s.error, s.metadata, s.tags, s.started_at, s.finished_at, s.version,
   s.last_seq, s.last_ordinal`
 
 const SELECT = `select ${COLUMNS}, s.input, s.output ${FROM}`
@@ -245,10 +244,8 @@ interface SessionRow {
   start_context: string
   output: string | null
   error: string | null
-  title: string | null
   metadata: string | null
   tags: string | null
-  erased_at: number | null
   started_at: number
   finished_at: number | null
   version: number
@@ -300,8 +297,6 @@ const toSession = (row: SessionRow): Session => ({
   version: row.version,
   lastSeq: row.last_seq,
   lastOrdinal: row.last_ordinal,
-  ...(row.title !== null && { title: row.title }),
   ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Record<string, string> }),
   ...(row.tags !== null && { tags: JSON.parse(row.tags) as string[] }),
-  ...(row.erased_at !== null && { erasedAt: row.erased_at }),
 })

@@ -1,12 +1,7 @@
 -- What a product that is built on the API asks for: names for its sessions, their tasks, and values by address.
-alter table session add column title text;
-
 alter table session add column metadata text check (json_valid(metadata));
 
 alter table session add column tags text check (json_valid(tags));
-
--- When the content was erased; the row, its runs and their ids stay.
-alter table session add column erased_at integer;
 
 -- Digests of the stored texts of large values, so that a list can name a value without reading it. Null where the value is
 -- small, and for values stored before this migration.
@@ -32,5 +27,3 @@ set scope_agent_n = (select agent_n from session where n = user_task.session_n),
   scope_trigger_id = (select trigger_id from session where n = user_task.session_n);
 
 create index user_task_of_scope on user_task (scope_agent_n, scope_trigger_id, status);
-
-alter table run_trigger add column allow_delete integer not null default 0 check (allow_delete in (0, 1));
