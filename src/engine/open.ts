@@ -51,7 +51,8 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
       const twin = `${claim.principal} ${claim.route} ${claim.key}`
       while (answering.has(twin)) await answering.get(twin)
       const answered = (async () =>
-        (await findRepeated<MessageAccepted>(parts, claim)) ?? answerRun(parts, driver, runId, given, hidden, claim))()
+        ((await findRepeated(parts, claim)) as MessageAccepted | undefined) ??
+        answerRun(parts, driver, runId, given, hidden, claim))()
       const done = answered.then(ignore, ignore).finally(() => answering.delete(twin))
       answering.set(twin, done)
       return answered

@@ -23,8 +23,8 @@ export async function startSession(
   const { store } = parts
   const { idempotency } = request
   const claim = idempotency && claimOf(parts, request.principal, `POST /v1/agents/${request.agentId}/runs`, idempotency)
-  const before = claim && (await findRepeated<StartRunResponse>(parts, claim))
-  if (before) return before
+  const before = claim && (await findRepeated(parts, claim))
+  if (before) return before as unknown as StartRunResponse
   const version = await readDeployedVersion(parts, request)
   const input = parts.redactor.json(request.input)
   await checkInput(version.snapshot, input)
@@ -52,7 +52,7 @@ function toResponse(started: StartOutcome): StartRunResponse {
   switch (started.outcome) {
     case 'replayed':
     case 'key_reused':
-      return toRepeated(started)
+      return toRepeated(started) as unknown as StartRunResponse
     case 'rate_limited':
       throw fail('rate_limited', { limit: started.limit }, { retryAfterSeconds: started.retryAfterSeconds })
     case 'concurrency_limited':

@@ -35,19 +35,19 @@ export const claimOf = (
  * The response to the earlier request of a claim; undefined where there was none.
  * @throws Failure `idempotency_key_reused`
  */
-export async function findRepeated<T>(
+export async function findRepeated(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   claim: OpenClaim,
-): Promise<T | undefined> {
+): Promise<JsonObject | undefined> {
   const { principal, route, key, bodyDigest } = claim
   const before = await store.findEarlierStart(principal, route, key, bodyDigest, clock.now())
-  return before && toRepeated<T>(before)
+  return before && toRepeated(before)
 }
 
 /** @throws Failure `idempotency_key_reused` */
-export function toRepeated<T>(before: RepeatedRequest): T {
+export function toRepeated(before: RepeatedRequest): JsonObject {
   if (before.outcome === 'key_reused') throw fail('idempotency_key_reused')
-  return { ...before.response, duplicateDelivery: true } as T
+  return { ...before.response, duplicateDelivery: true }
 }
 
 export const closeClaim = (claim: OpenClaim, response: object): IdempotencyClaim => ({

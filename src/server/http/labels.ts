@@ -9,7 +9,7 @@ const MAX_METADATA_BYTES = 10 * 1024
 const MAX_TAG_BYTES = 64
 
 /** Control characters take six bytes each in JSON, and mean nothing in a label. */
-const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
+const CONTROL = /[^\P{Cc}\t\n\r]/u
 
 export function labelProblems({ metadata = {}, tags = [] }: Pick<StartRunBody, 'metadata' | 'tags'>): InvalidPlace[] {
   const found: InvalidPlace[] = []
