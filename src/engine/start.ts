@@ -1,22 +1,18 @@
 /** Starting a run. Source: HTTP API, "POST /v1/agents/{agentId}/runs"; decisions, section 4. */
-import type { Digest } from '../base/digest.ts'
 import { fail } from '../base/failure.ts'
 import type { RunId, SessionId, TriggerId } from '../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { StartRunResponse } from '../spec/api.ts'
-import { approverOf } from '../spec/key.ts'
 import type { Session } from '../spec/session.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
-import type { IdempotencyClaim, StartOutcome, SessionTree, SessionUpdate, AgentVersion } from '../store/store.ts'
+import type { StartOutcome, SessionTree, SessionUpdate, AgentVersion } from '../store/store.ts'
 import { checkForeignValue } from '../tools/check.ts'
 import { advanceRun } from './machine/advance.ts'
 import { newRun } from './calls/delegate.ts'
 import type { TransitionContext } from './session/context.ts'
 import { openTransaction } from './session/open-transaction.ts'
 import type { EngineParts, StartRequest } from './session/engine.ts'
-
-/** How long an `Idempotency-Key` is remembered. Source: decisions, section 2. */
-const IDEMPOTENCY_MS = 24 * 3600_000
+import { claimOf, closeClaim, findRepeated, toRepeated } from './session/repeated-request.ts'
 
 /** @param adopt takes over the stored session; not called when no run was started */
 export async function startSession(
@@ -24,20 +20,11 @@ export async function startSession(
   request: StartRequest,
   adopt: (update: SessionUpdate) => void,
 ): Promise<StartRunResponse> {
-  const { store, clock } = parts
-  const route = `POST /v1/agents/${request.agentId}/runs`
-  const principal = approverOf(request.principal)
+  const { store } = parts
   const { idempotency } = request
-  if (idempotency) {
-    const before = await store.findEarlierStart(
-      principal,
-      route,
-      idempotency.key,
-      idempotency.bodyDigest as Digest,
-      clock.now(),
-    )
-    if (before) return toResponse(before)
-  }
+  const claim = idempotency && claimOf(parts, request.principal, `POST /v1/agents/${request.agentId}/runs`, idempotency)
+  const before = claim && (await findRepeated(parts, claim))
+  if (before) return before as unknown as StartRunResponse
   const version = await readDeployedVersion(parts, request)
   const input = parts.redactor.json(request.input)
   await checkInput(version.snapshot, input)
@@ -52,16 +39,9 @@ export async function startSession(
     output: null,
     agentId: request.agentId,
     triggerId: request.triggerId,
+    pending: [],
   }
-  const claim: IdempotencyClaim | undefined = idempotency && {
-    principal,
-    route,
-    key: idempotency.key,
-    bodyDigest: idempotency.bodyDigest as Digest,
-    response: { ...response } as JsonObject,
-    expiresAt: clock.now() + IDEMPOTENCY_MS,
-  }
-  const started = await store.start(update, request.limits, claim)
+  const started = await store.start(update, request.limits, claim && closeClaim(claim, response))
   if (started.outcome !== 'started') return toResponse(started)
   adopt(update)
   return response
@@ -71,9 +51,8 @@ export async function startSession(
 function toResponse(started: StartOutcome): StartRunResponse {
   switch (started.outcome) {
     case 'replayed':
-      return { ...(started.response as unknown as StartRunResponse), duplicateDelivery: true }
     case 'key_reused':
-      throw fail('idempotency_key_reused')
+      return toRepeated(started) as unknown as StartRunResponse
     case 'rate_limited':
       throw fail('rate_limited', { limit: started.limit }, { retryAfterSeconds: started.retryAfterSeconds })
     case 'concurrency_limited':
@@ -173,6 +152,7 @@ function firstUpdate(
   input: JsonObject,
 ): SessionUpdate {
   const { snapshot } = version
+  const { metadata = {}, tags = [] } = request
   const now = parts.clock.now()
   const run = newRun(version, {
     id: parts.ids.next<'run'>() as RunId,
@@ -216,6 +196,8 @@ function firstUpdate(
     version: 0,
     lastSeq: 0,
     lastOrdinal: 0,
+    ...(Object.keys(metadata).length > 0 && { metadata: parts.redactor.json(metadata) }),
+    ...(tags.length > 0 && { tags: parts.redactor.json(tags) }),
   }
   const tree: SessionTree = { session, runs: [], tasks: [] }
   const tx = openTransaction(tree, initialContext(parts, version, now))

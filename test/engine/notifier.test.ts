@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
 import { createNotifier } from '../../src/engine/drive/notifier.ts'
-import type { TextDelta, StoredEvent } from '../../src/spec/event.ts'
+import type { LiveText, TextDelta, StoredEvent } from '../../src/spec/event.ts'
 
 const session = 'session' as SessionId
 const piece = (text: string): TextDelta => ({
@@ -18,7 +18,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 test('wakes a reader at once, and delivers what follows in the same event loop turn together', async () => {
   const notifier = createNotifier()
   const subscription = notifier.subscribe(session)
-  const heard: (readonly TextDelta[])[] = []
+  const heard: (readonly LiveText[])[] = []
   const reading = (async () => {
     while (heard.flat().length < 3) {
       await subscription.waitBeyond(0, open)

@@ -210,6 +210,7 @@ test('accepts answers and a cancel for a held run, and sends nothing', async () 
   expect(await bench.engine.answer(run, { taskId: task!.id, approved: true, by: key() })).toEqual({
     status: 'Running',
     userTaskId: task!.id,
+    pending: [],
   })
   await turns()
   expect(ledger).toEqual(before)

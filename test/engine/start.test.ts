@@ -20,6 +20,7 @@ test('answers a start with ids and Running once it is durable', async () => {
     output: null,
     agentId: agentIdOf('test', 'acme.root'),
     triggerId: null,
+    pending: [],
   })
   expect(await count(bench)).toBe(1)
 })

@@ -86,7 +86,7 @@ CREATE TABLE session (
   version integer not null check (version > 0),
   last_seq integer not null check (last_seq >= 0),
   last_ordinal integer not null check (last_ordinal >= 0),
-  busy integer not null check (busy in (0, 1)), person text,
+  busy integer not null check (busy in (0, 1)), person text, metadata text check (json_valid(metadata)), tags text check (json_valid(tags)), input_digest text, output_digest text,
   check ((finished_at is not null) = (status in ('Completed', 'Failed', 'Cancelled')))
 ) strict;
 
@@ -198,7 +198,7 @@ CREATE TABLE user_task (
   created_at integer not null,
   -- The task as it is shown and answered, without its votes.
   body text not null check (json_valid(body))
-) strict;
+, scope_agent_n integer references agent (n), scope_trigger_id text) strict;
 
 CREATE INDEX user_task_of_session on user_task (session_n);
 
@@ -384,3 +384,13 @@ CREATE TABLE restored_trigger (
   trigger_id text primary key references run_trigger (id) on delete cascade,
   at integer not null
 ) strict;
+
+CREATE TABLE session_tag (
+  agent_n integer not null references agent (n),
+  tag text not null,
+  started_at integer not null,
+  session_n integer not null references session (n),
+  primary key (agent_n, tag, started_at, session_n)
+) strict, without rowid;
+
+CREATE INDEX user_task_of_scope on user_task (scope_agent_n, scope_trigger_id, status);

@@ -1,12 +1,12 @@
 /** Tells readers of a session about new events and model text. It keeps no stored data: the store is the only buffer. */
 import type { SessionId } from '../../base/ids.ts'
-import type { TextDelta, StoredEvent } from '../../spec/event.ts'
+import type { LiveText, StoredEvent } from '../../spec/event.ts'
 
 export interface SessionNotifier {
   /** Events up to number `seq` are stored. */
   notify(sessionId: SessionId, seq: number): void
   /** Model text as it arrives, for those subscribed now. */
-  publishDelta(delta: TextDelta): void
+  publishDelta(delta: LiveText): void
   /** Subscribes until `close`. */
   subscribe(sessionId: SessionId): SessionSubscription
 }
@@ -19,7 +19,7 @@ export interface SessionSubscription {
   /** Resolves when there are more notifications than `seen`, when a delta waits, or when the signal aborts. */
   waitBeyond(seen: number, signal: AbortSignal): Promise<void>
   /** Removes and returns the deltas published before the event of number `before` was stored. */
-  takeDeltas(before: number): readonly TextDelta[]
+  takeDeltas(before: number): readonly LiveText[]
   /** Stored events after a cursor. Readers woken together at the same cursor share one query. */
   readPage(cursor: number, load: () => EventPage): EventPage
   close(): void
@@ -29,7 +29,7 @@ export interface SessionSubscription {
 const MAX_DELTAS = 1000
 
 interface PublishedDelta {
-  readonly delta: TextDelta
+  readonly delta: LiveText
   /** Number of the newest event when it was published. */
   readonly afterSeq: number
 }

@@ -4,7 +4,7 @@ import type { RunId, TaskId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
 import type { Run } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
-import type { CallRow, SessionTimer, TimerKey, SessionTree } from '../../store/store.ts'
+import type { CallRow, IdempotencyClaim, SessionTimer, TimerKey, SessionTree } from '../../store/store.ts'
 import type { TransitionContext } from './context.ts'
 import { deriveStatuses, deriveWaits, setBudgetTimers } from './derive.ts'
 import type { RunTransitionEvent } from './event.ts'
@@ -32,6 +32,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
   const timers = new Map<string, { key: TimerKey; at: Instant | null }>()
   const queuedEvents: { run: RunHandle; event: RunTransitionEvent }[] = []
   const log = createStepLog(session, context)
+  const claims: IdempotencyClaim[] = []
 
   const putTask = (task: TaskRecord): void => {
     if (task.status === 'pending') tasks.set(task.id, task)
@@ -143,6 +144,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
       }
     },
     nextEvent: () => queuedEvents.shift(),
+    recordClaim: (claim) => void claims.push(claim),
     toUpdate() {
       deriveStatuses(tx)
       deriveWaits(tx)
@@ -153,7 +155,12 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
       const before = new Set(found)
       const changedRuns = runs.filter((run) => !before.has(run))
       const changes =
-        changedRuns.length + added.events.length + timerChanges.length + changedTasks.size + changedCalls.size
+        changedRuns.length +
+        added.events.length +
+        timerChanges.length +
+        changedTasks.size +
+        changedCalls.size +
+        claims.length
       if (changes === 0) return undefined
       const root = records.get(session.rootRunId)!
       return {
@@ -174,6 +181,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
         calls: [...changedCalls.values()],
         setTimers: timerChanges.flatMap(({ key, at }): SessionTimer[] => (at === null ? [] : [{ ...key, at }])),
         clearTimers: timerChanges.flatMap(({ key, at }) => (at === null ? [key] : [])),
+        ...(claims.length > 0 && { claims }),
         busy: runs.some(isBusy),
       }
     },

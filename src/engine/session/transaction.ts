@@ -11,7 +11,7 @@ import type { Session } from '../../spec/session.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { RunStep, StepType } from '../../spec/step.ts'
 import type { TaskStatus, TaskRecord } from '../../spec/task.ts'
-import type { CallRow, TimerKind, SessionUpdate } from '../../store/store.ts'
+import type { CallRow, TimerKind, SessionUpdate, IdempotencyClaim } from '../../store/store.ts'
 import type { TransitionContext } from './context.ts'
 import type { RunTransitionEvent } from './event.ts'
 
@@ -48,6 +48,8 @@ export interface SessionTransaction {
   /** Takes the oldest event that `RunHandle.queueEvent` has queued. */
   nextEvent(): { readonly run: RunHandle; readonly event: RunTransitionEvent } | undefined
   /** Derives statuses and waits, and collects the changes; undefined when there are none. */
+  /** Remembers an answer by its idempotency key, with what else this update stores. */
+  recordClaim(claim: IdempotencyClaim): void
   toUpdate(): SessionUpdate | undefined
 }
 

@@ -44,7 +44,8 @@ function sayingOf({ keyword, params, parentSchema }: ErrorObject): string {
   if (keyword === 'type') return TYPES[type] ?? `must be ${String(params['type'])}`
   if (schema['x-svc-says'] !== undefined) return schema['x-svc-says']
   if (keyword === 'minLength' || keyword === 'maxLength') return length(schema)
-  if (keyword === 'maxItems') return `must have at most ${String(params['limit'])} entries`
+  if (keyword === 'maxItems' || keyword === 'maxProperties')
+    return `must have at most ${String(params['limit'])} entries`
   if (keyword === 'const') return `must be ${String(params['allowedValue'])}`
   if (keyword === 'enum') return `must be ${alternatives.format(params['allowedValues'] as readonly string[])}`
   if (keyword === 'format') return 'must be a UUID'

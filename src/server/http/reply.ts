@@ -2,6 +2,8 @@
 export interface HttpReply {
   readonly status: number
   readonly json?: unknown
+  /** JSON that is written already. */
+  readonly text?: string
   readonly stream?: ReadableStream<Uint8Array>
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -147,7 +147,7 @@ async function answer(call: HttpRequestContext, handle: RouteHandler, parts: Rou
       ...(reply.status >= 400 && { error: errorOf(reply) }),
     })
   const { status, stream } = reply
-  const text = stream || reply.json === undefined ? undefined : JSON.stringify(reply.json)
+  const text = stream ? undefined : (reply.text ?? (reply.json === undefined ? undefined : JSON.stringify(reply.json)))
   const isHead = call.request.method === 'HEAD'
   // Nobody reads this stream; left open it would follow its run to the end.
   if (isHead) await stream?.cancel()

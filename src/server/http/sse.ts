@@ -6,11 +6,11 @@
 import { toIsoText } from '../../base/clock.ts'
 import { failpointWithin } from '../../base/failpoint.ts'
 import type { StreamEvent } from '../../spec/api.ts'
-import type { TextDelta, StoredEvent } from '../../spec/event.ts'
+import type { LiveText, StoredEvent } from '../../spec/event.ts'
 
 export interface EventStreamOptions {
   /** The event as this reader may see it; undefined = omitted. */
-  readonly view: (event: StoredEvent | TextDelta) => StoredEvent | TextDelta | undefined
+  readonly view: (event: StoredEvent | LiveText) => StoredEvent | LiveText | undefined
   /** Aborted when the reader is gone; aborting it ends the stream. */
   readonly stop: AbortController
   /** Called once, however the stream ended; with the cause when that was a bug. */
@@ -29,7 +29,7 @@ const STALL_MS = 5000
 const HEARTBEAT_MS = 15_000
 
 export function eventStream(
-  source: AsyncIterable<readonly (StoredEvent | TextDelta | 'live')[]>,
+  source: AsyncIterable<readonly (StoredEvent | LiveText | 'live')[]>,
   { view, stop, onEnd }: EventStreamOptions,
 ): ReadableStream<Uint8Array> {
   let room: (() => void) | undefined
@@ -103,7 +103,7 @@ const CHUNK = 64 * 1024
 
 /** Joins events that arrived together into few writes. */
 function* texts(
-  together: readonly (StoredEvent | TextDelta | 'live')[],
+  together: readonly (StoredEvent | LiveText | 'live')[],
   view: EventStreamOptions['view'],
 ): Generator<string> {
   let text = ''
@@ -119,9 +119,9 @@ function* texts(
 }
 
 /** Caches the frame of an event that several readers receive, as long as the event is in memory. */
-const frames = new WeakMap<StoredEvent | TextDelta, string>()
+const frames = new WeakMap<StoredEvent | LiveText, string>()
 
-function frameOf(event: StoredEvent | TextDelta): string {
+function frameOf(event: StoredEvent | LiveText): string {
   const known = frames.get(event)
   if (known !== undefined) return known
   const text = formatFrame(event)
@@ -130,7 +130,7 @@ function frameOf(event: StoredEvent | TextDelta): string {
 }
 
 /** One JSON value on one line: `JSON.stringify` escapes every line end, so no text can forge a frame. */
-function formatFrame(event: StoredEvent | TextDelta): string {
+function formatFrame(event: StoredEvent | LiveText): string {
   const body: StreamEvent = { ts: toIsoText(event.ts), kind: event.kind, subject: event.subject, data: event.data }
   const id = 'seq' in event ? `id: ${event.seq}\n` : ''
   return `${id}data: ${JSON.stringify(body)}\n\n`

@@ -16,7 +16,7 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
     const agent = await agentInScope(services, principal, call.params['agentId']!)
     const key = parseIdempotencyKey(call.request.headers)
     const body = await readJson(call, apiBody(services.config))
-    const { input = {} } = parseStart(body)
+    const { input = {}, metadata, tags } = parseStart(body)
     try {
       return acceptedReply(
         await services.engine.start({
@@ -27,6 +27,8 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
           triggerId: trigger?.id ?? null,
           triggerName: trigger?.name ?? null,
           input,
+          ...(metadata && { metadata }),
+          ...(tags && { tags }),
           limits: startLimits(services.config, trigger ?? undefined),
           ...(key !== undefined && { idempotency: { key, bodyDigest: digestOfJson(body ?? {}) } }),
         }),

@@ -6,7 +6,7 @@ import { isTerminal } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { detailOf } from '../http/detail.ts'
-import { redactEvent } from '../view/redact.ts'
+import { redactEvent, withoutOutputText } from '../view/redact.ts'
 import type { HttpReply } from '../http/reply.ts'
 import type { HttpRequestContext, RouteHandler } from '../http/route.ts'
 import { runInScope } from '../auth/scope.ts'
@@ -21,12 +21,11 @@ export const streamRun = (services: ServerServices, identify: IdentifyCaller): R
     const session = (await services.store.session(run.sessionId))!
     const owner = principal.type === 'operator' ? `operator:${principal.id}` : principal.id
     if (principal.type === 'api_key' && services.readers.count(owner) >= MAX_STREAMS) throw tooManyStreams()
-    const view = seesTimeline(principal) ? wholeView : outputView(session.rootRunId)
+    const view = seesTimeline(principal) ? withoutOutputText : outputView(session.rootRunId)
     return openStream(services, call, run, session, { owner, endsAt: expiresAt }, view)
   })
 
 // Made outside the route, whose run and session would otherwise stay in memory with each stream.
-const wholeView: EventStreamOptions['view'] = (event) => event
 const outputView =
   (rootRunId: RunId): EventStreamOptions['view'] =>
   (event) =>

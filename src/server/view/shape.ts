@@ -1,13 +1,20 @@
 /** Converts rows of the store to bodies of the API. Source: HTTP API, "Resources and their fields"; decisions, section 5. */
 import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
 import { toSessionBody } from '../../engine/session/timeline.ts'
-import type { RunStatusBody, SessionListItem } from '../../spec/api.ts'
+import type { PendingAnswer, RunStatusBody, SessionListItem } from '../../spec/api.ts'
 import { restoredHold } from '../../spec/hold.ts'
 import { isTerminal, type Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 
-/** @param heldAt since when the run's session is held because it came from a backup */
-export const toRunStatus = (run: Run, heldAt: Instant | undefined): RunStatusBody => ({
+/**
+ * @param heldAt since when the run's session is held because it came from a backup
+ * @param pending what it waits for, as the caller may see it
+ */
+export const toRunStatus = (
+  run: Run,
+  heldAt: Instant | undefined,
+  pending: readonly PendingAnswer[],
+): RunStatusBody => ({
   runId: run.id,
   status: run.status,
   output: run.output,
@@ -21,6 +28,7 @@ export const toRunStatus = (run: Run, heldAt: Instant | undefined): RunStatusBod
   startedAt: toIsoText(run.startedAt),
   finishedAt: isoOrNull(run.finishedAt),
   ...(heldAt !== undefined && !isTerminal(run.status) && restoredHold(heldAt)),
+  pending,
 })
 
 export const toSessionListItem = (session: Session): SessionListItem => ({

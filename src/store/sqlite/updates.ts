@@ -81,6 +81,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
       checkEventNumbers(update, stored.lastSeq)
       const tokens = session.totalTokensUsed - stored.tokens
       if (tokens > 0) quotas.addTokens(session.workspaceId, tokens, clock.now())
+      for (const claim of update.claims ?? []) idempotency.insert(claim, clock.now())
       sessions.update(stored, update)
       writeRows(stored.n, update)
     },
