@@ -184,7 +184,7 @@ function drawValue(theme: Theme, value: CardValue, names: number, room: number, 
   const all =
     block === undefined
       ? foldText(unit === undefined ? text : `${text} ${unit}`, inside)
-      : block.flatMap((line) => foldText(line, inside - 2).map((piece) => `┊ ${piece}`))
+      : block.flatMap((line) => wrapText(line, inside - 2).map((piece) => `┊ ${piece}`))
   const shown = all.slice(0, valueLines)
   const hasFolded = all.length > shown.length
   const style: TextStyle = weights.length > 0 ? theme.strong : plain

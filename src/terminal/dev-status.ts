@@ -1,7 +1,7 @@
 /** The status area of `svc dev`: server, versions, runs, tasks, the last problem and keys. Source: command line, 1.3. */
 import type { Instant } from '../base/clock.ts'
 import type { Canvas } from './screen.ts'
-import { safeText, truncateText, widthOf } from './text.ts'
+import { safeText, truncateText, widthOf, wrapText } from './text.ts'
 import { shortDuration } from './time.ts'
 import type { TextStyle } from './theme.ts'
 
@@ -67,7 +67,7 @@ export function drawWider(
   const cut = truncateText(head, room)
   return [
     theme.wider(cut + ' '.repeat(Math.max(0, room - widthOf(cut)))),
-    ...changes.map((each) => theme.strong(`  ${truncateText(safeText(each), room - 2)}`)),
+    ...changes.flatMap((each) => wrapText(safeText(each), room - 2).map((line) => theme.strong(`  ${line}`))),
   ]
 }
 

@@ -1,4 +1,5 @@
 /** `svc dev` beside others: another `dev` of the project, another program on its port. */
+import { stripVTControlCharacters } from 'node:util'
 import { createServer, type AddressInfo } from 'node:net'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -56,7 +57,7 @@ describe('a second dev of a project ends with a sentence when the first ends', (
     expect(await second).toBe(0)
     expect(given).toBe(1)
     // Without the sequences that erase the status area.
-    expect(world.stderr().replaceAll(/\r\x1b\[\d+A\x1b\[J/g, '')).toMatch(said)
+    expect(stripVTControlCharacters(world.stderr()).replaceAll('\r', '')).toMatch(said)
   })
 })
 

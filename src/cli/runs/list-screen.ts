@@ -9,7 +9,7 @@ import type { Canvas } from '../../terminal/screen.ts'
 import { openFullScreen, type FullScreen } from '../../terminal/full-screen.ts'
 import { detailSize, drawListView } from '../../terminal/list-view.ts'
 import type { TableColumn } from '../../terminal/table.ts'
-import { isPlain, safeText } from '../../terminal/text.ts'
+import { isPlain, safeText, widthOf } from '../../terminal/text.ts'
 import { createTheme } from '../../terminal/theme.ts'
 import { untilResized, type CardSurface } from './card-surface.ts'
 
@@ -41,6 +41,8 @@ export interface LiveList<T> {
 }
 
 const PAGER_KEYS = ['j', 'k', 'Down', 'Up', 'PageDown', 'PageUp', ' ', 'Escape', 'q', 'v', 'c', 'Enter']
+
+const MOVE = 'j k move  '
 
 const HELP = [
   'j k, arrows   move',
@@ -111,7 +113,8 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
     if (problem !== '') return problem
     if (paged || (isOpen && card === undefined)) return 'j k scroll  Esc back  q leave'
     const kept = filter === '' ? '' : `  (/${filter})`
-    return `j k move  Enter open  / filter  ? keys  q leave${kept}`
+    const keys = `Enter open  / filter  ? keys  q leave${kept}`
+    return widthOf(keys) + MOVE.length <= screen.width ? `${MOVE}${keys}` : keys
   }
   const draw = (): void => {
     const rows = visible()
@@ -249,8 +252,9 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
   const handleFilter = async (key: string): Promise<void> => {
     if (key === 'Enter' || key === 'Escape') isFiltering = false
     if (key === 'Escape') filter = ''
-    if (key === 'Backspace') filter = [...filter].slice(0, -1).join('')
-    if (isFiltering && [...key].length === 1 && (isPlain(key) || key > '\u00a0')) filter += key
+    if (key === 'Backspace') filter = Array.from(filter).slice(0, -1).join('')
+    // Keys that are no character have longer names.
+    if (isFiltering && Array.from(key).length === 1 && (isPlain(key) || key > '\u00a0')) filter += key
     const first = visible()[0]
     if (chosen() === undefined || !visible().some((item) => list.idOf(item) === chosenId))
       chosenId = first && list.idOf(first)

@@ -170,7 +170,7 @@ const columns = (now: number): readonly TableColumn<InboxItem>[] => [
   {
     title: 'EXPIRES',
     dropOrder: 1,
-    style: (theme) => theme.waiting,
+    style: (theme, { expiresAt }) => (expiresAt === null ? theme.dim : theme.waiting),
     cell: (item) => expiry(item, now),
     plain: ({ expiresAt }) => expiresAt ?? '',
   },

@@ -326,7 +326,8 @@ function printChanges(call: CommandContext, changes: readonly VersionChange[], a
     true,
   )
   const screen = messageScreen(call)
-  if (screen.isTTY && !call.mode.accessible) screen.lines(...(wider.length === 0 ? [] : drawWider(screen, wider)))
+  if (area) screen.lines(...wider.map((line) => screen.theme.strong(`          ${line}`)))
+  else if (screen.isTTY && !call.mode.accessible && wider.length > 0) screen.lines(...drawWider(screen, wider))
   else wider.forEach((line) => call.out.message(`          ${line}`))
   others.forEach((line) => call.out.message(`          ${line}`))
   area?.setWider(wider)
