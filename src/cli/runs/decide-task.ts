@@ -9,7 +9,8 @@ import type { ShownTask } from '../../spec/task.ts'
 import { describeDecided, describeSubject, presentTask } from '../../spec/task-card.ts'
 import { readInboxItem } from '../../spec/task-content.ts'
 import { drawApproval, fitApproval } from '../../terminal/approval.ts'
-import { safeJson, safeText, truncateText, wrapText } from '../../terminal/text.ts'
+import type { Canvas } from '../../terminal/screen.ts'
+import { safeBlock, safeJson, safeText, truncateText, wrapText } from '../../terminal/text.ts'
 import { formatRelative } from '../../terminal/time.ts'
 import { drawTimeline } from '../../terminal/timeline.ts'
 import { askAcknowledgement } from './acknowledge.ts'
@@ -18,6 +19,7 @@ import { parseJson } from './input.ts'
 import { createInlineSurface, type CardSurface } from './card-surface.ts'
 import { describeApproval } from './describe-answer.ts'
 import type { OperatorClient } from '../project/operator.ts'
+import { openProject } from '../project/project.ts'
 import { outputUnderReview } from './output-review.ts'
 import { readOption } from '../shell/options.ts'
 import { RemoteError } from '../shell/remote.ts'
@@ -223,7 +225,7 @@ async function ask(decision: Decision, task: ShownTask): Promise<PromptAnswer> {
     case 'h':
       return await panel(() => describeHistory(session, surface, task))
     case 'W':
-      return 'again'
+      return await writePolicy(decision, task)
     case 'c': {
       const { items, runs } = await session.client.getConversation(decision.runId)
       await surface.page(drawTimeline(surface.canvas, items, runs))
@@ -242,6 +244,38 @@ async function ask(decision: Decision, task: ShownTask): Promise<PromptAnswer> {
     }
   }
 }
+
+/** Proposes the policy that would have decided so, in files beside the data: nothing is deployed. */
+async function writePolicy(decision: Decision, task: ShownTask): Promise<'again'> {
+  const { session, surface, signal } = decision
+  const { call } = session
+  const card = presentTask(task, call.io.clock.now())
+  const { canvas } = surface
+  const footer = canvas.theme.strong('write a policy that would have  [a]llowed  [d]enied  it, or  [n]one')
+  surface.show(fitApproval(canvas, card, surface.rows, { footer }).lines)
+  const key = await surface.key(['a', 'd', 'n'], signal)
+  if (key !== 'a' && key !== 'd') return 'again'
+  try {
+    const [{ proposePolicy, saveProposal }, { loadWorkspace }] = await Promise.all([
+      import('./propose-policy.ts'),
+      import('../../documents/workspace/load.ts'),
+    ])
+    const project = await openProject(call)
+    const workspace = await loadWorkspace(project.directory)
+    const proposal = proposePolicy(workspace, task, key === 'a' ? 'allow' : 'deny', call.io.clock.now())
+    const path = await saveProposal(project.dataDirectory, task, proposal)
+    await surface.page(safeBlock(proposal.difference).split('\n').map((line) => colorDifference(canvas, line)))
+    const text = `Proposed in ${path}; nothing is changed or deployed. To take it: patch -p0 -d ${project.directory} < ${path}`
+    decision.panel = { key: 'W', lines: wrapText(safeText(text), canvas.width - 2).map(canvas.theme.ok) }
+    return 'again'
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    return again(decision, error.message)
+  }
+}
+
+const colorDifference = ({ theme }: Canvas, line: string): string =>
+  line.startsWith('+') ? theme.ok(line) : line.startsWith('-') ? theme.bad(line) : line
 
 /** Most decisions of the past that are shown on the card. */
 const SHOWN_HISTORY = 5

@@ -47,10 +47,10 @@ const MOVE = 'j k move  '
 const HELP = [
   'j k, arrows   move',
   'g G           first, last',
-  'PageUp PageDown  a page',
+  'PageUp PageDn a page',
   'Enter         open',
   'Escape        back',
-  '/             filter; Enter keeps it, Escape clears it',
+  '/             filter; Escape clears it',
   '?             these keys',
   'q             leave',
 ]
@@ -91,6 +91,8 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
   /** What is read whole in the detail pane, over the card. */
   let paged: readonly string[] | undefined
   let closing: AbortController | undefined
+  /** The open item is done, and its end is shown until the next key. */
+  let isDone = false
 
   const canvasOf = (width: number): Canvas => ({ theme, isTTY: true, width })
   const size = () => ({ width: screen.width, height: screen.height })
@@ -111,6 +113,7 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
   const footer = (): string => {
     if (isFiltering) return `/${filter}▏`
     if (problem !== '') return problem
+    if (isDone) return 'any key  back to the list'
     if (paged || (isOpen && card === undefined)) return 'j k scroll  Esc back  q leave'
     const kept = filter === '' ? '' : `  (/${filter})`
     const keys = `Enter open  / filter  ? keys  q leave${kept}`
@@ -213,6 +216,7 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
       await list.open(item, surface, AbortSignal.any([signal, closing.signal]))
       // What was decided stays to be read until the next key.
       if (card !== undefined && card.length > 0) {
+        isDone = true
         draw()
         await io.prompts.key('', 'any', signal)
       }
@@ -223,6 +227,7 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
       problem = words.message
     } finally {
       closing = undefined
+      isDone = false
       card = undefined
       isOpen = false
     }

@@ -12,7 +12,7 @@ import { loadWorkspace } from '../../../documents/workspace/load.ts'
 import type { Workspace } from '../../../documents/workspace/workspace.ts'
 import { createTape, printExchange, readExchanges, type Cassette } from '../../../spec/cassette.ts'
 import type { CreatedKey, TriggerView } from '../../../spec/operator.ts'
-import { safeText } from '../../../terminal/text.ts'
+import { safeText, wrapText } from '../../../terminal/text.ts'
 import { timeOfDay } from '../../../terminal/time.ts'
 import { changeLines } from '../../release/changes.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -315,6 +315,9 @@ async function reload(
   }
 }
 
+/** Below the time and its gap. */
+const INDENT = ' '.repeat(10)
+
 /** What a save changes; what it widens is the most visible thing on the screen, and stays in the status area. */
 function printChanges(call: CommandContext, changes: readonly VersionChange[], area: StatusArea | null): void {
   const wider = changeLines(
@@ -326,10 +329,13 @@ function printChanges(call: CommandContext, changes: readonly VersionChange[], a
     true,
   )
   const screen = messageScreen(call)
-  if (area) screen.lines(...wider.map((line) => screen.theme.strong(`          ${line}`)))
+  const width = screen.width - INDENT.length
+  const indented = (line: string, style: (text: string) => string = (text) => text): string[] =>
+    (area ? wrapText(line, width) : [line]).map((part) => INDENT + style(part))
+  if (area) screen.lines(...wider.flatMap((line) => indented(line, screen.theme.strong)))
   else if (screen.isTTY && !call.mode.accessible && wider.length > 0) screen.lines(...drawWider(screen, wider))
-  else wider.forEach((line) => call.out.message(`          ${line}`))
-  others.forEach((line) => call.out.message(`          ${line}`))
+  else wider.forEach((line) => call.out.message(INDENT + line))
+  others.flatMap((line) => indented(line)).forEach((line) => call.out.message(line))
   area?.setWider(wider)
 }
 
