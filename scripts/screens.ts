@@ -27,7 +27,13 @@ function savePicture(path: string, svg: string): void {
   writeFileSync(`${path}.svg`, svg)
   if (!asPng) return
   const [, width, height] = /width="(\d+)" height="(\d+)"/.exec(svg)!
-  const options = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', `--window-size=${width},${height}`]
+  const options = [
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--hide-scrollbars',
+    `--window-size=${width},${height}`,
+  ]
   const { error } = spawnSync('chromium', [...options, `--screenshot=${path}.png`, `file://${path}.svg`])
   if (error) throw new Error('Chromium is not installed; the SVG pictures need none.')
 }

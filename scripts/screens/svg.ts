@@ -39,7 +39,7 @@ function drawLine(line: string, top: number, theme: PictureTheme): string[] {
   let column = 0
   return splitStyled(line).flatMap(({ text, style }) => {
     const x = round(MARGIN + column * CELL_WIDTH)
-    const columns = [...text].length
+    const columns = Array.from(text).length
     column += columns
     if (text.trim() === '' && !style.inverse) return []
     const length = round(columns * CELL_WIDTH)
@@ -62,11 +62,13 @@ const round = (value: number): number => Math.round(value * 100) / 100
 const escapeXml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll(' ', '\u00a0')
 
+const STYLE = new RegExp(String.raw`(\u001b\[[0-9;]*m)`)
+
 /** Runs of one style. @throws Error for a sequence that is no style */
 function splitStyled(line: string): { text: string; style: CellStyle }[] {
   const runs: { text: string; style: CellStyle }[] = []
   let style: CellStyle = {}
-  for (const piece of line.split(/(\u001b\[[0-9;]*m)/)) {
+  for (const piece of line.split(STYLE)) {
     if (piece.startsWith('\u001b')) style = applyCode(style, piece.slice(2, -1))
     else if (piece !== '') runs.push({ text: piece, style })
   }

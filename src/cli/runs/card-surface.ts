@@ -59,6 +59,7 @@ export function createInlineSurface(call: CommandContext): CardSurface {
       return edited
     },
     async page(lines) {
+      screen.status()
       if (io.page) await io.page(lines.map((line) => `${line}\n`).join(''))
       else screen.lines(...lines)
     },

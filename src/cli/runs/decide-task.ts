@@ -219,6 +219,7 @@ async function ask(decision: Decision, task: ShownTask): Promise<PromptAnswer> {
         drawApproval(surface.canvas, card, { valueLines: Number.POSITIVE_INFINITY, footer: `task ${task.id}` }).lines,
       )
       decision.hasViewed = true
+      decision.panel = undefined
       return 'again'
     case 'w':
       return await panel(() => explainTask({ ...surface.canvas, width: surface.canvas.width - 2 }, task))
@@ -264,7 +265,11 @@ async function writePolicy(decision: Decision, task: ShownTask): Promise<'again'
     const workspace = await loadWorkspace(project.directory)
     const proposal = proposePolicy(workspace, task, key === 'a' ? 'allow' : 'deny', call.io.clock.now())
     const path = await saveProposal(project.dataDirectory, task, proposal)
-    await surface.page(safeBlock(proposal.difference).split('\n').map((line) => colorDifference(canvas, line)))
+    await surface.page(
+      safeBlock(proposal.difference)
+        .split('\n')
+        .map((line) => colorDifference(canvas, line)),
+    )
     const text = `Proposed in ${path}; nothing is changed or deployed. To take it: patch -p0 -d ${project.directory} < ${path}`
     decision.panel = { key: 'W', lines: wrapText(safeText(text), canvas.width - 2).map(canvas.theme.ok) }
     return 'again'

@@ -51,7 +51,10 @@ export function proposePolicy(
   if (verdict === 'deny' || needsGrant) {
     const condition = conditionLike(stopping[0]?.condition ?? '', args, verdict)
     const directory = dirname(stopping[0] ? findDocument(workspace, 'Policy', stopping[0].id).path : 'policies/x')
-    files.set(`${directory}/${name}.yaml`, policyText({ name, namespace: namespace!, tool: tool.ref, verdict, condition }))
+    files.set(
+      `${directory}/${name}.yaml`,
+      policyText({ name, namespace: namespace!, tool: tool.ref, verdict, condition }),
+    )
     bindPolicy(files, agent, tool.ref, id)
   }
   files.set(
@@ -77,6 +80,8 @@ export async function saveProposal(directory: string, task: ShownTask, proposal:
   return difference
 }
 
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
 const refuse = (what: string): Error => fail('usage', { what }, { fix: 'Edit the policy by hand.' })
 
 function findDocument(workspace: Workspace, kind: 'Agent' | 'Policy', id: string): Document {
@@ -90,12 +95,13 @@ function raiseLimit(files: Map<string, string>, document: Document, args: JsonOb
   const id = document.identity?.id ?? document.path
   const at = (key: string) => nodeAt(document.root, ['spec', 'conditions', key])
   const [field, op, value] = [at('field'), at('op'), at('value')]
-  const [, argument] = /^args\.([\w-]+)$/.exec(String(field?.value ?? '')) ?? []
+  const [, argument] = /^args\.([\w-]+)$/.exec(textOf(field?.value)) ?? []
   const given = argument === undefined ? undefined : args[argument]
   if (!op || !value || typeof given !== 'number' || typeof value.value !== 'number')
     throw refuse(`The condition of ${id} is not one comparison of a number with a limit.`)
-  const strict = { gt: 'gt', gte: 'gt', lt: 'lt', lte: 'lt' }[String(op.value)]
-  if (strict === undefined) throw refuse(`The condition of ${id} compares with ${String(op.value)}, which has no limit.`)
+  const strict = { gt: 'gt', gte: 'gt', lt: 'lt', lte: 'lt' }[textOf(op.value)]
+  if (strict === undefined)
+    throw refuse(`The condition of ${id} compares with ${textOf(op.value)}, which has no limit.`)
   const before = files.get(document.path) ?? document.source.text
   const edits = [
     { start: op.start, end: op.end, text: strict },
@@ -117,7 +123,8 @@ interface ProposedCondition {
 function conditionLike(described: string, args: JsonObject, verdict: ProposedVerdict): ProposedCondition {
   const [comparison] = splitComparisons(described)
   const name = comparison?.argument ?? Object.keys(args)[0]
-  if (name === undefined || args[name] === undefined || !/^[\w-]+$/.test(name)) throw refuse('No argument tells this call from others.')
+  if (name === undefined || args[name] === undefined || !/^[\w-]+$/.test(name))
+    throw refuse('No argument tells this call from others.')
   const value = args[name]
   const [, operator] = /^args\.[\w-]+ (>=?|<=?) /.exec(comparison?.text ?? '') ?? []
   const isUpper = operator?.startsWith('>') ?? true
@@ -128,10 +135,11 @@ function conditionLike(described: string, args: JsonObject, verdict: ProposedVer
 /** Adds the policy to those that the agent binds to the tool. */
 function bindPolicy(files: Map<string, string>, agent: Document, ref: string, id: string): void {
   const bindings = agent.at('spec.tools.*.ref')
-  const index = bindings.findIndex(({ value }) => String(value).split('@')[0] === ref)
-  const list = nodeAt(agent.root, ['spec', 'tools', `${index}`, 'policies'])
+  const binding = bindings.find(({ value }) => textOf(value).split('@')[0] === ref)
+  const index = binding?.pointer.split('/')[3] ?? ''
+  const list = nodeAt(agent.root, ['spec', 'tools', index, 'policies'])
   const items = list && Array.isArray(list.value) ? list.value.length : 0
-  const last = items === 0 ? undefined : nodeAt(agent.root, ['spec', 'tools', `${index}`, 'policies', `${items - 1}`])
+  const last = items === 0 ? undefined : nodeAt(agent.root, ['spec', 'tools', index, 'policies', `${items - 1}`])
   if (!last || !list) throw refuse(`${agent.path} binds no policies to ${ref}, to which another could be added.`)
   const { text } = agent.source
   const line = text.slice(text.lastIndexOf('\n', last.start - 1) + 1, last.start)

@@ -39,7 +39,7 @@ export async function approve(call: CommandContext<AnswerOf<typeof receiptsAnswe
         say: (verdict, told) => {
           const { have, need } = verdict.approvals
           const rest = have < need ? '' : `; ${nextOf(task, told)}`
-          out.line(`${told.again ? 'already ' : ''}${describeApproval(effective, verdict.approvals)}${rest}`)
+          out.line(`${describeApproval(effective, verdict.approvals, told.again)}${rest}`)
         },
       }
     },
