@@ -114,6 +114,7 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
     if (isFiltering) return `/${filter}▏`
     if (problem !== '') return problem
     if (isDone) return 'any key  back to the list'
+    if (card !== undefined && paged === undefined) return 'Escape  back to the list'
     if (paged || (isOpen && card === undefined)) return 'j k scroll  Esc back  q leave'
     const kept = filter === '' ? '' : `  (/${filter})`
     const keys = `Enter open  / filter  ? keys  q leave${kept}`
