@@ -57,7 +57,7 @@ export function drawDevStatus({ theme, width }: Canvas, status: DevStatus, now: 
 }
 
 /** What a save lets agents do in addition: the most visible lines of the screen. */
-export function drawWider(
+function drawWider(
   { theme, width }: Pick<Canvas, 'theme' | 'width'>,
   changes: readonly string[],
   total = changes.length,

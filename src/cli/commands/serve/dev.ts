@@ -22,7 +22,6 @@ import { logRuns } from '../../dev/live-log.ts'
 import { createStatusArea, type StatusArea } from '../../dev/status-area.ts'
 import { createTriggers } from '../../dev/triggers.ts'
 import { messageScreen } from '../../shell/list.ts'
-import { drawWider } from '../../../terminal/dev-status.ts'
 import { withDotEnv } from '../../project/dot-env.ts'
 import { exampleInput } from '../../runs/example-input.ts'
 import { printFindings } from '../../release/findings.ts'
@@ -333,7 +332,6 @@ function printChanges(call: CommandContext, changes: readonly VersionChange[], a
   const indented = (line: string, style: (text: string) => string = (text) => text): string[] =>
     (area ? wrapText(line, width) : [line]).map((part) => INDENT + style(part))
   if (area) screen.lines(...wider.flatMap((line) => indented(line, screen.theme.strong)))
-  else if (screen.isTTY && !call.mode.accessible && wider.length > 0) screen.lines(...drawWider(screen, wider))
   else wider.forEach((line) => call.out.message(INDENT + line))
   others.flatMap((line) => indented(line)).forEach((line) => call.out.message(line))
   area?.setWider(wider)
