@@ -234,11 +234,15 @@ describe('a run above the limit, at a terminal', () => {
   test('shows the card and pays when a is pressed', async () => {
     const { code, stdout, stderr, asked } = await svc(start, { tty: true, answers: ['a'] })
     expect([code, stdout]).toEqual([0, '{"refunded":180,"currency":"EUR"}\n'])
-    expect(stderr).toContain('┌ Approval needed · acme.refunds · irreversible_action · expires in')
+    expect(stderr).toContain('┌ Approval needed · acme.refunds@1.0.0 · irreversible_action · expires in')
     expect(stderr).toContain('(then deny)')
-    expect(stderr).toContain('acme.refund-limit@1.0.0: args.amount > 100 (180)')
-    expect(stderr).toContain('└ [a]pprove  [r]eject  [e]dit arguments  [w]hy  [c]onversation  [l]ater')
-    expect(asked).toEqual(['?'])
+    expect(stderr).toContain('│ ┆ ▸ amount    180 EUR   ← args.amount > 100  policies/refund-limit.yaml:15\n')
+    expect(stderr).toContain('│ why       Refunds above EUR 100 need a person   acme.refund-limit@1.0.0\n')
+    expect(stderr).toContain(
+      '│ [a]pprove  [r]eject  [e]dit arguments  [v]iew whole  [w]hy  [h]istory  [W]rite a policy\n',
+    )
+    expect(stderr).toContain('└ approved by the operator\n')
+    expect(asked).toEqual([''])
   })
 
   test('r asks for the reason, which reaches the model', async () => {
@@ -260,7 +264,7 @@ describe('a run above the limit, at a terminal', () => {
   test('w and c tell more and ask again; l leaves the run waiting with 3', async () => {
     const { code, stdout, stderr, asked } = await svc(start, { tty: true, answers: ['w', 'c', 'l'] })
     expect([code, stdout]).toEqual([3, ''])
-    expect(asked).toEqual(['?', '?', '?'])
+    expect(asked).toEqual(['', '', ''])
     expect(stderr).toContain('✔ acme.refund-limit@1.0.0')
     expect(stderr).toContain('UserTaskReq')
     expect((await svc(['runs', 'watch', '@last'], { tty: true, answers: ['a'] })).stdout).toBe(
@@ -276,7 +280,7 @@ describe('a run above the limit, at a terminal', () => {
       answers: ['e', same, 'e', edited, 'n', 'e', edited, 'y'],
     })
     expect([code, stdout]).toEqual([0, '{"refunded":120,"currency":"EUR"}\n'])
-    expect(stderr).toContain('nothing was changed')
+    expect(stderr).toContain('Nothing was changed.')
   })
 
   test('Ctrl-C leaves the run as it is and says how to come back', async () => {
@@ -314,7 +318,7 @@ describe('a run above the limit, at a terminal', () => {
     }
     expect(await runCommandLine(start, elsewhere)).toBe(0)
     expect(world.stdout()).toBe('{"refunded":180,"currency":"EUR"}\n')
-    expect(world.stderr()).toContain('answered elsewhere')
+    expect(world.stderr()).toContain('└ answered elsewhere: approved by the operator\n')
   })
 })
 
@@ -571,7 +575,7 @@ describe('svc demo', () => {
       answers: ['l', 'a'],
     })
     expect(code).toBe(0)
-    expect(asked).toEqual(['?', '?'])
+    expect(asked).toEqual(['', ''])
     expect(stdout.trimEnd().split('\n').at(-1)).toBe('completed  {"refunded":180,"currency":"EUR"}')
   })
 

@@ -31,7 +31,7 @@ export function record(options: {
   }
   const sink: OutputSink = { isTTY: options.isTTY, width: options.width ?? 80, write: (given) => void (text += given) }
   return {
-    screen: createScreen(sink, options.level ?? 0, later),
+    screen: createScreen(sink, options.level ?? 0, { later }),
     later,
     written: () => text,
     elapse() {

@@ -37,6 +37,11 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
   const signal = AbortSignal.any([call.signal, stop.signal])
   const draw = createDrawing(session, options)
   const seen = new Map<string, AbortController>()
+  /** Closed tasks whose card has told the outcome. */
+  const told = new Set<string>()
+  /** Events that came while a card was open: they are shown after it. */
+  const held: StreamEvent[] = []
+  let isCardOpen = false
   let end: FollowEnd | undefined
   let gaveUp = false
   let failure: unknown
@@ -79,12 +84,18 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
       const { error } = await session.answering.sendRunMessage(runId, toAnswerBody(task, decision))
       return error === undefined
     }
+    isCardOpen = true
     try {
-      return (await decideTask(session, runId, task, closing)) !== 'later'
+      const end = await decideTask(session, runId, task, closing)
+      if (end === 'answered' || end === 'gone') told.add(task.id)
+      return end !== 'later'
     } catch (error) {
       if (!closed.aborted) throw error
       call.out.message('  answered elsewhere')
       return true
+    } finally {
+      for (let event = held.shift(); event; event = held.shift()) await draw(event, told)
+      isCardOpen = false
     }
   }
   const handleReply = async (run: RunStatus): Promise<void> => {
@@ -108,7 +119,8 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
   let handling = Promise.resolve()
   try {
     for await (const event of client.streamRunEvents(runId, { signal })) {
-      await draw(event)
+      if (isCardOpen && !options.events) held.push(event)
+      else await draw(event, told)
       closeTask(event, seen)
       // Keep reading events while a person decides: the task may be closed elsewhere.
       if (asksForSomebody(event, runId))
@@ -118,7 +130,11 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
         })
     }
   } catch (error) {
-    if (!stop.signal.aborted) throw error
+    if (!stop.signal.aborted) {
+      // The card gives the terminal back first.
+      await handling
+      throw error
+    }
   } finally {
     if (timer) clearTimeout(timer)
   }
@@ -172,16 +188,17 @@ function closeTask(event: StreamEvent, seen: ReadonlyMap<string, AbortController
 function createDrawing(
   { call }: TaskPromptContext<StreamEvent>,
   { runId, onTask, show, events }: FollowOptions,
-): (event: StreamEvent) => Promise<void> {
+): (event: StreamEvent, told: ReadonlySet<string>) => Promise<void> {
   const screen = messageScreen(call)
   const timeline = createLiveTimeline(screen, runId)
-  return async (event) => {
+  return async (event, told) => {
     if (events && call.mode.json) return await call.out.ndjson(event)
     if (show === 'none' || event.kind !== 'step' || !event.data.step) return
     const { type } = event.data.step
     if (show === 'text' && type !== 'Reasoning') return
     // The approval card, drawn next, shows the details.
     if (type === 'UserTaskReq' && onTask === 'prompt') return
+    if (type === 'UserTaskRes' && told.has(event.data.step.content.user_task_id)) return
     if (isShownAtStart(type) === (event.subject === 'engine.step.started'))
       screen.lines(...timeline.add(event.data.step))
   }

@@ -9,6 +9,7 @@ import { shortId } from '../../../terminal/time.ts'
 import { askAcknowledgement } from '../../runs/acknowledge.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { parseJson, readText } from '../../runs/input.ts'
+import { describeApproval } from '../../runs/describe-answer.ts'
 import { outputUnderReview } from '../../runs/output-review.ts'
 import { nextOf, withTaskChannel, type AnswerReport, type AnswerReceipt } from '../../runs/task-channel.ts'
 import type { receiptsAnswer } from '../../answers/approve.ts'
@@ -37,10 +38,8 @@ export async function approve(call: CommandContext<AnswerOf<typeof receiptsAnswe
         },
         say: (verdict, told) => {
           const { have, need } = verdict.approvals
-          const rest = have < need ? `${need - have} more needed` : nextOf(task, told)
-          out.line(
-            `${told.again ? 'already ' : ''}approved ${describeSubject(effective)} (${have} of ${need}); ${rest}`,
-          )
+          const rest = have < need ? '' : `; ${nextOf(task, told)}`
+          out.line(`${describeApproval(effective, verdict.approvals, told.again)}${rest}`)
         },
       }
     },
@@ -174,6 +173,6 @@ async function acknowledgement({ given, mode, io, signal }: CommandContext, task
       { what: 'The policy asks the approver to confirm that the arguments were understood.' },
       { fix: '--ack' },
     )
-  if (await askAcknowledgement(task.arguments, io, signal)) return true
+  if (await askAcknowledgement(task.arguments, io.prompts, signal)) return true
   throw fail('usage', { what: 'That is not what the call says; nothing was approved.' })
 }

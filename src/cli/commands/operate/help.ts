@@ -48,6 +48,7 @@ const topics: Readonly<Record<string, () => string>> = {
       'SVC_OPERATOR     who you are, for approvals without a credential; USER when absent',
       'SVC_OPERATOR_KEY your operator credential (svc keys create --operator); SVC_OPERATOR_KEY_FILE: file with it',
       'SVC_NO_INPUT     never ask; CI does the same',
+      'SVC_ACCESSIBLE   for screen readers: nothing is redrawn or boxed, questions are plain lines',
       'SVC_LOG          debug shows HTTP exchanges, secrets masked',
       'SVC_PAGER, PAGER pager of long answers on a terminal; empty for none',
       'NO_COLOR         no colour; FORCE_COLOR and CLICOLOR_FORCE ask for it',
