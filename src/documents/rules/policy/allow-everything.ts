@@ -7,7 +7,7 @@ export const policyAllowEverything: LintRule = {
   severity: 'warning',
   law: 'A policy that applies to a whole agent does not allow every call.',
   fix: 'Give it a scope, or conditions.',
-  source: 'Policies, section 4: a grant lifts the side-effect default',
+  reason: 'The policy lifts the approvals that irreversible actions need by default.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

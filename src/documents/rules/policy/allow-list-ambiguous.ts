@@ -9,7 +9,7 @@ export const policyAllowListAmbiguous: LintRule = {
   severity: 'error',
   law: 'An allow list checks exactly one argument.',
   fix: 'Name the argument: `decision.runtime: {svc/allow_field: …}`.',
-  source: 'Policies, section 4: the checked argument',
+  reason: 'Several arguments of the tool could be meant.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -13,7 +13,7 @@ export const policyAllowValueImpossible: LintRule = {
   severity: 'warning',
   law: 'The argument can have each value of an allow list.',
   fix: 'Write a value that the input schema allows.',
-  source: 'Policies, section 4: compared as canonical text',
+  reason: 'Such a value allows no call.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

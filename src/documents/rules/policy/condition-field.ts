@@ -12,7 +12,7 @@ export const policyConditionField: LintRule = {
   severity: 'error',
   law: 'A condition reads fields that a call has. A bare name is an argument; write `args.name`.',
   fix: 'Write a field that calls have; arguments begin with `args.`.',
-  source: 'Policies, section 2: paths',
+  reason: 'The condition would be unknown for every call: a gate would stop them all, a grant allow none.',
   kinds: ['Policy'],
   check(document, report) {
     for (const { code, pointer, message } of conditionProblems(document))

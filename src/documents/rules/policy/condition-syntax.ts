@@ -14,7 +14,7 @@ export const policyConditionSyntax: LintRule = {
   severity: 'error',
   law: 'A condition is `all`, `any`, `not`, or a comparison `{field, op, value}`.',
   fix: 'Write all, any, not, or a comparison of a field.',
-  source: 'Policies, section 2',
+  reason: 'Anything else cannot be evaluated, so the policy is not published.',
   kinds: ['Policy'],
   check(document, report) {
     const all = conditionProblems(document)

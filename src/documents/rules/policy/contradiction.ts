@@ -7,7 +7,7 @@ export const policyContradiction: LintRule = {
   severity: 'error',
   law: 'Conditions under `all` can be true together.',
   fix: 'Write `any`, or correct a bound.',
-  source: 'Policies, section 2: `all`',
+  reason: 'A policy whose condition is never true decides about no call.',
   kinds: ['Policy'],
   check(document, report) {
     if (!comparesAgain(document)) return

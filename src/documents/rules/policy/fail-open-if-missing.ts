@@ -10,7 +10,7 @@ export const policyFailOpenIfMissing: LintRule = {
   severity: 'warning',
   law: 'A gate does not let a call pass because an argument is absent, unless a suppression gives the reason.',
   fix: 'Remove `if_missing: false`, or suppress this rule with the reason.',
-  source: 'Policies, section 2: `if_missing` replaces unknown',
+  reason: 'A model can leave the argument out to avoid the gate.',
   kinds: ['Policy'],
   check(document, report, { workspace }) {
     if (effectOf(document) !== 'gate') return

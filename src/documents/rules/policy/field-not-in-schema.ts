@@ -12,7 +12,7 @@ export const policyFieldNotInSchema: LintRule = {
   severity: 'error',
   law: 'A condition reads only arguments that the tool takes.',
   fix: 'Write the argument as the input schema does.',
-  source: 'Policies, section 2: paths; section 1: arguments are validated against the effective input schema',
+  reason: 'The condition would be unknown for every call: a gate would stop them all, a grant allow none.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -16,7 +16,7 @@ export const policyNeverTrue: LintRule = {
   severity: 'error',
   law: 'A condition, and each comparison in it, is true for some call.',
   fix: 'Compare with a value that can be there.',
-  source: 'Policies, section 1: arguments are validated before a policy sees them',
+  reason: 'A gate that never applies stops no call, and a grant that never applies allows none.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -11,7 +11,7 @@ export const policyOptionalField: LintRule = {
   severity: 'warning',
   law: 'A gate that reads an optional argument sets `if_missing` or checks `exists`; otherwise it applies when the argument is absent.',
   fix: 'Add `if_missing: false`, or a condition with `exists`.',
-  source: 'Policies, section 2: a gate fires on true and on unknown',
+  reason: 'A condition on an absent argument is unknown, and a gate applies when its condition is unknown.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -7,7 +7,7 @@ export const policyPatternUnanchored: LintRule = {
   severity: 'info',
   law: 'A pattern is anchored with `^` and `$`; otherwise it matches anywhere in the value.',
   fix: 'Add `^` and `$`.',
-  source: 'Policies, section 2: `matches` is unanchored',
+  reason: '`example` without anchors matches `not-example-at-all` too.',
   kinds: ['Policy'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {

@@ -9,7 +9,7 @@ export const policyRedundantLeaf: LintRule = {
   severity: 'info',
   law: 'No condition is implied by another beside it.',
   fix: 'Remove the one that the other implies.',
-  source: 'Policies, section 2: `all` and `any`',
+  reason: 'The implied condition changes no decision, so it looks like a restriction that is not there.',
   kinds: ['Policy'],
   check(document, report) {
     if (!comparesAgain(document)) return

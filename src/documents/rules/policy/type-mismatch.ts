@@ -26,7 +26,7 @@ export const policyTypeMismatch: LintRule = {
   severity: 'error',
   law: 'A condition compares values of the same type.',
   fix: 'Write a value of the type of the argument.',
-  source: 'Policies, section 2: exact, typed; no coercion ("900" is not 900)',
+  reason: 'Values are not converted: the string "900" and the number 900 are never equal.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {
