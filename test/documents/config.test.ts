@@ -22,7 +22,6 @@ triggers: [{type: schedule, cron: "0 8 * * 1"}]
 network: {allowed_hosts: [db.internal], origins: ["https://app.example"]}
 storage: {url: "http://localhost:9000", region: eu, max_file_bytes: 1000}
 dev: {port: 4310, host: 127.0.0.1}
-update_check: false
 `
   const { config, findings } = readConfig(text, 'svc.config.yaml')
   expect(findings).toEqual([])
