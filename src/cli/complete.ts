@@ -5,7 +5,7 @@
  */
 import { readdir } from 'node:fs/promises'
 import type { OperatorRoutes } from '../spec/operator.ts'
-import { safeText } from '../terminal/text.ts'
+import { safeText } from '../base/escape-text.ts'
 import type { CommandSpec, OptionSpec } from './shell/command.ts'
 import type { Io } from './shell/io.ts'
 import { globalOptions } from './shell/global-options.ts'

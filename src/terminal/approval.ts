@@ -1,7 +1,9 @@
 import { digestOfJson } from '../base/digest.ts'
 import { describeApprover, type CardRow, type CardValue, type TaskCard } from '../spec/task-card.ts'
 import type { Canvas } from './screen.ts'
-import { foldText, padText, safeText, widthOf, wrapText } from './text.ts'
+import { safeText } from '../base/escape-text.ts'
+import { widthOf } from './width.ts'
+import { foldText, padText, wrapText } from './text.ts'
 import { formatDuration } from './time.ts'
 import type { TextStyle } from './theme.ts'
 

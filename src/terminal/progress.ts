@@ -1,5 +1,5 @@
 import { afterTimeout, type DelayedDraw, type Screen } from './screen.ts'
-import { safeText } from './text.ts'
+import { safeText } from '../base/escape-text.ts'
 
 /** Shorter work shows no progress. */
 const DELAY_MS = 200

@@ -1,5 +1,5 @@
 import type { ColorSupportLevel } from 'chalk'
-import { widthOf } from './text.ts'
+import { widthOf } from './width.ts'
 import { createTheme, type Theme } from './theme.ts'
 
 /** A stream of the process, or a recording of a test. */

@@ -3,7 +3,7 @@ import type { TaskContent } from '../../src/spec/api.ts'
 import { presentTask } from '../../src/spec/task-card.ts'
 import { readClientTask } from '../../src/spec/task-content.ts'
 import { drawAnswered, drawApproval } from '../../src/terminal/approval.ts'
-import { widthOf } from '../../src/terminal/text.ts'
+import { widthOf } from '../../src/terminal/width.ts'
 import { canvasOf } from './recording.ts'
 
 const task = (more: Partial<TaskContent> = {}): TaskContent => ({

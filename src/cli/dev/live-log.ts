@@ -2,8 +2,9 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { RunView } from '../../spec/operator.ts'
 import { createTheme, styleOfStatus } from '../../terminal/theme.ts'
-import { safeText } from '../../terminal/text.ts'
-import { shortId, timeOfDay } from '../../terminal/time.ts'
+import { safeText } from '../../base/escape-text.ts'
+import { shortId } from '../../base/short-text.ts'
+import { timeOfDay } from '../../terminal/time.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { OperatorClient } from '../project/operator.ts'
 
