@@ -71,7 +71,7 @@ export function createScreen(sink: OutputSink, level: ColorSupportLevel, later: 
   }
 }
 
-export function afterTimeout(draw: () => void, ms: number): () => void {
+function afterTimeout(draw: () => void, ms: number): () => void {
   const timer = setTimeout(draw, ms)
   return () => clearTimeout(timer)
 }

@@ -1,8 +1,9 @@
 /** A long conversation leaves page by page and reads like one that was written at once. */
 import { expect, test } from 'vitest'
-import { conversationOf, collectTimeline } from '../../src/engine/session/timeline.ts'
+import { conversationOf } from '../../src/engine/session/timeline.ts'
 import { conversationReply } from '../../src/server/view/conversation.ts'
 import { redactConversation, slimContent } from '../../src/server/view/redact.ts'
+import { collectTimeline } from '../engine/collect-timeline.ts'
 import type { Conversation } from '../../src/spec/api.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { aRun, aSession, aStart, aStep, aTurn, NO_LIMITS, NOW, runId } from '../store/makers.ts'

@@ -57,14 +57,6 @@ export async function conversationOf(store: Store, id: SessionId): Promise<Paged
   }
 }
 
-/** Reads all pages of a conversation. */
-export async function collectTimeline({ more, ...conversation }: PagedConversation): Promise<Conversation> {
-  if (!more) return conversation
-  const pages = [conversation.items]
-  for await (const page of more) pages.push(page)
-  return { ...conversation, items: pages.flat() }
-}
-
 /** A session as timelines and session lists show it. */
 export function toSessionBody(session: Session): SessionBody {
   return {
