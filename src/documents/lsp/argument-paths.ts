@@ -1,8 +1,8 @@
 /** Completion of `args.` in conditions, from the input schemas of the tools that a policy gates. */
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import { pathText, type PathSegment } from '../../policy/condition/path.ts'
-import { gatedBindings } from '../facts/attachments.ts'
-import { inputOf, toolInput } from '../facts/inputs.ts'
+import { gatedBindings } from '../facts/policies/attachments.ts'
+import { inputOf, toolInput } from '../facts/agents/inputs.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { DocumentCursor } from './cursor.ts'
 

@@ -1,9 +1,9 @@
 /** Every place of a project that declares or names a document, a file, an authority boundary, a secret or an MCP server. */
 import type { JsonValue } from '../../base/json.ts'
 import type { DocumentKind } from '../../spec/document.ts'
-import { attachmentsOf, scopeOf } from '../facts/attachments.ts'
-import { toolDocument, toolsOf } from '../facts/bindings.ts'
-import { leavesIn } from '../facts/conditions.ts'
+import { attachmentsOf, scopeOf } from '../facts/policies/attachments.ts'
+import { toolDocument, toolsOf } from '../facts/agents/bindings.ts'
+import { leavesIn } from '../facts/policies/conditions.ts'
 import { pathsIn } from '../facts/path-refs.ts'
 import { createSpans, type Document, type FoundText } from '../text/document.ts'
 import { pointerTo } from '../text/pointer.ts'

@@ -1,4 +1,4 @@
-import { lockOf } from '../../facts/lock-file.ts'
+import { lockOf } from '../../facts/lock/lock-file.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const bundleYanked: LintRule = {

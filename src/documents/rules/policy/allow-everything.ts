@@ -1,5 +1,5 @@
-import { attachmentsOf, scopeOf } from '../../facts/attachments.ts'
-import { effectOf } from '../../facts/authority.ts'
+import { attachmentsOf, scopeOf } from '../../facts/policies/attachments.ts'
+import { effectOf } from '../../facts/policies/authority.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyAllowEverything: LintRule = {

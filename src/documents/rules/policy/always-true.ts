@@ -1,5 +1,5 @@
-import { conditionOf } from '../../facts/conditions.ts'
-import { domainsOf } from '../../facts/known-calls.ts'
+import { conditionOf } from '../../facts/policies/conditions.ts'
+import { domainsOf } from '../../facts/policies/known-calls.ts'
 import { isAlwaysTrue } from '../../../policy/prove/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

@@ -1,4 +1,4 @@
-import { attachmentsOf } from '../../facts/attachments.ts'
+import { attachmentsOf } from '../../facts/policies/attachments.ts'
 import { missingFile } from '../../facts/missing.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestId } from '../../text/suggest.ts'

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../base/json.ts'
 import { CALL_FIELDS } from '../../../policy/condition/fields.ts'
 import { PATH_FUNCTIONS } from '../../../policy/condition/path.ts'
-import { conditionOf, conditionProblems, fieldsIn, leavesIn } from '../../facts/conditions.ts'
+import { conditionOf, conditionProblems, fieldsIn, leavesIn } from '../../facts/policies/conditions.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import { segmentsOf } from '../../text/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'

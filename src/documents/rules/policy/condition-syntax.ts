@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../base/json.ts'
 import { LEAF_KEYS, type ConditionProblem } from '../../../policy/condition/condition.ts'
 import { operatorOf, OPERATORS, type ConditionOperator } from '../../../policy/condition/operators.ts'
-import { conditionProblems } from '../../facts/conditions.ts'
+import { conditionProblems } from '../../facts/policies/conditions.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { Document } from '../../text/document.ts'
 import { segmentsOf } from '../../text/pointer.ts'

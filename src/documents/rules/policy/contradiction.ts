@@ -1,4 +1,4 @@
-import { comparesAgain, groupsIn } from '../../facts/conditions.ts'
+import { comparesAgain, groupsIn } from '../../facts/policies/conditions.ts'
 import { isSatisfiable } from '../../../policy/prove/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

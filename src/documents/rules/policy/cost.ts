@@ -1,4 +1,4 @@
-import { conditionProblems } from '../../facts/conditions.ts'
+import { conditionProblems } from '../../facts/policies/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyCost: LintRule = {

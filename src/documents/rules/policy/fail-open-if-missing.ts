@@ -1,8 +1,8 @@
-import { gatedBindings } from '../../facts/attachments.ts'
-import { inputOf } from '../../facts/inputs.ts'
+import { gatedBindings } from '../../facts/policies/attachments.ts'
+import { inputOf } from '../../facts/agents/inputs.ts'
 import { isDeclaredOptional } from '../../text/property.ts'
-import { effectOf } from '../../facts/authority.ts'
-import { leavesIn } from '../../facts/conditions.ts'
+import { effectOf } from '../../facts/policies/authority.ts'
+import { leavesIn } from '../../facts/policies/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyFailOpenIfMissing: LintRule = {

@@ -1,4 +1,4 @@
-import { conditionProblems, leavesIn } from '../../facts/conditions.ts'
+import { conditionProblems, leavesIn } from '../../facts/policies/conditions.ts'
 import { withoutSlashes } from '../../workspace/common-mistakes.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../../facts/rule.ts'

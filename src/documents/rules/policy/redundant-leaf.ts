@@ -1,4 +1,4 @@
-import { comparesAgain, groupsIn } from '../../facts/conditions.ts'
+import { comparesAgain, groupsIn } from '../../facts/policies/conditions.ts'
 import { isSpread } from '../../../policy/condition/path.ts'
 import { conditionImplies, isSatisfiable } from '../../../policy/prove/conditions.ts'
 import { removalEdits } from '../../edit/removal.ts'

@@ -1,5 +1,5 @@
-import { attachmentsOf, scopeOf } from '../../facts/attachments.ts'
-import { toolsOf, type CallBinding } from '../../facts/bindings.ts'
+import { attachmentsOf, scopeOf } from '../../facts/policies/attachments.ts'
+import { toolsOf, type CallBinding } from '../../facts/agents/bindings.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

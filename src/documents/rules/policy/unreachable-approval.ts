@@ -1,4 +1,4 @@
-import { coveringPolicy } from '../../facts/covering.ts'
+import { coveringPolicy } from '../../facts/policies/covering.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyUnreachableApproval: LintRule = {

@@ -1,5 +1,5 @@
-import { attachmentsOf } from '../../facts/attachments.ts'
-import { decisionOf } from '../../facts/decision.ts'
+import { attachmentsOf } from '../../facts/policies/attachments.ts'
+import { decisionOf } from '../../facts/policies/decision.ts'
 import { memoizePerWorkspace } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

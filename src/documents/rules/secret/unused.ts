@@ -1,5 +1,5 @@
 import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../../spec/document.ts'
-import { MODEL_FALLBACK, readModelFallback } from '../../facts/model-fallback.ts'
+import { MODEL_FALLBACK, readModelFallback } from '../../facts/agents/model-fallback.ts'
 import { removalWithParent } from '../../edit/removal.ts'
 import type { Document } from '../../text/document.ts'
 import { pointerTo } from '../../text/pointer.ts'
