@@ -53,6 +53,15 @@ test.each<[string, string, string[]]>([
     ['1:9 doc/schema tools.a.b needs exactly one of `command`, `http` or `mock`.'],
   ],
   [
+    'a region, a variable and a host that cannot be',
+    'providers: {a: {type: bedrock, region: "EU 1", key: {fromEnv: A-KEY}}}\nprofiles: {p: {host: example.com}}\n',
+    [
+      '1:63 doc/schema providers.a.key.fromEnv is not the name of an environment variable, which has only letters, digits and `_`, and begins with no digit.',
+      '1:40 doc/schema providers.a.region is not a region such as `eu-central-1`.',
+      '2:22 doc/schema profiles.p.host is not an address such as `ssh://user@host/data/directory`.',
+    ],
+  ],
+  [
     'a timeout without a unit',
     'tools: {a.b: {command: [x], timeout: "5"}}\n',
     ['1:38 doc/schema tools.a.b.timeout is not a duration such as `500ms`, `30s` or `5m`.'],
