@@ -10,7 +10,9 @@ import {
   type FindingText,
 } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
-import { formatPointer, pointerTo, segmentsOf, valueAt } from '../text/pointer.ts'
+import { pointerTo, segmentsOf } from '../../base/pointer.ts'
+import { valueAt } from '../../base/resolve-pointer.ts'
+import { formatPointer } from '../text/pointer.ts'
 import { completeVersion } from '../text/reference.ts'
 import { nearestCandidate } from '../text/suggest.ts'
 import { isChoice, listKeys, missingProperty } from './missing-keys.ts'

@@ -1,6 +1,7 @@
 /** Turns errors of schema validation into sentences for users. */
 import type { ErrorObject } from 'ajv'
 import type { InvalidPlace } from '../../base/failure.ts'
+import { pointerTo } from '../../base/pointer.ts'
 
 /** Keeps the first finding of each place. */
 export function firstPerPlace(errors: readonly ErrorObject[] | null | undefined): InvalidPlace[] {
@@ -15,7 +16,7 @@ export function firstPerPlace(errors: readonly ErrorObject[] | null | undefined)
 function placeOf({ instancePath, params }: ErrorObject): string {
   const { missingProperty, additionalProperty } = params as Readonly<Record<string, string | undefined>>
   const name = missingProperty ?? additionalProperty
-  return name === undefined ? instancePath : `${instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return name === undefined ? instancePath : pointerTo(instancePath, name)
 }
 
 interface Schema {

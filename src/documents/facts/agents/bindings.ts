@@ -5,7 +5,7 @@ import { SIDE_EFFECT_CLASSES, type SideEffectClass } from '../../../spec/documen
 import type { Document } from '../../text/document.ts'
 import { groupBy } from '../../text/group.ts'
 import { memoizePerObject } from '../../workspace/memoize.ts'
-import { pointerTo } from '../../text/pointer.ts'
+import { pointerTo } from '../../../base/pointer.ts'
 import {
   BUILTIN_TOOLS,
   deriveWireName,

@@ -11,7 +11,7 @@ import {
 import { innerPathText, readPath, type ConditionPath } from '../../../policy/condition/path.ts'
 import { readWhen, textPointer, whenRange, whenTests, type WhenNode } from '../../../policy/condition/when.ts'
 import type { Document } from '../../text/document.ts'
-import { pointerTo } from '../../text/pointer.ts'
+import { pointerTo } from '../../../base/pointer.ts'
 
 const BASE = '/spec/conditions'
 

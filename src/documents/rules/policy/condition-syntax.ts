@@ -4,7 +4,7 @@ import { operatorOf, OPERATORS, type ConditionOperator } from '../../../policy/c
 import { conditionProblems } from '../../facts/policies/conditions.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { Document } from '../../text/document.ts'
-import { segmentsOf } from '../../text/pointer.ts'
+import { segmentsOf } from '../../../base/pointer.ts'
 import type { ReportFault, LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 import { rewrittenText } from '../../workspace/wrong-forms.ts'
