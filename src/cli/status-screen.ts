@@ -72,5 +72,5 @@ const runCommandOf = ({ name, inputContract }: AgentView): string =>
 
 function steps({ dim }: Theme, lines: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(...lines.map(([command]) => command.length))
-  return lines.map(([command, say]) => `  ${command.padEnd(width)}   ${dim(say)}`)
+  return lines.map(([command, summary]) => `  ${command.padEnd(width)}   ${dim(summary)}`)
 }

@@ -8,7 +8,7 @@ export function firstPerPlace(errors: readonly ErrorObject[] | null | undefined)
   const found = new Map<string, string>()
   for (const error of errors ?? []) {
     const path = placeOf(error)
-    if (!found.has(path)) found.set(path, sayingOf(error))
+    if (!found.has(path)) found.set(path, messageOf(error))
   }
   return [...found].map(([path, message]) => ({ path, message }))
 }
@@ -36,7 +36,7 @@ const TYPES: Readonly<Record<string, string>> = {
   number: 'must be a number',
 }
 
-function sayingOf({ keyword, params, parentSchema }: ErrorObject): string {
+function messageOf({ keyword, params, parentSchema }: ErrorObject): string {
   const schema = parentSchema as Schema
   const [type = ''] = [schema.type].flat()
   if (keyword === 'required') return 'is required'

@@ -35,7 +35,7 @@ export async function approve(call: CommandContext<AnswerOf<typeof receiptsAnswe
           ...(edited && { arguments: edited }),
           ...(acknowledged && { acknowledged: true }),
         },
-        say: (verdict, told) => {
+        report: (verdict, told) => {
           const { have, need } = verdict.approvals
           const rest = have < need ? `${need - have} more needed` : nextOf(task, told)
           out.line(
@@ -64,7 +64,7 @@ export async function reject(call: CommandContext<AnswerOf<typeof receiptsAnswer
     call,
     async (task) => ({
       decision: { approved: false, ...(reason && { comment: reason }) },
-      say: (_, told) => {
+      report: (_, told) => {
         const fails = task.onReject === 'fail'
         const then = fails ? 'fail the run' : 'return to agent'
         const next = nextOf(task, told, fails ? 'ends' : 'continues')
@@ -77,7 +77,7 @@ export async function reject(call: CommandContext<AnswerOf<typeof receiptsAnswer
 
 interface PreparedDecision {
   readonly decision: TaskDecision
-  readonly say: (verdict: AnswerReceipt, told: AnswerReport) => void
+  readonly report: (verdict: AnswerReceipt, told: AnswerReport) => void
 }
 
 /** Decides one task after the other. The first refusal ends the command; earlier decisions stay. */
@@ -95,10 +95,10 @@ async function decideEach(
     if (approves) for (const task of found) await checkSeen(call, task)
     const items: AnswerReceipt[] = []
     for (const task of found) {
-      const { decision, say } = await prepare(task)
+      const { decision, report } = await prepare(task)
       const { verdict, told } = await desk.answer(task, decision)
       items.push(verdict)
-      if (!mode.json) say(verdict, told)
+      if (!mode.json) report(verdict, told)
     }
     if (mode.json) await out.json({ items, total: items.length })
   })
