@@ -76,7 +76,6 @@ const program = {
     '@smithy/*',
     '@modelcontextprotocol/*',
     '@inquirer/prompts',
-    'ora',
     'listhen',
     'jq-wasm',
   ],

@@ -2,6 +2,7 @@
 import { fail } from '../base/failure.ts'
 import type { RunId, SessionId, TriggerId } from '../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { pointerTo } from '../base/pointer.ts'
 import type { StartRunResponse } from '../spec/api.ts'
 import type { Session } from '../spec/session.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
@@ -115,14 +116,12 @@ function fileMarksIn(value: JsonValue, path: string): readonly FileMark[] {
     if (Array.isArray(each)) for (let at = 0; at < each.length; at++) enter(at, each[at]!)
     else if (!isJsonObject(each)) return
     else if (each['svcFile'] === true)
-      marks.push({ path: path + keys.map(toPointer).join(''), filename: each['filename'] })
+      marks.push({ path: keys.reduce<string>(pointerTo, path), filename: each['filename'] })
     else for (const key in each) enter(key, each[key]!)
   }
   visit(value)
   return marks
 }
-
-const toPointer = (key: string | number): string => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 /** Fails early for a missing provider or secret, for every agent whose version is already fixed. */
 async function checkConfiguration(

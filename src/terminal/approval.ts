@@ -1,6 +1,8 @@
 import { describeApprover, type CardRow, type CardValue, type TaskCard } from '../spec/task-card.ts'
 import type { Canvas } from './screen.ts'
-import { foldText, padText, safeText, widthOf, wrapText } from './text.ts'
+import { safeText } from '../base/escape-text.ts'
+import { widthOf } from './width.ts'
+import { foldText, padText, wrapText } from './text.ts'
 import { formatDuration } from './time.ts'
 import type { TextStyle, Theme } from './theme.ts'
 

@@ -1,8 +1,10 @@
 /** The status area of `svc dev`: server, versions, runs, tasks, the last problem and keys. Source: command line, 1.3. */
 import type { Instant } from '../base/clock.ts'
 import type { Canvas } from './screen.ts'
-import { safeText, truncateText, widthOf, wrapText } from './text.ts'
-import { shortDuration } from './time.ts'
+import { safeText } from '../base/escape-text.ts'
+import { truncateText, wrapText } from './text.ts'
+import { widthOf } from './width.ts'
+import { shortDuration } from '../base/short-text.ts'
 import type { TextStyle } from './theme.ts'
 
 export interface DevStatus {

@@ -1,7 +1,9 @@
 /** A list with a detail pane on the whole terminal: beside each other where there is room, else one at a time. */
 import type { Canvas } from './screen.ts'
 import { drawTable, type TableColumn } from './table.ts'
-import { padText, safeText, truncateText, widthOf } from './text.ts'
+import { padText, truncateText } from './text.ts'
+import { safeText } from '../base/escape-text.ts'
+import { widthOf } from './width.ts'
 
 /** From this many columns on, the detail stands beside the list. */
 const WIDE = 100

@@ -1,5 +1,5 @@
 import type { ColorSupportLevel } from 'chalk'
-import { widthOf } from './text.ts'
+import { widthOf } from './width.ts'
 import { createTheme, type Theme } from './theme.ts'
 
 /** A stream of the process, or a recording of a test. */
@@ -115,7 +115,7 @@ export function createScreen(
   }
 }
 
-export function afterTimeout(draw: () => void, ms: number): () => void {
+function afterTimeout(draw: () => void, ms: number): () => void {
   const timer = setTimeout(draw, ms)
   return () => clearTimeout(timer)
 }

@@ -1,5 +1,7 @@
 import type { Canvas } from './screen.ts'
-import { padText, safeText, truncateText, widthOf } from './text.ts'
+import { safeText } from '../base/escape-text.ts'
+import { widthOf } from './width.ts'
+import { padText, truncateText } from './text.ts'
 import type { TextStyle, Theme } from './theme.ts'
 
 export interface TableColumn<Row> {

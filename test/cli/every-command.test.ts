@@ -122,7 +122,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   api: () => ['api', 'GET', `/v1/runs/${ids.run}`],
   'config list': () => ['config', 'list'],
   'config get': () => ['config', 'get', 'dev.port'],
-  'config set': () => ['config', 'set', 'update_check', 'false'],
+  'config set': () => ['config', 'set', 'workspace', 'acme'],
   completion: () => ['completion', 'bash'],
   openapi: () => ['openapi'],
   help: () => ['help'],

@@ -1,10 +1,11 @@
 /** A long conversation leaves page by page and reads like one that was written at once. */
 import { expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
-import { conversationOf, collectTimeline, timelineItemOf } from '../../src/engine/session/timeline.ts'
+import { conversationOf, timelineItemOf } from '../../src/engine/session/timeline.ts'
 import { readListCursor } from '../../src/server/http/list-cursor.ts'
 import { conversationCursors, conversationReply } from '../../src/server/view/conversation.ts'
 import { redactConversation, slimContent } from '../../src/server/view/redact.ts'
+import { collectTimeline } from '../engine/collect-timeline.ts'
 import type { Conversation } from '../../src/spec/api.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { aRun, aSession, aStart, aStep, aTurn, NO_LIMITS, NOW, runId } from '../store/makers.ts'

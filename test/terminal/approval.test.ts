@@ -4,7 +4,7 @@ import type { TaskPeople } from '../../src/spec/task.ts'
 import { presentTask } from '../../src/spec/task-card.ts'
 import { readClientTask } from '../../src/spec/task-content.ts'
 import { drawAnswered, drawApproval as draw, fitApproval } from '../../src/terminal/approval.ts'
-import { widthOf } from '../../src/terminal/text.ts'
+import { widthOf } from '../../src/terminal/width.ts'
 import { canvasOf } from './recording.ts'
 
 const task = (more: Partial<TaskContent> = {}): TaskContent => ({

@@ -18,11 +18,7 @@ export interface Recording {
 }
 
 /** A screen that keeps what is written, with a clock that is wound by hand. */
-export function record(options: {
-  isTTY: boolean
-  width?: number
-  level?: ColorSupportLevel
-}): Recording & { later: DelayedDraw } {
+export function record(options: { isTTY: boolean; width?: number; level?: ColorSupportLevel }): Recording {
   let text = ''
   let waiting: (() => void)[] = []
   const later: DelayedDraw = (draw) => {
@@ -32,7 +28,6 @@ export function record(options: {
   const sink: OutputSink = { isTTY: options.isTTY, width: options.width ?? 80, write: (given) => void (text += given) }
   return {
     screen: createScreen(sink, options.level ?? 0, { later }),
-    later,
     written: () => text,
     elapse() {
       const due = waiting

@@ -4,7 +4,7 @@ import { drawDevStatus, type DevStatus } from '../../src/terminal/dev-status.ts'
 import { openFullScreen } from '../../src/terminal/full-screen.ts'
 import { detailSize, drawListView, type ListView } from '../../src/terminal/list-view.ts'
 import type { TableColumn } from '../../src/terminal/table.ts'
-import { widthOf } from '../../src/terminal/text.ts'
+import { widthOf } from '../../src/terminal/width.ts'
 import { createTheme } from '../../src/terminal/theme.ts'
 import { canvasOf } from './recording.ts'
 

@@ -78,7 +78,7 @@ async function load(
   if (base === undefined) return await loadWorkspace(project.directory, wanted)
   const [{ changedSince }, { affectedFiles }] = await Promise.all([
     import('../files/git.ts'),
-    import('../../documents/facts/dependents.ts'),
+    import('../../documents/lint/dependents.ts'),
   ])
   const { focus: _, ...options } = wanted
   const whole = await loadWorkspace(project.directory, options)

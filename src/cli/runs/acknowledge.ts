@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json.ts'
 import { findKeyArgument } from '../../spec/task-card.ts'
-import { safeText } from '../../terminal/text.ts'
+import { safeText } from '../../base/escape-text.ts'
 import type { Prompts } from '../shell/io.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** Says what an answer to a task has done: a vote is told as a vote, and never as the decision. */
 import type { ShownTask } from '../../spec/task.ts'
 import { describeMissing, describeSubject } from '../../spec/task-card.ts'
-import { safeText } from '../../terminal/text.ts'
+import { safeText } from '../../base/escape-text.ts'
 
 /**
  * `vote of operator ana counted for acme.refunds amount 1500: 1 of 2; waits for another treasurer`, or

@@ -3,7 +3,7 @@ import { isWaiting, pendingTasks, type RunStatus, type StreamEvent } from '../..
 import { toAnswerBody } from '../../client/tasks.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { readClientTask, readInboxItem } from '../../spec/task-content.ts'
-import { safeText } from '../../terminal/text.ts'
+import { safeText } from '../../base/escape-text.ts'
 import { createLiveTimeline } from '../../terminal/timeline.ts'
 import { decideTask, type TaskPromptContext } from './decide-task.ts'
 import { answerOf, type WaitingTask, type ScriptedAnswers } from './decisions.ts'

@@ -2,7 +2,7 @@
 import { isoOrNull } from '../../base/clock.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { isTerminal, isWaiting, type RunStatus, type StreamEvent } from '../../client/index.ts'
-import { safeBlock, safeText } from '../../terminal/text.ts'
+import { safeBlock, safeText } from '../../base/escape-text.ts'
 import { formatDuration } from '../../terminal/time.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { describeTask, type FollowEnd } from './follow.ts'

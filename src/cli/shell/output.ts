@@ -15,7 +15,7 @@ export interface CommandOutput<Answer = never> {
   readonly ndjson: (value: Answer) => Promise<void>
   /** A line for people, on stderr. */
   readonly message: (text: string) => void
-  /** As `say`, unless `--quiet`. */
+  /** As `message`, unless `--quiet`. */
   readonly hint: (text: string) => void
 }
 

@@ -1,6 +1,6 @@
 /** Puts files that agents name in by value: instructions, schemas, the script of a scripted model. */
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
-import { MODEL_FALLBACK, readModelFallback } from '../../documents/facts/model-fallback.ts'
+import { MODEL_FALLBACK, readModelFallback } from '../../documents/facts/agents/model-fallback.ts'
 import { readValues } from '../../documents/workspace/read.ts'
 import { isOnlineProvider, type AgentDocument, type ModelSpec } from '../../spec/document.ts'
 import type { ScriptTurn } from '../../spec/snapshot.ts'

@@ -6,7 +6,7 @@
 import type { RunHandle, SessionTransaction, StateAt } from '../session/transaction.ts'
 import { tokenBudget } from './limits.ts'
 import { asksAboutLimit } from './on-limit.ts'
-import { mostTokens } from '../session/prompt.ts'
+import { mostTokens } from '../session/prompt/prompt.ts'
 import { tokensOf } from '../session/usage.ts'
 
 /** The state of a run whose completion is sent now with its reservation, or waits as `unsent`. */

@@ -13,7 +13,7 @@ import { findBreachAfterCompletion, haltRun, haltAncestor, applyLimit } from '..
 import { asksAboutLimit } from '../limits/on-limit.ts'
 import { requestCompletion } from '../limits/request-completion.ts'
 import { concludeRun } from './output.ts'
-import { sentTokens } from '../session/prompt.ts'
+import { sentTokens } from '../session/prompt/prompt.ts'
 import { answersQuestion, openQuestions, unansweredQuestions } from '../calls/open-questions.ts'
 import { escalateQuestion, refuseUntilAnswered, toWaitingCall } from '../calls/questions.ts'
 import { createCallHandle } from '../session/call-handle.ts'

@@ -119,18 +119,6 @@ async function toItem(store: Store, step: RunStep, run: Run): Promise<TimelineIt
   return toTimelineItem(step, run, task ? ({ ...toTaskContent(task) } as unknown as JsonObject) : step.content)
 }
 
-/** Reads all pages of a conversation. */
-export async function collectTimeline({
-  more,
-  sizes: _sizes,
-  ...conversation
-}: PagedConversation): Promise<Conversation> {
-  if (!more) return conversation
-  const pages = [conversation.items]
-  for await (const page of more) pages.push(page)
-  return { ...conversation, items: pages.flat() }
-}
-
 /** A session as timelines and session lists show it. */
 export function toSessionBody(session: Session): SessionBody {
   return {

@@ -4,8 +4,8 @@ import { isJsonObject, type JsonObject } from '../../../base/json.ts'
 import type { TaskDecision } from '../../../client/index.ts'
 import type { ShownTask } from '../../../spec/task.ts'
 import { describeSubject } from '../../../spec/task-card.ts'
-import { safeText } from '../../../terminal/text.ts'
-import { shortId } from '../../../terminal/time.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import { shortId } from '../../../base/short-text.ts'
 import { askAcknowledgement } from '../../runs/acknowledge.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { parseJson, readText } from '../../runs/input.ts'
@@ -36,7 +36,7 @@ export async function approve(call: CommandContext<AnswerOf<typeof receiptsAnswe
           ...(edited && { arguments: edited }),
           ...(acknowledged && { acknowledged: true }),
         },
-        say: (verdict, told) => {
+        report: (verdict, told) => {
           const { have, need } = verdict.approvals
           const rest = have < need ? '' : `; ${nextOf(task, told)}`
           out.line(`${describeApproval(effective, verdict.approvals, told.again)}${rest}`)
@@ -63,7 +63,7 @@ export async function reject(call: CommandContext<AnswerOf<typeof receiptsAnswer
     call,
     async (task) => ({
       decision: { approved: false, ...(reason && { comment: reason }) },
-      say: (_, told) => {
+      report: (_, told) => {
         const fails = task.onReject === 'fail'
         const then = fails ? 'fail the run' : 'return to agent'
         const next = nextOf(task, told, fails ? 'ends' : 'continues')
@@ -76,7 +76,7 @@ export async function reject(call: CommandContext<AnswerOf<typeof receiptsAnswer
 
 interface PreparedDecision {
   readonly decision: TaskDecision
-  readonly say: (verdict: AnswerReceipt, told: AnswerReport) => void
+  readonly report: (verdict: AnswerReceipt, told: AnswerReport) => void
 }
 
 /** Decides one task after the other. The first refusal ends the command; earlier decisions stay. */
@@ -94,10 +94,10 @@ async function decideEach(
     if (approves) for (const task of found) await checkSeen(call, task)
     const items: AnswerReceipt[] = []
     for (const task of found) {
-      const { decision, say } = await prepare(task)
+      const { decision, report } = await prepare(task)
       const { verdict, told } = await desk.answer(task, decision)
       items.push(verdict)
-      if (!mode.json) say(verdict, told)
+      if (!mode.json) report(verdict, told)
     }
     if (mode.json) await out.json({ items, total: items.length })
   })

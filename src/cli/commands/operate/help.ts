@@ -10,7 +10,15 @@ export async function help(call: CommandContext<AnswerOf<typeof helpAnswer>>): P
   const { given, mode, out, manual } = call
   const words = given.rest(0)
   const { commands, globalOptions } = manual
-  if (mode.json) return await out.json({ commands, globalOptions })
+  if (mode.json)
+    return await out.json({
+      commands: commands.map(({ arguments: operands, options, ...command }) => ({
+        ...command,
+        ...(operands && { arguments: operands.map(toPrinted) }),
+        ...(options && { options: options.map(toPrinted) }),
+      })),
+      globalOptions: globalOptions.map(toPrinted),
+    })
   if (given.flag('tree'))
     return await printLong(
       call,
@@ -27,6 +35,12 @@ export async function help(call: CommandContext<AnswerOf<typeof helpAnswer>>): P
     { fix: near ? `Did you mean svc help ${near}?` : 'svc help --tree lists the commands.' },
   )
 }
+
+/** In the printed form, a description is called `say`. */
+const toPrinted = <T extends { readonly description: string }>({ description, ...rest }: T) => ({
+  ...rest,
+  say: description,
+})
 
 /** Help topics. */
 const topics: Readonly<Record<string, () => string>> = {

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../base/json.ts'
 import type { AgentView } from '../../../spec/operator.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
-import { safeJson } from '../../../terminal/text.ts'
+import { safeJson } from '../../../base/escape-text.ts'
 import { formatRelative } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exampleInput, exampleObject } from '../../runs/example-input.ts'

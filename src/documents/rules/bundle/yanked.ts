@@ -1,4 +1,4 @@
-import { lockOf } from '../../facts/lock-file.ts'
+import { lockOf } from '../../facts/lock/lock-file.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import type { LintRule, YankMark } from '../../facts/rule.ts'
 

@@ -1,13 +1,13 @@
 /** A policy that requires an approval after a run has read untrusted content. Source: lint rules, "security"; policies, `run.taint`. */
-import type { ToolUse } from './bindings.ts'
-import type { TextEdit, FindingFix } from '../text/diagnostic.ts'
-import { insertionEdits } from '../edit/insertion.ts'
-import { joinPath } from '../text/paths.ts'
-import { segmentsOf } from '../text/pointer.ts'
-import { isLogicalId } from '../text/reference.ts'
-import { nodeAt } from '../edit/removal.ts'
-import { withLineBreaksOf } from '../text/source.ts'
-import type { Workspace } from '../workspace/workspace.ts'
+import type { ToolUse } from '../agents/bindings.ts'
+import type { TextEdit, FindingFix } from '../../text/diagnostic.ts'
+import { insertionEdits } from '../../edit/insertion.ts'
+import { joinPath } from '../../text/paths.ts'
+import { segmentsOf } from '../../../base/pointer.ts'
+import { isLogicalId } from '../../text/reference.ts'
+import { nodeAt } from '../../edit/removal.ts'
+import { withLineBreaksOf } from '../../text/source.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
 
 /** The fix that writes the policy and attaches it to a binding; undefined where its name or path is taken, or it cannot be attached. */
 export function taintGateFix(workspace: Workspace, use: ToolUse): FindingFix | undefined {

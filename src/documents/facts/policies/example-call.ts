@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { leavesOf, type Condition, type ConditionLeaf } from '../../policy/condition/condition.ts'
-import { operatorRow } from '../../policy/condition/operators.ts'
-import { stepInto } from '../../policy/condition/path.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
+import { leavesOf, type Condition, type ConditionLeaf } from '../../../policy/condition/condition.ts'
+import { operatorRow } from '../../../policy/condition/operators.ts'
+import { stepInto } from '../../../policy/condition/path.ts'
 
 /**
  * An example call that the schema allows, for messages: ` (for example {"amount":1})`; empty where none is easily made.

@@ -1,10 +1,10 @@
 /** Descriptions of tools and sub-agents that a model reads. */
-import type { JsonValue } from '../../base/json.ts'
-import type { FindingPlace } from '../text/diagnostic.ts'
-import type { Document } from '../text/document.ts'
-import type { KeywordUse } from '../schemas/schema-keywords.ts'
-import { schemasOf, type SchemaText } from '../schemas/schemas.ts'
-import type { Workspace } from '../workspace/workspace.ts'
+import type { JsonValue } from '../../../base/json.ts'
+import type { FindingPlace } from '../../text/diagnostic.ts'
+import type { Document } from '../../text/document.ts'
+import type { KeywordUse } from '../../schemas/schema-keywords.ts'
+import { schemasOf, type SchemaText } from '../../schemas/schemas.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
 
 export interface DescribedText {
   readonly text: string

@@ -1,7 +1,7 @@
 /** What a run is asked: its first message and the files that it and later messages name. Source: decisions, sections 4 and 11. */
-import { isJsonObject, jsonDepth, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { isFileRef } from '../../spec/file.ts'
-import type { RunStep } from '../../spec/step.ts'
+import { isJsonObject, jsonDepth, type JsonObject, type JsonValue } from '../../../base/json.ts'
+import { isFileRef } from '../../../spec/file.ts'
+import type { RunStep } from '../../../spec/step.ts'
 
 /** If the input has only this property and it is text, that text is the message. Source: decisions, section 4. */
 const MESSAGE_PROPERTIES: ReadonlySet<string> = new Set(['message', 'prompt', 'text', 'question', 'task'])

@@ -1,14 +1,14 @@
 /** Tool and Policy documents in the form that is published and locked. Source: bundles, sections 3 and 4. */
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
-import type { SchemaSpec } from '../../spec/document.ts'
-import { digestOfDocument, type JsonSchema } from '../../spec/snapshot.ts'
-import type { Digest } from '../../base/digest.ts'
-import { carrySchemas, type SchemaFile } from '../schemas/carried-schemas.ts'
-import { asKind, type Document } from '../text/document.ts'
-import { memoizePerObject } from '../workspace/memoize.ts'
-import { readValues } from '../workspace/read.ts'
-import { resolveBeside } from '../workspace/resolve-beside.ts'
-import type { Workspace } from '../workspace/workspace.ts'
+import { isJsonObject, type JsonObject } from '../../../base/json.ts'
+import type { SchemaSpec } from '../../../spec/document.ts'
+import { digestOfDocument, type JsonSchema } from '../../../spec/snapshot.ts'
+import type { Digest } from '../../../base/digest.ts'
+import { carrySchemas, type SchemaFile } from '../../schemas/carried-schemas.ts'
+import { asKind, type Document } from '../../text/document.ts'
+import { memoizePerObject } from '../../workspace/memoize.ts'
+import { readValues } from '../../workspace/read.ts'
+import { resolveBeside } from '../../workspace/resolve-beside.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
 
 /** The document with its schemas by value; undefined for another kind, a wrong shape, and a schema that cannot be read. */
 export const publishedFormOf = memoizePerObject((workspace, document: Document): JsonObject | undefined => {

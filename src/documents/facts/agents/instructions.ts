@@ -1,9 +1,9 @@
 /** The instructions of an agent, wherever they stand. */
-import type { FindingPlace } from '../text/diagnostic.ts'
-import type { Document } from '../text/document.ts'
-import { createSource } from '../text/source.ts'
-import { partsOf } from '../workspace/texts.ts'
-import type { Workspace } from '../workspace/workspace.ts'
+import type { FindingPlace } from '../../text/diagnostic.ts'
+import type { Document } from '../../text/document.ts'
+import { createSource } from '../../text/source.ts'
+import { partsOf } from '../../workspace/texts.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
 
 export interface InstructionsText {
   readonly text: string

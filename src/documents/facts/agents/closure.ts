@@ -1,8 +1,8 @@
 /** Agents reached from an agent through edges inside the workspace. */
 import { subAgentDocument, subAgentsOf, type CallBinding } from './bindings.ts'
-import type { Document } from '../text/document.ts'
-import { memoizePerObject, memoizePerWorkspace } from '../workspace/memoize.ts'
-import type { Workspace } from '../workspace/workspace.ts'
+import type { Document } from '../../text/document.ts'
+import { memoizePerObject, memoizePerWorkspace } from '../../workspace/memoize.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
 
 export interface SubAgentEdge extends CallBinding {
   readonly child: Document

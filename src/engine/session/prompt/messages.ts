@@ -1,8 +1,8 @@
 /** The messages of a run, built from its steps. Source: decisions, section 4. */
-import { PAUSE_TURN, type ModelMessage, type MessagePart } from '../../providers/provider.ts'
-import type { AgentSnapshot } from '../../spec/snapshot.ts'
-import type { RunStep } from '../../spec/step.ts'
-import { textOf } from './bindings.ts'
+import { PAUSE_TURN, type ModelMessage, type MessagePart } from '../../../providers/provider.ts'
+import type { AgentSnapshot } from '../../../spec/snapshot.ts'
+import type { RunStep } from '../../../spec/step.ts'
+import { textOf } from '../bindings.ts'
 import { callsOf, toolMessagesOf, type CallResults } from './call-results.ts'
 import { fileNamesOf } from './input.ts'
 

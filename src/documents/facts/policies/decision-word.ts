@@ -1,7 +1,7 @@
 import { decisionOf } from './decision.ts'
-import { replaceScalarFix } from '../text/diagnostic.ts'
-import type { LintRule } from './rule.ts'
-import { nearestCandidate } from '../text/suggest.ts'
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+import type { LintRule } from '../rule.ts'
+import { nearestCandidate } from '../../text/suggest.ts'
 
 /** The check that a text of a policy's decision is one of a few words. */
 export const checkDecisionWord =

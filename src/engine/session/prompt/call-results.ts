@@ -1,8 +1,8 @@
 /** Results of calls, as the model reads them. */
-import type { JsonValue } from '../../base/json.ts'
-import type { CompletionRequest, ModelCall, ModelMessage } from '../../providers/provider.ts'
-import type { RunStep } from '../../spec/step.ts'
-import { textOf } from './bindings.ts'
+import type { JsonValue } from '../../../base/json.ts'
+import type { CompletionRequest, ModelCall, ModelMessage } from '../../../providers/provider.ts'
+import type { RunStep } from '../../../spec/step.ts'
+import { textOf } from '../bindings.ts'
 
 /** Tool messages by call id. */
 export function toolMessagesOf(steps: readonly RunStep[], results: CallResults): Map<string, ModelMessage> {

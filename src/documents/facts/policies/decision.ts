@@ -1,6 +1,6 @@
 /** What a policy decides. */
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
-import type { Document } from '../text/document.ts'
+import { isJsonObject, type JsonObject } from '../../../base/json.ts'
+import type { Document } from '../../text/document.ts'
 
 /** `spec.decision` as written, read without computing places; empty where there is none. */
 export function decisionOf(policy: Document): JsonObject {

@@ -1,11 +1,11 @@
 /** Which policies are attached where, and to which calls. Source: policies, section 3. */
-import { isJsonObject } from '../../base/json.ts'
-import { subAgentsOf, toolDocument, toolsOf, usesOf, type CallBinding, type ToolUse } from './bindings.ts'
+import { isJsonObject } from '../../../base/json.ts'
+import { subAgentsOf, toolDocument, toolsOf, usesOf, type CallBinding, type ToolUse } from '../agents/bindings.ts'
 import { linkOf } from './decision.ts'
-import type { Document, FoundText } from '../text/document.ts'
-import { groupBy } from '../text/group.ts'
-import { memoizePerObject, memoizePerWorkspace } from '../workspace/memoize.ts'
-import type { PathResolution, Workspace } from '../workspace/workspace.ts'
+import type { Document, FoundText } from '../../text/document.ts'
+import { groupBy } from '../../text/group.ts'
+import { memoizePerObject, memoizePerWorkspace } from '../../workspace/memoize.ts'
+import type { PathResolution, Workspace } from '../../workspace/workspace.ts'
 
 export interface AttachedPolicyRef {
   /** The binding to which it is attached; undefined if it applies to all calls of the document. */

@@ -1,8 +1,8 @@
 /** The part of `svc.lock` that lint reads. Source: bundles, section 3. */
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
-import type { Document } from '../text/document.ts'
-import { directoryOf, joinPath } from '../text/paths.ts'
-import type { Workspace } from '../workspace/workspace.ts'
+import { isJsonObject, type JsonValue } from '../../../base/json.ts'
+import type { Document } from '../../text/document.ts'
+import { directoryOf, joinPath } from '../../text/paths.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
 
 const LOCK_FILE = 'svc.lock'
 

@@ -1,14 +1,14 @@
 /** Builds the request to the model from the steps of a run. Pure: file contents are passed in. Source: decisions, sections 4 and 11. */
-import type { JsonObject } from '../../base/json.ts'
-import type { CompletionRequest, ModelTool } from '../../providers/provider.ts'
-import { withOutputLimit } from '../../providers/output-limit.ts'
-import { estimateUsage } from '../../providers/tokens.ts'
-import type { Run } from '../../spec/run.ts'
-import type { AgentSnapshot } from '../../spec/snapshot.ts'
-import type { RunStep } from '../../spec/step.ts'
+import type { JsonObject } from '../../../base/json.ts'
+import type { CompletionRequest, ModelTool } from '../../../providers/provider.ts'
+import { withOutputLimit } from '../../../providers/output-limit.ts'
+import { estimateUsage } from '../../../providers/tokens.ts'
+import type { Run } from '../../../spec/run.ts'
+import type { AgentSnapshot } from '../../../spec/snapshot.ts'
+import type { RunStep } from '../../../spec/step.ts'
 import { resultsOf } from './call-results.ts'
 import { messagesOf, repairMessages, type AttachedParts } from './messages.ts'
-import type { RunHandle } from './transaction.ts'
+import type { RunHandle } from '../transaction.ts'
 
 export interface PromptParts {
   readonly snapshot: AgentSnapshot

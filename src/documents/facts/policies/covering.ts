@@ -1,12 +1,12 @@
 /** Policies that apply to every call to which another policy applies. Source: policies, section 4. */
-import { leavesOf, type Condition } from '../../policy/condition/condition.ts'
-import { isSpread } from '../../policy/condition/path.ts'
+import { leavesOf, type Condition } from '../../../policy/condition/condition.ts'
+import { isSpread } from '../../../policy/condition/path.ts'
 import { gatedBindings, scopeOf } from './attachments.ts'
 import { conditionOf } from './conditions.ts'
 import { decisionOf } from './decision.ts'
-import type { Document } from '../text/document.ts'
-import { conditionImplies, isSatisfiable } from '../../policy/prove/conditions.ts'
-import type { Workspace } from '../workspace/workspace.ts'
+import type { Document } from '../../text/document.ts'
+import { conditionImplies, isSatisfiable } from '../../../policy/prove/conditions.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
 
 /**
  * A policy of one of the types `over` that fires for every call for which this one, of one of the types `of`, fires.

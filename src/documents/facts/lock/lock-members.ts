@@ -1,13 +1,13 @@
 /** The members that the lock of a bundle or an agent should have, as far as documents show. Source: bundles, section 3. */
-import { digestOf, digestOfJson, type Digest } from '../../base/digest.ts'
-import { attachmentsOf, linkedPolicies } from './attachments.ts'
-import { subAgentsOf, textMember, toolDocument, toolsOf } from './bindings.ts'
-import { closureOf } from './closure.ts'
-import type { Document } from '../text/document.ts'
+import { digestOf, digestOfJson, type Digest } from '../../../base/digest.ts'
+import { attachmentsOf, linkedPolicies } from '../policies/attachments.ts'
+import { subAgentsOf, textMember, toolDocument, toolsOf } from '../agents/bindings.ts'
+import { closureOf } from '../agents/closure.ts'
+import type { Document } from '../../text/document.ts'
 import { integrityOf } from './published-form.ts'
-import { pathsIn } from './path-refs.ts'
-import { readAgentRef } from '../text/reference.ts'
-import type { Workspace } from '../workspace/workspace.ts'
+import { pathsIn } from '../path-refs.ts'
+import { readAgentRef } from '../../text/reference.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
 
 /** A document or file that is taken from the workspace. */
 export interface LocalMember {

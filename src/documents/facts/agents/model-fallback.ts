@@ -1,8 +1,8 @@
 /** The annotation `svc/model-fallback`: further models of an agent, as YAML flow text. Source: decisions, sections 1 and 13. */
-import type { JsonValue } from '../../base/json.ts'
-import { API_VERSION, canonicalProvider, type ModelSpec } from '../../spec/document.ts'
-import { readValues } from '../workspace/read.ts'
-import { hasShape } from '../workspace/shape.ts'
+import type { JsonValue } from '../../../base/json.ts'
+import { API_VERSION, canonicalProvider, type ModelSpec } from '../../../spec/document.ts'
+import { readValues } from '../../workspace/read.ts'
+import { hasShape } from '../../workspace/shape.ts'
 
 export const MODEL_FALLBACK = 'svc/model-fallback'
 

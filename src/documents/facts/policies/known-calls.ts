@@ -1,11 +1,11 @@
 /** The possible arguments of the calls that a policy gates, by the input schemas of the tools. */
-import { possibleValuesUnder, type PossibleValuesAt } from '../../policy/prove/possible-values.ts'
+import { possibleValuesUnder, type PossibleValuesAt } from '../../../policy/prove/possible-values.ts'
 import { gatedBindings } from './attachments.ts'
-import type { Document } from '../text/document.ts'
-import { inputOf } from './inputs.ts'
-import { memoizePerObject } from '../workspace/memoize.ts'
-import type { SchemaText } from '../schemas/schemas.ts'
-import type { Workspace } from '../workspace/workspace.ts'
+import type { Document } from '../../text/document.ts'
+import { inputOf } from '../agents/inputs.ts'
+import { memoizePerObject } from '../../workspace/memoize.ts'
+import type { SchemaText } from '../../schemas/schemas.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
 
 export interface KnownCalls {
   /** Logical id. */

@@ -1,6 +1,6 @@
 /** The limits of an agent. */
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
-import type { Document } from '../text/document.ts'
+import { isJsonObject, type JsonObject } from '../../../base/json.ts'
+import type { Document } from '../../text/document.ts'
 
 /** `spec.limits` as written, read without computing places; empty where there is none. */
 export function limitsOf(agent: Document): JsonObject {

@@ -1,13 +1,13 @@
 /** Which policies apply to the calls of a binding, as far as documents show. Source: policies, sections 3, 4 and 6. */
 import { attachmentsOf, linkedPolicies, scopeOf } from './attachments.ts'
-import { effectiveClass, toolDocument, type ToolUse } from './bindings.ts'
-import { subAgentEdges } from './closure.ts'
+import { effectiveClass, toolDocument, type ToolUse } from '../agents/bindings.ts'
+import { subAgentEdges } from '../agents/closure.ts'
 import { conditionOf } from './conditions.ts'
 import { decisionOf } from './decision.ts'
-import type { Document } from '../text/document.ts'
-import { leavesOf } from '../../policy/condition/condition.ts'
-import { memoizePerObject, memoizePerWorkspace } from '../workspace/memoize.ts'
-import type { LintProject } from './rule.ts'
+import type { Document } from '../../text/document.ts'
+import { leavesOf } from '../../../policy/condition/condition.ts'
+import { memoizePerObject, memoizePerWorkspace } from '../../workspace/memoize.ts'
+import type { LintProject } from '../rule.ts'
 
 export interface BoundaryAuthority {
   readonly policies: readonly Document[]

@@ -1,9 +1,9 @@
 /** The schema that validates the arguments of a call. Source: policies, section 1. */
 import { toolDocument, type CallBinding, type ToolUse } from './bindings.ts'
-import type { Document } from '../text/document.ts'
-import { memoizePerObject } from '../workspace/memoize.ts'
-import { schemaAt, type SchemaText } from '../schemas/schemas.ts'
-import type { Workspace } from '../workspace/workspace.ts'
+import type { Document } from '../../text/document.ts'
+import { memoizePerObject } from '../../workspace/memoize.ts'
+import { schemaAt, type SchemaText } from '../../schemas/schemas.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
 
 /** The schema of a binding: its own, else that of its Tool document; undefined where there is none that can be read. */
 export const inputOf = memoizePerObject((workspace, use: ToolUse): SchemaText | undefined => {

@@ -2,11 +2,11 @@
  * Capabilities of a tool: reads private data, reads untrusted content, sends data out. Taken from the labels of the Tool
  * document, otherwise guessed from names. Source: lint rules, "security".
  */
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject } from '../../../base/json.ts'
 import { effectiveClass, textMember, toolDocument, toolsOf, type ToolUse } from './bindings.ts'
-import type { Document } from '../text/document.ts'
-import { memoizePerObject } from '../workspace/memoize.ts'
-import { memoizeByText } from '../text/memoize-by-text.ts'
+import type { Document } from '../../text/document.ts'
+import { memoizePerObject } from '../../workspace/memoize.ts'
+import { memoizeByText } from '../../text/memoize-by-text.ts'
 
 export type CapabilityConfidence = 'label' | 'guess'
 

@@ -1,10 +1,10 @@
 /** The documents that a change of some files may affect. */
-import { attachmentsOf } from './attachments.ts'
-import { boundariesOf } from './authority.ts'
-import { toolDocument, toolsOf } from './bindings.ts'
-import { subAgentEdges } from './closure.ts'
+import { attachmentsOf } from '../facts/policies/attachments.ts'
+import { boundariesOf } from '../facts/policies/authority.ts'
+import { toolDocument, toolsOf } from '../facts/agents/bindings.ts'
+import { subAgentEdges } from '../facts/agents/closure.ts'
 import type { Document } from '../text/document.ts'
-import { pathsIn } from './path-refs.ts'
+import { pathsIn } from '../facts/path-refs.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 /** The changed files, and the files of all documents that refer to them, directly or not. Sorted, without deleted files. */
