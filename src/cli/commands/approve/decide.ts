@@ -36,10 +36,10 @@ export async function approve(call: CommandContext<AnswerOf<typeof receiptsAnswe
           ...(edited && { arguments: edited }),
           ...(acknowledged && { acknowledged: true }),
         },
-        report: (verdict, told) => {
-          const { have, need } = verdict.approvals
-          const rest = have < need ? '' : `; ${nextOf(task, told)}`
-          out.line(`${describeApproval(effective, verdict.approvals, told.again)}${rest}`)
+        print: (receipt, report) => {
+          const { have, need } = receipt.approvals
+          const rest = have < need ? '' : `; ${nextOf(task, report)}`
+          out.line(`${describeApproval(effective, receipt.approvals, report.again)}${rest}`)
         },
       }
     },
@@ -63,11 +63,11 @@ export async function reject(call: CommandContext<AnswerOf<typeof receiptsAnswer
     call,
     async (task) => ({
       decision: { approved: false, ...(reason && { comment: reason }) },
-      report: (_, told) => {
+      print: (_, report) => {
         const fails = task.onReject === 'fail'
         const then = fails ? 'fail the run' : 'return to agent'
-        const next = nextOf(task, told, fails ? 'ends' : 'continues')
-        out.line(`${told.again ? 'already ' : ''}rejected; on_reject: ${then}; ${next}`)
+        const next = nextOf(task, report, fails ? 'ends' : 'continues')
+        out.line(`${report.again ? 'already ' : ''}rejected; on_reject: ${then}; ${next}`)
       },
     }),
     false,
@@ -76,7 +76,7 @@ export async function reject(call: CommandContext<AnswerOf<typeof receiptsAnswer
 
 interface PreparedDecision {
   readonly decision: TaskDecision
-  readonly report: (verdict: AnswerReceipt, told: AnswerReport) => void
+  readonly print: (receipt: AnswerReceipt, report: AnswerReport) => void
 }
 
 /** Decides one task after the other. The first refusal ends the command; earlier decisions stay. */
@@ -87,17 +87,17 @@ async function decideEach(
 ): Promise<void> {
   const { given, mode, out } = call
   const digest = given.text('args-digest')
-  await withTaskChannel(call, async (desk) => {
+  await withTaskChannel(call, async (channel) => {
     const found: ShownTask[] = []
-    for (const text of given.rest(0)) found.push(await desk.find(text))
+    for (const text of given.rest(0)) found.push(await channel.find(text))
     for (const task of found) checkKind(task, digest)
     if (approves) for (const task of found) await checkSeen(call, task)
     const items: AnswerReceipt[] = []
     for (const task of found) {
-      const { decision, report } = await prepare(task)
-      const { verdict, told } = await desk.answer(task, decision)
-      items.push(verdict)
-      if (!mode.json) report(verdict, told)
+      const { decision, print } = await prepare(task)
+      const { receipt, report } = await channel.answer(task, decision)
+      items.push(receipt)
+      if (!mode.json) print(receipt, report)
     }
     if (mode.json) await out.json({ items, total: items.length })
   })
