@@ -6,6 +6,7 @@ import { readClientTask, readInboxItem } from '../../spec/task-content.ts'
 import { safeText } from '../../terminal/text.ts'
 import { createLiveTimeline } from '../../terminal/timeline.ts'
 import { decideTask, type TaskPromptContext } from './decide-task.ts'
+import { createResultFilter } from './result-filter.ts'
 import { answerOf, type WaitingTask, type ScriptedAnswers } from './decisions.ts'
 import { messageScreen } from '../shell/list.ts'
 
@@ -36,6 +37,7 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
   const stop = new AbortController()
   const signal = AbortSignal.any([call.signal, stop.signal])
   const draw = createDrawing(session, options)
+  const results = createResultFilter(runId)
   const seen = new Map<string, AbortController>()
   let end: FollowEnd | undefined
   let gaveUp = false
@@ -108,7 +110,8 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
   let handling = Promise.resolve()
   try {
     for await (const event of client.streamRunEvents(runId, { signal })) {
-      await draw(event)
+      if (options.events && call.mode.json) await call.out.ndjson(event)
+      else results.add(event).forEach(draw)
       closeTask(event, seen)
       // Keep reading events while a person decides: the task may be closed elsewhere.
       if (asksForSomebody(event, runId))
@@ -121,6 +124,7 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
     if (!stop.signal.aborted) throw error
   } finally {
     if (timer) clearTimeout(timer)
+    results.end().forEach(draw)
   }
   await handling
   if (failure !== undefined && !gaveUp) throw failure
@@ -171,12 +175,11 @@ function closeTask(event: StreamEvent, seen: ReadonlyMap<string, AbortController
 
 function createDrawing(
   { call }: TaskPromptContext<StreamEvent>,
-  { runId, onTask, show, events }: FollowOptions,
-): (event: StreamEvent) => Promise<void> {
+  { runId, onTask, show }: FollowOptions,
+): (event: StreamEvent) => void {
   const screen = messageScreen(call)
   const timeline = createLiveTimeline(screen, runId)
-  return async (event) => {
-    if (events && call.mode.json) return await call.out.ndjson(event)
+  return (event) => {
     if (show === 'none' || event.kind !== 'step' || !event.data.step) return
     const { type } = event.data.step
     if (show === 'text' && type !== 'Reasoning') return

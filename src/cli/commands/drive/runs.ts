@@ -12,7 +12,8 @@ import type { CommandContext } from '../../shell/command.ts'
 import { toHtml, toMarkdown } from '../../conversation/page.ts'
 import { followRun } from '../../runs/follow.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
-import { answerScreen, printList, printLong, printOne } from '../../shell/list.ts'
+import { arrangeRunTree, type ListedRun } from '../../runs/run-tree.ts'
+import { answerScreen, printList, printLong, printOne, printTable } from '../../shell/list.ts'
 import { parseMoment, wholeNumber } from '../../shell/numbers.ts'
 import { withOperator } from '../../project/operator.ts'
 import { exitOfStatus, printInterrupted, printOutcome, type FollowAnswer } from '../../runs/outcome.ts'
@@ -43,7 +44,11 @@ export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer |
         },
       }),
     )
-  if (!given.flag('watch')) return await printList(call, await read(), columns(io.clock.now()), NOTHING)
+  if (!given.flag('watch')) {
+    const list = await read()
+    if (call.mode.json || !io.stdout.isTTY) return await printList(call, list, columns(io.clock.now()), NOTHING)
+    return printTable(call, arrangeRunTree(list.items), treeColumns(io.clock.now()), NOTHING)
+  }
   await watchList(call, {
     loadItems: async () => (await read()).items,
     keyOf: ({ runId, status, waitingOn }) => `${runId} ${status} ${waitingOn ?? ''}`,
@@ -69,6 +74,15 @@ const columns = (now: number): readonly TableColumn<RunView>[] => [
   { title: 'TOKENS', cell: ({ totalTokensUsed }) => String(totalTokensUsed), align: 'right' },
   { title: '', cell: ({ waitingOn, hold }) => (hold ? `held: ${hold.reason}` : (waitingOn ?? '')) },
 ]
+
+/** The same columns, with sub-agents indented below the agent that asked them. */
+const treeColumns = (now: number): readonly TableColumn<ListedRun>[] =>
+  columns(now).map(({ title, cell, align, style }) => ({
+    title,
+    cell: ({ run, indent }) => (title === 'AGENT' ? `${'  '.repeat(indent)}${cell(run)}` : cell(run)),
+    ...(align && { align }),
+    ...(style && { style: (theme, { run }) => style(theme, run) }),
+  }))
 
 const took = ({ startedAt, finishedAt }: RunView, now: number): string =>
   finishedAt === null
