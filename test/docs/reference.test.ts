@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { manPage } from './man-page.ts'
 import { referencePages } from './reference.ts'
@@ -34,5 +35,5 @@ const hasGroff = spawnSync('groff', ['--version']).status === 0
 test.runIf(hasGroff)('the man page is formatted without a warning', () => {
   const { stdout, stderr } = spawnSync('groff', ['-man', '-Tascii', '-ww', '-K', 'utf8', manFile], { encoding: 'utf8' })
   expect(stderr).toBe('')
-  expect(stdout.replaceAll(/\x1B\[\d+m/g, '')).toContain('svc - check, publish and run')
+  expect(stripVTControlCharacters(stdout)).toContain('svc - check, publish and run')
 })
