@@ -560,12 +560,22 @@ test('a data directory is used from anywhere, with or without a server', async (
 
 describe('svc demo', () => {
   test('without a terminal plays the recorded decision and ends with the output', async () => {
-    const { code, stdout } = await runSvc(['demo', '--speed', '0'], { cwd: parent })
+    const { code, stdout, stderr } = await runSvc(['demo', '--speed', '0'], { cwd: parent })
     expect(code).toBe(0)
     const lines = stdout.trimEnd().split('\n')
     expect(lines.at(-1)).toBe('completed\t{"refunded":180,"currency":"EUR"}')
+    // The last message of the model is the output, so it is shown once.
+    expect(lines.filter((line) => line.includes('"refunded":180'))).toHaveLength(1)
     expect(stdout).toContain('acme.refund-limit@1.0.0')
-    expect(stdout).toContain('SessionCompleted')
+    expect(stderr.replaceAll(/http\S+|\b\d+ m?s\b|\b\d\.\d s\b/g, 'N').split('\n')).toEqual([
+      '1/4 started a local server           N  (in memory)',
+      '2/4 running acme.refund-desk         order A-1042, EUR 180',
+      '3/4 a policy stops the refund        a person decides',
+      '4/4 the run goes on                  exactly the approved call, once',
+      'in N · 1678 tokens (scripted)',
+      'next:  svc init refund-demo && cd refund-demo && svc dev          the same project, to change and run',
+      '',
+    ])
   })
 
   test('at a terminal the person decides, and cannot leave by later', async () => {
@@ -576,7 +586,9 @@ describe('svc demo', () => {
     })
     expect(code).toBe(0)
     expect(asked).toEqual(['', ''])
-    expect(stdout.trimEnd().split('\n').at(-1)).toBe('completed  {"refunded":180,"currency":"EUR"}')
+    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(
+      /^completed {2}\{"refunded":180,"currency":"EUR"\} {2}[\d.]+ m?s · 1678 tokens \(scripted\)$/,
+    )
   })
 
   test('--json ends with the result', async () => {

@@ -6,6 +6,7 @@ import { readClientTask, readInboxItem } from '../../spec/task-content.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { createLiveTimeline } from '../../terminal/timeline.ts'
 import { decideTask, type TaskPromptContext } from './decide-task.ts'
+import { createResultFilter } from './result-filter.ts'
 import { answerOf, type WaitingTask, type ScriptedAnswers } from './decisions.ts'
 import { messageScreen } from '../shell/list.ts'
 
@@ -36,12 +37,17 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
   const stop = new AbortController()
   const signal = AbortSignal.any([call.signal, stop.signal])
   const draw = createDrawing(session, options)
+  const results = createResultFilter(runId)
   const seen = new Map<string, AbortController>()
   /** Closed tasks whose card has told the outcome. */
   const told = new Set<string>()
   /** Events that came while a card was open: they are shown after it. */
   const held: StreamEvent[] = []
   let isCardOpen = false
+  const show = (event: StreamEvent): void => {
+    if (isCardOpen && !options.events) held.push(event)
+    else draw(event, told)
+  }
   let end: FollowEnd | undefined
   let gaveUp = false
   let failure: unknown
@@ -94,7 +100,7 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
       call.out.message('  answered elsewhere')
       return true
     } finally {
-      for (let event = held.shift(); event; event = held.shift()) await draw(event, told)
+      for (let event = held.shift(); event; event = held.shift()) draw(event, told)
       isCardOpen = false
     }
   }
@@ -119,8 +125,8 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
   let handling = Promise.resolve()
   try {
     for await (const event of client.streamRunEvents(runId, { signal })) {
-      if (isCardOpen && !options.events) held.push(event)
-      else await draw(event, told)
+      if (options.events && call.mode.json) await call.out.ndjson(event)
+      else for (const each of results.add(event)) show(each)
       closeTask(event, seen)
       // Keep reading events while a person decides: the task may be closed elsewhere.
       if (asksForSomebody(event, runId))
@@ -137,6 +143,7 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
     }
   } finally {
     if (timer) clearTimeout(timer)
+    results.end().forEach(show)
   }
   await handling
   if (failure !== undefined && !gaveUp) throw failure
@@ -187,12 +194,11 @@ function closeTask(event: StreamEvent, seen: ReadonlyMap<string, AbortController
 
 function createDrawing(
   { call }: TaskPromptContext<StreamEvent>,
-  { runId, onTask, show, events }: FollowOptions,
-): (event: StreamEvent, told: ReadonlySet<string>) => Promise<void> {
+  { runId, onTask, show }: FollowOptions,
+): (event: StreamEvent, told: ReadonlySet<string>) => void {
   const screen = messageScreen(call)
   const timeline = createLiveTimeline(screen, runId)
-  return async (event, told) => {
-    if (events && call.mode.json) return await call.out.ndjson(event)
+  return (event, told) => {
     if (show === 'none' || event.kind !== 'step' || !event.data.step) return
     const { type } = event.data.step
     if (show === 'text' && type !== 'Reasoning') return

@@ -6,7 +6,7 @@ import { ancestorsOf } from '../../../compile/view/ancestors.ts'
 import { authorityMatrix, type MatrixRow } from '../../../compile/view/matrix.ts'
 import { summarizeCompile } from '../../../compile/view/summary.ts'
 import type { CompiledBundle, AgentSnapshot } from '../../../spec/snapshot.ts'
-import { createAskMcp } from '../../release/ask-mcp.ts'
+import { createAskMcp, withMcpSpinner } from '../../release/ask-mcp.ts'
 import { buildBundle } from '../../release/build.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
@@ -87,7 +87,7 @@ async function compileHere(call: CommandContext, project: Project, path: string,
     project,
     path,
     strict: call.given.flag('strict'),
-    ...(call.given.flag('mcp') && { askMcp: await createAskMcp(call, project) }),
+    ...(call.given.flag('mcp') && { askMcp: withMcpSpinner(call, await createAskMcp(call, project)) }),
     ...(update !== undefined && { update }),
   }
   if (!hasRegistry(project)) return await buildBundle(options)

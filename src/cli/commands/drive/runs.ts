@@ -16,7 +16,8 @@ import { toHtml, toMarkdown } from '../../conversation/page.ts'
 import { runListScreen } from '../../runs/list-screen.ts'
 import { followRun } from '../../runs/follow.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
-import { answerScreen, printList, printLong, printOne } from '../../shell/list.ts'
+import { arrangeRunTree, type ListedRun } from '../../runs/run-tree.ts'
+import { answerScreen, printList, printLong, printOne, printTable } from '../../shell/list.ts'
 import { parseMoment, wholeNumber } from '../../shell/numbers.ts'
 import { withOperator } from '../../project/operator.ts'
 import { exitOfStatus, printInterrupted, printOutcome, type FollowAnswer } from '../../runs/outcome.ts'
@@ -47,7 +48,11 @@ export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer |
         },
       }),
     )
-  if (!given.flag('watch')) return await printList(call, await read(), columns(io.clock.now()), NOTHING)
+  if (!given.flag('watch')) {
+    const list = await read()
+    if (call.mode.json || !io.stdout.isTTY) return await printList(call, list, columns(io.clock.now()), NOTHING)
+    return printTable(call, arrangeRunTree(list.items), treeColumns(io.clock.now()), NOTHING)
+  }
   if (call.mode.interactive && !call.mode.json && !call.mode.accessible && io.stdout.isTTY)
     return await watchRuns(call, project, async () => (await read()).items)
   await watchList(call, {
@@ -125,6 +130,17 @@ const columns = (now: number): readonly TableColumn<RunView>[] => [
     cell: ({ waitingOn, hold }) => (hold ? `held: ${hold.reason}` : (waitingOn ?? '')),
   },
 ]
+
+/** The same columns, with sub-agents indented below the agent that asked them. */
+const treeColumns = (now: number): readonly TableColumn<ListedRun>[] =>
+  columns(now).map(({ title, cell, align, style, dropOrder, isFlexible }) => ({
+    title,
+    ...(dropOrder !== undefined && { dropOrder }),
+    ...(isFlexible !== undefined && { isFlexible }),
+    cell: ({ run, indent }) => (title === 'AGENT' ? `${'  '.repeat(indent)}${cell(run)}` : cell(run)),
+    ...(align && { align }),
+    ...(style && { style: (theme, { run }) => style(theme, run) }),
+  }))
 
 const took = ({ startedAt, finishedAt }: RunView, now: number): string =>
   finishedAt === null
