@@ -1,8 +1,11 @@
 /** The result of a route, before it becomes an HTTP response. */
+import type { EventStreamBody } from './sse.ts'
+
 export interface HttpReply {
   readonly status: number
   readonly json?: unknown
   readonly stream?: ReadableStream<Uint8Array>
+  readonly events?: EventStreamBody
   readonly headers?: Readonly<Record<string, string>>
 }
 
