@@ -81,6 +81,24 @@ test('delivers the first text at once, and later text together after 50 ms or wi
   }
 })
 
+test('delivers later text before 50 ms are over when there are 100 pieces of it', async () => {
+  const notifier = createNotifier()
+  const subscription = notifier.subscribe(session)
+  await turn()
+  notifier.publishDelta(piece('first'))
+  subscription.takeDeltas(Infinity)
+  const woken = vi.fn()
+  void subscription.waitBeyond(0, open).then(woken)
+  for (let at = 1; at < 100; at++) notifier.publishDelta(piece('more'))
+  await turn()
+  expect(woken).not.toHaveBeenCalled()
+  notifier.publishDelta(piece('last'))
+  await turn()
+  expect(woken).toHaveBeenCalledOnce()
+  expect(subscription.takeDeltas(Infinity)).toHaveLength(100)
+  subscription.close()
+})
+
 test('notifies a reader that subscribes late in a turn at the end of the turn', async () => {
   const notifier = createNotifier()
   const [first, late] = [notifier.subscribe(session), notifier.subscribe(session)]

@@ -31,6 +31,9 @@ const MAX_DELTAS = 1000
 /** How long text that follows other text waits for more. Nobody sees the difference; each wake-up costs every reader. */
 const TEXT_MS = 50
 
+/** Pieces that wait for more at most, far below what is kept for a reader: a model may send thousands in that time. */
+const MAX_HELD = 100
+
 interface PublishedDelta {
   readonly delta: TextDelta
   /** Number of the newest event when it was published. */
@@ -54,6 +57,8 @@ interface SessionChannel {
   wokeThisTurn: boolean
   /** Runs while text waits for more: the first piece leaves at once, later ones together. */
   textTimer: NodeJS.Timeout | undefined
+  /** Pieces published since text was last released. */
+  held: number
   /** The newest page, until the end of the turn of the event loop in which it was read. */
   page: { readonly cursor: number; readonly notifications: number; readonly events: EventPage } | undefined
 }
@@ -80,6 +85,7 @@ export function createNotifier(): SessionNotifier {
   /** Wakes those who have text, and holds back what follows it. */
   const releaseText = (channel: SessionChannel): void => {
     endTextTimer(channel)
+    channel.held = 0
     // Then it leaves at the end of this turn.
     if (channel.wokeThisTurn) return
     if (![...channel.subscribers].some(({ deltas }) => deltas.length > 0)) return
@@ -101,7 +107,8 @@ export function createNotifier(): SessionNotifier {
       if (channel === undefined) return
       const published: PublishedDelta = { delta, afterSeq: channel.seq }
       for (const { deltas } of channel.subscribers) if (deltas.length < MAX_DELTAS) deltas.push(published)
-      if (channel.textTimer === undefined) releaseText(channel)
+      channel.held++
+      if (channel.textTimer === undefined || channel.held >= MAX_HELD) releaseText(channel)
     },
     subscribe(sessionId) {
       const subscriber: Subscriber = { deltas: [], seen: 0, wake: undefined }
@@ -111,6 +118,7 @@ export function createNotifier(): SessionNotifier {
         seq: 0,
         wokeThisTurn: false,
         textTimer: undefined,
+        held: 0,
         page: undefined,
       }
       channels.set(sessionId, channel)
