@@ -28,8 +28,8 @@ export interface TransactionParts {
 }
 
 /**
- * A class, because V8 gives each object literal with accessors a slow hidden class of its own: such handles cost a run 10 to
- * 20 % more CPU.
+ * A class, because V8 gives an object literal with accessors slow properties: making one took 5 to 9 us on Node 20, and an instance
+ * 0.3.
  */
 export class TransactionRun implements RunHandle {
   readonly tx: SessionTransaction

@@ -34,7 +34,7 @@ const STREAM_OVER = new Error('The stream has ended.')
 
 /** An event stream that nothing has been sent of. It begins when it is piped, and is piped once or destroyed. */
 export interface EventStreamBody {
-  /** Writes the stream to a response, without a web stream in between: that costs CPU, and 15 KiB a reader. */
+  /** Writes the stream to a response, without a web stream in between. */
   pipe(response: Writable): void
   destroy(): void
 }
