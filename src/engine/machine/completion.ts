@@ -16,7 +16,7 @@ import { concludeRun } from './output.ts'
 import { sentTokens } from '../session/prompt/prompt.ts'
 import { answersQuestion, openQuestions, unansweredQuestions } from '../calls/open-questions.ts'
 import { escalateQuestion, refuseUntilAnswered, toWaitingCall } from '../calls/questions.ts'
-import { createCallHandle } from '../session/call-handle.ts'
+import { CallHandle } from '../session/call-handle.ts'
 import { recordUnanswered } from '../session/unanswered.ts'
 import { toStepUsage } from '../session/usage.ts'
 
@@ -86,7 +86,7 @@ function handleOpenQuestions(
   if (ignored.length === 0) return undefined
   if (given.length > 0 && here.note?.['reminded'] !== true) {
     const calls = calling.calls.map((call) =>
-      answersQuestion(call) ? call : refuseUntilAnswered(createCallHandle(run, here.turn, call), ignored),
+      answersQuestion(call) ? call : refuseUntilAnswered(new CallHandle(run, here.turn, call), ignored),
     )
     const state = beginCalls(run, { ...calling, calls })
     return state.at === 'thinking' ? { ...state, note: { reminded: true } } : state

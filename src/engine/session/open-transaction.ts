@@ -1,18 +1,14 @@
 /** Opens a transaction on a session that was read. */
-import type { Instant } from '../../base/clock.ts'
 import type { RunId, TaskId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json.ts'
 import type { Run } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
-import type { CallRow, IdempotencyClaim, SessionTimer, TimerKey, SessionTree } from '../../store/store.ts'
+import type { CallRow, IdempotencyClaim, SessionTimer, SessionTree } from '../../store/store.ts'
 import type { TransitionContext } from './context.ts'
 import { deriveStatuses, deriveWaits, setBudgetTimers } from './derive.ts'
-import type { RunTransitionEvent } from './event.ts'
 import { callKey } from './keys.ts'
-import { statusesOf } from './status.ts'
 import { createStepLog } from './step-log.ts'
-import { toTaskContent } from '../../spec/task-content.ts'
-import type { RunHandle, SessionTransaction } from './transaction.ts'
+import { taskContentOf, TransactionRun, type TransactionParts } from './run-handle.ts'
+import type { SessionTransaction } from './transaction.ts'
 import { withHoldCounted } from './waits.ts'
 
 export function openTransaction(tree: SessionTree, context: TransitionContext): SessionTransaction {
@@ -24,13 +20,12 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
       ? run
       : { ...run, usage: withHoldCounted(run.usage, heldSince, now) },
   )
-  const records = new Map(found.map((run) => [run.id, run]))
-  const handles = new Map<RunId, RunHandle>()
+  const handles = new Map<RunId, TransactionRun>()
   const tasks = new Map<TaskId, TaskRecord>(tree.tasks.map((task) => [task.id, task]))
   const changedTasks = new Map<TaskId, TaskRecord>()
   const changedCalls = new Map<string, CallRow>()
-  const timers = new Map<string, { key: TimerKey; at: Instant | null }>()
-  const queuedEvents: { run: RunHandle; event: RunTransitionEvent }[] = []
+  const timers: TransactionParts['timers'] = new Map()
+  const queuedEvents: TransactionParts['queuedEvents'] = []
   const log = createStepLog(session, context)
   const claims: IdempotencyClaim[] = []
 
@@ -42,68 +37,9 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
   const addTaskEvent = (task: TaskRecord, what: string): void =>
     log.addEvent(task.runId, 'user_task', `engine.user_task.${what}`, { task: taskContentOf(task) })
 
-  function createRunHandle(id: RunId): RunHandle {
-    const run: RunHandle = {
-      tx,
-      id,
-      get record() {
-        return records.get(id)!
-      },
-      get state() {
-        return run.record.state
-      },
-      get usage() {
-        return run.record.usage
-      },
-      get snapshot() {
-        return context.snapshotOf(run.record)
-      },
-      parent() {
-        const { parentRunId } = run.record
-        return parentRunId === null ? undefined : tx.run(parentRunId)
-      },
-      ancestors() {
-        const above: RunHandle[] = []
-        for (let next = run.parent(); next; next = next.parent()) above.push(next)
-        return above
-      },
-      children: () =>
-        [...records.values()].filter(({ parentRunId }) => parentRunId === id).map((child) => tx.run(child.id)),
-      statusNow: () => statusesOf(tx.runs()).get(id)!,
-      update: (change) => void records.set(id, { ...run.record, ...change }),
-      setState: (state) => run.update({ state }),
-      updateUsage: (change) => run.update({ usage: { ...run.usage, ...change } }),
-      steps: () => log.stepsOf(id),
-      lastStep: (matches) => log.lastStep(id, matches),
-      addStep: (type, content, options) => log.addStep(run.record, type, content, options),
-      closeStep: (step, error, shown) => log.closeStep(run.record, step, error, shown),
-      addEvent: (kind, subject, data) => log.addEvent(id, kind, subject, data),
-      openTask(request) {
-        const task: TaskRecord = {
-          ...request,
-          id: context.ids.next(),
-          sessionId: session.id,
-          runId: id,
-          status: 'pending',
-          votes: [],
-          createdAt: now,
-        }
-        putTask(task)
-        run.addStep('UserTaskReq', taskContentOf(task), { open: true })
-        addTaskEvent(task, 'created')
-        if (task.expiresAt !== undefined) run.setTimer('task_timeout', task.id, task.expiresAt)
-        return task
-      },
-      callRow(callId) {
-        const key = callKey(id, callId)
-        return changedCalls.get(key) ?? context.calls.get(key)
-      },
-      setTimer(kind, ref, at) {
-        timers.set(`${id} ${kind} ${ref}`, { key: { sessionId: session.id, runId: id, kind, ref }, at })
-      },
-      queueEvent: (event) => void queuedEvents.push({ run, event }),
-    }
-    handles.set(id, run)
+  function addRun(record: Run): TransactionRun {
+    const run = new TransactionRun(parts, record)
+    handles.set(record.id, run)
     return run
   }
 
@@ -111,12 +47,9 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
     context,
     now,
     session,
-    run: (id) => handles.get(id) ?? createRunHandle(id),
-    runs: () => [...records.values()],
-    addRun(run) {
-      records.set(run.id, run)
-      return tx.run(run.id)
-    },
+    run: (id) => handles.get(id)!,
+    runs: () => [...handles.values()].map(({ record }) => record),
+    addRun,
     pendingTasks: () => [...tasks.values()],
     changedTask: (id) => changedTasks.get(id),
     changeTask(task, subject) {
@@ -162,7 +95,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
         changedCalls.size +
         claims.length
       if (changes === 0) return undefined
-      const root = records.get(session.rootRunId)!
+      const root = tx.run(session.rootRunId).record
       return {
         session: {
           ...session,
@@ -186,11 +119,10 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
       }
     },
   }
+  const parts: TransactionParts = { tx, handles, log, changedCalls, timers, queuedEvents, putTask, addTaskEvent }
+  for (const run of found) addRun(run)
   return tx
 }
-
-/** Shown in the timeline and in events alike. */
-const taskContentOf = (task: TaskRecord): JsonObject => ({ ...toTaskContent(task) }) as unknown as JsonObject
 
 /** True while a restart has something to continue. A call behind one of unknown outcome waits for a person. */
 function isBusy(run: Run): boolean {

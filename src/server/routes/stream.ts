@@ -64,7 +64,7 @@ export async function openStream(
   const { id: runId } = run
   const removeReader = services.readers.add(owner, () => stop.abort())
   const cancelTimer = endsAt === null ? () => {} : callAt(services.clock, endsAt, () => stop.abort())
-  const stream = eventStream(services.engine.follow(runId, cursor ?? 0, stop.signal), {
+  const events = eventStream(services.engine.follow(runId, cursor ?? 0, stop.signal), {
     view,
     stop,
     onEnd(cause) {
@@ -73,7 +73,7 @@ export async function openStream(
       if (cause !== undefined) services.log.write('error', 'stream failed', { runId, detail: detailOf(cause) })
     },
   })
-  return { status: 200, stream, headers: STREAM_HEADERS }
+  return { status: 200, events, headers: STREAM_HEADERS }
 }
 
 /** The longest timer that node keeps: 2^31 - 1 ms. */
