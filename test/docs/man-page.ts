@@ -45,7 +45,9 @@ function commandLines({ path, alias, summary, arguments: given = [], options = [
   const names = given.map(({ name }) => ` ${name}`).join('')
   return [
     ...entry(`svc ${path}${names}`, alias === undefined ? summary : `${summary} (also: svc ${alias})`),
-    ...(options.length === 0 ? [] : ['.RS', ...options.flatMap(({ flags, description }) => entry(flags, description)), '.RE']),
+    ...(options.length === 0
+      ? []
+      : ['.RS', ...options.flatMap(({ flags, description }) => entry(flags, description)), '.RE']),
     '.IP',
     `Example: ${roffText(examples[0]!)}`,
   ]
