@@ -1,13 +1,14 @@
-// Builds dist/: the command line, which bin/svc.js starts, and the libraries; with --types declarations beside them. Runs
-// on `npm ci` and `npm pack` (prepare), and before the tests, which add --failpoints: the same command line in
-// dist/failpoints, with the places at which it can be made to die (src/base/failpoint.ts), and --if-changed: nothing is
-// done where the sources are those of the last build.
+// Builds dist/: the command line, which bin/svc.js starts, the libraries, and the notices of what is bundled; with --types
+// declarations beside them. Runs on `npm ci` and `npm pack` (prepare), and before the tests, which add --failpoints: the
+// same command line in dist/failpoints, with the places at which it can be made to die (src/base/failpoint.ts), and
+// --if-changed: nothing is done where the sources are those of the last build.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { noticesOf } from './notices.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 process.chdir(root)
@@ -55,6 +56,7 @@ process.on('exit', () => rmSync(out, { recursive: true, force: true }))
 
 const common = {
   bundle: true,
+  metafile: true,
   target: 'node20.19',
   logLevel: 'warning',
   define: { SVC_VERSION: JSON.stringify(version), SVC_FAILPOINTS: 'false' },
@@ -76,7 +78,6 @@ const program = {
     '@smithy/*',
     '@modelcontextprotocol/*',
     '@inquirer/prompts',
-    'ora',
     'listhen',
     'jq-wasm',
   ],
@@ -84,7 +85,7 @@ const program = {
 
 /** Modules behind `import()` become files of their own: a command reads and compiles no more than it uses. */
 async function buildProgram(directory, entryPoints, define) {
-  await build({
+  const { metafile } = await build({
     ...program,
     define,
     format: 'esm',
@@ -98,19 +99,20 @@ async function buildProgram(directory, entryPoints, define) {
     },
   })
   cpSync('src/store/sqlite/migrations', `${directory}/migrations`, { recursive: true })
+  return metafile
 }
 
 const start = 'src/cli/start.ts'
-await buildProgram(out, { start, index: 'src/index.ts' }, common.define)
+const ofProgram = await buildProgram(out, { start, index: 'src/index.ts' }, common.define)
 // The program of the thread that checks values: it needs nothing but a schema compiler.
-await build({
+const { metafile: ofWorker } = await build({
   ...program,
   format: 'cjs',
   entryPoints: { 'check-worker': 'src/tools/check-worker.ts' },
   outExtension: { '.js': '.cjs' },
   outdir: out,
 })
-await build({
+const { metafile: ofClient } = await build({
   ...common,
   format: 'esm',
   entryPoints: { client: 'src/client/index.ts' },
@@ -120,6 +122,7 @@ await build({
   platform: 'neutral',
   mainFields: ['module', 'main'],
 })
+writeFileSync(`${out}/THIRD-PARTY-NOTICES.txt`, noticesOf([ofProgram, ofWorker, ofClient], root))
 
 if (failpoints) {
   await buildProgram(`${out}/failpoints`, { start }, { ...common.define, SVC_FAILPOINTS: 'true' })

@@ -153,6 +153,8 @@ const asked = {
   cancelBody: whole(schemas.CancelBody),
   sessionsQuery: queryOf(api.paths['/v1/agents/{agentId}/sessions'].get.parameters),
   conversationQuery: queryOf(api.paths['/v1/runs/{runId}/conversation'].get.parameters),
+  tasksQuery: queryOf(api.paths['/v1/tasks'].get.parameters),
+  valueQuery: queryOf(api.paths['/v1/runs/{runId}/values/{digest}'].get.parameters),
   idempotencyKey: whole(api.components.parameters.idempotencyKey.schema),
   ...Object.fromEntries(
     requests.flatMap(([route, parts]) =>

@@ -1,4 +1,4 @@
-// Writes src/documents/generated/: the validators of schemas/ as plain code, and the table of known keys.
+// Writes src/documents/generated/: the validators of schemas/ as plain code, and the tables of known keys and of notes for lint.
 // Linting then starts without a schema compiler.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -34,9 +34,51 @@ const joined = (value) => {
   return anyOf === undefined ? whole : Object.assign(whole, ...anyOf, { type: anyOf.map(({ type }) => type) })
 }
 
+/**
+ * Definitions that refer to others stand where they are referred to: the errors of a definition that ajv compiles as a function of
+ * its own have paths that begin there, so two definitions could not be told apart.
+ */
+const withDefinitions = (value, defs, inside = []) => {
+  if (Array.isArray(value)) return value.map((each) => withDefinitions(each, defs, inside))
+  if (typeof value !== 'object' || value === null) return value
+  const { $ref, ...beside } = value
+  const name = $ref?.split('/').pop()
+  if (name !== undefined && !inside.includes(name) && JSON.stringify(defs[name]).includes('"$ref"'))
+    return { ...withDefinitions(defs[name], defs, [...inside, name]), ...beside }
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withDefinitions(each, defs, inside)]))
+}
+
+/** Keywords of schemas/ for lint alone; no validator and no published schema has them. */
+const NOTES = {
+  'x-message': 'message',
+  'x-fix': 'fix',
+  'x-text-key': 'textKey',
+  'x-confirm': 'confirm',
+  'x-alternatives': 'alternatives',
+}
+
+/** Takes the notes out of a schema. Returns them by the path of the schema that has them. */
+const takeNotes = (value, path = '#', into = {}) => {
+  if (typeof value !== 'object' || value === null) return into
+  const note = {}
+  for (const [keyword, name] of Object.entries(NOTES)) {
+    if (value[keyword] !== undefined) note[name] = value[keyword]
+    delete value[keyword]
+  }
+  const alternatives = Array.isArray(value.oneOf) ? value.oneOf.flatMap(({ required = [] }) => required) : []
+  if (alternatives.length > 0) note.alternatives ??= alternatives
+  if (Object.keys(note).length > 0) into[path] = note
+  for (const [key, each] of Object.entries(value)) takeNotes(each, `${path}/${key}`, into)
+  return into
+}
+
 const schemas = Object.fromEntries(
-  NAMES.map((name) => [name, joined(JSON.parse(readFileSync(`${root}/schemas/${name}.schema.json`, 'utf8')))]),
+  NAMES.map((name) => {
+    const schema = joined(JSON.parse(readFileSync(`${root}/schemas/${name}.schema.json`, 'utf8')))
+    return [name, withDefinitions(schema, schema.$defs)]
+  }),
 )
+const notes = Object.fromEntries(NAMES.map((name) => [name, takeNotes(schemas[name])]))
 const ajv = new Ajv2020({
   strict: true,
   allowUnionTypes: true,
@@ -121,6 +163,25 @@ interface Validator {
   errors?: readonly ErrorObject[] | null
 }
 ${[...NAMES, 'metaSchema'].map((name) => `export declare const ${name}: Validator\n`).join('')}`,
+)
+writeFileSync(`${directory}/notes.js`, `export const notes = ${JSON.stringify(notes, null, 2)}\n`)
+writeFileSync(
+  `${directory}/notes.d.ts`,
+  `/** What a schema tells lint besides its constraints. */
+export interface SchemaNote {
+  /** Where a constraint is broken that has no message of its own; \`{path}\` and \`{key}\` stand for what is written. */
+  readonly message?: string
+  readonly fix?: string
+  /** The key of a mapping that a string written in its place means. */
+  readonly textKey?: string
+  /** Words that decide what is allowed: a person confirms a correction. */
+  readonly confirm?: true
+  /** The properties of which exactly one is required. */
+  readonly alternatives?: readonly string[]
+}
+/** By schema, then by the path of the part that has the note. */
+export declare const notes: Readonly<Record<${NAMES.map((name) => `'${name}'`).join(' | ')}, Readonly<Record<string, SchemaNote>>>>
+`,
 )
 writeFileSync(`${directory}/keys.js`, `export const keys = ${JSON.stringify(keys, null, 2)}\n`)
 writeFileSync(

@@ -10,10 +10,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { ciFiles, PACKAGE_NAME } from '../src/cli/pages/ci-files.ts'
 import { hasNodeSqlite } from '../src/store/sqlite/database/node-sqlite.ts'
+import { noticesOf } from '../scripts/notices.js'
 import { packPackage } from './packed.ts'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
@@ -33,6 +35,7 @@ test('the package holds what runs and what its user reads, and nothing else', ()
     'README.md',
     'bin',
     'dist',
+    'docs',
     'package.json',
     'schemas',
     'templates',
@@ -42,6 +45,7 @@ test('the package holds what runs and what its user reads, and nothing else', ()
       'bin/svc.js',
       'dist/start.js',
       'dist/client.js',
+      'docs/man/svc.1',
       'dist/types/client/index.d.ts',
       'dist/migrations/0001-first.sql',
       'templates/monorepo/.github/workflows/agents.yml',
@@ -103,6 +107,76 @@ function namesBarePackage(text: string): string[] {
     )
   return [...found].map(([match]) => match)
 }
+
+test('every module that the program loads while it runs is one that is installed with it', () => {
+  const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
+    readFileSync(join(packed, '@svc-agents/cli/package.json'), 'utf8'),
+  ) as Record<string, Record<string, string>>
+  const installed = new Set(Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }))
+  const loaded = new Set(
+    files
+      .filter((path) => /^dist\/.*\.c?js$/.test(path))
+      .flatMap((path) => loadedModules(readFileSync(join(packed, '@svc-agents/cli', path), 'utf8'))),
+  )
+  expect(loaded).toContain('re2js')
+  expect([...loaded].filter((name) => !installed.has(name) && !isBuiltin(name)).sort()).toEqual([])
+})
+
+test.each([
+  ['import a from"ajv/dist/x.js"', 'ajv'],
+  ['await import("@scope/name/deep")', '@scope/name'],
+  ['createRequire(import.meta.url)("re2js").RE2JS', 're2js'],
+  ['import"./chunks/x.js"', undefined],
+])('%s loads %s', (text, name) => {
+  expect(loadedModules(text)).toEqual(name === undefined ? [] : [name])
+})
+
+/** Packages whose modules a built file imports or requires. */
+function loadedModules(text: string): string[] {
+  const found = text.matchAll(
+    /(?:(?<![\w.$])(?:from|import) ?|(?<![\w.$])import\(|\brequire\(|Require\(import\.meta\.url\)\()"((?:@[\w.-]+\/)?[a-z][\w.:-]*)(?:\/[\w./-]+)?"/g,
+  )
+  return [...found].map(([, name]) => name!)
+}
+
+test('the notices name each library in the bundle with the version and licence that are locked', () => {
+  const notices = readFileSync(join(packed, '@svc-agents/cli/dist/THIRD-PARTY-NOTICES.txt'), 'utf8')
+  const titles = [...notices.matchAll(/^-{80}\n\n(\S+) (\S+) \(([^)]+)\)\n\n(?=\S)/gm)].map(
+    ([, name, version, license]) => `${name} ${version} ${license}`,
+  )
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { version: string; license: string }>
+  }
+  const locked = Object.entries(packages).map(
+    ([path, { version, license }]) => `${path.replace(/^.*node_modules\//, '')} ${version} ${license}`,
+  )
+  expect(titles.filter((title) => !locked.includes(title))).toEqual([])
+  // Each is needed at every start, so it is in the bundle.
+  for (const name of ['commander', 'yaml', 'chalk', 'ajv'])
+    expect(titles.filter((title) => title.startsWith(`${name} `))).toHaveLength(1)
+})
+
+test('a build stops at a library whose licence is unknown', () => {
+  const library = join(home, 'licences/node_modules/odd')
+  mkdirSync(library, { recursive: true })
+  writeFileSync(join(home, 'licences/LICENSE'), 'MIT License\n\nCopyright (c) us\n\nPermission\n')
+  const metafile = { outputs: { 'a.js': { inputs: { 'node_modules/odd/index.js': { bytesInOutput: 1 } } } } }
+  const make = (text: object) => {
+    writeFileSync(join(library, 'package.json'), JSON.stringify({ name: 'odd', version: '1.0.0', ...text }))
+    return noticesOf([metafile], join(home, 'licences'))
+  }
+  expect(() => make({})).toThrow('odd 1.0.0 names no licence in its package.json.')
+  expect(() => make({ license: 'EPL-2.0' })).toThrow('odd 1.0.0 (EPL-2.0) holds no licence text.')
+  expect(make({ license: 'MIT', author: { name: 'Ana' } })).toContain(
+    'odd 1.0.0 (MIT)\n\nMIT License\n\nCopyright (c) Ana\n\nPermission\n',
+  )
+  writeFileSync(join(library, 'license.md'), 'Their text\r\n')
+  expect(make({ license: 'EPL-2.0' })).toContain('odd 1.0.0 (EPL-2.0)\n\nTheir text\n')
+  const unused = { outputs: { 'a.js': { inputs: { 'node_modules/gone/index.js': { bytesInOutput: 0 } } } } }
+  expect(noticesOf([unused], join(home, 'licences'))).toBe(
+    'The program contains code of these libraries. Each is followed by its licence.\n',
+  )
+})
 
 test('the package cannot be published by accident', () => {
   const { name, private: isPrivate } = JSON.parse(

@@ -1,6 +1,7 @@
 /** A model server that costs as little as a model server can: it calls one tool after another, then says "ok". */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 
 export interface Model {
   readonly url: string
@@ -11,7 +12,11 @@ export interface Model {
   close(): Promise<void>
 }
 
-/** The name of the model says how many tools a run calls: `tools-3`. */
+/** Pieces of text in the answer of the model `pieces`, and milliseconds between two of them. */
+export const PIECES = 200
+const PIECE_MS = 20
+
+/** The name of the model says how many tools a run calls, `tools-3`, or that it sends text in pieces, `pieces`. */
 export async function startModel(): Promise<Model> {
   let asked = 0
   let hanging = false
@@ -22,6 +27,7 @@ export async function startModel(): Promise<Model> {
       asked++
       if (hanging) return
       const text = Buffer.concat(chunks).toString()
+      if (text.includes('"model":"pieces"')) return void sendPieces(response)
       const tools = Number(/"model":"tools-(\d+)"/.exec(text)?.[1] ?? 0)
       const done = text.split('"role":"tool"').length - 1
       respond(response, done < tools ? done + 1 : 0)
@@ -45,6 +51,15 @@ const chunk = (choice: object, more = ''): string =>
   `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[${JSON.stringify({ index: 0, finish_reason: null, ...choice })}]${more}}\n\n`
 const USAGE = ',"usage":{"prompt_tokens":20,"completion_tokens":5,"total_tokens":25}'
 const SAYS = `${chunk({ delta: { role: 'assistant', content: 'ok' } })}${chunk({ delta: {}, finish_reason: 'stop' }, USAGE)}data: [DONE]\n\n`
+
+async function sendPieces(response: ServerResponse): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  for (let sent = 0; sent < PIECES; sent++) {
+    response.write(chunk({ delta: { role: 'assistant', content: 'four words a piece ' } }))
+    await pause(PIECE_MS)
+  }
+  response.end(SAYS)
+}
 
 function respond(response: ServerResponse, call: number): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -76,6 +76,7 @@ const agents = [
   agent('tools-0', [look], []),
   agent('tools-1', [look], ['look']),
   agent('tools-3', [look], ['look', 'look', 'look']),
+  agent('pieces', [], []),
   // Each that waits has a timer.
   agent('waits', [pay], ['pay'], { max_hitl_wait_minutes: 600 }),
 ]

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { GROWTH, growth } from './growth.ts'
-import { LATENCY, LOAD, latency, load, warm } from './load.ts'
+import { LATENCY, LOAD, READ, latency, load, readers, warm } from './load.ts'
 import { startModel } from './model.ts'
 import { growing, PARKED, parked } from './parked.ts'
 import { buildSubjects, inDirectory, open, type Process } from './process.ts'
@@ -11,7 +11,7 @@ import { createReport, judge, type Goal } from './report.ts'
 
 const { values: given } = parseArgs({
   options: {
-    only: { type: 'string', default: 'latency,load,recovery,parked,growth' },
+    only: { type: 'string', default: 'latency,load,read,recovery,parked,growth' },
     subject: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     runs: { type: 'string', default: '2000' },
@@ -42,6 +42,8 @@ const SUBJECTS: Readonly<Record<string, Spawn>> = {
   'h3, openai': subject('./ceiling.mjs', is('h3'), address),
 }
 
+const READ_SUBJECT = 'svc, openai'
+
 await buildSubjects()
 const report = createReport()
 const model = await startModel()
@@ -62,6 +64,13 @@ for (let round = 0; round < Number(given.rounds); round++) {
       await process.kill()
     })
   }
+  if (wants('read'))
+    await inDirectory(async (directory) => {
+      const process = await spawn(READ_SUBJECT, directory)()
+      await warm(process)
+      await readers(process, READ_SUBJECT, Number(given.runs), report)
+      await process.kill()
+    })
   for (const openRuns of wants('recovery') ? numbers(given.open) : [])
     for (const name of ['svc, openai', 'h3, openai'])
       await inDirectory((directory) => recovery(spawn(name, directory), name, openRuns, model, report))
@@ -120,6 +129,21 @@ const goals: readonly Goal[] = [
       2.5,
     ),
   ]),
+  ...['0', '3'].map((tools) =>
+    goal(
+      `G19 CPU a run with a reader, ${tools} tools, x without one`,
+      report.of(READ, `${tools} tools: x without one`, READ_SUBJECT),
+      '<=',
+      1.5,
+    ),
+  ),
+  goal(
+    'G19 CPU of a piece of text for a reader, x to receive it',
+    report.of(READ, 'CPU us a piece of text, a reader', READ_SUBJECT) /
+      report.of(READ, 'CPU us a piece of text, to receive', READ_SUBJECT),
+    '<=',
+    0.75,
+  ),
   ...numbers(given.open).map((openRuns) =>
     goal(
       `G6 killed with ${openRuns} open runs, until all are asked again, x ceiling`,

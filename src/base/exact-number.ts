@@ -1,4 +1,5 @@
 /** Detects numbers that would change when they are parsed. Source: decisions, section 1: numbers are never changed silently. */
+import { pointerTo } from './pointer.ts'
 
 /** A number that cannot be represented exactly. The message names its location and the remedy. */
 export class InexactNumberError extends SyntaxError {
@@ -100,7 +101,7 @@ export function unsafeNumberIn(value: unknown): UnsafeNumber | undefined {
 
 /** Pointers are built on the way back, so that a value without such a number costs no text. */
 const within = (key: string, { pointer, value }: UnsafeNumber): UnsafeNumber => ({
-  pointer: `/${escapeKey(key)}${pointer}`,
+  pointer: pointerTo('', key) + pointer,
   value,
 })
 
@@ -150,7 +151,5 @@ function pointerAt(text: string, offset: number): string {
     else if (char === ']' || char === '}') path.pop()
     else if (char === ',' && typeof path.at(-1) === 'number') path[path.length - 1] = (path.at(-1) as number) + 1
   }
-  return path.map((each) => `/${escapeKey(String(each))}`).join('')
+  return path.reduce<string>(pointerTo, '')
 }
-
-const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')

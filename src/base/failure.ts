@@ -7,7 +7,7 @@ interface FailureRow {
   readonly status?: number
   /** Exit code of the command line (`svc help exit-codes`). */
   readonly exit: number
-  say(about: never): string
+  message(about: never): string
   readonly fix?: string
 }
 
@@ -15,311 +15,320 @@ const EXIT = { bad: 1, usage: 2, denied: 4, absent: 5, conflict: 6, limit: 7, un
 
 export const failures = {
   // Requests
-  invalid_json: { status: 400, exit: EXIT.usage, say: (a: { why: string }) => `The body is not valid JSON: ${a.why}.` },
-  validation_failed: { status: 400, exit: EXIT.usage, say: (a: { what: string }) => a.what },
+  invalid_json: {
+    status: 400,
+    exit: EXIT.usage,
+    message: (a: { why: string }) => `The body is not valid JSON: ${a.why}.`,
+  },
+  validation_failed: { status: 400, exit: EXIT.usage, message: (a: { what: string }) => a.what },
   missing_api_key: {
     status: 401,
     exit: EXIT.denied,
-    say: () => 'The request has no X-API-Key header.',
+    message: () => 'The request has no X-API-Key header.',
     fix: 'Send the key as X-API-Key; `svc keys create` makes one.',
   },
   invalid_api_key: {
     status: 401,
     exit: EXIT.denied,
-    say: () => 'The API key is not valid.',
+    message: () => 'The API key is not valid.',
     fix: 'Use a key that is neither revoked nor expired.',
   },
   invalid_operator_key: {
     status: 401,
     exit: EXIT.denied,
-    say: () => 'The operator credential is not valid.',
+    message: () => 'The operator credential is not valid.',
     fix: 'Use one that is neither revoked nor expired; `svc keys create --operator --email EMAIL` makes one.',
   },
-  agent_out_of_scope: { status: 403, exit: EXIT.denied, say: () => 'The API key is scoped to another agent.' },
+  agent_out_of_scope: { status: 403, exit: EXIT.denied, message: () => 'The API key is scoped to another agent.' },
   run_out_of_scope: {
     status: 403,
     exit: EXIT.denied,
-    say: () => 'The API key is scoped to another agent or trigger than this run.',
+    message: () => 'The API key is scoped to another agent or trigger than this run.',
   },
   uploads_not_allowed: {
     status: 403,
     exit: EXIT.denied,
-    say: () => 'This API key may not upload files.',
+    message: () => 'This API key may not upload files.',
     fix: 'svc keys create --agent … --trigger … --allow-uploads',
   },
   ip_not_allowed: {
     status: 403,
     exit: EXIT.denied,
-    say: () => 'The trigger does not allow requests from this address.',
+    message: () => 'The trigger does not allow requests from this address.',
   },
-  host_not_allowed: { status: 403, exit: EXIT.denied, say: () => 'The Host header names no host of this server.' },
-  origin_not_allowed: { status: 403, exit: EXIT.denied, say: () => 'Requests from this origin are not allowed.' },
-  trigger_inactive: { status: 403, exit: EXIT.denied, say: () => 'The API trigger of this key is not active.' },
+  host_not_allowed: { status: 403, exit: EXIT.denied, message: () => 'The Host header names no host of this server.' },
+  origin_not_allowed: { status: 403, exit: EXIT.denied, message: () => 'Requests from this origin are not allowed.' },
+  trigger_inactive: { status: 403, exit: EXIT.denied, message: () => 'The API trigger of this key is not active.' },
   plan_limit_exceeded: {
     status: 403,
     exit: EXIT.limit,
-    say: (a: { limit: string; value: number | string }) => `The workspace's plan allows ${a.value} (${a.limit}).`,
+    message: (a: { limit: string; value: number | string }) => `The workspace's plan allows ${a.value} (${a.limit}).`,
   },
   storage_limit_exceeded: {
     status: 403,
     exit: EXIT.limit,
-    say: (a: { limit: number }) => `The workspace's file storage of ${a.limit} bytes would be exceeded.`,
+    message: (a: { limit: number }) => `The workspace's file storage of ${a.limit} bytes would be exceeded.`,
   },
-  not_found: { status: 404, exit: EXIT.absent, say: (a: { what: string }) => `No such ${a.what}.` },
+  not_found: { status: 404, exit: EXIT.absent, message: (a: { what: string }) => `No such ${a.what}.` },
   method_not_allowed: {
     status: 405,
     exit: EXIT.usage,
-    say: (a: { method: string; allow: readonly string[] }) =>
+    message: (a: { method: string; allow: readonly string[] }) =>
       `${a.method} is not offered here; ${a.allow.join(' and ')} ${a.allow.length === 1 ? 'is' : 'are'}.`,
   },
   no_deployed_version: {
     status: 409,
     exit: EXIT.conflict,
-    say: (a: { agent: string }) => `No version of ${a.agent} is deployed.`,
+    message: (a: { agent: string }) => `No version of ${a.agent} is deployed.`,
     fix: 'svc deploy NAMESPACE.NAME@VERSION',
   },
   idempotency_key_reused: {
     status: 409,
     exit: EXIT.conflict,
-    say: () => 'This Idempotency-Key was used with another body.',
+    message: () => 'This Idempotency-Key was used with another body.',
   },
   not_uploaded: {
     status: 409,
     exit: EXIT.conflict,
-    say: () => 'Nothing was uploaded to this object key.',
+    message: () => 'Nothing was uploaded to this object key.',
     fix: 'PUT the bytes to the uploadUrl first.',
   },
   body_too_large: {
     status: 413,
     exit: EXIT.usage,
-    say: (a: { limit: number }) => `The body is larger than ${a.limit} bytes.`,
+    message: (a: { limit: number }) => `The body is larger than ${a.limit} bytes.`,
   },
   file_too_large: {
     status: 413,
     exit: EXIT.usage,
-    say: (a: { limit: number }) => `Files may have at most ${a.limit} bytes.`,
+    message: (a: { limit: number }) => `Files may have at most ${a.limit} bytes.`,
   },
   unsupported_media_type: {
     status: 415,
     exit: EXIT.usage,
-    say: () => 'The body must be sent as Content-Type: application/json.',
+    message: () => 'The body must be sent as Content-Type: application/json.',
   },
   input_contract_violation: {
     status: 422,
     exit: EXIT.usage,
-    say: (a: { agent: string }) => `The input does not match the input contract of ${a.agent}.`,
+    message: (a: { agent: string }) => `The input does not match the input contract of ${a.agent}.`,
   },
   file_not_found: {
     status: 422,
     exit: EXIT.usage,
-    say: (a: { filename: string }) => `No finalized file of the workspace is named ${a.filename}.`,
+    message: (a: { filename: string }) => `No finalized file of the workspace is named ${a.filename}.`,
   },
   size_mismatch: {
     status: 422,
     exit: EXIT.usage,
-    say: (a: { size: number; limit: number }) =>
+    message: (a: { size: number; limit: number }) =>
       `The upload has ${a.size} bytes, more than its maxContentLength of ${a.limit}; it was deleted.`,
   },
   provider_not_configured: {
     status: 422,
     exit: EXIT.usage,
-    say: (a: { provider: string; agent: string }) =>
+    message: (a: { provider: string; agent: string }) =>
       `${a.agent} uses the model provider "${a.provider}", which this server does not know.`,
     fix: 'Map the name under `providers:` in svc.config.yaml.',
   },
   price_unknown: {
     status: 422,
     exit: EXIT.usage,
-    say: (a: { say: string }) => a.say,
+    message: (a: { what: string }) => a.what,
     fix: 'Add the price under `prices:` in svc.config.yaml, or remove `svc/max-cost-per-run`.',
   },
   secret_not_set: {
     status: 422,
     exit: EXIT.usage,
-    say: (a: { secret: string; env: string }) =>
+    message: (a: { secret: string; env: string }) =>
       `The secret "${a.secret}" is not set: the environment variable ${a.env} is missing or empty.`,
     fix: 'Set the variable where the server runs; `svc secrets check` lists them all.',
   },
   rate_limited: {
     status: 429,
     exit: EXIT.limit,
-    say: (a: { limit: string }) => `Too many starts: the trigger allows ${a.limit}.`,
+    message: (a: { limit: string }) => `Too many starts: the trigger allows ${a.limit}.`,
   },
   concurrency_limited: {
     status: 429,
     exit: EXIT.limit,
-    say: (a: { limit: number }) => `The trigger allows ${a.limit} runs at once.`,
+    message: (a: { limit: number }) => `The trigger allows ${a.limit} runs at once.`,
   },
-  internal: { status: 500, exit: 70, say: () => 'Something went wrong on our side.' },
-  shutting_down: { status: 503, exit: EXIT.unavailable, say: () => 'The server is shutting down.' },
-  storage_full: { status: 503, exit: EXIT.unavailable, say: () => 'The server has no room left to store this.' },
+  internal: { status: 500, exit: 70, message: () => 'Something went wrong on our side.' },
+  shutting_down: { status: 503, exit: EXIT.unavailable, message: () => 'The server is shutting down.' },
+  storage_full: { status: 503, exit: EXIT.unavailable, message: () => 'The server has no room left to store this.' },
   trigger_held: {
     status: 503,
     exit: EXIT.unavailable,
-    say: () => 'This trigger came from a backup and starts no runs until an operator releases it.',
+    message: () => 'This trigger came from a backup and starts no runs until an operator releases it.',
     fix: 'svc restore --resume releases it; svc restore --plan lists what may repeat.',
   },
 
   // Answers to a run that are refused: they travel as `error` and `code` of a 202 body.
-  task_not_found: { exit: EXIT.absent, say: () => 'The run has no such user task.' },
-  task_already_completed: { exit: EXIT.conflict, say: () => 'The user task is no longer pending.' },
-  operator_only: { exit: EXIT.denied, say: () => 'Only an operator can complete this user task.' },
-  invalid_value: { exit: EXIT.conflict, say: (a: { what: string }) => a.what },
+  task_not_found: { exit: EXIT.absent, message: () => 'The run has no such user task.' },
+  task_already_completed: { exit: EXIT.conflict, message: () => 'The user task is no longer pending.' },
+  operator_only: { exit: EXIT.denied, message: () => 'Only an operator can complete this user task.' },
+  invalid_value: { exit: EXIT.conflict, message: (a: { what: string }) => a.what },
   acknowledgement_required: {
     exit: EXIT.conflict,
-    say: () => 'This approval needs metadata["svc/acknowledged"]: true.',
+    message: () => 'This approval needs metadata["svc/acknowledged"]: true.',
   },
   run_not_waiting: {
     exit: EXIT.conflict,
-    say: (a: { status: string }) => `The run does not wait for a reply; its status is ${a.status}.`,
+    message: (a: { status: string }) => `The run does not wait for a reply; its status is ${a.status}.`,
   },
   arguments_changed: {
     exit: EXIT.conflict,
-    say: () => 'The arguments are not the ones that were reviewed.',
+    message: () => 'The arguments are not the ones that were reviewed.',
     fix: 'Look at the task again, then answer.',
   },
   digest_required: {
     exit: EXIT.conflict,
-    say: () =>
+    message: () =>
       'This approval needs metadata["svc/arguments_digest"]: the arguments were edited, or several people approve them.',
     fix: 'Look at the task again, then send the digest of the arguments that it shows.',
   },
   not_an_approver: {
     exit: EXIT.denied,
-    say: (a: { why: string }) => `This approver may not decide this task: ${a.why}.`,
+    message: (a: { why: string }) => `This approver may not decide this task: ${a.why}.`,
   },
 
   // Store and engine
   run_moved_on: {
     exit: EXIT.conflict,
-    say: (a: { sessionId: string; seen: number }) =>
+    message: (a: { sessionId: string; seen: number }) =>
       `Session ${a.sessionId} has changed since version ${a.seen} was read.`,
   },
   state_not_saved: {
     status: 500,
     exit: 70,
-    say: (a: { why: string }) => `What happened cannot be stored: ${a.why}.`,
+    message: (a: { why: string }) => `What happened cannot be stored: ${a.why}.`,
   },
   store_locked: {
     exit: EXIT.conflict,
-    say: (a: { directory: string }) => `The data directory ${a.directory} is held by another process.`,
+    message: (a: { directory: string }) => `The data directory ${a.directory} is held by another process.`,
     fix: 'Stop the other server, or name another directory with --data.',
   },
   native_sqlite_missing: {
     exit: EXIT.usage,
-    say: () =>
+    message: () =>
       'SQLite cannot be loaded: better-sqlite3 is not installed, has no native part, or was installed by another version of Node.',
     fix: 'npm install --include=optional',
   },
   store_unreadable: {
     exit: EXIT.conflict,
-    say: (a: { file: string; why: string }) => `${a.file} cannot be used as a store: ${a.why}.`,
+    message: (a: { file: string; why: string }) => `${a.file} cannot be used as a store: ${a.why}.`,
   },
 
   backup_broken: {
     exit: EXIT.unavailable,
-    say: () => 'The server ended before the backup was whole; what arrived cannot be restored.',
+    message: () => 'The server ended before the backup was whole; what arrived cannot be restored.',
     fix: 'svc backup again, once the server runs.',
   },
-  backup_invalid: { exit: EXIT.bad, say: (a: { why: string }) => `This backup cannot be restored: ${a.why}.` },
+  backup_invalid: { exit: EXIT.bad, message: (a: { why: string }) => `This backup cannot be restored: ${a.why}.` },
 
   // Authoring and shipping
   documents_have_errors: {
     status: 422,
     exit: EXIT.bad,
-    say: (a: { errors: number; files: number }) =>
+    message: (a: { errors: number; files: number }) =>
       `${a.errors} ${a.errors === 1 ? 'error' : 'errors'} in ${a.files} ${a.files === 1 ? 'file' : 'files'}.`,
   },
   file_unreadable: {
     exit: EXIT.bad,
-    say: (a: { path: string; why: string }) => `${a.path} cannot be read: ${a.why}.`,
+    message: (a: { path: string; why: string }) => `${a.path} cannot be read: ${a.why}.`,
   },
   no_documents: {
     exit: EXIT.absent,
-    say: (a: { where: string; why?: string }) =>
+    message: (a: { where: string; why?: string }) =>
       `No svc document was found in ${a.where}${a.why === undefined ? '' : `: ${a.why}`}.`,
     fix: 'svc init writes a first project.',
   },
   version_exists: {
     status: 409,
     exit: EXIT.conflict,
-    say: (a: { id: string; version: string; differs: string; others: number }) =>
+    message: (a: { id: string; version: string; differs: string; others: number }) =>
       `${a.id}@${a.version} is published with other content (${a.differs})${a.others === 0 ? '' : a.others === 1 ? ', and so is one more member' : `, and so are ${a.others} more members`}.`,
     fix: 'Raise metadata.version, or publish with --bump; published versions never change.',
   },
-  bundle_invalid: { exit: EXIT.bad, say: (a: { what: string }) => a.what },
+  bundle_invalid: { exit: EXIT.bad, message: (a: { what: string }) => a.what },
   authority_widened: {
     exit: EXIT.usage,
-    say: (a: { changes: number }) =>
+    message: (a: { changes: number }) =>
       `${a.changes === 1 ? 'One change widens' : `${a.changes} changes widen`} what the agent may do, and nobody can be asked here.`,
     fix: 'Review them with svc publish --plan, then add --allow-widen.',
   },
   version_yanked: {
     status: 409,
     exit: EXIT.usage,
-    say: (a: { id: string; version: string; reason?: string | undefined }) =>
+    message: (a: { id: string; version: string; reason?: string | undefined }) =>
       `${a.id}@${a.version} is yanked${a.reason === undefined ? '' : ` (${a.reason})`}, so it is not deployed unasked.`,
     fix: 'Deploy another version, or add --allow-yanked to svc deploy.',
   },
   version_too_small: {
     exit: EXIT.bad,
-    say: (a: { id: string; version: string; latest: string; required: string; least: string }) =>
+    message: (a: { id: string; version: string; latest: string; required: string; least: string }) =>
       `${a.id}@${a.version} is too small a step from ${a.latest}: what changed is ${a.required}, so it is at least ${a.least}.`,
     fix: 'Raise metadata.version, or publish with --bump.',
   },
-  'compile/drift': { exit: EXIT.bad, say: (a: { what: string }) => a.what, fix: 'svc compile, and commit svc.lock.' },
+  'compile/drift': {
+    exit: EXIT.bad,
+    message: (a: { what: string }) => a.what,
+    fix: 'svc compile, and commit svc.lock.',
+  },
 
   // Files and directories that the user named
   file_missing: {
     exit: EXIT.absent,
-    say: (a: { path: string; doing: string }) => `${a.path} cannot be ${a.doing}: there is no such file or directory.`,
+    message: (a: { path: string; doing: string }) =>
+      `${a.path} cannot be ${a.doing}: there is no such file or directory.`,
     fix: 'Check the path.',
   },
   file_unusable: {
     exit: EXIT.usage,
-    say: (a: { path: string; doing: string; why: string }) => `${a.path} cannot be ${a.doing}: ${a.why}.`,
+    message: (a: { path: string; doing: string; why: string }) => `${a.path} cannot be ${a.doing}: ${a.why}.`,
     fix: 'Choose another path, or mend its permissions.',
   },
   data_directory_unusable: {
     exit: EXIT.usage,
-    say: (a: { directory: string; why: string }) => `${a.directory} cannot be used as a data directory: ${a.why}.`,
+    message: (a: { directory: string; why: string }) => `${a.directory} cannot be used as a data directory: ${a.why}.`,
     fix: 'Name another directory with --data.',
   },
 
   // Command line
-  usage: { exit: EXIT.usage, say: (a: { what: string }) => a.what },
-  config_invalid: { exit: EXIT.usage, say: (a: { what: string }) => a.what },
+  usage: { exit: EXIT.usage, message: (a: { what: string }) => a.what },
+  config_invalid: { exit: EXIT.usage, message: (a: { what: string }) => a.what },
   no_project: {
     exit: EXIT.usage,
-    say: (a: { directory: string }) =>
+    message: (a: { directory: string }) =>
       `There is no svc.config.yaml in ${a.directory} or above, and no data directory was named.`,
     fix: 'svc init writes a project; --data DIR names a data directory.',
   },
-  needs_terminal: { exit: EXIT.usage, say: (a: { what: string }) => a.what },
+  needs_terminal: { exit: EXIT.usage, message: (a: { what: string }) => a.what },
   directory_not_empty: {
     exit: EXIT.conflict,
-    say: (a: { directory: string }) => `${a.directory} is not empty.`,
+    message: (a: { directory: string }) => `${a.directory} is not empty.`,
     fix: 'Choose another directory, or --force.',
   },
   port_taken: {
     exit: EXIT.conflict,
-    say: (a: { host: string; port: number; why: string }) => `Cannot listen on ${a.host}:${a.port}: ${a.why}.`,
+    message: (a: { host: string; port: number; why: string }) => `Cannot listen on ${a.host}:${a.port}: ${a.why}.`,
     fix: 'Choose another with --port.',
   },
   no_server: {
     exit: EXIT.unavailable,
-    say: (a: { url: string }) => `No server answers at ${a.url}.`,
+    message: (a: { url: string }) => `No server answers at ${a.url}.`,
     fix: 'svc dev starts one.',
   },
   ambiguous_reference: {
     exit: EXIT.usage,
-    say: (a: { text: string; candidates: string }) => `"${a.text}" could be ${a.candidates}.`,
+    message: (a: { text: string; candidates: string }) => `"${a.text}" could be ${a.candidates}.`,
   },
-  timed_out: { exit: EXIT.timeout, say: (a: { after: string }) => `Gave up after ${a.after}; the work goes on.` },
+  timed_out: { exit: EXIT.timeout, message: (a: { after: string }) => `Gave up after ${a.after}; the work goes on.` },
 } satisfies Record<string, FailureRow>
 
 export type FailureCode = keyof typeof failures
-type FailureDetails<C extends FailureCode> = Parameters<(typeof failures)[C]['say']>[0]
+type FailureDetails<C extends FailureCode> = Parameters<(typeof failures)[C]['message']>[0]
 
 /** One place of a bad request: a JSON pointer into it and what is wrong there. */
 export interface InvalidPlace {
@@ -365,8 +374,8 @@ export function fail<C extends FailureCode>(
     ? [about?: undefined, extras?: FailureExtras]
     : [about: FailureDetails<C>, extras?: FailureExtras]
 ): Failure {
-  const say = failures[code].say as (about: unknown) => string
-  return new Failure(code, say(about), extras ?? {})
+  const message = failures[code].message as (about: unknown) => string
+  return new Failure(code, message(about), extras ?? {})
 }
 
 export const isFailure = (error: unknown, code?: FailureCode): error is Failure =>

@@ -5,7 +5,7 @@
  */
 import { readdir } from 'node:fs/promises'
 import type { OperatorRoutes } from '../spec/operator.ts'
-import { safeText } from '../terminal/text.ts'
+import { safeText } from '../base/escape-text.ts'
 import type { CommandSpec, OptionSpec } from './shell/command.ts'
 import type { Io } from './shell/io.ts'
 import { globalOptions } from './shell/global-options.ts'
@@ -13,7 +13,7 @@ import { commandTable } from './table/table.ts'
 
 interface Suggestion {
   readonly value: string
-  readonly say?: string
+  readonly description?: string
 }
 
 /** Directives of the completion protocol: no file names, or file names as well. */
@@ -30,7 +30,7 @@ export async function completeWords(argv: readonly string[], io: Io): Promise<nu
   const { suggestions, files } = await suggestFor(words.slice(0, -1), typed, io)
   const lines = suggestions
     .filter(({ value }) => value.startsWith(typed))
-    .map(({ value, say }) => (say === undefined ? value : `${value}\t${safeText(say)}`))
+    .map(({ value, description }) => (description === undefined ? value : `${value}\t${safeText(description)}`))
   io.stdout.write([...lines, `:${files ? FILES : NO_FILES}`, ''].join('\n'))
   return 0
 }
@@ -82,7 +82,7 @@ function nextWords(names: readonly string[]): readonly Suggestion[] {
     const [word, more] = path.slice(lead.length).split(' ')
     if (!known.has(word!)) known.set(word!, more === undefined ? summary : '')
   }
-  return [...known].map(([value, say]) => (say === '' ? { value } : { value, say }))
+  return [...known].map(([value, description]) => (description === '' ? { value } : { value, description }))
 }
 
 const optionNamed = (word: string | undefined, options: readonly OptionSpec[]): OptionSpec | undefined =>
@@ -90,11 +90,11 @@ const optionNamed = (word: string | undefined, options: readonly OptionSpec[]): 
 const takesValue = ({ flags, bare, preset }: OptionSpec): boolean =>
   /<|\[/.test(flags) && bare === undefined && preset === undefined
 const nameOf = (flags: string): string => /--([\w-]+)/.exec(flags)?.[1] ?? ''
-const flagsOf = ({ flags, say }: OptionSpec): Suggestion[] =>
+const flagsOf = ({ flags, description }: OptionSpec): Suggestion[] =>
   flags
     .split(/[ ,]+/)
     .filter((word) => word.startsWith('--'))
-    .map((value) => ({ value, say }))
+    .map((value) => ({ value, description }))
 
 /** Options and arguments whose values come from the server or the package. */
 const SOURCES: Readonly<Record<string, (io: Io) => Promise<readonly Suggestion[]>>> = {
@@ -145,23 +145,29 @@ async function ask<R extends 'GET /agents' | 'GET /runs' | 'GET /tasks' | 'GET /
 
 async function agents(io: Io): Promise<readonly Suggestion[]> {
   const { items } = await ask('GET /agents', io)
-  return items.map(({ name, deployed }) => ({ value: name, say: deployed?.versionLabel ?? 'not deployed' }))
+  return items.map(({ name, deployed }) => ({ value: name, description: deployed?.versionLabel ?? 'not deployed' }))
 }
 
 async function runs(io: Io): Promise<readonly Suggestion[]> {
   const { items } = await ask('GET /runs', io)
   const named = ['@last', '@waiting'].map((value) => ({ value }))
-  return [...named, ...items.map(({ runId, agent, status }) => ({ value: runId.slice(-6), say: `${agent} ${status}` }))]
+  return [
+    ...named,
+    ...items.map(({ runId, agent, status }) => ({ value: runId.slice(-6), description: `${agent} ${status}` })),
+  ]
 }
 
 async function tasks(io: Io): Promise<readonly Suggestion[]> {
   const { items } = await ask('GET /tasks', io)
-  return items.map(({ userTaskId, kind, agent }) => ({ value: userTaskId.slice(-6), say: `${kind} of ${agent}` }))
+  return items.map(({ userTaskId, kind, agent }) => ({
+    value: userTaskId.slice(-6),
+    description: `${kind} of ${agent}`,
+  }))
 }
 
 async function triggers(io: Io): Promise<readonly Suggestion[]> {
   const { items } = await ask('GET /triggers', io)
-  return items.map(({ name, triggerId, agent }) => ({ value: name, say: `${agent} ${triggerId.slice(-6)}` }))
+  return items.map(({ name, triggerId, agent }) => ({ value: name, description: `${agent} ${triggerId.slice(-6)}` }))
 }
 
 async function templates(): Promise<readonly Suggestion[]> {
@@ -171,5 +177,5 @@ async function templates(): Promise<readonly Suggestion[]> {
 
 async function rules(): Promise<readonly Suggestion[]> {
   const { rules: all } = await import('../documents/rules/index.ts')
-  return all.map(({ name, law }) => ({ value: name, say: law }))
+  return all.map(({ name, law }) => ({ value: name, description: law }))
 }

@@ -85,7 +85,7 @@ export function createProgram(io: Io, word?: string): Program {
     const parent = words.length === 0 ? root : groupOf(root, parents, words[0]!)
     const command = parent.command(name).description(spec.summary)
     command.configureHelp({ visibleCommands: () => [] })
-    for (const argument of spec.arguments ?? []) command.argument(argument.name, argument.say)
+    for (const argument of spec.arguments ?? []) command.argument(argument.name, argument.description)
     for (const option of spec.options ?? []) command.addOption(toOption(option))
     command.addHelpText('after', () => `\n${footnote(spec)}`)
     command.action((...all: unknown[]) => {
@@ -153,8 +153,8 @@ function groupOf(root: Command, parents: Map<string, Command>, name: string): Co
   return group
 }
 
-const toOption = ({ flags, say, choices, many, preset }: OptionSpec): Option => {
-  const option = new Option(flags, say)
+const toOption = ({ flags, description, choices, many, preset }: OptionSpec): Option => {
+  const option = new Option(flags, description)
   if (preset !== undefined) option.preset(preset)
   if (choices && !many) option.choices([...choices])
   if (many)

@@ -2,9 +2,10 @@
 import { isJsonObject } from '../base/json.ts'
 import type { AgentView, OperatorRoutes } from '../spec/operator.ts'
 import { createScreen } from '../terminal/screen.ts'
-import { safeText } from '../terminal/text.ts'
+import { safeText } from '../base/escape-text.ts'
 import { styleOfStatus, type Theme } from '../terminal/theme.ts'
-import { formatRelative, shortId } from '../terminal/time.ts'
+import { shortId } from '../base/short-text.ts'
+import { formatRelative } from '../terminal/time.ts'
 import { exampleInput } from './runs/example-input.ts'
 import type { Io } from './shell/io.ts'
 import type { OutputMode } from './shell/mode.ts'
@@ -71,5 +72,5 @@ const runCommandOf = ({ name, inputContract }: AgentView): string =>
 
 function steps({ dim }: Theme, lines: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(...lines.map(([command]) => command.length))
-  return lines.map(([command, say]) => `  ${command.padEnd(width)}   ${dim(say)}`)
+  return lines.map(([command, summary]) => `  ${command.padEnd(width)}   ${dim(summary)}`)
 }

@@ -1,6 +1,6 @@
 /** Selects the findings in the closure of the compiled document. Source: bundles, section 1. */
 import { isFailure } from '../base/failure.ts'
-import { filesNamedBy, reachableDocuments } from '../documents/facts/dependents.ts'
+import { filesNamedBy, reachableDocuments } from '../documents/lint/dependents.ts'
 import type { Diagnostic } from '../documents/text/diagnostic.ts'
 import type { Document } from '../documents/text/document.ts'
 import { directoryOf, isUnder } from '../documents/text/paths.ts'

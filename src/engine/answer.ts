@@ -3,12 +3,14 @@ import { fail, type Failure } from '../base/failure.ts'
 import type { RunId, WorkspaceId } from '../base/ids.ts'
 import { canonicalJson } from '../base/json.ts'
 import type { MessageAccepted } from '../spec/api.ts'
+import { answerableWhileHidden, pendingOf } from '../spec/pending.ts'
 import type { GivenAnswer } from '../spec/task.ts'
 import type { Store } from '../store/store.ts'
 import { advanceRun } from './machine/advance.ts'
 import { shownFiles } from './calls/replies.ts'
 import type { SessionDriver } from './drive/drive.ts'
-import type { RunHandle } from './session/transaction.ts'
+import { closeClaim, type OpenClaim } from './session/repeated-request.ts'
+import type { RunHandle, SessionTransaction } from './session/transaction.ts'
 import type { EngineParts } from './session/engine.ts'
 import type { MessageFile } from './session/event.ts'
 import { answerTask } from './machine/tasks.ts'
@@ -19,7 +21,13 @@ export async function answerRun(
   runId: RunId,
   given: GivenAnswer,
   hidden: boolean,
+  claim?: OpenClaim,
 ): Promise<MessageAccepted> {
+  const remember = (tx: SessionTransaction, accepted: MessageAccepted): MessageAccepted => {
+    // A run that did not wait may do so when the client asks again.
+    if (claim && accepted.code !== 'run_not_waiting') tx.recordClaim(closeClaim(claim, accepted))
+    return accepted
+  }
   const { store } = parts
   const run = await store.run(runId)
   if (!run) throw fail('not_found', { what: 'run' })
@@ -31,7 +39,10 @@ export async function answerRun(
       const stored = await store.task(taskId)
       const known = stored?.sessionId === run.sessionId ? stored : undefined
       if (!known) return refuse(run.status, fail('task_not_found'))
-      const accepted = await driver.post(run.sessionId, (tx) => answerTask(tx, runId, taskId, cleaned, known))
+      const accepted = await driver.post(run.sessionId, (tx) => {
+        const answered = answerTask(tx, runId, taskId, cleaned, known)
+        return answered && remember(tx, withPending(tx.run(runId), answered, hidden))
+      })
       // The task was decided after it was read: read it again.
       if (accepted) return accepted
     }
@@ -43,9 +54,18 @@ export async function answerRun(
       fail('invalid_value', { what: 'A file of the reply is not a finalized file of the workspace.' }),
     )
   const text = cleaned.text ?? ''
-  const accepted = await driver.post(run.sessionId, (tx) => applyReplyTo(tx.run(run.id), text, files))
+  const accepted = await driver.post(run.sessionId, (tx) =>
+    remember(tx, withPending(tx.run(run.id), applyReplyTo(tx.run(run.id), text, files), hidden)),
+  )
   if (accepted.code !== 'run_not_waiting' || !(await isRepeatedReply(parts, run.id, text, files))) return accepted
-  return { status: accepted.status, duplicate: true }
+  const { status, pending } = accepted
+  return { status, duplicate: true, ...(pending && { pending }) }
+}
+
+/** What the run waits for after the answer. */
+function withPending({ record, tx }: RunHandle, accepted: MessageAccepted, hidden: boolean): MessageAccepted {
+  const pending = pendingOf(record, { runs: tx.runs(), tasks: tx.pendingTasks() })
+  return { ...accepted, pending: hidden ? answerableWhileHidden(pending) : pending }
 }
 
 /** After this time the same text counts as another reply. Source: decisions, section 17. */

@@ -2,6 +2,7 @@
 import { fail } from '../base/failure.ts'
 import { createEmbeddedQueue } from '../queue/embedded.ts'
 import type { SessionQueue } from '../queue/queue.ts'
+import type { MessageAccepted } from '../spec/api.ts'
 import { approverOf } from '../spec/key.ts'
 import { advanceRun } from './machine/advance.ts'
 import { answerRun } from './answer.ts'
@@ -11,6 +12,7 @@ import type { Engine, EngineParts } from './session/engine.ts'
 import { waitForPause } from './drive/wait-for-pause.ts'
 import { followRunEvents } from './drive/follow.ts'
 import { probeCall } from './drive/probe-call.ts'
+import { claimOf, findRepeated } from './session/repeated-request.ts'
 import { startSession } from './start.ts'
 import { conversationOf } from './session/timeline.ts'
 
@@ -27,6 +29,8 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
     parts.clock,
   )
   let closing = false
+  /** Answers with an idempotency key that are under way: a twin waits for the first. */
+  const answering = new Map<string, Promise<void>>()
   /** Starts that were accepted before `close`, which waits for them. */
   const starting = new Set<Promise<unknown>>()
   const scheduleNextTimer = async (): Promise<void> => {
@@ -42,7 +46,18 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
       starting.add(done)
       return started
     },
-    answer: (runId, given, hidden = false) => answerRun(parts, driver, runId, given, hidden),
+    async answer(runId, given, hidden = false, idempotency) {
+      if (!idempotency) return answerRun(parts, driver, runId, given, hidden)
+      const claim = claimOf(parts, given.by, `POST /v1/runs/${runId}/messages`, idempotency)
+      const twin = `${claim.principal} ${claim.route} ${claim.key}`
+      while (answering.has(twin)) await answering.get(twin)
+      const answered = (async () =>
+        ((await findRepeated(parts, claim)) as MessageAccepted | undefined) ??
+        answerRun(parts, driver, runId, given, hidden, claim))()
+      const done = answered.then(ignore, ignore).finally(() => answering.delete(twin))
+      answering.set(twin, done)
+      return answered
+    },
     probe: (taskId, principal, signal) => probeCall(parts, driver, taskId, principal, signal),
     async cancel(runId, principal, reason) {
       const run = await store.run(runId)
@@ -56,7 +71,7 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
     },
     follow: (runId, after, signal) => followRunEvents(store, notifier, runId, after, signal),
     waitForPause: (run, signal) => waitForPause(store, notifier, run, signal),
-    conversation: (sessionId) => conversationOf(store, sessionId),
+    conversation: (sessionId, part) => conversationOf(store, sessionId, part),
     async recover() {
       // Loading a session recovers the calls that an earlier process sent.
       const busy = await store.busySessions()
@@ -79,3 +94,5 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
     },
   }
 }
+
+function ignore(): void {}

@@ -1,23 +1,20 @@
 /** Starting a run. Source: HTTP API, "POST /v1/agents/{agentId}/runs"; decisions, section 4. */
-import type { Digest } from '../base/digest.ts'
 import { fail } from '../base/failure.ts'
 import type { RunId, SessionId, TriggerId } from '../base/ids.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { pointerTo } from '../base/pointer.ts'
 import type { StartRunResponse } from '../spec/api.ts'
-import { approverOf } from '../spec/key.ts'
 import { describeUnpriced, isPricedIn, type Money } from '../spec/price.ts'
 import type { Session } from '../spec/session.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
-import type { IdempotencyClaim, StartOutcome, SessionTree, SessionUpdate, AgentVersion } from '../store/store.ts'
+import type { StartOutcome, SessionTree, SessionUpdate, AgentVersion } from '../store/store.ts'
 import { checkForeignValue } from '../tools/check.ts'
 import { advanceRun } from './machine/advance.ts'
 import { newRun } from './calls/delegate.ts'
 import type { TransitionContext } from './session/context.ts'
 import { openTransaction } from './session/open-transaction.ts'
 import type { EngineParts, StartRequest } from './session/engine.ts'
-
-/** How long an `Idempotency-Key` is remembered. Source: decisions, section 2. */
-const IDEMPOTENCY_MS = 24 * 3600_000
+import { claimOf, closeClaim, findRepeated, toRepeated } from './session/repeated-request.ts'
 
 /** @param adopt takes over the stored session; not called when no run was started */
 export async function startSession(
@@ -25,20 +22,11 @@ export async function startSession(
   request: StartRequest,
   adopt: (update: SessionUpdate) => void,
 ): Promise<StartRunResponse> {
-  const { store, clock } = parts
-  const route = `POST /v1/agents/${request.agentId}/runs`
-  const principal = approverOf(request.principal)
+  const { store } = parts
   const { idempotency } = request
-  if (idempotency) {
-    const before = await store.findEarlierStart(
-      principal,
-      route,
-      idempotency.key,
-      idempotency.bodyDigest as Digest,
-      clock.now(),
-    )
-    if (before) return toResponse(before)
-  }
+  const claim = idempotency && claimOf(parts, request.principal, `POST /v1/agents/${request.agentId}/runs`, idempotency)
+  const before = claim && (await findRepeated(parts, claim))
+  if (before) return before as unknown as StartRunResponse
   const version = await readDeployedVersion(parts, request)
   const input = parts.redactor.json(request.input)
   await checkInput(version.snapshot, input)
@@ -53,16 +41,9 @@ export async function startSession(
     output: null,
     agentId: request.agentId,
     triggerId: request.triggerId,
+    pending: [],
   }
-  const claim: IdempotencyClaim | undefined = idempotency && {
-    principal,
-    route,
-    key: idempotency.key,
-    bodyDigest: idempotency.bodyDigest as Digest,
-    response: { ...response } as JsonObject,
-    expiresAt: clock.now() + IDEMPOTENCY_MS,
-  }
-  const started = await store.start(update, request.limits, claim)
+  const started = await store.start(update, request.limits, claim && closeClaim(claim, response))
   if (started.outcome !== 'started') return toResponse(started)
   adopt(update)
   return response
@@ -72,9 +53,8 @@ export async function startSession(
 function toResponse(started: StartOutcome): StartRunResponse {
   switch (started.outcome) {
     case 'replayed':
-      return { ...(started.response as unknown as StartRunResponse), duplicateDelivery: true }
     case 'key_reused':
-      throw fail('idempotency_key_reused')
+      return toRepeated(started) as unknown as StartRunResponse
     case 'rate_limited':
       throw fail('rate_limited', { limit: started.limit }, { retryAfterSeconds: started.retryAfterSeconds })
     case 'concurrency_limited':
@@ -137,14 +117,12 @@ function fileMarksIn(value: JsonValue, path: string): readonly FileMark[] {
     if (Array.isArray(each)) for (let at = 0; at < each.length; at++) enter(at, each[at]!)
     else if (!isJsonObject(each)) return
     else if (each['svcFile'] === true)
-      marks.push({ path: path + keys.map(toPointer).join(''), filename: each['filename'] })
+      marks.push({ path: keys.reduce<string>(pointerTo, path), filename: each['filename'] })
     else for (const key in each) enter(key, each[key]!)
   }
   visit(value)
   return marks
 }
-
-const toPointer = (key: string | number): string => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 /** Fails early for a missing provider or secret, for every agent whose version is already fixed. */
 async function checkConfiguration(
@@ -162,7 +140,7 @@ async function checkConfiguration(
       providers.choose(snapshot, model, sessionId)
       const { price } = providers.terms(model, sessionId)
       const cap = caps.find(({ currency }) => !isPricedIn(price, currency))
-      if (cap) throw fail('price_unknown', { say: describeUnpriced({ model, cap }) })
+      if (cap) throw fail('price_unknown', { what: describeUnpriced({ model, cap }) })
     }
     const unset = tools.findUnsetSecret(snapshot, sessionId)
     if (unset) throw fail('secret_not_set', unset)
@@ -181,6 +159,7 @@ function firstUpdate(
   input: JsonObject,
 ): SessionUpdate {
   const { snapshot } = version
+  const { metadata = {}, tags = [] } = request
   const now = parts.clock.now()
   const run = newRun(version, {
     id: parts.ids.next<'run'>() as RunId,
@@ -224,6 +203,8 @@ function firstUpdate(
     version: 0,
     lastSeq: 0,
     lastOrdinal: 0,
+    ...(Object.keys(metadata).length > 0 && { metadata: parts.redactor.json(metadata) }),
+    ...(tags.length > 0 && { tags: parts.redactor.json(tags) }),
   }
   const tree: SessionTree = { session, runs: [], tasks: [] }
   const tx = openTransaction(tree, initialContext(parts, version, now))

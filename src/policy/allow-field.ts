@@ -1,5 +1,6 @@
 /** The argument that an allow list checks. Source: policies, section 4. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { resolveReference } from '../base/resolve-pointer.ts'
 import { readArgumentPath } from './condition/path.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 
@@ -29,13 +30,5 @@ function isTextual(property: JsonValue | undefined): boolean {
 /** Follows one reference into the same schema. */
 function deref(schema: JsonObject, property: JsonValue): JsonValue | undefined {
   const ref = isJsonObject(property) ? property['$ref'] : undefined
-  if (typeof ref !== 'string' || !ref.startsWith('#/')) return property
-  return ref
-    .slice(2)
-    .split('/')
-    .map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<JsonValue | undefined>(
-      (at, key) => (isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined),
-      schema,
-    )
+  return typeof ref === 'string' && ref.startsWith('#/') ? resolveReference(schema, ref) : property
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { resolveReference } from '../base/resolve-pointer.ts'
 import { fitsText, sampleText } from './sample-text.ts'
 
 /**
@@ -108,7 +109,7 @@ function simplify(root: JsonObject | boolean, schema: unknown, depth: number): J
   if (!isJsonObject(schema) || depth > MAX_DEPTH) return {}
   const { $ref, allOf, anyOf, oneOf, ...own } = schema
   const parts: JsonObject[] = []
-  if (typeof $ref === 'string') parts.push(simplify(root, resolvePointer(root, $ref), depth + 1))
+  if (typeof $ref === 'string') parts.push(simplify(root, resolveReference(root, $ref), depth + 1))
   if (Array.isArray(allOf)) for (const each of allOf) parts.push(simplify(root, each, depth + 1))
   for (const choice of [anyOf, oneOf])
     if (Array.isArray(choice) && choice.length > 0) parts.push(simplify(root, choice[0], depth + 1))
@@ -124,20 +125,6 @@ const merge = (a: JsonObject, b: JsonObject): JsonObject => ({
     required: [...namesIn(a['required']), ...namesIn(b['required'])],
   }),
 })
-
-function resolvePointer(root: JsonObject | boolean, ref: string): unknown {
-  if (!ref.startsWith('#')) return undefined
-  let target: unknown = root
-  for (const token of ref.slice(1).split('/').slice(1)) {
-    const key = token.replaceAll('~1', '/').replaceAll('~0', '~')
-    target = Array.isArray(target)
-      ? target[Number(key)]
-      : isJsonObject(target) && Object.hasOwn(target, key)
-        ? target[key]
-        : undefined
-  }
-  return target
-}
 
 function typeOf(schema: JsonObject): string {
   const { type } = schema

@@ -8,9 +8,11 @@ import { cancelRun, getConversation, getRun } from './routes/runs.ts'
 import { finalizeFile, presignFile } from './routes/files.ts'
 import { getHealth, getOpenApi } from './routes/meta.ts'
 import { listSessions } from './routes/list-sessions.ts'
+import { readValue } from './routes/read-value.ts'
 import { sendMessage } from './routes/messages.ts'
 import { startRun } from './routes/start-run.ts'
 import { streamRun } from './routes/stream.ts'
+import { getTask, listTasks } from './routes/tasks.ts'
 import type { ServerServices } from './runtime/services.ts'
 
 /** @param rules what the listener demands of `Host` and `Origin`; in process no Host is demanded */
@@ -39,6 +41,9 @@ export function listApiRoutes(services: ServerServices, identify: IdentifyCaller
     { method: 'POST', path: '/v1/file-library/presign', handle: presignFile(services, identify) },
     { method: 'POST', path: '/v1/file-library/finalize', handle: finalizeFile(services, identify) },
     { method: 'POST', path: '/v1/runs/:runId/cancel', handle: cancelRun(services, identify) },
+    { method: 'GET', path: '/v1/runs/:runId/values/:digest', handle: readValue(services, identify) },
+    { method: 'GET', path: '/v1/tasks', handle: listTasks(services, identify) },
+    { method: 'GET', path: '/v1/tasks/:taskId', handle: getTask(services, identify) },
     { method: 'GET', path: '/v1/openapi.json', handle: getOpenApi() },
     { method: 'GET', path: '/v1/healthz', handle: getHealth(services) },
   ]

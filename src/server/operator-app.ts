@@ -26,7 +26,7 @@ import { listRestored, releaseRestored } from './operator/restored.ts'
 import { cancelRun, listRuns, sendMessage, startRun } from './operator/runs.ts'
 import { getSession, listSessions } from './operator/sessions.ts'
 import { getStatus } from './operator/status.ts'
-import { getTask, listTasks, probeTask } from './operator/tasks.ts'
+import { getTask, listSimilarTasks, listTasks, probeTask } from './operator/tasks.ts'
 import { createTrigger, deleteTrigger, listTriggers, updateTrigger } from './operator/triggers.ts'
 import { yankVersion } from './operator/yank.ts'
 
@@ -56,6 +56,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /files/content': getFile,
   'GET /tasks': listTasks,
   'GET /tasks/:id': getTask,
+  'GET /tasks/:id/similar': listSimilarTasks,
   'POST /tasks/:id/probe': probeTask,
   'GET /decisions': listDecisions,
   'GET /costs': listCosts,

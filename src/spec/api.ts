@@ -14,6 +14,7 @@ export type {
   FinalizeBody,
   MessageAccepted,
   MessageBody,
+  PendingAnswer,
   PresignBody,
   Presigned,
   RunStatus as RunStatusBody,
@@ -24,7 +25,10 @@ export type {
   StartRunBody,
   StartRunResponse,
   StreamEvent,
+  TaskItem,
+  TaskList,
   TimelineItem,
+  ValueReference,
 } from './generated/api.ts'
 
 /** Body of `UserTaskReq.content` and of `task` in user_task events. Source: decisions, section 8. */

@@ -134,5 +134,4 @@ export interface ProjectConfig {
   }
   readonly dev?: { readonly port?: number; readonly host?: string }
   readonly profiles?: Readonly<Record<string, ProfileConfig>>
-  readonly update_check?: boolean
 }

@@ -9,6 +9,7 @@ export const SUBJECTS = {
   session: ['started', 'paused', 'resumed', 'completed', 'failed', 'cancelled'].map((each) => `engine.session.${each}`),
   run: [
     ...['started', 'paused', 'resumed', 'completed', 'failed', 'cancelled'].map((each) => `engine.run.${each}`),
+    'engine.run.output',
     'engine.subagent.spawned',
     'engine.subagent.completed',
   ],
@@ -36,4 +37,19 @@ export interface TextDelta {
   readonly kind: 'step'
   readonly subject: 'engine.step.delta'
   readonly data: JsonObject
+  /** True for text that can only be the answer of a root run: readers from whom the timeline is hidden get it, too. */
+  readonly isAnswer?: boolean
 }
+
+/** Text of a root run's answer, for readers from whom the timeline is hidden: live only, like the text of a step. */
+export interface OutputText {
+  readonly sessionId: SessionId
+  readonly runId: RunId
+  readonly ts: Instant
+  readonly kind: 'run'
+  readonly subject: 'engine.run.output'
+  readonly data: JsonObject
+}
+
+/** What is live only: never stored, without a number. */
+export type LiveText = TextDelta | OutputText

@@ -14,6 +14,7 @@ import type {
 } from './api.ts'
 import type { OperatorRequests } from './generated/operator.ts'
 import type { CostSum } from './price.ts'
+import type { TaskPeople } from './task.ts'
 import type { CompiledBundle, PublishedDocument, AgentSnapshot } from './snapshot.ts'
 
 export interface PublishedMember {
@@ -127,6 +128,8 @@ export interface InboxItem {
   readonly status: string
   /** As in `UserTaskReq.content`, for the card; absent for `reply`. */
   readonly task?: TaskContent
+  /** For the card; absent for `reply`. */
+  readonly people?: TaskPeople
 }
 
 /** What was asked and found with the tool that an author named for looking. */
@@ -311,6 +314,8 @@ interface OperatorAnswers {
   'GET /files/content': never
   'GET /tasks': OperatorList<InboxItem>
   'GET /tasks/:id': InboxItem
+  /** Decided tasks about the same tool and the same agent, newest first, at most 20. */
+  'GET /tasks/:id/similar': OperatorList<InboxItem>
   /** Looks whether a call of unknown outcome happened, with the read-only tool that its author named. */
   'POST /tasks/:id/probe': ProbeView
   /** Recorded policy decisions, oldest first: of a run's whole tree, of an agent, since an RFC 3339 time. */

@@ -39,4 +39,7 @@ export interface Session {
   readonly lastSeq: number
   /** Number of timeline items so far. */
   readonly lastOrdinal: number
+  /** Given by the caller, never shown to the model; absent where nobody gave any. Source: decisions, section 17. */
+  readonly metadata?: Readonly<Record<string, string>>
+  readonly tags?: readonly string[]
 }

@@ -6,13 +6,18 @@ import type { Instant } from '../base/clock.ts'
 import { safeBlock, safeJson, safeText } from '../base/escape-text.ts'
 import { isJsonObject, type JsonValue } from '../base/json.ts'
 import { shortDuration, shortId } from '../base/short-text.ts'
+import { currencyOf, splitComparisons, weighArguments, type ArgumentWeight } from './call-arguments.ts'
 import type { DecidedPolicy } from './step.ts'
-import type { ShownTask, TaskRequest } from './task.ts'
+import type { ShownTask, TaskPeople, TaskRequest, TaskStanding } from './task.ts'
 
 /** Every text is escaped: none can move, hide or end what is drawn around it. */
 export interface TaskCard {
-  /** What is needed, for which call, of which class. */
+  /** What is needed, and for which call. */
   readonly title: string
+  /** Side-effect class of the call; absent where no call is held. */
+  readonly sideEffect?: string
+  /** The call cannot be undone, or nobody has said that it can: every value must have been seen before it is approved. */
+  readonly isIrreversible: boolean
   /** For example `expires in 30m (then deny)`; absent where the task does not expire. */
   readonly deadline?: string
   readonly rows: readonly CardRow[]
@@ -28,7 +33,7 @@ export type CardRow = CardText | CardValues
 interface CardText {
   readonly label: string
   readonly text: string
-  readonly emphasis?: 'name' | 'strong'
+  readonly emphasis?: 'name' | 'strong' | 'waiting'
   readonly place?: string
 }
 
@@ -43,7 +48,16 @@ export interface CardValue {
   readonly name: string
   /** As JSON in one line, whole. */
   readonly text: string
+  /** A text of several lines, each escaped as in JSON but for its quotes; absent for every other value. */
+  readonly lines?: readonly string[]
   readonly value: JsonValue
+  /** What a person should see first, strongest first; absent where nothing is special. */
+  readonly weights?: readonly ArgumentWeight[]
+  /** Currency of an amount. */
+  readonly unit?: string
+  /** The comparison that stopped the call, and its place in the documents. */
+  readonly limit?: string
+  readonly place?: string
 }
 
 /** @property key one character; also the first of `label` */
@@ -54,11 +68,15 @@ export interface CardAction {
 
 export function presentTask(task: ShownTask, now: Instant): TaskCard {
   const deadline = describeDeadline(task, now)
+  const { tool } = task
+  const name = tool && `${tool.ref}${tool.version && `@${tool.version}`}`
   return {
-    title: [TITLES[task.kind] ?? task.kind, task.tool?.ref, task.tool?.side_effect_class]
-      .filter((each) => each != null)
+    title: [TITLES[task.kind] ?? task.kind, name]
+      .filter((each) => each !== undefined)
       .map(safeText)
       .join(' · '),
+    ...(tool && { sideEffect: safeText(tool.side_effect_class ?? 'undeclared class') }),
+    isIrreversible: tool !== undefined && (tool.side_effect_class ?? IRREVERSIBLE) === IRREVERSIBLE,
     ...(deadline !== undefined && { deadline: safeText(deadline) }),
     rows: rowsOf(task),
     actions: actionsOf(task),
@@ -66,8 +84,13 @@ export function presentTask(task: ShownTask, now: Instant): TaskCard {
   }
 }
 
-/** Who approved or edited; a key is named by its last digits. Not escaped. */
-export const describeApprover = (by: string): string => by.replace(KEY_ID, (_, id: string) => `key ${shortId(id)}`)
+const IRREVERSIBLE = 'irreversible_action'
+
+/** Who approved or edited, where only the identity is known: a key is then named by its last digits. Not escaped. */
+export const describeApprover = (by: string): string =>
+  by
+    .replace(KEY_ID, (_, id: string) => `key ${shortId(id)}`)
+    .replace(/^operator:(.*)$/, (_, id: string) => describeOperator(id))
 
 /** An API key as approver. */
 const KEY_ID = /^key:([0-9a-f-]{36})$/
@@ -126,39 +149,142 @@ function rowsOf(task: ShownTask): CardRow[] {
   const add = (label: string, text: string, more: Omit<CardText, 'label' | 'text'> = {}): void =>
     void rows.push({ label, text: safeBlock(text), ...more })
   const policies = decisivePolicies(task.policies ?? [])
-  add('asks', `${task.agent} · run ${shortId(task.runId)}`, { emphasis: 'name' })
-  if (task.prompt && !policies.some((policy) => isToldBy(policy, task.prompt!)))
-    add('question', task.prompt, { emphasis: 'strong' })
-  if (task.tool) add('calls', `${task.tool.ref}${task.tool.version && `@${task.tool.version}`}`, { emphasis: 'name' })
-  if (task.arguments !== undefined) rows.push({ label: 'with', values: toCardValues(task.arguments) })
+  const { people } = task
+  const isTold =
+    policies.some((policy) => isToldBy(policy, task.prompt ?? '')) ||
+    (task.reason !== undefined && DEFAULT_QUESTION.test(task.prompt ?? ''))
+  if (task.prompt && !isTold) add('question', task.prompt, { emphasis: 'strong' })
+  if (task.arguments !== undefined) rows.push({ label: 'with', values: toArgumentValues(task.arguments, policies) })
   const edit = task.edits?.at(-1)
-  if (edit) add('edited', `by ${describeApprover(edit.approver)}`)
-  for (const policy of policies) {
-    const because = policy.condition || policy.reason || ''
-    const unknown = policy.matched === 'unknown' ? ' (could not be told)' : ''
-    const id = `${policy.id}${policy.version && `@${policy.version}`}`
-    add('why', `${id}${because && `: ${because}`}${unknown}`, policy.source ? { place: safeText(policy.source) } : {})
-  }
-  if (task.reason) add('reason', task.reason)
+  if (edit) add('edited', `by ${people?.editedBy ?? describeApprover(edit.approver)}; earlier votes do not count`)
+  for (const policy of policies) add('why', describeWhy(policy, task.arguments), placeOf(policy, task.arguments))
+  const untold = untoldReason(task.reason, policies)
+  if (untold) add('reason', untold)
   if (task.authorityRef) add('authority', task.authorityRef)
+  add('asks', `${task.agent} · run ${shortId(task.runId)}`, { emphasis: 'name' })
+  if (people) add('for', people.startedBy)
   if (task.context && Object.keys(task.context).length > 0)
     rows.push({ label: 'context', values: toCardValues(task.context) })
   for (const [at, option] of (task.options ?? []).entries())
     add(at === 0 ? 'options' : '', `${at + 1}  ${option.label}`)
   if (task.min !== undefined || task.max !== undefined) add('bounds', `${task.min ?? '−∞'} to ${task.max ?? '∞'}`)
-  if (task.approvalsRequired !== undefined) add('votes', `${task.approvalsReceived} of ${task.approvalsRequired}`)
+  if (task.approvalsRequired !== undefined) add('votes', describeVotes(task))
   if (task.comprehensionRequired) add('read', 'Approving needs a confirmation that the arguments were read.')
+  if (people?.decided) add('decided', describeDecided(people.decided), { emphasis: 'strong' })
+  else if (people && people.standing !== 'may_answer')
+    add('you', STANDINGS[people.standing](people), { emphasis: 'waiting' })
   return rows
+}
+
+/** A person by the name of their credential; whoever uses the machine's own channel without one has none. Not escaped. */
+export const describeOperator = (id: string): string => (id === 'operator' ? 'the operator' : `operator ${id}`)
+
+/** `approved by operator ana: checked with the customer`. Not escaped. */
+export const describeDecided = ({ by, outcome, comment }: NonNullable<TaskPeople['decided']>): string =>
+  `${outcome.replaceAll('_', ' ')} by ${by}${comment === undefined ? '' : `: ${comment}`}`
+
+const STANDINGS: Readonly<Record<Exclude<TaskStanding, 'may_answer'>, (people: TaskPeople) => string>> = {
+  voted: ({ you }) => `${you} has voted; somebody else decides now`,
+  starter: ({ you }) => `${you} started this run, so somebody else decides`,
+  no_role: ({ you, role }) => `${you} does not have the role ${role}`,
+}
+
+/** `1 of 2: operator ana; waits for another treasurer: operator bo or operator cleo`. Not escaped. */
+function describeVotes(task: ShownTask): string {
+  const { approvalsReceived: have, approvalsRequired: need = 1, people } = task
+  const voters = people?.votes.filter(({ approved }) => approved).map(({ by }) => by) ?? []
+  const count = `${have} of ${need}${voters.length > 0 ? `: ${voters.join(', ')}` : ''}`
+  const missing = describeMissing(task)
+  return missing === undefined ? count : `${count}; ${missing}`
+}
+
+/** `waits for another treasurer: operator bo or operator cleo`; undefined where anybody may answer alone. Not escaped. */
+export function describeMissing({
+  approvalsReceived: have,
+  approvalsRequired: need = 1,
+  people,
+}: Pick<ShownTask, 'approvalsReceived' | 'approvalsRequired' | 'people'>): string | undefined {
+  const missing = need - have
+  const { role, candidates = [] } = people ?? {}
+  if (missing <= 0 || (need === 1 && role === undefined)) return undefined
+  const many = role === undefined ? `${missing} people` : `${missing} with the role ${role}`
+  const count = missing > 1 ? many : `${have > 0 ? 'another' : 'a'} ${role ?? 'person'}`
+  const named = role !== undefined && candidates.length > 0
+  return `waits for ${count}${named ? `: ${candidates.join(' or ')}` : ''}`
+}
+
+/** The reason, and the condition unless it stands beside its argument. */
+function describeWhy(policy: DecidedPolicy, args: JsonValue | undefined): string {
+  const { condition = '', reason } = policy
+  const shown = isBesideArgument(policy, args) ? '' : condition
+  const because = [shown, reason ?? ''].filter((each) => each !== '').join(': ')
+  const unknown = policy.matched === 'unknown' ? ' (could not be told)' : ''
+  return `${because || nameOfPolicy(policy)}${unknown}`
+}
+
+function placeOf(policy: DecidedPolicy, args: JsonValue | undefined): Omit<CardText, 'label' | 'text'> {
+  const { condition, reason, source } = policy
+  const isBeside = isBesideArgument(policy, args)
+  const place = isBeside ? undefined : source
+  const isNamed = (isBeside || !condition) && !reason
+  const parts = [isNamed ? undefined : nameOfPolicy(policy), place].filter((each) => each !== undefined)
+  return parts.length === 0 ? {} : { place: safeText(parts.join('  ')) }
+}
+
+const nameOfPolicy = ({ id, version }: DecidedPolicy): string => `${id}${version && `@${version}`}`
+
+/** True where the whole condition is one comparison of an argument that is shown with it. */
+function isBesideArgument({ condition = '', matched }: DecidedPolicy, args: JsonValue | undefined): boolean {
+  const [only, ...more] = splitComparisons(condition)
+  return (
+    matched === 'true' &&
+    only !== undefined &&
+    more.length === 0 &&
+    condition.startsWith(`${only.text} (`) &&
+    isJsonObject(args) &&
+    Object.hasOwn(args, only.argument)
+  )
+}
+
+/** What of the task's reason no policy says. */
+function untoldReason(reason: string | undefined, policies: readonly DecidedPolicy[]): string | undefined {
+  const told = new Set(policies.map((policy) => policy.reason))
+  const parts = reason?.split('; ').filter((part) => !told.has(part)) ?? []
+  return told.has(reason ?? null) || parts.length === 0 ? undefined : parts.join('; ')
+}
+
+const toArgumentValues = (args: JsonValue, policies: readonly DecidedPolicy[]): CardValue[] => {
+  if (!isJsonObject(args)) return toCardValues(args)
+  const currency = currencyOf(args)
+  return weighArguments(args, policies).map(({ name, value, weights, limit, place }) => ({
+    ...toCardValue(name, value),
+    ...(weights.length > 0 && { weights }),
+    ...(weights.includes('money') && currency !== undefined && { unit: safeText(currency) }),
+    ...(limit !== undefined && { limit: safeText(limit) }),
+    ...(place !== undefined && { place: safeText(place) }),
+  }))
 }
 
 const toCardValues = (value: JsonValue): CardValue[] =>
   isJsonObject(value)
-    ? Object.entries(value).map(([name, each]) => ({
-        name: safeJson(name).slice(1, -1),
-        text: safeJson(each),
-        value: each,
-      }))
-    : [{ name: '', text: safeJson(value), value }]
+    ? Object.entries(value).map(([name, each]) => toCardValue(name, each))
+    : [toCardValue(undefined, value)]
+
+function toCardValue(name: string | undefined, value: JsonValue): CardValue {
+  const isBlock = typeof value === 'string' && value.trimEnd().includes('\n')
+  return {
+    name: name === undefined ? '' : safeJson(name).slice(1, -1),
+    text: safeJson(value),
+    ...(isBlock && {
+      lines: value.split('\n').map((line) =>
+        safeJson(line)
+          .slice(1, -1)
+          .replaceAll(String.raw`\"`, '"'),
+      ),
+    }),
+    value,
+  }
+}
 
 /** The policies that stopped the call; if none did, all that matched. */
 function decisivePolicies(policies: readonly DecidedPolicy[]): readonly DecidedPolicy[] {
@@ -167,9 +293,14 @@ function decisivePolicies(policies: readonly DecidedPolicy[]): readonly DecidedP
   return stopping.length > 0 ? stopping : matching
 }
 
-/** True where the question only repeats the policy and its condition, which the row `why` shows. */
+/** True where the question only repeats a policy and its condition, which the row `why` shows, or the reason. */
 const isToldBy = ({ id, version, condition = '' }: DecidedPolicy, question: string): boolean =>
-  question === `${id}@${version} requires an approval: ${condition}.`
+  ['requires an approval', 'escalates the call to an operator'].some((verb) =>
+    question.startsWith(`${id}@${version} ${verb}: ${condition}.`),
+  )
+
+/** What an approval says that no policy asked for, since the call cannot be undone. */
+const DEFAULT_QUESTION = /^An irreversible_action requires an approval, and no policy grants it\.$/
 
 const DECIDE: readonly CardAction[] = [
   { key: 'a', label: 'approve' },
@@ -179,21 +310,31 @@ const LOOK: readonly CardAction[] = [
   { key: 'c', label: 'conversation' },
   { key: 'l', label: 'later' },
 ]
+const VIEW: CardAction = { key: 'v', label: 'view whole' }
 const WHY: CardAction = { key: 'w', label: 'why' }
 const EDIT: CardAction = { key: 'e', label: 'edit arguments' }
+const HISTORY: CardAction = { key: 'h', label: 'history' }
+const POLICY: CardAction = { key: 'W', label: 'Write a policy' }
 const PROBE: CardAction = { key: 'p', label: 'probe' }
 const TYPE: CardAction = { key: 't', label: 'type the answer' }
 
-function actionsOf({ kind, options = [], context, onModify }: ShownTask): readonly CardAction[] {
-  const choices = options.map((_, at): CardAction => ({ key: `${at + 1}`, label: `${at + 1}` }))
+function actionsOf({ kind, options = [], context, onModify, people, tool }: ShownTask): readonly CardAction[] {
+  const isClosed = people?.decided !== undefined
+  const mayAnswer = !isClosed && (people?.standing ?? 'may_answer') === 'may_answer'
+  // Who has voted may still change the arguments, which voids all votes.
+  const mayEdit = mayAnswer || (!isClosed && people?.standing === 'voted')
+  const choices = mayAnswer ? options.map((_, at): CardAction => ({ key: `${at + 1}`, label: `${at + 1}` })) : []
+  const decide = mayAnswer ? DECIDE : []
+  // Decisions of the past are known to operators alone.
+  const past = people && tool ? [HISTORY, ...(kind === 'approval' ? [POLICY] : [])] : []
   switch (kind) {
     case 'approval':
-      return [...DECIDE, ...(onModify === 'reject' ? [] : [EDIT]), WHY, ...LOOK]
+      return [...decide, ...(onModify === 'reject' || !mayEdit ? [] : [EDIT]), VIEW, WHY, ...past, ...LOOK]
     case 'escalation':
-      return [...DECIDE, WHY, ...LOOK]
+      return [...decide, VIEW, WHY, ...past, ...LOOK]
     case 'anomaly_review':
-      return [...choices, ...(context?.['probe'] === undefined ? [] : [PROBE]), ...LOOK]
+      return [...choices, ...(context?.['probe'] === undefined ? [] : [PROBE]), VIEW, ...past, ...LOOK]
     default:
-      return [...(choices.length > 0 && choices.length <= 9 ? choices : [TYPE]), ...LOOK]
+      return [...(choices.length > 0 && choices.length <= 9 ? choices : mayAnswer ? [TYPE] : []), ...LOOK]
   }
 }

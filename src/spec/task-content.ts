@@ -79,9 +79,10 @@ export const readInboxItem = (item: InboxItem): ShownTask => ({
   id: item.userTaskId,
   kind: item.kind,
   runId: item.runId,
-  agent: item.agent,
+  agent: item.people ? `${item.agent}@${item.people.versionLabel}` : item.agent,
   approvalsReceived: item.approvals.have,
   apiCompletable: item.apiCompletable,
+  ...(item.people && { people: item.people }),
 })
 
 /** A task as the client library reads it from a conversation. */

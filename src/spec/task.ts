@@ -123,7 +123,34 @@ export interface ShownTask extends TaskRequest {
   readonly approvalsReceived: number
   /** An API key may answer it. */
   readonly apiCompletable: boolean
+  /** Absent where the channel does not name people: an API key is not told. */
+  readonly people?: TaskPeople
 }
+
+/** Who asked, who voted and who may still answer a task, as names of people and keys: `operator ana`, `key "web-shop"`. */
+export interface TaskPeople {
+  readonly startedBy: string
+  readonly versionLabel: string
+  /** Role that an approver needs; absent where anybody may answer. */
+  readonly role?: string
+  /** Who looks. */
+  readonly you: string
+  /** Whether the one who looks may answer, and why not. */
+  readonly standing: TaskStanding
+  readonly votes: readonly { readonly by: string; readonly approved: boolean }[]
+  /** People with a credential who may answer and have not, at most `MAX_CANDIDATES`; the one who looks is not among them. */
+  readonly candidates: readonly string[]
+  /** Who gave the arguments that are shown; absent where nobody edited. */
+  readonly editedBy?: string
+  /** Absent while the task waits. `at`: RFC 3339. */
+  readonly decided?: { readonly by: string; readonly outcome: string; readonly at: string; readonly comment?: string }
+}
+
+/** Most people who are named as able to answer. */
+export const MAX_CANDIDATES = 10
+
+/** `starter`: who started the run does not decide what it may do; `no_role`: the role that approvers need is missing. */
+export type TaskStanding = 'may_answer' | 'voted' | 'starter' | 'no_role'
 
 /** The answer to a task or a conversational pause, as passed to the engine. */
 export interface GivenAnswer {

@@ -27,8 +27,8 @@ import type { CostSum, Money } from '../spec/price.ts'
 import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { PublishedDocument, AgentSnapshot } from '../spec/snapshot.ts'
-import type { CompletionUsage, RunStep } from '../spec/step.ts'
-import type { TaskKind, TaskRecord } from '../spec/task.ts'
+import type { CompletionUsage, RunStep, StepType } from '../spec/step.ts'
+import type { TaskKind, TaskRecord, TaskStatus } from '../spec/task.ts'
 
 /** A session with everything needed to advance it: its runs and its pending tasks. */
 export interface SessionTree {
@@ -108,6 +108,8 @@ export interface SessionUpdate {
   readonly clearTimers: readonly TimerKey[]
   /** Completions that this update records, for the sums of the day. */
   readonly spends: readonly CompletionSpend[]
+  /** Answers to be remembered by their idempotency key, from the moment at which they take effect. */
+  readonly claims?: readonly IdempotencyClaim[]
   /** True while the session has work in flight; a restart recovers these. A waiting session only occupies rows. */
   readonly busy: boolean
 }
@@ -140,6 +142,9 @@ export type StartOutcome =
   | { readonly outcome: 'rate_limited'; readonly limit: string; readonly retryAfterSeconds: number }
   | { readonly outcome: 'concurrency_limited'; readonly limit: number }
   | { readonly outcome: 'plan_limited'; readonly limit: string; readonly value: number | string }
+
+/** What became of the earlier request of an idempotency key. */
+export type RepeatedRequest = Extract<StartOutcome, { outcome: 'replayed' | 'key_reused' }>
 
 export interface AgentVersion {
   readonly id: VersionId
@@ -201,6 +206,14 @@ export interface CostRow {
   readonly cost: CostSum
 }
 
+/** What is known of a step without reading it. */
+export interface StepSize {
+  readonly ordinal: number
+  readonly type: StepType
+  /** Of its content, as JSON. */
+  readonly bytes: number
+}
+
 export interface PageRange {
   readonly skip: number
   readonly take: number
@@ -211,6 +224,37 @@ export interface SessionFilter {
   readonly agentId?: AgentId
   readonly versionId?: string
   readonly status?: readonly string[]
+  /** Needs `agentId`. */
+  readonly tag?: string
+  /** Earliest start. */
+  readonly from?: Instant
+  /** Sessions that started before it. */
+  readonly to?: Instant
+}
+
+/** Place of a session in the list: pages that begin after it neither repeat nor skip a session when others are added. */
+export interface SessionPosition {
+  readonly startedAt: Instant
+  /** Row number, which orders sessions of one instant. */
+  readonly n: number
+}
+
+export interface SessionPage extends PageRange {
+  readonly after?: SessionPosition
+  /** Larger inputs and outputs, in bytes of JSON, come by size alone; absent = all come whole. */
+  readonly wholeBytes?: number
+}
+
+/** A value that a list left out. */
+export interface LeftOutValue {
+  readonly bytes: number
+  /** Digest of its JSON text; null where it was stored before digests were. */
+  readonly digest: Digest | null
+}
+
+/** A session of a list. What was left out is null in it, also in `startContext.userInput`, which repeats the input. */
+export interface ListedSession extends Session {
+  readonly leftOut?: { readonly input?: LeftOutValue; readonly output?: LeftOutValue }
 }
 
 export interface RunFilter {
@@ -230,18 +274,37 @@ export interface TaskFilter {
   readonly all?: boolean
 }
 
+/** Whose tasks: of all sessions of a workspace, or of those of one agent that a trigger or nobody's key started. */
+export interface TaskScope {
+  readonly workspaceId: WorkspaceId
+  readonly own?: { readonly agentId: AgentId; readonly triggerId: TriggerId }
+}
+
+export interface TaskPage {
+  readonly take: number
+  /** All when absent. */
+  readonly status?: readonly TaskStatus[]
+  /** Row number of the last task of the page before. */
+  readonly before?: number
+}
+
+export interface TaskInSession {
+  readonly task: TaskRecord
+  readonly rootRunId: RunId
+}
+
 export interface Store {
   // Sessions
   /** T1: counts the limits, claims the idempotency key, writes session, run and first events. Writes nothing when refused. */
   start(update: SessionUpdate, limits: StartLimits, idempotency?: IdempotencyClaim): Promise<StartOutcome>
-  /** Outcome of an earlier start with this idempotency key, unless it expired. */
+  /** Outcome of an earlier start, or answer, with this idempotency key, unless it expired. */
   findEarlierStart(
     principal: string,
     route: string,
     key: string,
     bodyDigest: Digest,
     now: Instant,
-  ): Promise<StartOutcome | undefined>
+  ): Promise<RepeatedRequest | undefined>
   load(sessionId: SessionId): Promise<SessionTree | undefined>
   /**
    * Stores all of the update, or nothing when it throws.
@@ -253,10 +316,17 @@ export interface Store {
   busySessions(): Promise<readonly SessionId[]>
 
   session(id: SessionId): Promise<Session | undefined>
+  /** Newest start first. `next` is where the next page begins; null at the end. */
   sessions(
     filter: SessionFilter,
-    page: PageRange,
-  ): Promise<{ readonly items: readonly Session[]; readonly total: number }>
+    page: SessionPage,
+  ): Promise<{
+    readonly items: readonly ListedSession[]
+    readonly total: number
+    readonly next: SessionPosition | null
+  }>
+  /** JSON text of a session's input or output; undefined where there is none. */
+  sessionValue(id: SessionId, name: 'input' | 'output'): Promise<string | undefined>
   /** Sessions whose id, without dashes, ends with these hexadecimal digits; at most `limit`. */
   sessionsEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly Session[]>
   run(id: RunId): Promise<Run | undefined>
@@ -270,6 +340,8 @@ export interface Store {
   stepsOfSession(sessionId: SessionId): Promise<readonly RunStep[]>
   /** Steps of a session after the ordinal `after`, in order, at most `limit`. */
   stepsAfter(sessionId: SessionId, after: number, limit: number): Promise<readonly RunStep[]>
+  /** Sizes of the steps after the ordinal `after`, in order, at most `limit`; reads none of their content. */
+  stepSizes(sessionId: SessionId, after: number, limit: number): Promise<readonly StepSize[]>
   /** Calls for history conditions and backtests, filtered by session, agent and earliest instant. */
   calls(filter: {
     readonly sessionId?: SessionId
@@ -282,6 +354,16 @@ export interface Store {
 
   task(id: TaskId): Promise<TaskRecord | undefined>
   tasks(filter: TaskFilter, page: PageRange): Promise<{ readonly items: readonly TaskRecord[]; readonly total: number }>
+  /**
+   * Newest first. A page ends early, but not before its first task, where the next would make it larger than `maxBytes`.
+   * `next` is the `before` of the next page; null at the end.
+   */
+  tasksInScope(
+    scope: TaskScope,
+    page: TaskPage,
+    maxBytes: number,
+  ): Promise<{ readonly items: readonly TaskInSession[]; readonly next: number | null }>
+  pendingTasks(sessionId: SessionId): Promise<readonly TaskRecord[]>
   tasksOfSession(sessionId: SessionId): Promise<readonly TaskRecord[]>
   tasksEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly TaskRecord[]>
 

@@ -1,84 +1,259 @@
-import { digestOfJson } from '../base/digest.ts'
 import { describeApprover, type CardRow, type CardValue, type TaskCard } from '../spec/task-card.ts'
 import type { Canvas } from './screen.ts'
-import { foldText, padText, safeText, widthOf, wrapText } from './text.ts'
+import { safeText } from '../base/escape-text.ts'
+import { widthOf } from './width.ts'
+import { foldText, padText, wrapText } from './text.ts'
 import { formatDuration } from './time.ts'
-import type { TextStyle } from './theme.ts'
+import type { TextStyle, Theme } from './theme.ts'
 
-/** Most lines of one value; a longer one is cut and shown with its digest. */
+/** Most lines of one value; a longer one is folded. */
 const VALUE_LINES = 8
 
 /** Longer names stand above their value. */
 const LONGEST_NAME = 16
 
+/** Wider text is harder to read. */
+const WIDEST_CARD = 120
+
+export interface ApprovalLayout {
+  /** Most lines of one value; infinite shows all. */
+  readonly valueLines?: number
+  /** Instead of the keys, such as the outcome; styled and safe. */
+  readonly footer?: string
+  /** Lines above the keys, such as a history or a refusal; styled and safe. */
+  readonly below?: readonly string[]
+}
+
+export interface DrawnApproval {
+  readonly lines: readonly string[]
+  /** True if part of a value is not shown. */
+  readonly hasFolded: boolean
+  /** Lines at the end that are `below` and the keys. */
+  readonly tail: number
+}
+
 /**
  * The card of a task. Values are fenced, so that they cannot imitate other lines of the card.
  * Source: command line, 2.4 and 2.5.
  */
-export function drawApproval(canvas: Canvas, { title, deadline, rows, actions }: TaskCard): string[] {
+export function drawApproval(canvas: Canvas, card: TaskCard, layout: ApprovalLayout = {}): DrawnApproval {
+  if (canvas.isAccessible) return { lines: describeApproval(card, layout), hasFolded: false, tail: 1 }
   const { theme } = canvas
-  const width = Math.max(30, Math.min(canvas.width, 120))
-  const whole = deadline === undefined ? title : `${title} · ${deadline}`
-  const fits = widthOf(whole) <= width - 2
-  const keys = actions.map(({ key, label }) => `[${key}]${label.slice(key.length)}`).join('  ')
-  return [
-    ...wrapText(fits ? whole : title, width - 2).map(
-      (line, at) => `${theme.waiting(at === 0 ? '┌' : '│')} ${theme.strong(line)}`,
-    ),
-    ...rows.flatMap((row) => drawRow(canvas, row, width)),
-    ...(deadline === undefined || fits ? [] : drawRow(canvas, { label: 'until', text: deadline }, width)),
-    ...wrapText(keys, width - 2).map(
-      (line, at, all) => `${theme.waiting(at === all.length - 1 ? '└' : '│')} ${theme.strong(line)}`,
-    ),
+  const { title, sideEffect, isIrreversible, deadline, rows, actions } = card
+  const { valueLines = VALUE_LINES, footer, below = [] } = layout
+  const width = Math.max(30, Math.min(canvas.width, WIDEST_CARD))
+  const edge = (text: string): string => `${theme.waiting('│')} ${text}`
+  const head = [
+    { text: title, style: theme.strong },
+    ...(sideEffect === undefined
+      ? []
+      : [{ text: sideEffect, style: isIrreversible ? (text: string) => theme.strong(theme.warn(text)) : plain }]),
+    ...(deadline === undefined ? [] : [{ text: deadline, style: theme.waiting }]),
   ]
+  const drawn = rows.map((row) => drawRow(theme, row, width - 2, valueLines))
+  const keys = actions.map(({ key, label }) => `[${key}]${label.slice(key.length)}`)
+  const last = footer === undefined ? joinWords(keys, width - 2).map(theme.strong) : [footer]
+  return {
+    lines: [
+      ...joinStyled(theme, head, width - 2).map((line, at) => `${theme.waiting(at === 0 ? '┌' : '│')} ${line}`),
+      ...drawn.flatMap(({ lines }) => lines).map(edge),
+      ...below.map(edge),
+      ...last.map((line, at) => `${theme.waiting(at === last.length - 1 ? '└' : '│')} ${line}`),
+    ],
+    hasFolded: drawn.some(({ hasFolded }) => hasFolded),
+    tail: below.length + last.length,
+  }
+}
+
+/** The card in at most `rows` lines: values are folded further where it is too high, then the middle is left out. */
+export function fitApproval(canvas: Canvas, card: TaskCard, rows: number, layout: ApprovalLayout = {}): DrawnApproval {
+  for (const valueLines of [layout.valueLines ?? VALUE_LINES, 4, 2, 1]) {
+    const drawn = drawApproval(canvas, card, { ...layout, valueLines })
+    if (drawn.lines.length <= rows || canvas.isAccessible) return drawn
+  }
+  const { lines, tail } = drawApproval(canvas, card, { ...layout, valueLines: 1 })
+  const end = Math.min(tail, rows - 2)
+  const kept = Math.max(1, rows - end - 1)
+  const hidden = lines.length - kept - end
+  const notice = canvas.theme.waiting(`… ${hidden} more lines: [v]iew whole`)
+  return {
+    lines: [...lines.slice(0, kept), `${canvas.theme.waiting('│')} ${notice}`, ...lines.slice(lines.length - end)],
+    tail: end,
+    hasFolded: true,
+  }
+}
+
+interface DrawnRow {
+  readonly lines: readonly string[]
+  readonly hasFolded: boolean
+}
+
+interface StyledText {
+  readonly text: string
+  readonly style: TextStyle
+}
+
+const plain: TextStyle = (text) => text
+
+/** Parts side by side with ` · ` between them, each whole on a line where that is possible. */
+function joinStyled({ dim }: Theme, parts: readonly StyledText[], width: number): string[] {
+  const lines: string[] = []
+  let columns = 0
+  for (const { text, style } of parts) {
+    const isFirst = lines.length === 0
+    if (!isFirst && columns + 3 + widthOf(text) <= width) {
+      lines[lines.length - 1] += `${dim(' · ')}${style(text)}`
+      columns += 3 + widthOf(text)
+      continue
+    }
+    const pieces = wrapText(text, width)
+    lines.push(...pieces.map(style))
+    columns = widthOf(pieces.at(-1) ?? '')
+  }
+  return lines
+}
+
+/** Words of a line two spaces apart, none broken. */
+function joinWords(words: readonly string[], width: number): string[] {
+  const lines: string[] = []
+  for (const word of words) {
+    const last = lines.at(-1)
+    if (last !== undefined && widthOf(last) + 2 + widthOf(word) <= width) lines[lines.length - 1] = `${last}  ${word}`
+    else lines.push(word)
+  }
+  return lines
 }
 
 const LABEL = 9
 
-function drawRow({ theme }: Canvas, row: CardRow, width: number): string[] {
-  const edge = theme.waiting('│')
+function drawRow(theme: Theme, row: CardRow, width: number, valueLines: number): DrawnRow {
   const label = (at: number): string => theme.dim(padText(at === 0 ? row.label : '', LABEL))
-  const room = width - 3 - LABEL
-  if ('values' in row) {
-    const { values } = row
-    if (values.length === 0) return [`${edge} ${label(0)} ${theme.dim('no arguments')}`]
-    const longestName = Math.min(LONGEST_NAME, Math.floor(room / 3))
-    const names = Math.max(...values.map(({ name }) => widthOf(name)).filter((each) => each <= longestName), 0)
-    return values
-      .flatMap((value) => drawValue(value, names, room - 2))
-      .map((line, at) => `${edge} ${label(at)} ${theme.dim('┆')} ${line}`)
+  const room = width - 1 - LABEL
+  if (!('values' in row)) return drawText(theme, row, room, valueLines, label)
+  const { values } = row
+  // The arguments stand at the edge: they are what is decided.
+  const left = row.label === 'with' ? '' : `${' '.repeat(LABEL)} `
+  if (values.length === 0) return { lines: [`${label(0)} ${theme.dim('no arguments')}`], hasFolded: false }
+  const inside = width - left.length - 4
+  const longestName = Math.min(LONGEST_NAME, Math.floor(inside / 3))
+  const names = Math.max(...values.map(({ name }) => widthOf(name)).filter((each) => each <= longestName), 0)
+  const drawn = values.map((value) => drawValue(theme, value, names, inside, valueLines))
+  return {
+    lines: drawn
+      .flatMap(({ lines }) => lines)
+      .map((line, at) => `${left === '' ? '' : `${label(at)} `}${theme.dim('┆')} ${line}`),
+    hasFolded: drawn.some(({ hasFolded }) => hasFolded),
   }
-  const style: TextStyle = row.emphasis ? theme[row.emphasis] : (text) => text
-  const lines = wrapText(row.text, room)
-  const { place } = row
+}
+
+function drawText(
+  theme: Theme,
+  { text, emphasis, place }: Extract<CardRow, { readonly text: string }>,
+  room: number,
+  valueLines: number,
+  label: (at: number) => string,
+): DrawnRow {
+  const style: TextStyle = emphasis ? theme[emphasis] : plain
+  const whole = wrapText(text, room)
+  const lines = whole.slice(0, valueLines)
+  const hasFolded = whole.length > lines.length
   const last = lines.at(-1)!
-  const beside = place !== undefined && widthOf(last) + 3 + widthOf(place) <= room
+  const beside = place !== undefined && !hasFolded && widthOf(last) + 3 + widthOf(place) <= room
+  const below = place === undefined || beside ? [] : wrapText(place, room)
+  return {
+    lines: [
+      ...lines.map((line, at) => style(line) + (beside && at === lines.length - 1 ? `   ${theme.dim(place)}` : '')),
+      ...(hasFolded ? describeFold(theme, text.length, room) : []),
+      ...below.map(theme.dim),
+    ].map((line, at) => `${label(at)} ${line}`),
+    hasFolded,
+  }
+}
+
+const describeFold = ({ waiting }: Theme, characters: number, width: number): string[] =>
+  wrapText(`… folded, ${characters} characters: [v]iew whole`, width).map(waiting)
+
+/** `▸ name  value   note`, with the value wrapped under itself; a long name stands above its value. */
+function drawValue(theme: Theme, value: CardValue, names: number, room: number, valueLines: number): DrawnRow {
+  const { name, text, lines: block, weights = [], unit } = value
+  const isAbove = widthOf(name) > names
+  const left = name === '' ? 0 : names + 2
+  const inside = Math.max(10, room - left)
+  const mark =
+    weights[0] === undefined
+      ? '  '
+      : `${(weights[0] === 'deciding' ? theme.waiting : theme.strong)(MARKS[weights[0]])} `
+  const all =
+    block === undefined
+      ? foldText(unit === undefined ? text : `${text} ${unit}`, inside)
+      : block.flatMap((line) => wrapText(line, inside - 2).map((piece) => `┊ ${piece}`))
+  const shown = all.slice(0, valueLines)
+  const hasFolded = all.length > shown.length
+  const style: TextStyle = weights.length > 0 ? theme.strong : plain
+  const notes = describeNotes(theme, value)
+  const noteText = notes.map((each) => each.text).join('  ')
+  const beside =
+    shown.length === 1 && !hasFolded && noteText !== '' && widthOf(shown[0]!) + 3 + widthOf(noteText) <= inside
+  const body = [
+    ...shown.map((line) => style(line)),
+    ...(hasFolded ? describeFold(theme, text.length, inside) : []),
+    ...(beside ? [] : notes.flatMap((each) => wrapText(each.text, inside).map(each.style))),
+  ]
+  if (beside) body[0] += `   ${notes.map((each) => each.style(each.text)).join('  ')}`
+  const head = name === '' ? '' : theme.dim(padText(isAbove ? '' : name, left))
+  const indent = '  '
+  return {
+    lines: [
+      ...(isAbove ? foldText(name, room).map((piece, at) => (at === 0 ? mark : indent) + theme.dim(piece)) : []),
+      ...body.map((line, at) =>
+        at === 0 && !isAbove ? `${mark}${head}${line}` : `${indent}${' '.repeat(left)}${line}`,
+      ),
+    ],
+    hasFolded,
+  }
+}
+
+const MARKS = { deciding: '▸', money: '·', recipient: '→' } as const
+
+/** What a value is, and the comparison that stopped the call with its place. */
+function describeNotes({ waiting, dim, strong }: Theme, { weights = [], unit, limit, place }: CardValue): StyledText[] {
+  const kind = weights.includes('recipient')
+    ? 'recipient'
+    : weights.includes('money') && unit === undefined
+      ? 'money'
+      : undefined
   return [
-    ...lines.map(
-      (line, at) =>
-        `${edge} ${label(at)} ${style(line)}${beside && line === last && at === lines.length - 1 ? `   ${theme.dim(place)}` : ''}`,
-    ),
-    ...(place !== undefined && !beside
-      ? wrapText(place, room).map((line) => `${edge} ${label(1)} ${theme.dim(line)}`)
-      : []),
+    ...(kind === undefined ? [] : [{ text: kind, style: strong }]),
+    ...(limit === undefined ? [] : [{ text: `← ${limit}`, style: waiting }]),
+    ...(place === undefined ? [] : [{ text: place, style: dim }]),
   ]
 }
 
-/** `name  value` with the value wrapped under itself; a long name stands above its value. */
-function drawValue({ name, text, value }: CardValue, names: number, room: number): string[] {
-  const above = widthOf(name) > names
-  const left = name === '' ? 0 : names + 2
-  const lines = foldText(text, Math.max(10, room - left))
-  const shown = lines.slice(0, VALUE_LINES)
-  if (lines.length > VALUE_LINES) {
-    const hidden = lines.slice(VALUE_LINES).reduce((sum, line) => sum + line.length, 0)
-    shown.push(`… ${hidden} more characters, ${digestOfJson(value).slice(0, 19)}…`)
-  }
-  const head = above || name === '' ? ' '.repeat(left) : padText(name, left)
-  const body = shown.flatMap((line, at) =>
-    wrapText(line, room - left).map((part, nth) => (at + nth === 0 ? head : ' '.repeat(left)) + part),
-  )
-  return above ? [...foldText(name, room), ...body] : body
+/** The card for a screen reader: one statement per line, nothing drawn, nothing folded, every value in one line. */
+function describeApproval(
+  { title, sideEffect, deadline, rows, actions }: TaskCard,
+  { footer, below = [] }: ApprovalLayout,
+): string[] {
+  return [
+    [title, sideEffect, deadline].filter((each) => each !== undefined).join(', '),
+    ...rows.flatMap((row) => {
+      if (!('values' in row)) {
+        const text = row.text.replaceAll('\n', String.raw`\n`)
+        return [`${row.label}: ${text}${row.place === undefined ? '' : `, ${row.place}`}`]
+      }
+      const label = row.label === 'with' ? 'argument' : row.label
+      return row.values.map(({ name, text, weights = [], unit, limit, place }) =>
+        [
+          `${label}${name === '' ? '' : ` ${name}`}: ${text}${unit === undefined ? '' : ` ${unit}`}`,
+          ...weights.filter((each) => each !== 'deciding'),
+          ...(limit === undefined ? [] : [`stopped by ${limit}`]),
+          ...(place === undefined ? [] : [place]),
+        ].join(', '),
+      )
+    }),
+    ...below,
+    footer ?? `keys: ${actions.map(({ key, label }) => (key === label ? key : `${key} ${label}`)).join(', ')}`,
+  ]
 }
 
 /** The result of a decision, for example `approved by ana@acme.example after 6 s`. */

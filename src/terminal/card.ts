@@ -1,5 +1,7 @@
 import type { Canvas } from './screen.ts'
-import { padText, safeText, widthOf, wrapText } from './text.ts'
+import { safeText } from '../base/escape-text.ts'
+import { widthOf } from './width.ts'
+import { padText, wrapText } from './text.ts'
 import type { TextStyle } from './theme.ts'
 
 export interface CardField {

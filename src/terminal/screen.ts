@@ -1,5 +1,5 @@
 import type { ColorSupportLevel } from 'chalk'
-import { widthOf } from './text.ts'
+import { widthOf } from './width.ts'
 import { createTheme, type Theme } from './theme.ts'
 
 /** A stream of the process, or a recording of a test. */
@@ -8,6 +8,8 @@ export interface OutputSink {
   readonly isTTY: boolean
   /** Current number of columns. */
   readonly width: number
+  /** Current number of rows; absent where nobody knows. */
+  readonly height?: number
 }
 
 /** Properties of the output that drawing functions need. */
@@ -16,15 +18,24 @@ export interface Canvas {
   readonly isTTY: boolean
   /** Columns; infinite for a pipe, which truncates nothing. */
   readonly width: number
+  /** For a screen reader: no box drawing, and nothing is redrawn (`SVC_ACCESSIBLE`). */
+  readonly isAccessible?: boolean
 }
 
 export interface Screen extends Canvas {
+  /** Rows that a status block may take: one less than the terminal has. Infinite for a pipe. */
+  readonly statusRows: number
   /** Prints lines that stay and scroll. Untrusted text in them must have passed `safeText`. */
   lines(...lines: readonly string[]): void
   /**
-   * Replaces the status block below the last line. Drawn at most once per frame, and not at all on a pipe.
+   * Replaces the status block below the last line. Drawn at most once per frame, and not at all on a pipe or for a screen
+   * reader. Of a block that is higher than the terminal the last lines are shown.
    */
   status(...lines: readonly string[]): void
+  /** Draws the status block now instead of with the next frame. */
+  drawStatus(): void
+  /** Takes a line into the status block that another program has drawn below it, such as a question with its answer. */
+  absorb(line: string): void
 }
 
 /** Calls `draw` once after `ms`, unless the returned function was called before. */
@@ -33,45 +44,78 @@ export type DelayedDraw = (draw: () => void, ms: number) => () => void
 /** Thirty frames a second: more are not visible and would lag on slow connections. */
 const FRAME_MS = 33
 
-export function createScreen(sink: OutputSink, level: ColorSupportLevel, later: DelayedDraw = afterTimeout): Screen {
+export interface ScreenOptions {
+  readonly later?: DelayedDraw
+  readonly isAccessible?: boolean
+}
+
+export function createScreen(
+  sink: OutputSink,
+  level: ColorSupportLevel,
+  { later = afterTimeout, isAccessible = false }: ScreenOptions = {},
+): Screen {
   const theme = createTheme(level)
+  const redraws = sink.isTTY && !isAccessible
   let wanted: readonly string[] = []
-  let drawnRows = 0
+  let drawn: readonly string[] = []
   let cancel: (() => void) | undefined
 
-  const erase = (): string => (drawnRows === 0 ? '' : `\r\x1b[${drawnRows}A\x1b[J`)
   const rowsOf = (lines: readonly string[]): number =>
     lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / sink.width)), 0)
+  // Measured again: the terminal wraps the lines anew when its width changes.
+  const erase = (): string => {
+    const rows = rowsOf(drawn)
+    return rows === 0 ? '' : `\r\x1b[${rows}A\x1b[J`
+  }
+  const statusRows = (): number => Math.max(1, (sink.height ?? Number.POSITIVE_INFINITY) - 1)
   const draw = (above: string): void => {
     cancel?.()
     cancel = undefined
-    sink.write(erase() + above + wanted.map((line) => `${line}\n`).join(''))
-    drawnRows = rowsOf(wanted)
+    const shown = [...wanted]
+    while (shown.length > 1 && rowsOf(shown) > statusRows()) shown.shift()
+    sink.write(erase() + above + shown.map((line) => `${line}\n`).join(''))
+    drawn = shown
   }
 
   return {
     theme,
     isTTY: sink.isTTY,
+    isAccessible,
     get width() {
       return sink.isTTY ? sink.width : Number.POSITIVE_INFINITY
+    },
+    get statusRows() {
+      return sink.isTTY ? statusRows() : Number.POSITIVE_INFINITY
     },
     lines(...lines) {
       if (lines.length > 0) draw(lines.map((line) => `${line}\n`).join(''))
     },
     status(...lines) {
-      if (!sink.isTTY) return
+      if (!redraws) return
+      const isDrawn = lines.length === drawn.length && lines.every((line, at) => line === drawn[at])
       wanted = lines
+      if (isDrawn) {
+        cancel?.()
+        cancel = undefined
+        return
+      }
       // An empty block is drawn at once, before other output can mix with the old one.
       if (lines.length === 0) {
-        if (drawnRows > 0) draw('')
+        if (drawn.length > 0) draw('')
         else cancel?.()
         cancel = undefined
       } else cancel ??= later(() => draw(''), FRAME_MS)
     },
+    drawStatus() {
+      if (cancel) draw('')
+    },
+    absorb(line) {
+      if (drawn.length > 0) drawn = [...drawn, line]
+    },
   }
 }
 
-export function afterTimeout(draw: () => void, ms: number): () => void {
+function afterTimeout(draw: () => void, ms: number): () => void {
   const timer = setTimeout(draw, ms)
   return () => clearTimeout(timer)
 }

@@ -1,5 +1,7 @@
 import type { Canvas } from './screen.ts'
-import { padText, safeText, truncateText, widthOf } from './text.ts'
+import { safeText } from '../base/escape-text.ts'
+import { widthOf } from './width.ts'
+import { padText, truncateText } from './text.ts'
 import type { TextStyle, Theme } from './theme.ts'
 
 export interface TableColumn<Row> {
@@ -11,6 +13,10 @@ export interface TableColumn<Row> {
   readonly plain?: (row: Row) => string
   readonly align?: 'left' | 'right'
   readonly style?: (theme: Theme, row: Row) => TextStyle
+  /** On a narrow terminal columns are left out instead of cut, the highest number first; one without a number stays. */
+  readonly dropOrder?: number
+  /** Cut before a column that is left out last, down to 16 columns. */
+  readonly isFlexible?: boolean
 }
 
 const GAP = '  '
@@ -18,14 +24,10 @@ const GAP = '  '
 const NARROWEST = 6
 
 /** On a terminal aligned columns under a header, cut to the width; on a pipe TAB-separated values and no header. */
-export function drawTable<Row>(canvas: Canvas, columns: readonly TableColumn<Row>[], rows: readonly Row[]): string[] {
+export function drawTable<Row>(canvas: Canvas, all: readonly TableColumn<Row>[], rows: readonly Row[]): string[] {
   if (!canvas.isTTY)
-    return rows.map((row) => columns.map((column) => safeText((column.plain ?? column.cell)(row))).join('\t'))
-  const cells = rows.map((row) => columns.map((column) => safeText(column.cell(row))))
-  const widths = fit(
-    columns.map((column, at) => Math.max(widthOf(column.title), ...cells.map((row) => widthOf(row[at]!)))),
-    canvas.width,
-  )
+    return rows.map((row) => all.map((column) => safeText((column.plain ?? column.cell)(row))).join('\t'))
+  const { columns, cells, widths } = chooseColumns(canvas, all, rows)
   const line = (texts: readonly string[], styleOf: (at: number) => TextStyle): string =>
     texts
       .map((text, at) => {
@@ -45,6 +47,52 @@ export function drawTable<Row>(canvas: Canvas, columns: readonly TableColumn<Row
     ),
     ...cells.map((texts, row) => line(texts, (at) => columns[at]!.style?.(canvas.theme, rows[row]!) ?? same)),
   ]
+}
+
+/** Columns that a flexible column keeps while another can be left out, and in the end. */
+const USUAL_FLEXIBLE = 32
+const LEAST_FLEXIBLE = 16
+
+interface ChosenColumns<Row> {
+  readonly columns: readonly TableColumn<Row>[]
+  readonly cells: readonly (readonly string[])[]
+  readonly widths: readonly number[]
+}
+
+/** The columns that fit, with their cells. */
+function chooseColumns<Row>(
+  { width }: Canvas,
+  all: readonly TableColumn<Row>[],
+  rows: readonly Row[],
+): ChosenColumns<Row> {
+  let kept = all.map((column) => {
+    const cells = rows.map((row) => safeText(column.cell(row)))
+    return { column, cells, natural: Math.max(widthOf(column.title), ...cells.map(widthOf)) }
+  })
+  const leastOf = ({ column, natural }: (typeof kept)[number], least = LEAST_FLEXIBLE): number =>
+    column.isFlexible ? Math.min(natural, least) : natural
+  const dropWhileTooWide = (least: number, keptOrder: number): void => {
+    const isTooWide = (): boolean =>
+      kept.reduce((sum, each) => sum + leastOf(each, least), 0) + GAP.length * (kept.length - 1) > width
+    while (isTooWide()) {
+      const last = Math.max(...kept.map(({ column }) => column.dropOrder ?? 0))
+      if (last <= keptOrder) return
+      kept = kept.filter(({ column }) => column.dropOrder !== last)
+    }
+  }
+  dropWhileTooWide(USUAL_FLEXIBLE, 1)
+  dropWhileTooWide(LEAST_FLEXIBLE, 0)
+  let over = kept.reduce((sum, { natural }) => sum + natural, 0) + GAP.length * (kept.length - 1) - width
+  const widths = kept.map((each) => {
+    const cut = over > 0 && each.column.isFlexible ? Math.min(over, each.natural - leastOf(each)) : 0
+    over -= cut
+    return each.natural - cut
+  })
+  return {
+    columns: kept.map(({ column }) => column),
+    cells: rows.map((_, row) => kept.map(({ cells }) => cells[row]!)),
+    widths: fit(widths, width),
+  }
 }
 
 const same: TextStyle = (text) => text

@@ -1,9 +1,6 @@
 /** Lays out text on a terminal: cuts, wraps, folds and pads by columns. */
 import { widthOf } from './width.ts'
 
-export { isPlain, safeBlock, safeJson, safeText } from '../base/escape-text.ts'
-export { widthOf }
-
 /** Plain text cut to `width` columns, the last of them an ellipsis. */
 export function truncateText(text: string, width: number): string {
   if (text.length <= width && widthOf(text) <= width) return text

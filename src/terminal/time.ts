@@ -1,7 +1,5 @@
 import type { Instant } from '../base/clock.ts'
 
-export { shortDuration, shortId } from '../base/short-text.ts'
-
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE

@@ -3,9 +3,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { RunSummary, TimelineItem } from '../spec/api.ts'
 import { drawAnswered } from './approval.ts'
 import type { Canvas } from './screen.ts'
-import { padText, safeJson, safeText, truncateText, widthOf } from './text.ts'
+import { safeJson, safeText } from '../base/escape-text.ts'
+import { widthOf } from './width.ts'
+import { padText, truncateText } from './text.ts'
 import type { TextStyle } from './theme.ts'
-import { shortDuration, shortId, timeOfDay } from './time.ts'
+import { shortDuration, shortId } from '../base/short-text.ts'
+import { timeOfDay } from './time.ts'
 
 /** Of the longest type, `SessionCompleted`. */
 const TYPE_WIDTH = 16

@@ -20,7 +20,7 @@ export function unsetSecret(
 /** Why the credentials of a server are incomplete; undefined when they are complete. */
 export function missingSecret(agent: SecretOwner, server: McpServer, env: McpEnvironment): string | undefined {
   const unset = unsetSecret(agent, server, env)
-  if (unset) return failures.secret_not_set.say(unset)
+  if (unset) return failures.secret_not_set.message(unset)
   if (!server.auth || agent.secrets[server.auth.secret]) return undefined
   return `MCP server "${server.name}" needs the secret "${server.auth.secret}", which ${agent.id} does not declare.`
 }

@@ -6,6 +6,7 @@ import formats from 'ajv-formats'
 import { digestOfJson } from '../base/digest.ts'
 import type { InvalidPlace } from '../base/failure.ts'
 import type { JsonObject } from '../base/json.ts'
+import { pointerTo } from '../base/pointer.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 import { CpuTimeExceeded, withinCpuTime } from './cpu-time.ts'
 import { measureSchema, type SchemaSize } from './schema-size.ts'
@@ -203,8 +204,7 @@ const toDetails = (errors: readonly ErrorObject[] | null | undefined): readonly 
 /** Points at the place that a person would edit, with a message in our own words where ajv's is unclear. */
 function toDetail(error: ErrorObject): InvalidPlace {
   const { keyword, instancePath, params } = error
-  const at = (property: unknown): string =>
-    `${instancePath}/${String(property).replaceAll('~', '~0').replaceAll('/', '~1')}`
+  const at = (property: unknown): string => pointerTo(instancePath, String(property))
   if (keyword === 'required') return { path: at(params['missingProperty']), message: 'is required' }
   if (keyword === 'additionalProperties') return { path: at(params['additionalProperty']), message: 'is not allowed' }
   if (keyword === 'unevaluatedProperties') return { path: at(params['unevaluatedProperty']), message: 'is not allowed' }

@@ -1,5 +1,6 @@
 import { EXTERNAL_JSON, findExceededBound, isJsonObject } from '../base/json.ts'
 import { patternGrowth, type PatternGrowth } from '../base/pattern-growth.ts'
+import { resolveReference } from '../base/resolve-pointer.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 
 /** Limits on a schema that is compiled. Source: security, S12. */
@@ -123,7 +124,7 @@ class SchemaWalk {
 
   #follow(ref: string, path: NodePath): void {
     if (!ref.startsWith('#')) return this.#refuse('outside', `$ref "${ref}" leaves the schema`)
-    const target = resolvePointer(this.#root, ref)
+    const target = resolveReference(this.#root, ref)
     const refs = [...path.refs, ref]
     if (typeof target === 'object' && path.sameValue.includes(target))
       return this.#refuse('reference', `its references lead back to themselves: ${refs.join(' > ')}`, refs)
@@ -136,27 +137,5 @@ class SchemaWalk {
 
   #refuse(about: SchemaProblem['about'], problem: string, refs: readonly string[] = []): void {
     this.#problem ??= { problem, about, refs }
-  }
-}
-
-/** The part of the schema that a `#/…` pointer refers to. */
-function resolvePointer(schema: unknown, ref: string): unknown {
-  if (ref === '#') return schema
-  if (!ref.startsWith('#/')) return undefined
-  let here = schema
-  for (const raw of ref.slice(2).split('/')) {
-    const key = unescape(raw)
-    if (Array.isArray(here)) here = here[Number(key)]
-    else if (isJsonObject(here) && Object.hasOwn(here, key)) here = here[key]
-    else return undefined
-  }
-  return here
-}
-
-function unescape(token: string): string {
-  try {
-    return decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~')
-  } catch {
-    return token
   }
 }

@@ -58,7 +58,7 @@ export async function faultsOf(method: string, path: string, response: Response)
   const text = await response.clone().text()
   const pathname = path.split('?', 1)[0]!
   const template = isDecodable(pathname)
-    ? Object.keys(openApi.paths).find((each) => patternOf(each).test(pathname))
+    ? (templateOf(pathname) ?? (response.ok ? templateOf(pathname.replace(/\/$/, '')) : undefined))
     : undefined
   const operation = template && openApi.paths[template]![(method === 'HEAD' ? 'GET' : method).toLowerCase()]
   const expected = operation
@@ -69,6 +69,9 @@ export async function faultsOf(method: string, path: string, response: Response)
   if (!expected) return [`${method} ${template ?? pathname} does not answer ${response.status}`]
   return [...headerFaults(expected, response), ...(method === 'HEAD' ? [] : bodyFaults(expected, response, text))]
 }
+
+const templateOf = (pathname: string): string | undefined =>
+  Object.keys(openApi.paths).find((each) => patternOf(each).test(pathname))
 
 /** The router takes a slash at the end, and an id that is empty, as it likes: refused is all they must be. */
 const SLASHED = [401, 403, 404, 405]

@@ -405,6 +405,19 @@ test('refuses a request that is signed twice, even where one of the two is good'
   expect(await sentWith([signed['authorization']!], '&X-Amz-Signature=00')).toBe(400)
 })
 
+test('says what a signature in a header lacks', async () => {
+  const told = async (headers: HeadersInit): Promise<string | undefined> =>
+    /<Code>.*<\/Message>/.exec(await (await fetch(`${opened.storage.endpoint}/svc/digits`, { headers })).text())?.[0]
+  const unreadable =
+    '<Code>AuthorizationHeaderMalformed</Code><Message>The signature in the header cannot be read.</Message>'
+  expect(await told({ authorization: 'Bearer x' })).toBe(unreadable)
+  const credential = `${opened.storage.credentials.accessKeyId}/20261120/us-east-1/s3/aws4_request`
+  const authorization = `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=host;x-amz-date, Signature=${'0'.repeat(64)}`
+  expect(await told({ authorization, 'x-amz-date': '20261120T104200Z' })).toBe(
+    '<Code>InvalidRequest</Code><Message>A request signed in its header needs the header x-amz-content-sha256.</Message>',
+  )
+})
+
 test('refuses what it does not know rather than overlooking it', async () => {
   const tag = new PutObjectTaggingCommand({ Bucket, Key: 'digits', Tagging: { TagSet: [{ Key: 'a', Value: 'b' }] } })
   await expect(client.send(tag)).rejects.toMatchObject({ name: 'NotImplemented' })

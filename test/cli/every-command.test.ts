@@ -123,7 +123,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   api: () => ['api', 'GET', `/v1/runs/${ids.run}`],
   'config list': () => ['config', 'list'],
   'config get': () => ['config', 'get', 'dev.port'],
-  'config set': () => ['config', 'set', 'update_check', 'false'],
+  'config set': () => ['config', 'set', 'workspace', 'acme'],
   completion: () => ['completion', 'bash'],
   openapi: () => ['openapi'],
   help: () => ['help'],
@@ -203,4 +203,20 @@ describe.each(Object.keys(calls))('svc %s', (path) => {
     expect(documents.length === 1 || /line/.test(spec.json!)).toBe(true)
     expect(code === 0 || stdout === '').toBe(true)
   })
+})
+
+test.each([
+  { line: ['run', AGENT, 'order=A-8', 'amount=5', '--detach'], fields: ['runId', 'sessionId', 'status'] },
+  { line: ['run', AGENT, 'order=A-9', 'amount=5', '--events'], fields: ['type', 'runId', 'durationMs'] },
+  { line: ['runs', 'watch', '@last', '--events'], fields: ['type', 'runId', 'durationMs'] },
+])('svc $line prints with --json what the table says', async ({ line, fields }) => {
+  const spec = commandTable.find(({ path }) => line.join(' ').startsWith(`${path} `))!
+  const faultsOf = createValidator(spec)
+  const { code, stdout } = await svc([...line, '--json'])
+  const documents = stdout
+    .trimEnd()
+    .split('\n')
+    .map((each) => JSON.parse(each) as object)
+  expect([code, documents.flatMap(faultsOf)]).toEqual([0, []])
+  expect(Object.keys(documents.at(-1)!)).toEqual(expect.arrayContaining(fields))
 })

@@ -1,5 +1,14 @@
 /** Whatever the file system answers for a path that somebody named, a command says which path and why, and ends with no 70. */
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { exitCodes } from '../../src/cli/shell/exit-codes.ts'
@@ -47,6 +56,8 @@ beforeAll(async () => {
   await runSvc(['init', 'shop'], { cwd: parent, env })
   writeFileSync(join(cwd, 'file'), 'text\n')
   symlinkSync('loop', join(cwd, 'loop'))
+  // No part of the bundle: commands that compile it get as far as their own path.
+  appendFileSync(join(cwd, '.svcignore'), 'loop\n')
   server = going(['dev', '--port', '0', '--json', '--no-watch'], { cwd, env })
   await server.line(/"ready"/)
   await svc(['run', AGENT, 'order=A-1', 'amount=5'])
@@ -192,6 +203,24 @@ test('a data directory below a file is reported as such, also where a command on
   const { code, stderr } = await svc(['runs', 'list', '--data', 'file'])
   expect(code).toBe(2)
   expect(stderr).toContain('file cannot be used as a data directory: a part of the path is a file, not a directory.')
+})
+
+test.each([
+  ['compile', '--out'],
+  ['bundle', 'pack', '-o'],
+  ['openapi', '-o'],
+])('svc %s %s writes into no directory that is missing', async (...words) => {
+  const { code, stderr } = await svc([...words, 'absent/x'])
+  expect([code, stderr]).toEqual([
+    5,
+    `error[file_missing]: ${join(cwd, 'absent')} cannot be written to: there is no such file or directory.\n  fix:  Check the path.\n`,
+  ])
+  expect(existsSync(join(cwd, 'absent'))).toBe(false)
+})
+
+test('the directory of svc compile --out is made', async () => {
+  expect((await svc(['compile', '--out', 'absent'])).code).toBe(0)
+  expect(readdirSync(join(cwd, 'absent'))).toEqual(['acme.fraud-check.json', 'acme.refund-desk.json'])
 })
 
 test('a file that lies where a server would put its socket is kept', async () => {

@@ -99,3 +99,14 @@ test('a contract gives the pairs of an example', () => {
   expect(exampleInput({ required, properties })).toBe(' order=A-1042 amount:=1 size=S note=… gift:=true')
   expect(exampleInput(undefined)).toBe('')
 })
+
+test('an example can be pasted into a shell whatever its values are', () => {
+  const properties = {
+    city: { type: 'string', default: "L'Aquila; $HOME" },
+    tags: { type: 'array', default: ['a b', "it's"] },
+    none: { type: 'string', default: '' },
+  }
+  expect(exampleInput({ required: ['city', 'tags', 'none'], properties })).toBe(
+    String.raw` city='L'\''Aquila; $HOME' tags:='["a b","it'\''s"]' none=''`,
+  )
+})

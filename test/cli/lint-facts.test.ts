@@ -183,9 +183,9 @@ describe('what was published before', () => {
     renameSync(join(cwd, 'tools/orders-lookup.yaml'), join(cwd, 'tools/orders-lookup.txt'))
     expect((await svc('compile')).code).toBe(0)
     expect(await found(/^bundle\/yanked/)).toEqual([])
-    expect((await svc('versions', 'yank', 'acme.orders.lookup@1.0.0', '--yes')).code).toBe(0)
+    expect((await svc('versions', 'yank', 'acme.orders.lookup@1.0.0', '--reason', 'finds no old orders')).code).toBe(0)
     expect(await found(/^bundle\/yanked|^tool\/unresolved/)).toEqual([
-      'bundle.yaml:8 warning bundle/yanked svc.lock pins acme.orders.lookup@1.0.0, which was yanked.',
+      'bundle.yaml:8 warning bundle/yanked svc.lock pins acme.orders.lookup@1.0.0, which was yanked (finds no old orders).',
     ])
   })
 })

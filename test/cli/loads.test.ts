@@ -85,7 +85,6 @@ test.each(['serve/dev', 'serve/serve', 'drive/run'])(
       'jq-wasm',
       'listhen',
       'openai',
-      'ora',
       'pino',
       'vscode-languageserver',
       'yaml',

@@ -51,6 +51,23 @@ describe('agents', () => {
     )
     expect(await svc(['agents', 'show', 'acme.refund-dsk'])).toMatchObject({ code: 5, stdout: '' })
   })
+
+  test('on a terminal its input is a table, and the commands stand unbroken below it', async () => {
+    const { stdout } = await svc(['agents', 'show', 'acme.refund-desk'], { tty: true })
+    const sections = stdout.trimEnd().split('\n\n')
+    expect(sections.slice(1, 3)).toEqual([
+      [
+        'INPUT   TYPE    REQUIRED  ABOUT',
+        'order   string  yes       Number of the order. (matches ^[A-Z]-[0-9]{1,8}$)',
+        'amount  number  yes       What the customer asks for, in EUR. (more than 0)',
+      ].join('\n'),
+      'svc run acme.refund-desk order=A-1042 amount:=180',
+    ])
+    const [key, curl, ...more] = sections[3]!.split('\n').slice(-2)
+    expect(key).toBe('export SVC_API_KEY=$(svc keys create --agent acme.refund-desk --trigger api)')
+    expect(curl).toMatch(/^curl -H "X-API-Key: \$SVC_API_KEY" .* -d '\{"input":.*\}' http:\/\/127\S+\/runs$/)
+    expect(more).toEqual([])
+  })
 })
 
 describe('sessions', () => {

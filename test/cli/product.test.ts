@@ -234,11 +234,15 @@ describe('a run above the limit, at a terminal', () => {
   test('shows the card and pays when a is pressed', async () => {
     const { code, stdout, stderr, asked } = await svc(start, { tty: true, answers: ['a'] })
     expect([code, stdout]).toEqual([0, '{"refunded":180,"currency":"EUR"}\n'])
-    expect(stderr).toContain('┌ Approval needed · acme.refunds · irreversible_action · expires in')
+    expect(stderr).toContain('┌ Approval needed · acme.refunds@1.0.0 · irreversible_action · expires in')
     expect(stderr).toContain('(then deny)')
-    expect(stderr).toContain('acme.refund-limit@1.0.0: args.amount > 100 (180)')
-    expect(stderr).toContain('└ [a]pprove  [r]eject  [e]dit arguments  [w]hy  [c]onversation  [l]ater')
-    expect(asked).toEqual(['?'])
+    expect(stderr).toContain('│ ┆ ▸ amount    180 EUR   ← args.amount > 100  policies/refund-limit.yaml:15\n')
+    expect(stderr).toContain('│ why       Refunds above EUR 100 need a person   acme.refund-limit@1.0.0\n')
+    expect(stderr).toContain(
+      '│ [a]pprove  [r]eject  [e]dit arguments  [v]iew whole  [w]hy  [h]istory  [W]rite a policy\n',
+    )
+    expect(stderr).toContain('└ approved by the operator\n')
+    expect(asked).toEqual([''])
   })
 
   test('r asks for the reason, which reaches the model', async () => {
@@ -260,7 +264,7 @@ describe('a run above the limit, at a terminal', () => {
   test('w and c tell more and ask again; l leaves the run waiting with 3', async () => {
     const { code, stdout, stderr, asked } = await svc(start, { tty: true, answers: ['w', 'c', 'l'] })
     expect([code, stdout]).toEqual([3, ''])
-    expect(asked).toEqual(['?', '?', '?'])
+    expect(asked).toEqual(['', '', ''])
     expect(stderr).toContain('✔ acme.refund-limit@1.0.0')
     expect(stderr).toContain('UserTaskReq')
     expect((await svc(['runs', 'watch', '@last'], { tty: true, answers: ['a'] })).stdout).toBe(
@@ -276,7 +280,7 @@ describe('a run above the limit, at a terminal', () => {
       answers: ['e', same, 'e', edited, 'n', 'e', edited, 'y'],
     })
     expect([code, stdout]).toEqual([0, '{"refunded":120,"currency":"EUR"}\n'])
-    expect(stderr).toContain('nothing was changed')
+    expect(stderr).toContain('Nothing was changed.')
   })
 
   test('Ctrl-C leaves the run as it is and says how to come back', async () => {
@@ -314,7 +318,7 @@ describe('a run above the limit, at a terminal', () => {
     }
     expect(await runCommandLine(start, elsewhere)).toBe(0)
     expect(world.stdout()).toBe('{"refunded":180,"currency":"EUR"}\n')
-    expect(world.stderr()).toContain('answered elsewhere')
+    expect(world.stderr()).toContain('└ answered elsewhere: approved by the operator\n')
   })
 })
 
@@ -556,12 +560,22 @@ test('a data directory is used from anywhere, with or without a server', async (
 
 describe('svc demo', () => {
   test('without a terminal plays the recorded decision and ends with the output', async () => {
-    const { code, stdout } = await runSvc(['demo', '--speed', '0'], { cwd: parent })
+    const { code, stdout, stderr } = await runSvc(['demo', '--speed', '0'], { cwd: parent })
     expect(code).toBe(0)
     const lines = stdout.trimEnd().split('\n')
     expect(lines.at(-1)).toBe('completed\t{"refunded":180,"currency":"EUR"}')
+    // The last message of the model is the output, so it is shown once.
+    expect(lines.filter((line) => line.includes('"refunded":180'))).toHaveLength(1)
     expect(stdout).toContain('acme.refund-limit@1.0.0')
-    expect(stdout).toContain('SessionCompleted')
+    expect(stderr.replaceAll(/http\S+|\b\d+ m?s\b|\b\d\.\d s\b/g, 'N').split('\n')).toEqual([
+      '1/4 started a local server           N  (in memory)',
+      '2/4 running acme.refund-desk         order A-1042, EUR 180',
+      '3/4 a policy stops the refund        a person decides',
+      '4/4 the run goes on                  exactly the approved call, once',
+      'in N · 1678 tokens (scripted)',
+      'next:  svc init refund-demo && cd refund-demo && svc dev          the same project, to change and run',
+      '',
+    ])
   })
 
   test('at a terminal the person decides, and cannot leave by later', async () => {
@@ -571,8 +585,10 @@ describe('svc demo', () => {
       answers: ['l', 'a'],
     })
     expect(code).toBe(0)
-    expect(asked).toEqual(['?', '?'])
-    expect(stdout.trimEnd().split('\n').at(-1)).toBe('completed  {"refunded":180,"currency":"EUR"}')
+    expect(asked).toEqual(['', ''])
+    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(
+      /^completed {2}\{"refunded":180,"currency":"EUR"\} {2}[\d.]+ m?s · 1678 tokens \(scripted\)$/,
+    )
   })
 
   test('--json ends with the result', async () => {

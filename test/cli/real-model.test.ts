@@ -40,8 +40,11 @@ test('each agent names the model and the variable of its key; the next step sets
   ])
 })
 
-test('Ollama is reached on this machine, by the settings of the project', async () => {
+test('Ollama is reached on this machine, by the settings of the project, and wants no key', async () => {
   const cwd = await init('local', 'blank', 'ollama')
+  expect(readFileSync(join(cwd, 'agents/assistant.yaml'), 'utf8')).not.toContain('secrets:')
+  const secrets = await svc(['secrets', 'check', '--json'], { cwd })
+  expect(JSON.parse(secrets.stdout)).toEqual({ ok: true, items: [] })
   expect(readFileSync(join(cwd, 'svc.config.yaml'), 'utf8')).toContain(
     'providers:\n  ollama: { type: openai-compatible, base_url: http://127.0.0.1:11434/v1 }\n',
   )

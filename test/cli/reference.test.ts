@@ -14,7 +14,14 @@ const RUNS = [
   { runId: '01a1fc20-0000-7000-8000-000000aaaaaa', agent: 'acme.refund-desk', status: 'Completed', parentRunId: null },
   { runId: '01a1fc20-0000-7000-8000-111111aaaaaa', agent: 'acme.refund-desk', status: 'Completed', parentRunId: null },
 ]
-const TASKS = [{ userTaskId: '01a1fc20-0000-7000-8000-0000009c1e77', kind: 'approval', agent: 'acme.refund-desk' }]
+const TASKS = [
+  {
+    userTaskId: '01a1fc20-0000-7000-8000-0000009c1e77',
+    kind: 'approval',
+    agent: 'acme.refund-desk',
+    approvals: { have: 1, need: 2 },
+  },
+]
 
 /** The operator's routes as far as references ask for them. */
 const operator = createOperator(
@@ -69,8 +76,9 @@ describe('what names no run, or several', () => {
 })
 
 test('a task is named by an ending or @waiting', async () => {
-  expect(await taskOf('9c1e77', operator)).toEqual(TASKS[0])
-  expect(await taskOf('@waiting', operator)).toEqual(TASKS[0])
+  const task = { id: TASKS[0]!.userTaskId, kind: 'approval', agent: 'acme.refund-desk', approvalsReceived: 1 }
+  expect(await taskOf('9c1e77', operator)).toMatchObject(task)
+  expect(await taskOf('@waiting', operator)).toMatchObject(task)
 })
 
 test('for an unknown agent the nearest name is suggested', async () => {

@@ -1,4 +1,5 @@
 /** `svc dev` beside others: another `dev` of the project, another program on its port. */
+import { stripVTControlCharacters } from 'node:util'
 import { createServer, type AddressInfo } from 'node:net'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -49,13 +50,14 @@ describe('a second dev of a project ends with a sentence when the first ends', (
         })
       })
     const second = runCommandLine(['dev'], { ...io, prompts: { ...io.prompts, key } })
-    await vi.waitFor(() => expect(world.stderr()).toContain('r rerun the last run'), 10_000)
+    await vi.waitFor(() => expect(world.stderr()).toContain('[r]erun  [a]nswer'), 10_000)
     await first.end()
     // A key whose request finds nobody.
     pressed('r')
     expect(await second).toBe(0)
     expect(given).toBe(1)
-    expect(world.stderr()).toMatch(said)
+    // Without the sequences that erase the status area.
+    expect(stripVTControlCharacters(world.stderr()).replaceAll('\r', '')).toMatch(said)
   })
 })
 

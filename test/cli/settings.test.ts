@@ -35,7 +35,6 @@ describe('config', () => {
         'dev.port\t5000\tsvc.config.yaml:4',
         'include\t["**/*.{yaml,yml,json}"]\tdefault',
         'lint.profile\trecommended\tdefault',
-        'update_check\tfalse\tdefault',
         'url\thttp://a\tSVC_URL',
         'workspace\tacme\tsvc.config.yaml:2',
         '',

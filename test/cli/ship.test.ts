@@ -560,7 +560,7 @@ describe('published members', () => {
     await json(['deploy', 'acme.refund-desk@1.0.0', '--yes'])
     await json(['deploy', VERSION])
     expect((await svc(['versions', 'yank', VERSION, '--reason', 'x\ny'])).stderr).toContain(
-      'must be one line of plain text',
+      'must be one line of 1 to 300 characters without control characters',
     )
     await json(['versions', 'yank', VERSION, '--reason', REASON])
     expect((await svc(['versions', 'list', 'acme.refund-desk', '--json', '--jq', '.items[0].yankReason'])).stdout).toBe(

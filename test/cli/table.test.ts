@@ -76,3 +76,15 @@ test('every command is in the tree that help shows', () => {
         .reduce((at, word) => at?.commands.find((each) => each.name() === word), root as typeof root | undefined),
     ).toBeDefined()
 })
+
+test('svc help --json calls a description `say`', async () => {
+  const filter = '[.commands[] | select(.path == "fmt")][0].arguments, .globalOptions[0]'
+  const { stdout } = await svc(['help', '--jq', filter], { cwd: '/' })
+  expect(stdout).toBe(
+    [
+      '[{"name":"[paths...]","say":"documents, directories or globs; - reads standard input, writes standard output"}]',
+      '{"flags":"-C, --cwd <dir>","say":"act as if started there"}',
+      '',
+    ].join('\n'),
+  )
+})

@@ -35,6 +35,42 @@ describe('svc init', () => {
     expect(existsSync(join(cwd, 'asked/agents/assistant.yaml'))).toBe(true)
   })
 
+  test('asks for folder, template and name, in this order, and takes an empty answer for what it suggests', async () => {
+    const asked = await svc(['init'], { cwd, tty: true, answers: ['', 'blank', '', true] })
+    expect(asked.asked).toEqual([
+      'folder (empty: my-agents; . is this one):',
+      'template:',
+      'namespace.name of the agent (empty: as in the template):',
+      expect.stringMatching(/^Write these \d+ files\?$/) as string,
+    ])
+    expect(asked.stdout).toMatch(/^created my-agents\/ /)
+    const named = await svc(['init'], { cwd, tty: true, answers: ['desk', 'blank', 'globex.helper', true] })
+    expect(named.stdout).toMatch(/^created desk\/ /)
+    expect(existsSync(join(cwd, 'desk/agents/helper.yaml'))).toBe(true)
+  })
+
+  test('asks for the folder where only the template is given, and nothing where both are', async () => {
+    const { asked } = await svc(['init', '-t', 'blank'], { cwd, tty: true, answers: ['', '', false] })
+    expect(asked[0]).toBe('folder (empty: blank-demo; . is this one):')
+    expect(asked).toHaveLength(3)
+    const given = await svc(['init', 'quiet', '-t', 'blank'], { cwd, tty: true })
+    expect(given).toMatchObject({ code: 0, asked: [] })
+  })
+
+  test('asks nothing with --yes or without a terminal, and refuses an unknown template before a question', async () => {
+    const unknown = await svc(['init', '-t', 'refnd'], { cwd, tty: true })
+    expect(unknown).toMatchObject({ code: 2, asked: [] })
+    for (const [folder, tty] of [
+      ['yes', true],
+      ['pipe', false],
+    ] as const) {
+      mkdirSync(join(cwd, folder))
+      const { code, asked } = await svc(['init', ...(tty ? ['--yes'] : [])], { cwd: join(cwd, folder), tty })
+      expect({ code, asked }).toEqual({ code: 0, asked: [] })
+      expect(existsSync(join(cwd, folder, 'agents/refund-desk.yaml'))).toBe(true)
+    }
+  })
+
   test('writes the template, a workspace named after the directory, and a .gitignore', async () => {
     const { code, stdout, stderr } = await svc(['init', 'refund-demo'], { cwd })
     expect(code).toBe(0)
@@ -51,7 +87,7 @@ describe('svc init', () => {
     })
   })
 
-  test('tells editors the schema of each document, and brings the schemas along', () => {
+  test('tells editors the schema of each document, and brings the schemas along', async () => {
     const written = tree(join(cwd, 'refund-demo'))
     const headers = Object.entries(written).flatMap(([path, text]) => {
       const schema = /^# yaml-language-server: \$schema=(.*)\n/.exec(text)?.[1]
@@ -72,9 +108,7 @@ describe('svc init', () => {
       'tools/refunds.yaml ../.schemas/tool.schema.json',
     ])
     for (const kind of ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest'])
-      expect(written[`.schemas/${kind}.schema.json`]).toBe(
-        readFileSync(join(ROOT, `schemas/${kind}.schema.json`), 'utf8'),
-      )
+      expect(written[`.schemas/${kind}.schema.json`]).toBe((await svc(['schema', kind], { cwd: ROOT })).stdout)
   })
 
   test('refuses a directory that is not empty, and with --force keeps what is there', async () => {

@@ -76,6 +76,9 @@ describe('the template monorepo', () => {
   test('holds twelve documents of three teams, and pins the svc that its pipeline runs', async () => {
     const { stdout } = await svc(['lint', '--json'], { cwd: directory })
     expect(JSON.parse(stdout)).toMatchObject({ files: 12 })
-    expect(JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))).toHaveProperty('devDependencies.svc')
+    expect(JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))).toHaveProperty([
+      'devDependencies',
+      '@svc-agents/cli',
+    ])
   })
 })

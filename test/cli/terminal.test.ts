@@ -71,7 +71,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     await terminal.shows('[a]pprove  [r]eject')
     terminal.type('xya')
     const { code, screen } = await terminal.ended
-    expect(screen).toContain('Approval needed · acme.refunds · non_idempotent_write')
+    expect(screen).toContain('Approval needed · acme.refunds@1.0.0 · non_idempotent_write')
     expect(screen).toContain('\n{"refunded":180,"currency":"EUR"}\n')
     expect(code).toBe(0)
   })
@@ -94,30 +94,34 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     await terminal.shows('approve with these arguments?')
     terminal.type('y')
     const { code, screen } = await terminal.ended
-    expect(screen).toContain('  - amount  180\n  + amount  120\n')
+    expect(screen).toContain('│   - amount  180\n│   + amount  120\n')
     expect(screen).toContain('approved as edited; checked again by schema and policies')
     expect(screen).toContain('\n{"refunded":120,"currency":"EUR"}\n')
     expect(code).toBe(0)
   })
 
-  test('the inbox opens one task after the other until none is left', async () => {
+  test('the inbox is a full screen, in which a task opens and is decided', async () => {
     await svc([...start, '--detach'], { cwd: project.directory })
     const [run] = (await svcJson<{ items: { runId: string }[] }>(['runs', 'list'], { cwd: project.directory })).items
     await svc(['runs', 'get', run!.runId, '--wait'], { cwd: project.directory })
     const terminal = open(['inbox'], project.directory)
-    await terminal.shows('open:')
+    await terminal.shows('1 waiting')
     terminal.type('\r')
     await terminal.shows('[a]pprove  [r]eject')
     terminal.type('a')
+    await terminal.shows('any key')
+    terminal.type(' ')
+    await terminal.shows('nothing waits')
+    terminal.type('q')
     const { code, screen } = await terminal.ended
-    expect(screen).toMatch(/  approved\nNothing waits for anybody\.\n$/)
+    expect(screen).toContain('└ approved by ')
     expect(code).toBe(0)
   })
 
   test('svc dev obeys its keys, shows runs, and answers the next task', async () => {
     const own = copyExample('refund')
     const terminal = open(['dev', '--port', '0'], own.directory)
-    await terminal.shows('r rerun the last run')
+    await terminal.shows('[r]erun  [a]nswer')
     terminal.type('l')
     await terminal.shows('lint: errors 0, warnings 0')
     const began = await svc(start, { cwd: own.directory })
@@ -130,6 +134,20 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     terminal.type('q')
     const { code } = await terminal.ended
     own.remove()
+    expect(code).toBe(0)
+  })
+
+  test('a screen reader gets plain lines and questions', async () => {
+    const terminal = open(start, project.directory, { SVC_ACCESSIBLE: '1' })
+    await terminal.shows('keys: a approve, r reject')
+    await terminal.shows('Key:')
+    terminal.type('a\n')
+    const { code, screen } = await terminal.ended
+    expect(screen).toContain(
+      'argument amount: 180 EUR, money, stopped by args.amount > 100, policies/refund-limit.yaml:',
+    )
+    expect(screen).not.toMatch(/[┌│└┆▸]/)
+    expect(screen).toContain('\n{"refunded":180,"currency":"EUR"}\n')
     expect(code).toBe(0)
   })
 

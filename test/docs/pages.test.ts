@@ -4,6 +4,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { FakeScript } from '../fakes/model-server.ts'
+import { startFakeOpenai } from '../fakes/openai.ts'
 import { svc, temporary } from '../cli/recording-io.ts'
 import { blocksOf, matches } from './page.ts'
 import { play, type Difference } from './play.ts'
@@ -15,11 +17,24 @@ const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `do
 
 const played = pages.filter(({ text }) => text.includes('```console\n'))
 
+/** Where a page with a real model has it; a fake of OpenAI on loopback stands there. */
+const MODEL_ADDRESS = '127.0.0.1:8000'
+const voucherModel: FakeScript = [
+  { calls: [{ name: 'vouchers', arguments: { customer: 'Ana', amount: 80 } }] },
+  { say: 'You get a voucher of EUR 80: V-80.' },
+]
+
 describe.concurrent('what pages show is what happens', () => {
   test.each(played)(
     '$path',
     async ({ path, text }) => {
-      const differences = await play(path, blocksOf(text))
+      const model = text.includes(MODEL_ADDRESS) ? await startFakeOpenai(voucherModel) : undefined
+      const names = new Map(model ? [[MODEL_ADDRESS, new URL(model.url).host]] : [])
+      const differences = await play(path, blocksOf(text), names)
+      await model?.close()
+      // A page that shows a real model calls it twice, with the key that it set.
+      const keys = model?.requests.map(({ headers }) => headers.authorization) ?? []
+      expect(keys).toEqual(model ? Array<string>(2).fill('Bearer sk-only-an-example-0123456789') : [])
       if (process.env['UPDATE_PAGES']) writeFileSync(join(ROOT, path), differences.reduceRight(updated, text))
       expect(differences).toEqual([])
     },
@@ -65,10 +80,8 @@ test('the card of the README is the one that the demo shows on a terminal', asyn
   const { stderr } = await svc(['demo', '--speed', '0'], { cwd: path, tty: true, answers: ['a'] })
   remove()
   const [, shown = ''] = /```text\n([\s\S]*?)```/.exec(pages[0]!.text)!
-  const card = `${stderr
-    .split('\n')
-    .filter((line) => /^[┌│└]/.test(line))
-    .join('\n')}\n`
+  // The card as it asks; it is drawn again in place with its outcome.
+  const [card = ''] = /^┌(?:.*\n[│└])*.*\n/m.exec(stderr) ?? []
   expect({ card, same: matches(shown.trimEnd().split('\n'), card, new Map()) }).toEqual({ card, same: true })
 })
 

@@ -27,14 +27,16 @@ export interface Difference {
   readonly actual: string
 }
 
-/** @returns where page and product differ */
-export async function play(name: string, blocks: readonly Block[]): Promise<Difference[]> {
+/**
+ * @param names addresses of the page that stand for servers which run already
+ * @returns where page and product differ
+ */
+export async function play(name: string, blocks: readonly Block[], names: Names = new Map()): Promise<Difference[]> {
   const stage = openStage()
   const found: Difference[] = []
-  const names: Names = new Map()
   try {
     for (const block of blocks) {
-      if (block.is === 'file') stage.write(block.path, block.text)
+      if (block.is === 'file') stage.write(block.path, named(block.text, names))
       if (block.is !== 'console') continue
       for (const part of block.parts) {
         const expected = [...part.output, ...(part.exit === 0 ? [] : [`# exit ${part.exit}`])]

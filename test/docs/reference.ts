@@ -42,7 +42,7 @@ function commandsPage(): string {
 
 function commandPart(spec: CommandSpec): string {
   const { path, summary, plane, arguments: given = [], options = [], json, exits = {}, examples } = spec
-  const rows = [...given.map(({ name, say }) => ({ flags: name, say })), ...options]
+  const rows = [...given.map(({ name, description }) => ({ flags: name, description })), ...options]
   return [
     `### svc ${path}`,
     `${summary[0]!.toUpperCase()}${summary.slice(1)} (${plane}).`,
@@ -62,9 +62,9 @@ function commandPart(spec: CommandSpec): string {
 const optionsTable = (options: readonly OptionSpec[]): string =>
   table(
     ['', ''],
-    options.map(({ flags, say, choices }) => [
+    options.map(({ flags, description, choices }) => [
       inCode(cell(flags)),
-      cell(`${say}${choices ? `: ${choices.join(', ')}` : ''}`),
+      cell(`${description}${choices ? `: ${choices.join(', ')}` : ''}`),
     ]),
   )
 
@@ -73,13 +73,13 @@ const inCode = (text: string): string => (text.includes('`') ? `\`\` ${text} \`\
 
 function errorsPage(): string {
   const rows = Object.entries(failures).map(([code, row]) => {
-    const { status, exit, say, fix } = row as {
+    const { status, exit, message, fix } = row as {
       status?: number
       exit: number
-      say: (about: unknown) => unknown
+      message: (about: unknown) => unknown
       fix?: string
     }
-    return [`\`${code}\``, String(status ?? ''), String(exit), cell(String(say(DETAILS))), cell(fix ?? '')]
+    return [`\`${code}\``, String(status ?? ''), String(exit), cell(String(message(DETAILS))), cell(fix ?? '')]
   })
   return page(
     'Errors',

@@ -22,7 +22,6 @@ triggers: [{type: schedule, cron: "0 8 * * 1"}]
 network: {allowed_hosts: [db.internal], origins: ["https://app.example"]}
 storage: {url: "http://localhost:9000", region: eu, max_file_bytes: 1000}
 dev: {port: 4310, host: 127.0.0.1}
-update_check: false
 `
   const { config, findings } = readConfig(text, 'svc.config.yaml')
   expect(findings).toEqual([])
@@ -52,6 +51,15 @@ test.each<[string, string, string[]]>([
     'no route for a tool',
     'tools: {a.b: {env: [X]}}\n',
     ['1:9 doc/schema tools.a.b needs exactly one of `command`, `http` or `mock`.'],
+  ],
+  [
+    'a region, a variable and a host that cannot be',
+    'providers: {a: {type: bedrock, region: "EU 1", key: {fromEnv: A-KEY}}}\nprofiles: {p: {host: example.com}}\n',
+    [
+      '1:63 doc/schema providers.a.key.fromEnv is not the name of an environment variable, which has only letters, digits and `_`, and begins with no digit.',
+      '1:40 doc/schema providers.a.region is not a region such as `eu-central-1`.',
+      '2:22 doc/schema profiles.p.host is not an address such as `ssh://user@host/data/directory`.',
+    ],
   ],
   [
     'a timeout without a unit',

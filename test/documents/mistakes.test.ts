@@ -94,6 +94,21 @@ test.each([
     'doc/syntax | : | This does not continue the mapping: a colon too many, or wrong indentation. | Lines of one mapping are indented alike: the line above by 4 spaces, this one by 6. | advice',
   ],
   [
+    'an indentation that is too deep below a value in brackets',
+    policy('  description: { a: b }\n   decision: { type: deny }'),
+    'doc/syntax | d | This does not continue the mapping: a colon too many, or wrong indentation. | Lines of one mapping are indented alike: the line above by 2 spaces, this one by 3. | advice',
+  ],
+  [
+    'a condition on one line beside `decision`',
+    policy('  when: args.amount > 100\n  decision: { type: deny }'),
+    'doc/unknown-key | when | `when` is no key of spec. | Conditions go under `conditions`: `conditions: {when: args.amount > 100}`. | advice',
+  ],
+  [
+    'a number in a condition that cannot be kept exactly',
+    policy('  conditions: { field: args.amount, op: gt, value: 1e400 }\n  decision: { type: deny }'),
+    'doc/number-range | 1e400 | The number 1e400 cannot be kept exactly: it would be changed silently. | Write it as a text, in quotes, where a text may stand. | advice',
+  ],
+  [
     'a word for a scope',
     policy('  scope: agent\n  decision: { type: deny }'),
     'policy/scope-syntax | agent | "agent" is no scope: a scope names one tool, as `tool:namespace.name`. | Write tool:namespace.name, or leave `scope` out: the policy then concerns every call that it is attached to. | advice',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { lintWorkspace } from '../../src/documents/lint/lint.ts'
 import { loadFiles } from '../../src/documents/workspace/load.ts'
-import { readModelFallback } from '../../src/documents/facts/model-fallback.ts'
+import { readModelFallback } from '../../src/documents/facts/agents/model-fallback.ts'
 
 const first = { provider: 'anthropic', name: 'claude-sonnet-5' }
 

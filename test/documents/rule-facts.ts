@@ -10,7 +10,10 @@ export function factsFor(rule: string, workspace: Workspace): LintOptions {
 /** Read by every example: references to `ops.published` and `pay.published` occur under several rules. */
 const REGISTRY: LintOptions = {
   published: {
-    yanked: (kind, id, version) => `${kind} ${id}@${version}` === 'Agent ops.published@1.3.0',
+    yanked: (kind, id, version) =>
+      `${kind} ${id}@${version}` === 'Agent ops.published@1.3.0'
+        ? { reason: 'answers in the wrong language' }
+        : undefined,
     versions: (kind, id) => (kind === 'Agent' && id === 'ops.published' ? ['1.3.0', '1.4.2'] : []),
     document: (kind, id, version) =>
       kind === 'Tool' && id === 'pay.published' && version === '1.2.0'

@@ -112,8 +112,12 @@ describe('an approval', () => {
     const unseen = await clerk.api.send(runId, { userTaskId, approved: true })
     expect(unseen.body).toMatchObject({ status: 'WaitingForHITL', code: 'digest_required' })
     const vote = { userTaskId, approved: true, metadata: { 'svc/arguments_digest': digest } }
-    expect((await clerk.api.send(runId, vote)).body).toEqual({ status: 'WaitingForHITL', userTaskId })
-    expect((await clerk.api.send(runId, vote)).body).toEqual({ status: 'WaitingForHITL', userTaskId, duplicate: true })
+    expect((await clerk.api.send(runId, vote)).body).toMatchObject({ status: 'WaitingForHITL', userTaskId })
+    expect((await clerk.api.send(runId, vote)).body).toMatchObject({
+      status: 'WaitingForHITL',
+      userTaskId,
+      duplicate: true,
+    })
     // A claimed name makes no second person of one key.
     const claimed = await clerk.api.send(runId, { ...vote, completedByEmail: 'ana@acme.example' })
     expect(claimed.body).toMatchObject({ status: 'WaitingForHITL', duplicate: true })

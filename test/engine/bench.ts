@@ -13,7 +13,6 @@ import {
 import type { JsonObject, JsonValue } from '../../src/base/json.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { createRedactor } from '../../src/base/secret.ts'
-import { collectTimeline } from '../../src/engine/session/timeline.ts'
 import type { Engine, EngineParts, StartRequest } from '../../src/engine/session/engine.ts'
 import { createEngine } from '../../src/engine/open.ts'
 import { maxOutputTokens } from '../../src/providers/output-limit.ts'
@@ -34,6 +33,7 @@ import type { GivenAnswer } from '../../src/spec/task.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { ToolInvocation, ToolOutcome } from '../../src/tools/tool.ts'
+import { collectTimeline } from './collect-timeline.ts'
 
 export const WORKSPACE = workspaceIdOf('test')
 export const T0 = Date.UTC(2026, 0, 1)

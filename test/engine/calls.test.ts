@@ -231,9 +231,10 @@ test('retry waits until the first attempt can no longer arrive, and needs a new 
     error: 'The first attempt may still arrive until 2026-01-01T00:01:03.000Z; send it again after that.',
   })
   await bench.advance(1)
-  expect(await bench.engine.answer(run, retry)).toEqual({
+  expect(await bench.engine.answer(run, retry)).toMatchObject({
     status: 'WaitingForHITL',
     userTaskId: review['user_task_id'],
+    pending: [{ kind: 'approval', votes: { have: 0, need: 1 } }],
   })
   const approval = await bench.waitForTask(run, 3)
   expect(approval).toMatchObject({ kind: 'approval' })

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import type { Engine } from '../../src/engine/session/engine.ts'
+import { redactEvent, withoutOutputText } from '../../src/server/view/redact.ts'
 import { inOrder, oneByOne, openBench, reply, returns, snapshotOf, tool, turns } from './bench.ts'
 
 const paying = () =>
@@ -137,7 +138,8 @@ test('delivers text read late at its place: after the events stored before it, a
   for await (const together of bench.engine.follow(run, 0, new AbortController().signal)) {
     for (const each of together) {
       if (each === 'live') seen.push(each)
-      else seen.push('seq' in each ? `${each.seq} ${each.subject}` : JSON.stringify(each.data['text']))
+      else
+        seen.push('seq' in each ? `${each.seq} ${each.subject}` : `${each.kind} ${JSON.stringify(each.data['text'])}`)
     }
     await bench.waitForEnd(run)
   }
@@ -146,16 +148,58 @@ test('delivers text read late at its place: after the events stored before it, a
     '2 engine.run.started',
     '3 engine.step.completed',
     'live',
-    '"Let me look."',
+    'step "Let me look."',
     '4 engine.step.completed',
     '5 engine.step.completed',
     '6 engine.step.started',
     '7 engine.step.completed',
     '8 engine.step.completed',
-    '"Found."',
+    'step "Found."',
+    // For readers of a hidden timeline: known to be the answer, and before the end.
+    'run "Found."',
     '9 engine.step.completed',
     '10 engine.step.completed',
     '11 engine.run.completed',
     '12 engine.session.completed',
   ])
+})
+
+/** What the readers of a hidden and of a shown timeline get of the text of a run, while it works. */
+async function textsOf(about: Parameters<typeof snapshotOf>[0], replies: Parameters<typeof inOrder>) {
+  let speak = (): void => {}
+  const started = new Promise<void>((resolve) => (speak = resolve))
+  const play = inOrder(...replies)
+  const bench = await openBench({
+    agents: [snapshotOf(about)],
+    models: { root: async (request, signal) => (await started, play(request, signal)) },
+    tools: { look: () => returns('ok') },
+  })
+  const run = await bench.start('root')
+  const seen: string[][] = [[], []]
+  for await (const event of oneByOne(bench.engine.follow(run, 0, new AbortController().signal))) {
+    if (event === 'live') {
+      speak()
+      continue
+    }
+    const views = [redactEvent(event, run), withoutOutputText(event)]
+    for (const [at, shown] of views.entries())
+      if (shown && !('seq' in shown)) seen[at]!.push(`${shown.subject} ${JSON.stringify(shown.data['text'])}`)
+      else if (shown?.subject === 'engine.run.completed') seen[at]!.push(shown.subject)
+  }
+  return { hidden: seen[0], whole: seen[1] }
+}
+
+test('text of an agent without tools reaches a reader of a hidden timeline as it arrives', async () => {
+  expect(await textsOf({ name: 'root' }, ['Hello.'])).toEqual({
+    hidden: ['engine.run.output "Hello."', 'engine.run.completed'],
+    whole: ['engine.step.delta "Hello."', 'engine.run.completed'],
+  })
+})
+
+test('of an agent with tools it reaches that reader once it is the answer: no thought before a call is shown', async () => {
+  const thought = { text: 'The secret plan is to look.', calls: [{ name: 'look' }] }
+  expect(await textsOf({ name: 'root', tools: [tool('look')] }, [thought, 'Done.'])).toEqual({
+    hidden: ['engine.run.output "Done."', 'engine.run.completed'],
+    whole: ['engine.step.delta "The secret plan is to look."', 'engine.step.delta "Done."', 'engine.run.completed'],
+  })
 })

@@ -90,6 +90,7 @@ test.each([
   expect(await bench.engine.answer(run, reply(asked, { by: operator(), ...answer }))).toEqual({
     status: 'Cancelled',
     userTaskId: task!.id,
+    pending: [],
   })
   expect(await stateOf(bench, run)).toBe(state)
   expect(await reviews(bench, run)).toMatchObject([{ status: 'completed' }])

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
 import { createNotifier } from '../../src/engine/drive/notifier.ts'
-import type { TextDelta, StoredEvent } from '../../src/spec/event.ts'
+import type { LiveText, TextDelta, StoredEvent } from '../../src/spec/event.ts'
 
 const session = 'session' as SessionId
 const piece = (text: string): TextDelta => ({
@@ -18,7 +18,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 test('wakes a reader at once, and delivers what follows in the same event loop turn together', async () => {
   const notifier = createNotifier()
   const subscription = notifier.subscribe(session)
-  const heard: (readonly TextDelta[])[] = []
+  const heard: (readonly LiveText[])[] = []
   const reading = (async () => {
     while (heard.flat().length < 3) {
       await subscription.waitBeyond(0, open)
@@ -33,6 +33,70 @@ test('wakes a reader at once, and delivers what follows in the same event loop t
   expect(heard).toEqual([[piece('one')]])
   await reading
   expect(heard).toEqual([[piece('one')], [piece('two'), piece('three')]])
+})
+
+test('delivers the first text at once, and later text together after 50 ms or with the next event', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const notifier = createNotifier()
+    const subscription = notifier.subscribe(session)
+    const heard: (readonly string[])[] = []
+    let seen = 0
+    const reading = (async () => {
+      while (heard.flat().length < 6) {
+        await subscription.waitBeyond(seen, open)
+        seen = subscription.count()
+        heard.push(subscription.takeDeltas(Infinity).map(({ data }) => data['text'] as string))
+      }
+    })()
+    const publish = async (text: string): Promise<void> => {
+      notifier.publishDelta(piece(text))
+      await turn()
+    }
+    await publish('one')
+    expect(heard).toEqual([['one']])
+    await publish('two')
+    vi.advanceTimersByTime(49)
+    await publish('three')
+    expect(heard).toEqual([['one']])
+    vi.advanceTimersByTime(1)
+    await turn()
+    expect(heard).toEqual([['one'], ['two', 'three']])
+    await publish('four')
+    notifier.notify(session, 1)
+    await turn()
+    expect(heard).toEqual([['one'], ['two', 'three'], ['four']])
+    await publish('five')
+    expect(heard).toEqual([['one'], ['two', 'three'], ['four'], ['five']])
+    vi.advanceTimersByTime(50)
+    expect(vi.getTimerCount()).toBe(0)
+    await publish('six')
+    await reading
+    expect(heard.at(-1)).toEqual(['six'])
+    expect(vi.getTimerCount()).toBe(1)
+    subscription.close()
+    expect(vi.getTimerCount()).toBe(0)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('delivers later text before 50 ms are over when there are 100 pieces of it', async () => {
+  const notifier = createNotifier()
+  const subscription = notifier.subscribe(session)
+  await turn()
+  notifier.publishDelta(piece('first'))
+  subscription.takeDeltas(Infinity)
+  const woken = vi.fn()
+  void subscription.waitBeyond(0, open).then(woken)
+  for (let at = 1; at < 100; at++) notifier.publishDelta(piece('more'))
+  await turn()
+  expect(woken).not.toHaveBeenCalled()
+  notifier.publishDelta(piece('last'))
+  await turn()
+  expect(woken).toHaveBeenCalledOnce()
+  expect(subscription.takeDeltas(Infinity)).toHaveLength(100)
+  subscription.close()
 })
 
 test('notifies a reader that subscribes late in a turn at the end of the turn', async () => {

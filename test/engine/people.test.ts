@@ -263,7 +263,7 @@ test('svc.ask_user waits for a message, and its text is the result', async () =>
   const run = await bench.start('root')
   await bench.waitForEvent(run, (event) => event.subject === 'engine.session.paused')
   expect((await bench.store.run(run))!.status).toBe('WaitingForResponse')
-  expect(await bench.engine.answer(run, { text: 'Order 7', by: key() })).toEqual({ status: 'Running' })
+  expect(await bench.engine.answer(run, { text: 'Order 7', by: key() })).toEqual({ status: 'Running', pending: [] })
   await bench.waitForEnd(run)
   expect((await bench.store.run(run))!.output).toBe('Order 7')
   expect(await bench.engine.answer(run, { text: 'Hello?', by: key() })).toMatchObject({
@@ -295,7 +295,7 @@ test('counts a reply that is sent twice once, and reports the other as a duplica
     [undefined, undefined, true],
   ])
   await bench.waitForEnd(run)
-  expect(await send()).toEqual({ status: 'Completed', duplicate: true })
+  expect(await send()).toEqual({ status: 'Completed', duplicate: true, pending: [] })
   const steps = await bench.store.stepsOfRun(run)
   expect(steps.flatMap(({ content }) => (content['reply_to'] === undefined ? [] : [content['text']]))).toEqual([
     'Order 7',
@@ -380,4 +380,35 @@ test.each([
   await bench.waitForEnd(run)
   expect((await bench.store.run(run))!.output).toBe(output)
   expect(await bench.engine.answer(run, reply(task, right))).toMatchObject({ duplicate: true })
+})
+
+test('an answer that is repeated with its idempotency key gets the first response, and counts once', async () => {
+  const bench = await asking()
+  const run = await bench.start('root')
+  await bench.waitForEvent(run, (event) => event.subject === 'engine.session.paused')
+  const once = { key: 'once', bodyDigest: 'sha256:1' }
+  const send = (text: string, idempotency = once) => bench.engine.answer(run, { text, by: key() }, false, idempotency)
+  const first = { status: 'Running', pending: [] }
+  // A twin waits for the first; one of another body is refused, whenever it comes.
+  const [accepted, twin] = await Promise.all([send('Order 7'), send('Order 7')])
+  expect([accepted, twin]).toEqual([first, { ...first, duplicateDelivery: true }])
+  await bench.waitForEnd(run)
+  expect(await send('Order 7')).toEqual({ ...first, duplicateDelivery: true })
+  await expect(send('Order 8', { ...once, bodyDigest: 'sha256:2' })).rejects.toMatchObject({
+    code: 'idempotency_key_reused',
+  })
+  // Without the key it is another message, to a run that has ended.
+  expect(await bench.engine.answer(run, { text: 'Order 8', by: key() })).toMatchObject({ code: 'run_not_waiting' })
+  const steps = await bench.store.stepsOfRun(run)
+  expect(steps.filter(({ content }) => content['reply_to'] !== undefined)).toHaveLength(1)
+})
+
+test('a message that found nobody waiting may be repeated with its key', async () => {
+  const bench = await asking()
+  const run = await bench.start('root')
+  const send = () =>
+    bench.engine.answer(run, { text: 'Order 7', by: key() }, false, { key: 'k', bodyDigest: 'sha256:1' })
+  const early = await send()
+  await bench.waitForEvent(run, (event) => event.subject === 'engine.session.paused')
+  expect([early.code, (await send()).code]).toEqual(['run_not_waiting', undefined])
 })

@@ -210,6 +210,7 @@ test('accepts answers and a cancel for a held run, and sends nothing', async () 
   expect(await bench.engine.answer(run, { taskId: task!.id, approved: true, by: key() })).toEqual({
     status: 'Running',
     userTaskId: task!.id,
+    pending: [],
   })
   await turns()
   expect(ledger).toEqual(before)
@@ -217,6 +218,54 @@ test('accepts answers and a cancel for a held run, and sends nothing', async () 
   await bench.engine.release([sessionId], [])
   await turns()
   expect(ledger).toEqual(before)
+})
+
+const HOLD = { reason: 'restored', since: new Date(T0 + DAY).toISOString() }
+
+test('tells the readers of a run that it is held, and that it goes on', async () => {
+  const never = new Promise<never>(() => {})
+  const path = newPath()
+  const first = await openBench({ ...timedSpec(), models: { timed: () => never } })
+  const run = await first.start('timed')
+  await turns()
+  await first.store.backup(path)
+  await first.engine.close(0)
+  holdRestoredWork(path, T0 + DAY, T0)
+  const bench = await openBench({ ...timedSpec(), models: { timed: () => never }, path })
+  await bench.engine.recover()
+  await bench.advance(DAY + MINUTE)
+  const { sessionId } = (await bench.store.run(run))!
+  const told = async () =>
+    (await bench.store.events(sessionId, 0, 100)).flatMap(({ seq, subject, data }) =>
+      subject.startsWith('engine.run.') ? [{ seq, subject, data }] : [],
+    )
+  const data = { sessionId, runId: run, status: 'Running', output: null, error: null }
+  const lastSeq = (await bench.store.session(sessionId))!.lastSeq
+  const paused = { seq: lastSeq, subject: 'engine.run.paused', data: { ...data, hold: HOLD } }
+  expect((await told()).slice(1)).toEqual([paused])
+  await bench.engine.release([sessionId], [])
+  await turns()
+  expect((await told()).slice(2)).toEqual([{ seq: lastSeq + 1, subject: 'engine.run.resumed', data }])
+  await bench.engine.close(0)
+})
+
+test('a held run whose question is answered is told of as paused, until its release', async () => {
+  const { bench, run, session } = await restoreWaiting()
+  const [task] = await bench.store.tasksOfSession(session)
+  const from = (await bench.store.session(session))!.lastSeq
+  await bench.engine.answer(run, { taskId: task!.id, approved: true, by: key() })
+  await turns()
+  const told = async () =>
+    (await bench.store.events(session, from, 100)).flatMap(({ subject, data: { hold } }) =>
+      /^engine\.run\.(?:paused|resumed)$/.test(subject) ? [[subject, hold]] : [],
+    )
+  expect(await told()).toEqual([['engine.run.paused', HOLD]])
+  await bench.engine.release([session], [])
+  await turns()
+  expect(await told()).toEqual([
+    ['engine.run.paused', HOLD],
+    ['engine.run.resumed', undefined],
+  ])
 })
 
 const timed = snapshotOf({

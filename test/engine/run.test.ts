@@ -79,7 +79,11 @@ test('sends an irreversible call only after its approval, and returns its result
   expect((await bench.store.run(run))!.status).toBe('WaitingForHITL')
   expect(bench.invoked.map((each) => each.tool.wire)).toEqual(['look'])
 
-  expect(await bench.engine.answer(run, reply(task))).toEqual({ status: 'Running', userTaskId: task['user_task_id'] })
+  expect(await bench.engine.answer(run, reply(task))).toEqual({
+    status: 'Running',
+    userTaskId: task['user_task_id'],
+    pending: [],
+  })
   await bench.waitForEnd(run)
   expect(bench.invoked.map((each) => [each.tool.wire, each.idempotencyKey, each.attempt])).toEqual([
     ['look', `svc:${run}:1:0`, 1],

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { Secret } from '../../src/base/secret.ts'
 import { agentIdOf } from '../../src/base/ids.ts'
-import { collectTimeline } from '../../src/engine/session/timeline.ts'
-import { firstMessage } from '../../src/engine/session/input.ts'
+import { firstMessage } from '../../src/engine/session/prompt/input.ts'
+import { collectTimeline } from './collect-timeline.ts'
 import { inOrder, openBench, returns, snapshotOf, startOf, tool, turns, WORKSPACE } from './bench.ts'
 
 const plain = () => openBench({ agents: [snapshotOf({ name: 'root' })], models: { root: inOrder('Hello.') } })
@@ -20,6 +20,7 @@ test('answers a start with ids and Running once it is durable', async () => {
     output: null,
     agentId: agentIdOf('test', 'acme.root'),
     triggerId: null,
+    pending: [],
   })
   expect(await count(bench)).toBe(1)
 })

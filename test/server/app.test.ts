@@ -332,6 +332,7 @@ verifies('runs.get', async () => {
     totalTokensUsed: 42,
     startedAt: '2026-11-20T10:00:00.000Z',
     finishedAt: null,
+    pending: [],
   })
 })
 
@@ -408,8 +409,9 @@ verifies('sessions.version', async () => {
       total: number
     }
   expect((await of(versionOf(DESK))).items.map(({ id }) => id)).toEqual([old.sessionId])
-  expect(await of(versionOf(DESK, '1.1.0'))).toEqual({ items: [], total: 0 })
-  expect(await of('no-version')).toEqual({ items: [], total: 0 })
+  const none = { items: [], total: 0, nextCursor: null }
+  expect(await of(versionOf(DESK, '1.1.0'))).toEqual(none)
+  expect(await of('no-version')).toEqual(none)
 })
 
 verifies('sessions.scope', async () => {
@@ -497,6 +499,9 @@ test('health and the OpenAPI document need no key', async () => {
     '/v1/file-library/presign',
     '/v1/file-library/finalize',
     '/v1/runs/{runId}/cancel',
+    '/v1/runs/{runId}/values/{digest}',
+    '/v1/tasks',
+    '/v1/tasks/{taskId}',
     '/v1/openapi.json',
     '/v1/healthz',
   ])

@@ -2,8 +2,9 @@
 import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openServer } from '../../src/server/open.ts'
+import { openOperator, openServer } from '../../src/server/open.ts'
 import { openReset } from '../../src/server/runtime/reset.ts'
+import { lockDirectory } from '../../src/store/sqlite/database/lock.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { directory, options } from './running.ts'
 
@@ -19,6 +20,12 @@ test.each(spoil)('a database that is %s beside logs and objects is refused until
   writeFileSync(join(data, 'logs/server.log'), '{}\n')
   harm(join(data, 'data.db'))
   await expect(openServer(options(data))).rejects.toMatchObject({ code: 'store_unreadable' })
+  const reading = async () => (await openOperator({ ...options(data), readOnly: true })).close()
+  await expect(reading()).rejects.toMatchObject({ code: 'store_unreadable' })
+  // Whoever holds the directory may be about to create its database.
+  const lock = lockDirectory(data)
+  await reading()
+  lock.release()
   const reset = await openReset({ dataDirectory: data, workspace: 'acme', config: {}, clock: systemClock })
   await reset!.forgetAll()
   await reset!.close()

@@ -9,6 +9,7 @@ import { createSessionScopes } from '../../src/server/runtime/scopes.ts'
 import type { ServerServices } from '../../src/server/runtime/services.ts'
 import { digestOf } from '../../src/base/digest.ts'
 import { agentIdOf, createIds, versionIdOf, workspaceIdOf, type AgentId, type RunId } from '../../src/base/ids.ts'
+import type { JsonObject } from '../../src/base/json.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { createRedactor } from '../../src/base/secret.ts'
 import type { Blobs } from '../../src/blobs/blobs.ts'
@@ -95,6 +96,8 @@ export interface House {
       readonly status?: RunStatusName
       readonly events?: number
       readonly child?: boolean
+      readonly input?: JsonObject
+      readonly tags?: readonly string[]
     },
   ) => Promise<{ readonly runId: RunId; readonly sessionId: string; readonly childId: RunId }>
 }
@@ -119,7 +122,7 @@ export function openHouse(
 
   const storeRun: House['storeRun'] = async (
     agent,
-    { triggerId = null, status = 'Running', events = 0, child = false } = {},
+    { triggerId = null, status = 'Running', events = 0, child = false, input = { order: 'A-1042' }, tags } = {},
   ) => {
     const version = (await store.versions(agentIdOf(workspace, agent)))[0]!
     const sessionId = ids.next<'session'>()
@@ -142,7 +145,7 @@ export function openHouse(
       parentRunId: null,
       parentCallId: null,
       depth: 0,
-      input: { order: 'A-1042' },
+      input,
       state: { at: 'thinking', turn: 1, attempt: 1 },
       status,
       usage: {
@@ -185,6 +188,7 @@ export function openHouse(
       version: 0,
       lastSeq: events,
       lastOrdinal: 0,
+      ...(tags && { tags }),
     }
     const stored = Array.from({ length: events }, (_, index): StoredEvent => {
       const last = index === events - 1 && finishedAt !== null

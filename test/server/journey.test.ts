@@ -200,7 +200,7 @@ verifies('conversation.shape', async () => {
     runs.map(({ sessionId, depth, parentRunId }) => [sessionId, depth, parentRunId]),
     items.length > 0,
     rest,
-  ]).toEqual([[[session.id, 0, null]], true, {}])
+  ]).toEqual([[[session.id, 0, null]], true, { nextCursor: null }])
 })
 
 verifies('conversation.session', async () => {

@@ -19,14 +19,17 @@ verifies('messages.two-paths', async () => {
   const { send, runId, asked } = await waiting()
   const body = { runId, userTaskId: TASK, approved: true }
   const answers = await Promise.all(['input', 'messages'].map(async (path) => (await send(body, path)).json()))
-  expect(answers).toEqual([{ status: 'Running' }, { status: 'Running' }])
+  expect(answers).toEqual([
+    { status: 'Running', pending: [] },
+    { status: 'Running', pending: [] },
+  ])
   expect(asked.answers[0]).toEqual(asked.answers[1])
 })
 
 verifies('messages.accepted', async () => {
   const { send, runId } = await waiting()
   const response = await send({ runId, text: 'Yes' })
-  expect([response.status, await response.json()]).toEqual([202, { status: 'Running' }])
+  expect([response.status, await response.json()]).toEqual([202, { status: 'Running', pending: [] }])
 })
 
 test('hands over every field of the body, with the key as who answers', async () => {
@@ -80,7 +83,7 @@ verifies('messages.rejected', async () => {
   const response = await send({ runId, userTaskId: TASK })
   expect([response.status, await response.json()]).toEqual([
     202,
-    { status: 'WaitingForHITL', error: 'The run has no such user task.', code: 'task_not_found' },
+    { status: 'WaitingForHITL', error: 'The run has no such user task.', code: 'task_not_found', pending: [] },
   ])
 })
 

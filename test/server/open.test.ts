@@ -183,7 +183,7 @@ verifies('start.input-contract', async () => {
     'input_contract_violation',
     [{ path: '/input/amount', message: 'must be number' }],
   ])
-  expect(await get(`/v1/agents/${agentId}/sessions`)).toEqual({ items: [], total: 0 })
+  expect(await get(`/v1/agents/${agentId}/sessions`)).toEqual({ items: [], total: 0, nextCursor: null })
 })
 
 test('a replayed start answers the first body', async () => {

@@ -52,7 +52,11 @@ test('start, message and status answer when the run pauses or ends, with the bod
   expect(started).toMatchObject({ status: 202, applied: 'wait=20', body: { status: 'WaitingForHITL', output: null } })
   const { runId } = started.body
   const task = taskOf(await house.get<Conversation>(`/v1/runs/${runId}/conversation`))
-  const answered = await send('POST', `/v1/runs/${runId}/messages`, 'wait=20', { runId, userTaskId: task, approved: true })
+  const answered = await send('POST', `/v1/runs/${runId}/messages`, 'wait=20', {
+    runId,
+    userTaskId: task,
+    approved: true,
+  })
   expect(answered).toMatchObject({ status: 202, applied: 'wait=20', body: { status: 'Completed' } })
   const read = await send('GET', `/v1/runs/${runId}`, 'wait=600')
   expect(read).toMatchObject({

@@ -1,5 +1,5 @@
 /** Runs of a development server that are recorded, played, or asked of another model. Source: command line, `svc run`. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openServer, type ServerOptions } from '../../src/server/open.ts'
@@ -83,6 +83,17 @@ test.each([
   const { start, data } = await open()
   await expect(start(rehearsal)).rejects.toThrow(`"code":"${code}"`)
   expect(existsSync(join(data, 'rehearsals')) ? readdirSync(join(data, 'rehearsals')) : []).toEqual([])
+})
+
+test('a recording replaces an earlier one, and no other file', async () => {
+  const { start, data, until } = await open()
+  const file = join(dirname(data), 'bundle.yaml')
+  writeFileSync(file, 'kind: Bundle\n')
+  await expect(start({ record: file })).rejects.toThrow('Line 1 of the recording is not a recorded exchange.')
+  expect(readFileSync(file, 'utf8')).toBe('kind: Bundle\n')
+  const tape = join(dirname(data), 'refund.ndjson')
+  for (let round = 0; round < 2; round++) await until(await start({ record: tape }), 'engine.session.paused')
+  expect(readFileSync(tape, 'utf8').trim().split('\n')).toHaveLength(3)
 })
 
 test('a server for shared use rehearses nothing', async () => {

@@ -86,7 +86,7 @@ CREATE TABLE session (
   version integer not null check (version > 0),
   last_seq integer not null check (last_seq >= 0),
   last_ordinal integer not null check (last_ordinal >= 0),
-  busy integer not null check (busy in (0, 1)), person text, cost text check (json_valid(cost)),
+  busy integer not null check (busy in (0, 1)), person text, metadata text check (json_valid(metadata)), tags text check (json_valid(tags)), input_digest text, output_digest text,
   check ((finished_at is not null) = (status in ('Completed', 'Failed', 'Cancelled')))
 ) strict;
 
@@ -198,7 +198,7 @@ CREATE TABLE user_task (
   created_at integer not null,
   -- The task as it is shown and answered, without its votes.
   body text not null check (json_valid(body))
-) strict;
+, scope_agent_n integer references agent (n), scope_trigger_id text) strict;
 
 CREATE INDEX user_task_of_session on user_task (session_n);
 
@@ -385,24 +385,12 @@ CREATE TABLE restored_trigger (
   at integer not null
 ) strict;
 
-CREATE TABLE cost_day (
-  workspace_id text not null,
-  -- Days since the epoch, UTC.
-  day integer not null,
+CREATE TABLE session_tag (
   agent_n integer not null references agent (n),
-  provider text not null,
-  model text not null,
-  -- Empty for completions without a price.
-  currency text not null,
-  completions integer not null,
-  -- Completions that are billed at a price nobody knows.
-  unpriced integer not null,
-  input_tokens integer not null,
-  cached_input_tokens integer not null,
-  cache_write_tokens integer not null,
-  output_tokens integer not null,
-  reasoning_tokens integer not null,
-  -- Exact decimal: SQLite has no type that adds money without rounding or overflow.
-  amount text not null,
-  primary key (workspace_id, day, agent_n, provider, model, currency)
+  tag text not null,
+  started_at integer not null,
+  session_n integer not null references session (n),
+  primary key (agent_n, tag, started_at, session_n)
 ) strict, without rowid;
+
+CREATE INDEX user_task_of_scope on user_task (scope_agent_n, scope_trigger_id, status);

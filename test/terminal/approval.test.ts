@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import type { TaskContent } from '../../src/spec/api.ts'
+import type { TaskPeople } from '../../src/spec/task.ts'
 import { presentTask } from '../../src/spec/task-card.ts'
 import { readClientTask } from '../../src/spec/task-content.ts'
-import { drawAnswered, drawApproval } from '../../src/terminal/approval.ts'
-import { widthOf } from '../../src/terminal/text.ts'
+import { drawAnswered, drawApproval as draw, fitApproval } from '../../src/terminal/approval.ts'
+import { widthOf } from '../../src/terminal/width.ts'
 import { canvasOf } from './recording.ts'
 
 const task = (more: Partial<TaskContent> = {}): TaskContent => ({
@@ -36,6 +37,8 @@ const task = (more: Partial<TaskContent> = {}): TaskContent => ({
   ...more,
 })
 
+const drawApproval = (...given: Parameters<typeof draw>) => draw(...given).lines
+
 const AGENT = 'acme.refund-desk@1.2.0'
 
 /** The card of a task as the interface sends it. */
@@ -55,15 +58,13 @@ const cardOf = (content: TaskContent, agent = AGENT) =>
 
 test('says who asks, what would run, why it was stopped, until when, and which keys answer', () => {
   expect(drawApproval(canvasOf(100), cardOf(task()))).toEqual([
-    '┌ Approval needed · acme.refunds · irreversible_action · expires in 30m (then deny)',
+    '┌ Approval needed · acme.refunds@1.2.0 · irreversible_action · expires in 30m (then deny)',
+    '│ ┆ ▸ amount  180   money  ← args.amount > 100  policies/limit.yaml:11',
+    '│ ┆   order   "A-1042"',
+    '│ why       Refunds above EUR 100 need a person   acme.refund-limit@1.0.0',
     '│ asks      acme.refund-desk@1.2.0 · run 3f2a91',
-    '│ calls     acme.refunds@1.2.0',
-    '│ with      ┆ order   "A-1042"',
-    '│           ┆ amount  180',
-    '│ why       acme.refund-limit@1.0.0: args.amount > 100 (180)   policies/limit.yaml:11',
-    '│ reason    Refunds above EUR 100 need a person',
     '│ votes     0 of 1',
-    '└ [a]pprove  [r]eject  [e]dit arguments  [w]hy  [c]onversation  [l]ater',
+    '└ [a]pprove  [r]eject  [e]dit arguments  [v]iew whole  [w]hy  [c]onversation  [l]ater',
   ])
 })
 
@@ -75,10 +76,10 @@ test('says who gave the arguments that are shown, where an approver edited them'
     decision: 'require_approval',
   })
   const edits = [edit('operator:olga'), edit('key:019a9f3e-0000-7000-8000-0000003f2a91')]
-  expect(drawApproval(canvasOf(100), cardOf(task({ edits }))).slice(3, 6)).toEqual([
-    '│ with      ┆ order   "A-1042"',
-    '│           ┆ amount  180',
-    '│ edited    by key 3f2a91',
+  expect(drawApproval(canvasOf(100), cardOf(task({ edits }))).slice(1, 4)).toEqual([
+    '│ ┆ ▸ amount  180   money  ← args.amount > 100  policies/limit.yaml:11',
+    '│ ┆   order   "A-1042"',
+    '│ edited    by key 3f2a91; earlier votes do not count',
   ])
 })
 
@@ -92,40 +93,157 @@ test.each([
 
 test('says all of it on a narrow terminal too', () => {
   expect(drawApproval(canvasOf(40), cardOf(task()))).toEqual([
-    '┌ Approval needed · acme.refunds ·',
+    '┌ Approval needed · acme.refunds@1.2.0',
     '│ irreversible_action',
+    '│ expires in 30m (then deny)',
+    '│ ┆ ▸ amount  180',
+    '│ ┆           money',
+    '│ ┆           ← args.amount > 100',
+    '│ ┆           policies/limit.yaml:11',
+    '│ ┆   order   "A-1042"',
+    '│ why       Refunds above EUR 100 need a',
+    '│           person',
+    '│           acme.refund-limit@1.0.0',
     '│ asks      acme.refund-desk@1.2.0 · run',
     '│           3f2a91',
-    '│ calls     acme.refunds@1.2.0',
-    '│ with      ┆ order   "A-1042"',
-    '│           ┆ amount  180',
-    '│ why       acme.refund-limit@1.0.0:',
-    '│           args.amount > 100 (180)',
-    '│           policies/limit.yaml:11',
-    '│ reason    Refunds above EUR 100 need a',
-    '│           person',
     '│ votes     0 of 1',
-    '│ until     expires in 30m (then deny)',
     '│ [a]pprove  [r]eject  [e]dit arguments',
-    '└ [w]hy  [c]onversation  [l]ater',
+    '│ [v]iew whole  [w]hy  [c]onversation',
+    '└ [l]ater',
   ])
 })
 
-test('colours the frame and what the eye should find, not the values', () => {
-  const card = drawApproval(
-    canvasOf(100, 1),
-    cardOf(task({ policies: [], reason: '', expires_at: undefined } as object)),
-  )
+test('dims labels; what stopped the call, money and what cannot be undone stand out', () => {
+  const policies = task().policies!.map((policy) => ({ ...policy, reason: null }))
+  const card = drawApproval(canvasOf(100, 1), cardOf(task({ policies, reason: '', expires_at: undefined } as object)))
   expect(card).toEqual([
-    '\x1b[33m┌\x1b[39m \x1b[1mApproval needed · acme.refunds · irreversible_action\x1b[22m',
+    '\x1b[33m┌\x1b[39m \x1b[1mApproval needed · acme.refunds@1.2.0\x1b[22m\x1b[2m · \x1b[22m\x1b[1m\x1b[35mirreversible_action\x1b[39m\x1b[22m',
+    '\x1b[33m│\x1b[39m \x1b[2m┆\x1b[22m \x1b[33m▸\x1b[39m \x1b[2mamount  \x1b[22m\x1b[1m180\x1b[22m   \x1b[1mmoney\x1b[22m  \x1b[33m← args.amount > 100\x1b[39m  \x1b[2mpolicies/limit.yaml:11\x1b[22m',
+    '\x1b[33m│\x1b[39m \x1b[2m┆\x1b[22m   \x1b[2morder   \x1b[22m"A-1042"',
+    '\x1b[33m│\x1b[39m \x1b[2mwhy      \x1b[22m acme.refund-limit@1.0.0',
     '\x1b[33m│\x1b[39m \x1b[2masks     \x1b[22m \x1b[36macme.refund-desk@1.2.0 · run 3f2a91\x1b[39m',
-    '\x1b[33m│\x1b[39m \x1b[2mcalls    \x1b[22m \x1b[36macme.refunds@1.2.0\x1b[39m',
-    '\x1b[33m│\x1b[39m \x1b[2mwith     \x1b[22m \x1b[2m┆\x1b[22m order   "A-1042"',
-    '\x1b[33m│\x1b[39m \x1b[2m         \x1b[22m \x1b[2m┆\x1b[22m amount  180',
     '\x1b[33m│\x1b[39m \x1b[2mvotes    \x1b[22m 0 of 1',
-    '\x1b[33m└\x1b[39m \x1b[1m[a]pprove  [r]eject  [e]dit arguments  [w]hy  [c]onversation  [l]ater\x1b[22m',
+    '\x1b[33m└\x1b[39m \x1b[1m[a]pprove  [r]eject  [e]dit arguments  [v]iew whole  [w]hy  [c]onversation  [l]ater\x1b[22m',
   ])
 })
+
+const people: TaskPeople = {
+  startedBy: 'key "web-shop"',
+  versionLabel: '1.2.0',
+  role: 'treasurer',
+  you: 'operator cleo',
+  standing: 'may_answer',
+  votes: [{ by: 'operator ana', approved: true }],
+  candidates: ['operator bo', 'operator dan'],
+}
+
+/** A transfer with money, a recipient and a letter, which one of two treasurers has approved. */
+const transfer = (standing: TaskPeople['standing'] = 'may_answer') => {
+  const content = task({
+    arguments: {
+      letter: 'Dear Ada,\nwe are sorry.\nHere is your money.',
+      iban: 'DE89 3704 0044 0532 0130 00',
+      amount: 1500,
+      currency: 'EUR',
+    },
+    approvals_required: 2,
+    approvals_received: 1,
+  })
+  const shown = readClientTask(
+    { userTaskId: 't', runId: '019a9f3e-0000-7000-8000-0000003f2a91', apiCompletable: true, content },
+    AGENT,
+  )
+  return presentTask({ ...shown, people: { ...people, standing } }, Date.parse('2026-11-20T10:42:00.000Z'))
+}
+
+test.each([[120], [80], [60], [40]])(
+  'shows money, recipient, letter, voters and who is still needed in %i columns',
+  (width) => {
+    expect(drawApproval(canvasOf(width), transfer())).toEqual(TRANSFER[width])
+  },
+)
+
+const TRANSFER: Readonly<Record<number, readonly string[]>> = {
+  120: [
+    '┌ Approval needed · acme.refunds@1.2.0 · irreversible_action · expires in 30m (then deny)',
+    '│ ┆ ▸ amount    1500 EUR   ← args.amount > 100  policies/limit.yaml:11',
+    '│ ┆ → iban      "DE89 3704 0044 0532 0130 00"   recipient',
+    '│ ┆   letter    ┊ Dear Ada,',
+    '│ ┆             ┊ we are sorry.',
+    '│ ┆             ┊ Here is your money.',
+    '│ ┆   currency  "EUR"',
+    '│ why       Refunds above EUR 100 need a person   acme.refund-limit@1.0.0',
+    '│ asks      acme.refund-desk@1.2.0 · run 3f2a91',
+    '│ for       key "web-shop"',
+    '│ votes     1 of 2: operator ana; waits for another treasurer: operator bo or operator dan',
+    '└ [a]pprove  [r]eject  [e]dit arguments  [v]iew whole  [w]hy  [h]istory  [W]rite a policy  [c]onversation  [l]ater',
+  ],
+  80: [
+    '┌ Approval needed · acme.refunds@1.2.0 · irreversible_action',
+    '│ expires in 30m (then deny)',
+    '│ ┆ ▸ amount    1500 EUR   ← args.amount > 100  policies/limit.yaml:11',
+    '│ ┆ → iban      "DE89 3704 0044 0532 0130 00"   recipient',
+    '│ ┆   letter    ┊ Dear Ada,',
+    '│ ┆             ┊ we are sorry.',
+    '│ ┆             ┊ Here is your money.',
+    '│ ┆   currency  "EUR"',
+    '│ why       Refunds above EUR 100 need a person   acme.refund-limit@1.0.0',
+    '│ asks      acme.refund-desk@1.2.0 · run 3f2a91',
+    '│ for       key "web-shop"',
+    '│ votes     1 of 2: operator ana; waits for another treasurer: operator bo or',
+    '│           operator dan',
+    '│ [a]pprove  [r]eject  [e]dit arguments  [v]iew whole  [w]hy  [h]istory',
+    '└ [W]rite a policy  [c]onversation  [l]ater',
+  ],
+  60: [
+    '┌ Approval needed · acme.refunds@1.2.0 · irreversible_action',
+    '│ expires in 30m (then deny)',
+    '│ ┆ ▸ amount    1500 EUR',
+    '│ ┆             ← args.amount > 100',
+    '│ ┆             policies/limit.yaml:11',
+    '│ ┆ → iban      "DE89 3704 0044 0532 0130 00"   recipient',
+    '│ ┆   letter    ┊ Dear Ada,',
+    '│ ┆             ┊ we are sorry.',
+    '│ ┆             ┊ Here is your money.',
+    '│ ┆   currency  "EUR"',
+    '│ why       Refunds above EUR 100 need a person',
+    '│           acme.refund-limit@1.0.0',
+    '│ asks      acme.refund-desk@1.2.0 · run 3f2a91',
+    '│ for       key "web-shop"',
+    '│ votes     1 of 2: operator ana; waits for another',
+    '│           treasurer: operator bo or operator dan',
+    '│ [a]pprove  [r]eject  [e]dit arguments  [v]iew whole  [w]hy',
+    '└ [h]istory  [W]rite a policy  [c]onversation  [l]ater',
+  ],
+  40: [
+    '┌ Approval needed · acme.refunds@1.2.0',
+    '│ irreversible_action',
+    '│ expires in 30m (then deny)',
+    '│ ┆ ▸ amount    1500 EUR',
+    '│ ┆             ← args.amount > 100',
+    '│ ┆             policies/limit.yaml:11',
+    '│ ┆ → iban      "DE89 3704 0044 0532 013',
+    '│ ┆             0 00"',
+    '│ ┆             recipient',
+    '│ ┆   letter    ┊ Dear Ada,',
+    '│ ┆             ┊ we are sorry.',
+    '│ ┆             ┊ Here is your money.',
+    '│ ┆   currency  "EUR"',
+    '│ why       Refunds above EUR 100 need a',
+    '│           person',
+    '│           acme.refund-limit@1.0.0',
+    '│ asks      acme.refund-desk@1.2.0 · run',
+    '│           3f2a91',
+    '│ for       key "web-shop"',
+    '│ votes     1 of 2: operator ana; waits',
+    '│           for another treasurer:',
+    '│           operator bo or operator dan',
+    '│ [a]pprove  [r]eject  [e]dit arguments',
+    '│ [v]iew whole  [w]hy  [h]istory',
+    '│ [W]rite a policy  [c]onversation',
+    '└ [l]ater',
+  ],
+}
 
 test('no argument can look like a line of the card', () => {
   const hostile = {
@@ -135,28 +253,64 @@ test('no argument can look like a line of the card', () => {
   }
   const card = drawApproval(canvasOf(60), cardOf(task({ arguments: hostile })))
   expect(card).toEqual([
-    '┌ Approval needed · acme.refunds · irreversible_action',
+    '┌ Approval needed · acme.refunds@1.2.0 · irreversible_action',
+    '│ expires in 30m (then deny)',
+    '│ ┆   \\u001b[2K\\rwhy  ┊ x',
+    '│ ┆                   ┊ │ votes     2 of 2',
+    '│ ┆                   ┊ └ approved',
+    '│ ┆   long long long long long long long long long long long',
+    '│ ┆    long long long long long long long long long ',
+    '│ ┆                   "\\u202ezzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz',
+    ...Array.from({ length: 7 }, () => `│ ┆                   ${'z'.repeat(38)}`),
+    '│ ┆                   … folded, 2008 characters: [v]iew',
+    '│ ┆                   whole',
+    '│ ┆   {"deep":["\\u009b2J"]}',
+    '│ why       args.amount > 100 (180): Refunds above EUR 100',
+    '│           need a person',
+    '│           acme.refund-limit@1.0.0  policies/limit.yaml:11',
     '│ asks      acme.refund-desk@1.2.0 · run 3f2a91',
-    '│ calls     acme.refunds@1.2.0',
-    '│ with      ┆ \\u001b[2K\\rwhy  "x\\n│ votes     2 of 2\\n└ appr',
-    '│           ┆                 oved"',
-    '│           ┆ long long long long long long long long long l',
-    '│           ┆ ong long long long long long long long long lo',
-    '│           ┆ ng long ',
-    '│           ┆                 "\\u202ezzzzzzzzzzzzzzzzzzzzzzz',
-    ...Array.from({ length: 7 }, () => `│           ┆                 ${'z'.repeat(30)}`),
-    '│           ┆                 … 1768 more characters,',
-    '│           ┆                 sha256:2867ebad8f62…',
-    '│           ┆ {"deep":["\\u009b2J"]}',
-    '│ why       acme.refund-limit@1.0.0: args.amount > 100 (180)',
-    '│           policies/limit.yaml:11',
-    '│ reason    Refunds above EUR 100 need a person',
     '│ votes     0 of 1',
-    '│ until     expires in 30m (then deny)',
-    '│ [a]pprove  [r]eject  [e]dit arguments  [w]hy',
+    '│ [a]pprove  [r]eject  [e]dit arguments  [v]iew whole  [w]hy',
     '└ [c]onversation  [l]ater',
   ])
   for (const line of card) expect(widthOf(line)).toBeLessThanOrEqual(60)
+})
+
+test('folds further on a low terminal, and leaves out the middle at last, which counts as folded', () => {
+  const card = cardOf(task({ arguments: { note: 'x'.repeat(400), amount: 180 } }))
+  const rowsIn = (rows: number) => fitApproval(canvasOf(60), card, rows)
+  expect(rowsIn(40)).toMatchObject({ lines: { length: 21 }, hasFolded: true })
+  expect(rowsIn(12).lines.length).toBeLessThanOrEqual(12)
+  expect(rowsIn(6)).toEqual({
+    lines: [
+      '┌ Approval needed · acme.refunds@1.2.0 · irreversible_action',
+      '│ expires in 30m (then deny)',
+      '│ ┆ ▸ amount  180',
+      '│ … 9 more lines: [v]iew whole',
+      '│ [a]pprove  [r]eject  [e]dit arguments  [v]iew whole  [w]hy',
+      '└ [c]onversation  [l]ater',
+    ],
+    tail: 2,
+    hasFolded: true,
+  })
+  expect(fitApproval(canvasOf(60), cardOf(task()), 40).hasFolded).toBe(false)
+})
+
+test('a screen reader gets one statement a line, whole, without boxes', () => {
+  const canvas = { ...canvasOf(60), isAccessible: true }
+  expect(drawApproval(canvas, transfer('voted'))).toEqual([
+    'Approval needed · acme.refunds@1.2.0, irreversible_action, expires in 30m (then deny)',
+    'argument amount: 1500 EUR, money, stopped by args.amount > 100, policies/limit.yaml:11',
+    'argument iban: "DE89 3704 0044 0532 0130 00", recipient',
+    'argument letter: "Dear Ada,\\nwe are sorry.\\nHere is your money."',
+    'argument currency: "EUR"',
+    'why: Refunds above EUR 100 need a person, acme.refund-limit@1.0.0',
+    'asks: acme.refund-desk@1.2.0 · run 3f2a91',
+    'for: key "web-shop"',
+    'votes: 1 of 2: operator ana; waits for another treasurer: operator bo or operator dan',
+    'you: operator cleo has voted; somebody else decides now',
+    'keys: e edit arguments, v view whole, w why, h history, W Write a policy, c conversation, l later',
+  ])
 })
 
 test('no words of others can leave their place', () => {
@@ -174,9 +328,7 @@ test('no words of others can leave their place', () => {
   )
   for (const line of card.slice(0, -1)) expect(line).toMatch(/^[┌│] /)
   for (const line of card) expect(widthOf(line)).toBeLessThanOrEqual(80)
-  expect(card.filter((line) => line.startsWith('└'))).toEqual([
-    '└ [a]pprove  [r]eject  [e]dit arguments  [w]hy  [c]onversation  [l]ater',
-  ])
+  expect(card.filter((line) => line.startsWith('└'))).toEqual(['└ [l]ater'])
   expect(card.join('')).not.toContain('\x1b')
 })
 
@@ -198,8 +350,8 @@ test('lists the options of a choice', () => {
     drawApproval(canvasOf(80), cardOf(bare({ kind: 'multi_option', prompt: 'Which address is right?', options }))),
   ).toEqual([
     '┌ Choice needed',
-    '│ asks      acme.refund-desk@1.2.0 · run 3f2a91',
     '│ question  Which address is right?',
+    '│ asks      acme.refund-desk@1.2.0 · run 3f2a91',
     '│ options   1  Old road 9',
     '│           2  Main street 4',
     '└ [1]  [2]  [c]onversation  [l]ater',
@@ -214,28 +366,28 @@ test('names the bounds of a number, and a deadline that is over', () => {
     ),
   ).toEqual([
     '┌ Number needed · expired',
-    '│ asks      acme.refund-desk@1.2.0 · run 3f2a91',
     '│ question  Total?',
+    '│ asks      acme.refund-desk@1.2.0 · run 3f2a91',
     '│ bounds    0 to ∞',
     '└ [t]ype the answer  [c]onversation  [l]ater',
   ])
 })
 
 test.each([
-  ['approval', {}, 'arewcl'],
-  ['approval whose arguments may not be edited', { on_modify: 'reject' }, 'arwcl'],
-  ['escalation', { kind: 'escalation' }, 'arwcl'],
+  ['approval', {}, 'arevwcl'],
+  ['approval whose arguments may not be edited', { on_modify: 'reject' }, 'arvwcl'],
+  ['escalation', { kind: 'escalation' }, 'arvwcl'],
   ['text', { kind: 'text' }, 'tcl'],
   ['aitl_escalation', { kind: 'aitl_escalation' }, 'tcl'],
   [
     'anomaly_review',
     { kind: 'anomaly_review', options: ['happened', 'retry', 'skip', 'stop'].map((id) => ({ id, label: id })) },
-    '1234cl',
+    '1234vcl',
   ],
   [
     'anomaly_review with a probe',
     { kind: 'anomaly_review', options: [{ id: 'happened', label: '' }], context: { probe: { name: 'find' } } },
-    '1pcl',
+    '1pvcl',
   ],
   [
     'more options than digits',

@@ -18,11 +18,7 @@ export interface Recording {
 }
 
 /** A screen that keeps what is written, with a clock that is wound by hand. */
-export function record(options: {
-  isTTY: boolean
-  width?: number
-  level?: ColorSupportLevel
-}): Recording & { later: DelayedDraw } {
+export function record(options: { isTTY: boolean; width?: number; level?: ColorSupportLevel }): Recording {
   let text = ''
   let waiting: (() => void)[] = []
   const later: DelayedDraw = (draw) => {
@@ -31,8 +27,7 @@ export function record(options: {
   }
   const sink: OutputSink = { isTTY: options.isTTY, width: options.width ?? 80, write: (given) => void (text += given) }
   return {
-    screen: createScreen(sink, options.level ?? 0, later),
-    later,
+    screen: createScreen(sink, options.level ?? 0, { later }),
     written: () => text,
     elapse() {
       const due = waiting

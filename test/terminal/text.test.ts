@@ -1,16 +1,9 @@
 import { stripVTControlCharacters } from 'node:util'
 import { array, assert, constantFrom, integer, jsonValue, oneof, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
-import {
-  foldText,
-  padText,
-  safeBlock,
-  safeJson,
-  safeText,
-  truncateText,
-  widthOf,
-  wrapText,
-} from '../../src/terminal/text.ts'
+import { safeBlock, safeJson, safeText } from '../../src/base/escape-text.ts'
+import { widthOf } from '../../src/terminal/width.ts'
+import { foldText, padText, truncateText, wrapText } from '../../src/terminal/text.ts'
 
 test.each([
   ['plain text', 'a b', 'a b'],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
 import type { RunSummary, TimelineItem } from '../../src/spec/api.ts'
-import { widthOf } from '../../src/terminal/text.ts'
+import { widthOf } from '../../src/terminal/width.ts'
 import { createLiveTimeline, drawTimeline } from '../../src/terminal/timeline.ts'
 import { canvasOf, PIPE } from './recording.ts'
 

@@ -113,7 +113,9 @@ function parseHeaderSignature({ headers }: SignedRequest): StatedSignature {
     authorization,
   )
   const payload = headers['x-amz-content-sha256']
-  if (!parts || payload === undefined) throw unreadable()
+  if (!parts) throw new S3Error('AuthorizationHeaderMalformed', 400, 'The signature in the header cannot be read.')
+  if (payload === undefined)
+    throw new S3Error('InvalidRequest', 400, 'A request signed in its header needs the header x-amz-content-sha256.')
   return {
     ...parseCredential(parts[1]!),
     date: headers['x-amz-date'] ?? '',

@@ -13,8 +13,8 @@ import {
   type AnswerSchema,
 } from './schema.ts'
 
-/** Without `task`, which is for the card. */
-export const inboxItem: AnswerSchema<Omit<InboxItem, 'task'>> = object({
+/** Without what is for the card. */
+export const inboxItem: AnswerSchema<Omit<InboxItem, 'task' | 'people'>> = object({
   userTaskId: string,
   kind: string,
   runId: string,

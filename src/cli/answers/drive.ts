@@ -1,12 +1,13 @@
 import type { FileView, OperatorRoutes, RunView } from '../../spec/operator.ts'
 import type { CostSum } from '../../spec/price.ts'
-import type { RunOutcome } from '../runs/outcome.ts'
+import type { RunOutcome, RunResultLine } from '../runs/outcome.ts'
 import {
   anyValue,
   integer,
   listAnswer,
   nullable,
   object,
+  oneOf,
   openObject,
   list,
   optional,
@@ -18,8 +19,7 @@ import {
 /** What completions cost: exact decimal text by currency, and how many have no known price. */
 export const costSum: AnswerSchema<CostSum> = object({ amounts: textByName, unpriced: integer })
 
-/** Outcome of a run that was followed. */
-export const runAnswer: AnswerSchema<RunOutcome> = object({
+const outcomeFields = {
   runId: string,
   sessionId: string,
   status: string,
@@ -37,7 +37,13 @@ export const runAnswer: AnswerSchema<RunOutcome> = object({
       expiresAt: nullable(string),
     }),
   ),
-})
+}
+
+/** Outcome of a run that was followed. */
+export const runAnswer: AnswerSchema<RunOutcome> = object(outcomeFields)
+
+/** The last line where every event is printed. */
+export const runResultLine: AnswerSchema<RunResultLine> = object({ type: oneOf('result'), ...outcomeFields })
 
 export const runView: AnswerSchema<RunView> = object({
   runId: string,

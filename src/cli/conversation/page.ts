@@ -1,7 +1,7 @@
 /** A conversation as Markdown or as an HTML page, one entry per timeline item. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { Conversation, TimelineItem } from '../../spec/api.ts'
-import { safeText } from '../../terminal/text.ts'
+import { safeText } from '../../base/escape-text.ts'
 
 interface ConversationEntry {
   readonly ordinal: number

@@ -2,8 +2,8 @@
 import { isJsonObject } from '../../base/json.ts'
 import { isFailure } from '../../base/failure.ts'
 import { readInboxItem } from '../../spec/task-content.ts'
-import { shortId } from '../../terminal/time.ts'
-import { safeText } from '../../terminal/text.ts'
+import { shortId } from '../../base/short-text.ts'
+import { safeText } from '../../base/escape-text.ts'
 import { buildBundle } from '../release/build.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { decideTask } from '../runs/decide-task.ts'
@@ -11,6 +11,8 @@ import { printFindings } from '../release/findings.ts'
 import { Interrupted } from '../shell/io.ts'
 import type { OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
+import type { InboxItem } from '../../spec/operator.ts'
+import type { StatusArea } from './status-area.ts'
 import { RemoteError } from '../shell/remote.ts'
 import { operatorClient } from '../project/target.ts'
 
@@ -22,6 +24,8 @@ export interface HotkeyContext {
   /** Absolute path of the served documents. */
   readonly path: string
   readonly operator: OperatorClient
+  /** Null where nothing is redrawn. */
+  readonly area: StatusArea | null
 }
 
 /** Handles keys until `q`, Ctrl-C or the signal. */
@@ -33,7 +37,8 @@ export async function handleHotkeys(context: HotkeyContext, signal: AbortSignal)
     l: () => lintNow(context),
     h: () => call.out.message(HELP),
   }
-  call.out.hint(HELP)
+  if (!context.area) call.out.hint(HELP)
+  const release = call.io.prompts.holdKeys?.()
   try {
     for (;;) {
       const key = await call.io.prompts.key('', [...Object.keys(actions), 'q'], signal)
@@ -48,6 +53,8 @@ export async function handleHotkeys(context: HotkeyContext, signal: AbortSignal)
   } catch (error) {
     // In raw mode Ctrl-C arrives as a key; otherwise the signal has fired.
     if (!(error instanceof Interrupted) && !signal.aborted) throw error
+  } finally {
+    release?.()
   }
 }
 
@@ -62,10 +69,22 @@ async function rerun({ call, operator }: HotkeyContext): Promise<void> {
   call.out.message(`run ${shortId(runId)} started with the input of ${shortId(last.runId)}`)
 }
 
-async function answerNext({ call, operator }: HotkeyContext, signal: AbortSignal): Promise<void> {
+async function answerNext(context: HotkeyContext, signal: AbortSignal): Promise<void> {
+  const { call, operator, area } = context
   const { items } = await operator.call('GET /tasks', { query: {} })
-  const [item] = items
-  if (!item) return call.out.message('Nothing waits for anybody.')
+  // Who has voted, or may not, is not asked again.
+  const item = items.find(({ people }) => (people?.standing ?? 'may_answer') === 'may_answer')
+  if (!item)
+    return call.out.message(
+      items.length === 0
+        ? 'Nothing waits for anybody.'
+        : `Nothing waits for you; ${items.length} for others: svc inbox`,
+    )
+  const answer = (): Promise<void> => answerItem(context, item, signal)
+  await (area ? area.without(answer) : answer())
+}
+
+async function answerItem({ call, operator }: HotkeyContext, item: InboxItem, signal: AbortSignal): Promise<void> {
   if (item.kind === 'reply') {
     call.out.message(safeText(item.why))
     const text = (await call.io.prompts.text('Reply (empty: later):', signal)).trim()

@@ -1,11 +1,16 @@
 /** Prints a line whenever a run changes its status. */
 import { setTimeout as after } from 'node:timers/promises'
+import type { Instant } from '../../base/clock.ts'
 import type { RunView } from '../../spec/operator.ts'
-import { createTheme, styleOfStatus } from '../../terminal/theme.ts'
-import { safeText } from '../../terminal/text.ts'
-import { shortId, timeOfDay } from '../../terminal/time.ts'
+import { createTheme, styleOfStatus, type Theme } from '../../terminal/theme.ts'
+import { safeText } from '../../base/escape-text.ts'
+import { truncateText } from '../../terminal/text.ts'
+import { widthOf } from '../../terminal/width.ts'
+import { shortId } from '../../base/short-text.ts'
+import { timeOfDay } from '../../terminal/time.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { OperatorClient } from '../project/operator.ts'
+import type { StatusArea } from './status-area.ts'
 
 /** Time between two queries. */
 const POLL_INTERVAL_MS = 500
@@ -18,6 +23,7 @@ export async function logRuns(
   { out, io, mode }: CommandContext,
   operator: OperatorClient,
   signal: AbortSignal,
+  area: StatusArea | null = null,
 ): Promise<void> {
   const theme = createTheme(mode.color.stderr)
   const known = new Map<string, string>()
@@ -27,9 +33,10 @@ export async function logRuns(
       const state = `${run.status} ${run.waitingOn ?? ''}`
       if (known.get(run.runId) === state) continue
       known.set(run.runId, state)
-      if (shouldPrint)
-        out.hint(`${theme.dim(timeOfDay(io.clock.now()))}  ${formatRun(run, styleOfStatus(theme, run.status))}`)
+      if (shouldPrint) out.hint(formatRun(run, theme, io.clock.now(), io.stderr.isTTY ? io.stderr.width : Infinity))
+      if (shouldPrint && run.status === 'Failed') area?.setProblem(`run ${shortId(run.runId)} of ${run.agent} failed`)
     }
+    await area?.refresh(operator, items)
   }
   try {
     await pollRuns(false)
@@ -42,10 +49,21 @@ export async function logRuns(
   }
 }
 
+/** In one line; the version and then the agent are left out where they have no room. */
 function formatRun(
   { runId, agent, versionLabel, status, waitingOn }: RunView,
-  style: (text: string) => string,
+  theme: Theme,
+  now: Instant,
+  width: number,
 ): string {
-  const parts = [`run ${shortId(runId)}`, safeText(`${agent}@${versionLabel}`), style(safeText(status))]
-  return [...parts, ...(waitingOn === undefined ? [] : [safeText(waitingOn)])].join('  ')
+  const state = [safeText(status), ...(waitingOn === undefined ? [] : [safeText(waitingOn)])].join('  ')
+  const heads = [`${agent}@${versionLabel}`, agent, ''].map((name) =>
+    [timeOfDay(now), `run ${shortId(runId)}`, ...(name === '' ? [] : [safeText(name)])].join('  '),
+  )
+  const head = heads.find((each) => widthOf(each) + 2 + widthOf(state) <= width) ?? heads.at(-1)!
+  const shown = truncateText(state, Math.max(10, width - widthOf(head) - 2))
+  return `${theme.dim(head.slice(0, TIME))}${head.slice(TIME)}  ${styleOfStatus(theme, status)(shown)}`
 }
+
+/** Characters of the time. */
+const TIME = 8

@@ -43,13 +43,13 @@ export async function checkDocuments(
 ): Promise<CheckedProject> {
   const { given, io } = call
   const workspace = await load(call, project, input, texts)
-  const notebook = createRecordingRegistry(true)
+  const registry = createRecordingRegistry(true)
   const env = given.flag('check-env')
     ? await (await import('../project/dot-env.ts')).withDotEnv(io.env, project.directory, workspace)
     : undefined
-  const options = { ...optionsOf(call, project), published: notebook, ...(env && { env }) }
+  const options = { ...optionsOf(call, project), published: registry, ...(env && { env }) }
   const findings = check(workspace, options)
-  const facts = await factsFor(call, project, workspace, options, notebook, findings, isWritten)
+  const facts = await factsFor(call, project, workspace, options, registry, findings, isWritten)
   return { workspace, findings: facts ? check(workspace, { ...options, ...facts }) : findings }
 }
 
@@ -78,7 +78,7 @@ async function load(
   if (base === undefined) return await loadWorkspace(project.directory, wanted)
   const [{ changedSince }, { affectedFiles }] = await Promise.all([
     import('../files/git.ts'),
-    import('../../documents/facts/dependents.ts'),
+    import('../../documents/lint/dependents.ts'),
   ])
   const { focus: _, ...options } = wanted
   const whole = await loadWorkspace(project.directory, options)
@@ -123,15 +123,15 @@ async function factsFor(
   project: Project,
   workspace: Workspace,
   options: LintOptions,
-  notebook: RecordingRegistry,
+  registry: RecordingRegistry,
   findings: readonly Diagnostic[],
   isWritten: boolean,
 ): Promise<Partial<LintOptions> | undefined> {
-  const registry = hasRegistry(project)
-    ? await askRegistry(call, project, workspace, options, notebook, findings)
+  const { known, facts } = hasRegistry(project)
+    ? await askRegistry(call, project, workspace, options, registry, findings)
     : { known: findings, facts: await locksFor(project, workspace, options, findings) }
   const live = call.given.flag('mcp-live')
-  const sound = isSound(options, registry.known)
+  const sound = isSound(options, known)
   const hasTests = workspace.files.paths.some(isPolicyTest)
   const tests =
     sound &&
@@ -139,11 +139,11 @@ async function factsFor(
     hasTests &&
     isWritten &&
     // Errors in other files are not reported, but tests cannot run with them.
-    isSound(options, workspace.focus === undefined ? registry.known : check(unfocused(workspace), options))
-  if (!live && !tests && options.strict !== true) return registry.facts
+    isSound(options, workspace.focus === undefined ? known : check(unfocused(workspace), options))
+  if (!live && !tests && options.strict !== true) return facts
   const { askServers, runPolicyTests } = await import('./lint-facts.ts')
   return {
-    ...registry.facts,
+    ...facts,
     ...(live && { mcp: await askServers(call, project, workspace) }),
     ...(tests && { coverage: await runPolicyTests(call, project, workspace) }),
     ...(!tests && sound && options.strict === true && (isWritten || !hasTests) && { coverage: new Map() }),
@@ -162,7 +162,7 @@ async function askRegistry(
   project: Project,
   workspace: Workspace,
   options: LintOptions,
-  notebook: RecordingRegistry,
+  registry: RecordingRegistry,
   findings: readonly Diagnostic[],
 ): Promise<KnownFindings> {
   const [{ withOperator }, { loosenings }] = await Promise.all([
@@ -170,7 +170,7 @@ async function askRegistry(
     import('./lint-facts.ts'),
   ])
   return await withOperator(project, call, async (operator) => {
-    const known = (await notebook.fetch(operator)) ? check(workspace, options) : findings
+    const known = (await registry.fetch(operator)) ? check(workspace, options) : findings
     return {
       known,
       facts: {

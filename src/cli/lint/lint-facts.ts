@@ -19,9 +19,9 @@ export async function askServers(
   project: Project,
   workspace: Workspace,
 ): Promise<NonNullable<LintOptions['mcp']>> {
-  const { createAskMcp } = await import('../release/ask-mcp.ts')
+  const { createAskMcp, withMcpSpinner } = await import('../release/ask-mcp.ts')
   const { asKind } = await import('../../documents/text/document.ts')
-  const ask = await createAskMcp(call, project)
+  const ask = withMcpSpinner(call, await createAskMcp(call, project))
   const asked = workspace.documents.map(async (document): Promise<[Document, Map<string, ToolListing>]> => {
     const agent = asKind(document, 'Agent')
     const { secrets = {}, spec } = agent ?? {}

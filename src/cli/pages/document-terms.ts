@@ -1,10 +1,9 @@
 /** Pages of `svc explain` about documents: kinds, fields, operators, facts and side-effect classes. */
-import { readFile } from 'node:fs/promises'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { CALL_FIELDS } from '../../policy/condition/fields.ts'
 import { OPERATORS, operatorRow, type ConditionOperator } from '../../policy/condition/operators.ts'
 import { KINDS, type SideEffectClass } from '../../spec/document.ts'
-import { packageFile } from '../project/package-file.ts'
+import { readSchemaFile } from '../project/schema-file.ts'
 
 export interface TermPage {
   readonly kind: 'class' | 'document' | 'fact' | 'field' | 'operator'
@@ -63,7 +62,7 @@ async function fieldPage(term: string): Promise<TermPage | undefined> {
   const path = kind ? rest : [first, ...rest]
   const found: string[] = []
   for (const each of kind ? [kind] : KINDS) {
-    const text = await readFile(packageFile(`schemas/${each.toLowerCase()}.schema.json`), 'utf8')
+    const text = await readSchemaFile(each.toLowerCase())
     const root = JSON.parse(text) as JsonObject
     const schema = schemaAt(root, path)
     if (schema) found.push(fieldText([each, ...path].join('.'), root, schema))

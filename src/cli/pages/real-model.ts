@@ -8,27 +8,25 @@ export interface TemplateFile {
 
 export interface RealModel {
   readonly name: string
-  /** Variable of the key. */
-  readonly env: string
+  /** Variable of the key; absent for a server that wants none. */
+  readonly env?: string
   /** Entry of `providers` in svc.config.yaml, for a provider that svc does not know by itself. */
   readonly provider?: string
   /** What a person does before the first run. */
   readonly before: string
 }
 
-export const REAL_MODELS: Readonly<Record<'openai' | 'anthropic' | 'ollama', RealModel>> = {
+export type RealModelProvider = 'openai' | 'anthropic' | 'ollama'
+
+export const REAL_MODELS: Readonly<Record<RealModelProvider, RealModel>> = {
   openai: { name: 'gpt-5-mini', env: 'OPENAI_API_KEY', before: 'svc secrets set OPENAI_API_KEY' },
   anthropic: { name: 'claude-sonnet-4-5', env: 'ANTHROPIC_API_KEY', before: 'svc secrets set ANTHROPIC_API_KEY' },
   ollama: {
     name: 'qwen3:8b',
-    // Ollama takes any key; a document names one for every provider.
-    env: 'OLLAMA_API_KEY',
     provider: '{ type: openai-compatible, base_url: http://127.0.0.1:11434/v1 }',
-    before: 'ollama pull qwen3:8b && echo ollama | svc secrets set OLLAMA_API_KEY',
+    before: 'ollama pull qwen3:8b',
   },
 }
-
-export type RealModelProvider = keyof typeof REAL_MODELS
 
 /** The `model` of an agent of a template: offline, with or without a script. */
 const OFFLINE_MODEL =
@@ -67,9 +65,10 @@ function rootOf(files: readonly TemplateFile[], scripts: ReadonlyMap<string, str
 
 function withModel(text: string, provider: RealModelProvider): string {
   const { name, env } = REAL_MODELS[provider]
-  return text
-    .replace(OFFLINE_MODEL, `  model:\n    provider: ${provider}\n    name: ${name}\n`)
-    .replace(/^(?:output|spec):/m, `secrets:\n  ${provider}:\n    fromEnv: ${env}\n$&`)
+  const real = text.replace(OFFLINE_MODEL, `  model:\n    provider: ${provider}\n    name: ${name}\n`)
+  return env === undefined
+    ? real
+    : real.replace(/^(?:output|spec):/m, `secrets:\n  ${provider}:\n    fromEnv: ${env}\n$&`)
 }
 
 function withScripts(text: string, scripts: ReadonlyMap<string, string>, root: string | undefined): string {

@@ -6,6 +6,7 @@ import { makeDirectory } from '../../base/make-directory.ts'
 import { ciFiles, type PipelineHost } from './ci-files.ts'
 import { withRealModel, type RealModelProvider, type TemplateFile } from './real-model.ts'
 import { packageFile } from '../project/package-file.ts'
+import { readSchemaFile } from '../project/schema-file.ts'
 
 /** Names in the templates that `--name` replaces. */
 const TEMPLATE_NAMESPACE = 'acme'
@@ -95,9 +96,9 @@ export async function planTemplate(
       }),
     )),
     ...(await Promise.all(
-      SCHEMAS.map(async (name) => ({
-        path: `${SCHEMA_DIRECTORY}/${name}`,
-        text: await readFile(packageFile(`schemas/${name}`), 'utf8'),
+      SCHEMAS.map(async (kind) => ({
+        path: `${SCHEMA_DIRECTORY}/${kind}.schema.json`,
+        text: await readSchemaFile(kind),
       })),
     )),
   ]
@@ -135,9 +136,7 @@ const noFiles = (error: NodeJS.ErrnoException): string[] => {
 
 /** Schemas for editors; lint skips directories that begin with a dot. */
 const SCHEMA_DIRECTORY = '.schemas'
-const SCHEMAS = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest'].map(
-  (kind) => `${kind}.schema.json`,
-)
+const SCHEMAS = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest']
 
 /** The first line of a document, which tells an editor its schema; empty for every other file. */
 function editorHeader(path: string, text: string): string {

@@ -1,6 +1,6 @@
 /** `--filter` of the test commands. Source: command line, 2.1. */
 import { fail } from '../../base/failure.ts'
-import { safeText } from '../../terminal/text.ts'
+import { safeText } from '../../base/escape-text.ts'
 
 export interface TestFilter {
   chooses(file: string, name: string): boolean

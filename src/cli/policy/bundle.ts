@@ -27,7 +27,7 @@ export async function compileBundleAt(
   if (!compiled?.bundle) throw documentsFailure(findings, call)
   if (errors.length > 0)
     call.out.message(
-      `decided in spite of ${errors.length === 1 ? '1 error' : `${errors.length} errors`}: no such bundle is published`,
+      `decided in spite of ${errors.length === 1 ? '1 error' : `${errors.length} errors`}, with which nothing can be published`,
     )
   return { bundle: compiled.bundle, documents: workspace.documents }
 }

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../base/json.ts'
 import type { PolicyDecision } from '../../policy/condition/decision.ts'
 import type { ExplainedNode, ExplainedPolicy, DecisionExplanation } from '../../policy/explain/explain.ts'
 import type { Theme } from '../../terminal/theme.ts'
-import { safeText } from '../../terminal/text.ts'
+import { safeText } from '../../base/escape-text.ts'
 import type { LeafPlaces } from './places.ts'
 
 interface TraceEntry {

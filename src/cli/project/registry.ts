@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { PublishedLookup } from '../../compile/state/published.ts'
 import { nothingPublished } from '../../compile/state/published.ts'
 import type { JsonObject } from '../../base/json.ts'
-import type { PublishedRegistry, ServerFacts } from '../../documents/facts/rule.ts'
+import type { PublishedRegistry, ServerFacts, YankMark } from '../../documents/facts/rule.ts'
 import type { VersionView } from '../../spec/operator.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { OperatorClient } from './operator.ts'
@@ -40,7 +40,7 @@ export function createRecordingRegistry(contents = false): RecordingRegistry {
   const known = new Map<string, readonly string[]>()
   const documents = new Map<string, JsonObject>()
   const requested = new Map<string, readonly [RegistryKind, string]>()
-  const yanked = new Set<string>()
+  const yanked = new Map<string, YankMark>()
   return {
     ...(contents && {
       document(kind, id, version) {
@@ -50,7 +50,7 @@ export function createRecordingRegistry(contents = false): RecordingRegistry {
     }),
     yanked(kind, id, version) {
       if (!known.has(`${kind} ${id}`)) requested.set(`${kind} ${id}`, [kind, id])
-      return yanked.has(`${kind} ${id}@${version}`)
+      return yanked.get(`${kind} ${id}@${version}`)
     },
     versions(kind, id) {
       const found = known.get(`${kind} ${id}`)
@@ -70,7 +70,8 @@ export function createRecordingRegistry(contents = false): RecordingRegistry {
           // A lock may pin yanked documents; they still satisfy it.
           found.filter((each) => kind !== 'Agent' || each.yanked !== true).map(({ version }) => version),
         )
-        for (const each of found) if (each.yanked) yanked.add(`${key}@${each.version}`)
+        for (const { version, yanked: isYanked, yankReason: reason } of found)
+          if (isYanked) yanked.set(`${key}@${version}`, reason === undefined ? {} : { reason })
         for (const { version, document } of found) if (document) documents.set(`${key}@${version}`, document)
       }
       requested.clear()
@@ -83,12 +84,13 @@ interface FoundVersion {
   readonly version: string
   readonly document?: JsonObject
   readonly yanked?: boolean
+  readonly yankReason?: string
 }
 
 async function published(operator: OperatorClient, kind: RegistryKind, id: string): Promise<readonly FoundVersion[]> {
   if (kind !== 'Agent') return (await operator.call('GET /documents', { query: { kind, id } })).items
   const views = await versionViews(operator, id)
-  return views.map(({ versionLabel, yanked }) => ({ version: versionLabel, yanked }))
+  return views.map(({ versionLabel, ...view }) => ({ ...view, version: versionLabel }))
 }
 
 /**

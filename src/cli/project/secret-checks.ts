@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { isJsonObject } from '../../base/json.ts'
 import type { Document } from '../../documents/text/document.ts'
-import { segmentsOf } from '../../documents/text/pointer.ts'
+import { segmentsOf } from '../../base/pointer.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import { providerSpellings } from '../../spec/document.ts'
 import type { FileVariable } from './dot-env.ts'

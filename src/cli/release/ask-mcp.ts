@@ -2,6 +2,7 @@
 import type { McpToolLister } from '../../tools/mcp-listing.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { Project } from '../project/project.ts'
+import { withSpinner } from '../shell/spinner.ts'
 import { packageVersion } from '../shell/version.ts'
 
 /** Limit for connecting and for listing, each. */
@@ -16,3 +17,9 @@ export async function createAskMcp({ io }: Pick<CommandContext, 'io'>, { config 
   return (agent, server) =>
     listMcpTools(agent, server, { env: io.env, fetch, version: packageVersion, timeoutMs: TIMEOUT_MS })
 }
+
+/** Says which server the command waits for. */
+export const withMcpSpinner =
+  (call: Pick<CommandContext, 'io' | 'mode'>, ask: McpToolLister): McpToolLister =>
+  (agent, server) =>
+    withSpinner(call, `asking MCP server "${server.name}" for its tools`, () => ask(agent, server))

@@ -1,7 +1,7 @@
 /** Formats the changes between two versions. */
 import type { VersionChange, VersionDifference } from '../../compile/diff/change.ts'
 import type { FileChange } from '../../compile/diff/files.ts'
-import { safeText } from '../../terminal/text.ts'
+import { safeText } from '../../base/escape-text.ts'
 
 /** The JSON of a difference. Source: command line, `svc bundle diff`. */
 export const differenceBody = ({ breaking, widens, required, changes }: VersionDifference) => ({

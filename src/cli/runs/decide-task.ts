@@ -6,15 +6,21 @@ import type { TaskDecision, SvcClient } from '../../client/index.ts'
 import { toAnswerBody } from '../../client/tasks.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
 import type { ShownTask } from '../../spec/task.ts'
-import { presentTask } from '../../spec/task-card.ts'
-import { drawApproval } from '../../terminal/approval.ts'
-import { safeJson, safeText } from '../../terminal/text.ts'
+import { describeDecided, describeSubject, presentTask } from '../../spec/task-card.ts'
+import { readInboxItem } from '../../spec/task-content.ts'
+import { drawApproval, fitApproval } from '../../terminal/approval.ts'
+import type { Canvas } from '../../terminal/screen.ts'
+import { safeBlock, safeJson, safeText } from '../../base/escape-text.ts'
+import { truncateText, wrapText } from '../../terminal/text.ts'
+import { formatRelative } from '../../terminal/time.ts'
 import { drawTimeline } from '../../terminal/timeline.ts'
 import { askAcknowledgement } from './acknowledge.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { parseJson } from './input.ts'
-import { messageScreen } from '../shell/list.ts'
+import { createInlineSurface, type CardSurface } from './card-surface.ts'
+import { describeApproval } from './describe-answer.ts'
 import type { OperatorClient } from '../project/operator.ts'
+import { openProject } from '../project/project.ts'
 import { outputUnderReview } from './output-review.ts'
 import { readOption } from '../shell/options.ts'
 import { RemoteError } from '../shell/remote.ts'
@@ -31,8 +37,11 @@ export interface TaskPromptContext<Answer = never> {
   readonly agent: string
 }
 
-/** `answered`: accepted; `later`: left open by the person; `gone`: decided by somebody else, or expired. */
-export type DecisionEnd = 'answered' | 'later' | 'gone'
+/**
+ * `answered`: accepted, and the task is closed; `voted`: accepted, and others are still needed; `later`: left open by the
+ * person; `gone`: decided by somebody else, or expired.
+ */
+export type DecisionEnd = 'answered' | 'voted' | 'later' | 'gone'
 
 /**
  * Shows the task and asks until it is answered or left open. There is no default answer.
@@ -43,89 +52,266 @@ export async function decideTask(
   runId: string,
   task: ShownTask,
   signal: AbortSignal,
+  surface: CardSurface = createInlineSurface(session.call),
 ): Promise<DecisionEnd> {
-  const { out } = session.call
+  const { call } = session
   if (!task.apiCompletable && !session.operator) {
-    out.message(`task ${task.id.slice(-6)} (${task.kind}) can only be completed by an operator: svc inbox`)
+    call.out.message(`task ${task.id.slice(-6)} (${task.kind}) can only be completed by an operator: svc inbox`)
     return 'later'
   }
-  for (;;) {
-    const decision = await ask(session, runId, task, signal)
-    if (decision === 'later') return 'later'
-    if (decision === 'again') continue
-    const answer = await session.answering.sendRunMessage(runId, toAnswerBody(task, decision))
-    if (answer.error === undefined) {
-      out.message(`  ${describeDecision(decision)}`)
-      return 'answered'
+  const release = call.io.prompts.holdKeys?.()
+  try {
+    return await decide(createDecision(session, runId, surface, signal), task)
+  } catch (error) {
+    // Closed elsewhere: the person is told by whom, unless the command itself ends.
+    const now =
+      signal.aborted && !call.signal.aborted ? await readTask(session, task).catch(() => undefined) : undefined
+    if (!now?.people?.decided) {
+      surface.end([])
+      throw error
     }
-    out.message(`error[${answer.code ?? 'conflict'}]: ${safeText(answer.error)}`)
-    if (answer.code === 'not_an_approver')
-      out.hint('the run waits for somebody else, and goes on here when they have decided')
-    if (!RETRYABLE.has(answer.code)) return 'gone'
+    endAsDecided(call, surface, now)
+    return 'gone'
+  } finally {
+    release?.()
+  }
+}
+
+/** What a card shows beyond the task, and what was done with it. */
+interface Decision {
+  readonly session: TaskPromptContext
+  readonly runId: string
+  readonly surface: CardSurface
+  readonly signal: AbortSignal
+  /** Every folded value was opened. */
+  hasViewed: boolean
+  /** The open panel, by the key that opens it, and its lines. */
+  panel: { readonly key: string; readonly lines: readonly string[] } | undefined
+}
+
+const createDecision = (
+  session: TaskPromptContext,
+  runId: string,
+  surface: CardSurface,
+  signal: AbortSignal,
+): Decision => ({ session, runId, surface, signal, hasViewed: false, panel: undefined })
+
+/** The task as it is now; as it was given where a key sees no tasks by their id. */
+async function readTask({ operator }: TaskPromptContext, task: ShownTask): Promise<ShownTask> {
+  if (!operator) return task
+  const now = readInboxItem(await operator.call('GET /tasks/:id', { id: task.id }))
+  return { ...now, agent: now.people ? now.agent : task.agent }
+}
+
+async function decide(decision: Decision, given: ShownTask): Promise<DecisionEnd> {
+  const { session, surface, runId } = decision
+  const { call } = session
+  for (;;) {
+    const task = await readTask(session, given)
+    if (task.people?.decided) {
+      endAsDecided(call, surface, task)
+      return 'gone'
+    }
+    const answer = await ask(decision, task)
+    if (answer === 'again') continue
+    if (answer === 'later') {
+      surface.end(surface.canvas.isAccessible ? ['left open'] : [])
+      return 'later'
+    }
+    const accepted = await session.answering.sendRunMessage(runId, toAnswerBody(task, answer))
+    const now = await readTask(session, task)
+    if (accepted.error === undefined) {
+      endAs(call, surface, now, describeOutcome(task, now, answer))
+      return isVoteOnly(task, now, answer) ? 'voted' : 'answered'
+    }
+    if (now.people?.decided) {
+      endAsDecided(call, surface, now)
+      return 'gone'
+    }
+    const refusal = `error[${accepted.code ?? 'conflict'}]: ${safeText(accepted.error)}`
+    if (RETRYABLE.has(accepted.code)) {
+      decision.panel = { key: '', lines: [surface.canvas.theme.bad(refusal)] }
+      continue
+    }
+    endAs(call, surface, now, refusal)
+    if (accepted.code === 'not_an_approver')
+      call.out.hint('the run waits for somebody else, and goes on here when they have decided')
+    return 'gone'
   }
 }
 
 /** Refusals after which the same person can try again. */
 const RETRYABLE: ReadonlySet<MessageAccepted['code']> = new Set(['invalid_value', 'acknowledgement_required'])
 
-const describeDecision = (decision: TaskDecision): string =>
-  decision.arguments
-    ? 'approved as edited; checked again by schema and policies'
-    : decision.approved === true
-      ? 'approved'
-      : decision.approved === false
-        ? 'rejected'
-        : 'answered'
+/** The card for good, with its outcome in place of the keys. */
+function endAs(call: CommandContext, surface: CardSurface, task: ShownTask, outcome: string): void {
+  const card = presentTask(task, call.io.clock.now())
+  // The outcome says it.
+  const rows = card.rows.filter(({ label }) => label !== 'decided' && label !== 'you')
+  const footer = surface.canvas.theme.strong(outcome)
+  surface.end(fitApproval(surface.canvas, { ...card, rows }, Number.POSITIVE_INFINITY, { footer }).lines)
+}
+
+/** Somebody else was first: says who, and what they decided. */
+function endAsDecided(call: CommandContext, surface: CardSurface, task: ShownTask): void {
+  endAs(call, surface, task, `answered elsewhere: ${safeText(describeDecided(task.people!.decided!))}`)
+}
+
+/** The votes after an answer; a key sees the task as it was before. */
+const countVotes = (now: ShownTask) => ({
+  have: now.people ? now.approvalsReceived : now.approvalsReceived + 1,
+  need: now.approvalsRequired ?? 1,
+})
+
+/** True where the answer is a vote and others are still needed. */
+function isVoteOnly(before: ShownTask, now: ShownTask, { approved }: TaskDecision): boolean {
+  const { have, need } = countVotes(now)
+  return approved === true && before.approvalsRequired !== undefined && have < need
+}
+
+function describeOutcome(before: ShownTask, now: ShownTask, answer: TaskDecision): string {
+  const note = answer.arguments ? 'approved as edited; checked again by schema and policies' : undefined
+  if (isVoteOnly(before, now, answer))
+    return [note, describeApproval(now, countVotes(now))].filter((part) => part !== undefined).join('; ')
+  const who = now.people ? ` by ${safeText(now.people.you)}` : ''
+  const word = answer.approved === true ? 'approved' : answer.approved === false ? 'rejected' : 'answered'
+  return note ?? `${word}${who}`
+}
 
 type PromptAnswer = TaskDecision | 'later' | 'again'
 
-async function ask(
-  { call, client, operator }: TaskPromptContext,
-  runId: string,
-  task: ShownTask,
-  signal: AbortSignal,
-): Promise<PromptAnswer> {
-  const { io } = call
-  const screen = messageScreen(call)
-  const card = presentTask(task, io.clock.now())
-  screen.lines(...drawApproval(screen, card))
-  const key = await io.prompts.key(
-    '?',
+/** Shows the card, and reads one key or a question's answer. */
+async function ask(decision: Decision, task: ShownTask): Promise<PromptAnswer> {
+  const { session, surface, signal } = decision
+  const { call } = session
+  const card = presentTask(task, call.io.clock.now())
+  const layout = { ...(decision.panel && { below: decision.panel.lines }) }
+  const drawn = fitApproval(surface.canvas, card, surface.rows, layout)
+  surface.show(drawn.lines)
+  const key = await surface.key(
     card.actions.map((each) => each.key),
     signal,
   )
+  if (key === undefined) return 'again'
+  const isToggled = decision.panel?.key === key
+  const panel = async (lines: () => Promise<readonly string[]> | readonly string[]): Promise<'again'> => {
+    decision.panel = isToggled ? undefined : { key, lines: await lines() }
+    return 'again'
+  }
+  const { theme } = surface.canvas
   switch (key) {
     case 'a':
-      return await askApproval(call, task, signal)
+      if (card.isIrreversible && drawn.hasFolded && !decision.hasViewed) {
+        const text = 'Not approved: the call cannot be undone and part of it is folded. View it whole first: v'
+        decision.panel = { key: '', lines: wrapText(text, surface.canvas.width - 2).map(theme.bad) }
+        return 'again'
+      }
+      return await askApproval(decision, task)
     case 'r': {
-      const reason = (await io.prompts.text('Reason:', signal)).trim()
+      const reason = (await surface.text('Reason:', signal)).trim()
       return { approved: false, ...(reason !== '' && { comment: reason }) }
     }
     case 'e':
-      return await askEdit(call, task, signal)
+      return await askEdit(decision, task)
     case 't':
-      return await askValue(call, task, signal)
-    case 'w':
-      screen.lines(...explainTask(screen, task))
+      return await askValue(decision, task)
+    case 'v':
+      await surface.page(
+        drawApproval(surface.canvas, card, { valueLines: Number.POSITIVE_INFINITY, footer: `task ${task.id}` }).lines,
+      )
+      decision.hasViewed = true
+      decision.panel = undefined
       return 'again'
+    case 'w':
+      return await panel(() => explainTask({ ...surface.canvas, width: surface.canvas.width - 2 }, task))
+    case 'h':
+      return await panel(() => describeHistory(session, surface, task))
+    case 'W':
+      return await writePolicy(decision, task)
     case 'c': {
-      const { items, runs } = await client.getConversation(runId)
-      screen.lines(...drawTimeline(screen, items, runs))
+      const { items, runs } = await session.client.getConversation(decision.runId)
+      await surface.page(drawTimeline(surface.canvas, items, runs))
       return 'again'
     }
     case 'p':
-      screen.lines(...(await probeTask(operator, task)))
-      return 'again'
+      return await panel(() => probeTask(session.operator, task))
     case 'l':
       return 'later'
     default: {
       const option = task.options?.[Number(key) - 1]
       if (!option) return 'again'
       return task.kind === 'anomaly_review'
-        ? await askOutcome(call, task, option.id, signal)
+        ? await askOutcome(decision, task, option.id)
         : { selectedOptionId: option.id }
     }
   }
+}
+
+/** Proposes the policy that would have decided so, in files beside the data: nothing is deployed. */
+async function writePolicy(decision: Decision, task: ShownTask): Promise<'again'> {
+  const { session, surface, signal } = decision
+  const { call } = session
+  const card = presentTask(task, call.io.clock.now())
+  const { canvas } = surface
+  const footer = canvas.theme.strong('write a policy that would have  [a]llowed  [d]enied  it, or  [n]one')
+  surface.show(fitApproval(canvas, card, surface.rows, { footer }).lines)
+  const key = await surface.key(['a', 'd', 'n'], signal)
+  if (key !== 'a' && key !== 'd') return 'again'
+  try {
+    const [{ proposePolicy, saveProposal }, { loadWorkspace }] = await Promise.all([
+      import('./propose-policy.ts'),
+      import('../../documents/workspace/load.ts'),
+    ])
+    const project = await openProject(call)
+    const workspace = await loadWorkspace(project.directory)
+    const proposal = proposePolicy(workspace, task, key === 'a' ? 'allow' : 'deny', call.io.clock.now())
+    const path = await saveProposal(project.dataDirectory, task, proposal)
+    await surface.page(
+      safeBlock(proposal.difference)
+        .split('\n')
+        .map((line) => colorDifference(canvas, line)),
+    )
+    const text = `Proposed in ${path}; nothing is changed or deployed. To take it: patch -p0 -d ${project.directory} < ${path}`
+    decision.panel = { key: 'W', lines: wrapText(safeText(text), canvas.width - 2).map(canvas.theme.ok) }
+    return 'again'
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    return again(decision, error.message)
+  }
+}
+
+const colorDifference = ({ theme }: Canvas, line: string): string =>
+  line.startsWith('+') ? theme.ok(line) : line.startsWith('-') ? theme.bad(line) : line
+
+/** Most decisions of the past that are shown on the card. */
+const SHOWN_HISTORY = 5
+
+/** What people decided about the same tool before. */
+async function describeHistory(
+  { call, operator }: TaskPromptContext,
+  { canvas: { theme, width } }: CardSurface,
+  task: ShownTask,
+): Promise<readonly string[]> {
+  if (!operator) return []
+  const { items, total } = await operator.call('GET /tasks/:id/similar', { id: task.id })
+  if (items.length === 0) return [theme.dim('No decision about this tool is recorded.')]
+  const now = call.io.clock.now()
+  const counts = new Map<string, number>()
+  for (const { people } of items) counts.set(people!.decided!.outcome, (counts.get(people!.decided!.outcome) ?? 0) + 1)
+  const summary = [...counts].map(([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`).join(', ')
+  const lines = items.slice(0, SHOWN_HISTORY).map((item) => {
+    const decided = item.people!.decided!
+    const when = formatRelative(Date.parse(decided.at), now)
+    return { text: `${when}  ${describeSubject(readInboxItem(item))}  ${safeText(describeDecided(decided))}`, decided }
+  })
+  return [
+    theme.strong(
+      truncateText(`Decided before about ${safeText(task.tool?.ref ?? '')}: ${total} (${summary})`, width - 2),
+    ),
+    ...lines.map(({ text, decided }) =>
+      (decided.outcome === 'approved' ? theme.ok : theme.bad)(truncateText(text, width - 2)),
+    ),
+  ]
 }
 
 /** Result of the probe tool that the author named, or the reason why it cannot be called. */
@@ -138,34 +324,54 @@ async function probeTask(operator: OperatorClient | undefined, { id }: ShownTask
   }
 }
 
-async function askApproval({ io, out }: CommandContext, task: ShownTask, signal: AbortSignal): Promise<PromptAnswer> {
+async function askApproval(decision: Decision, task: ShownTask): Promise<PromptAnswer> {
+  const { surface, signal } = decision
   const output = outputUnderReview(task)
-  if (output !== undefined) return { approved: true, textValue: (await io.prompts.edit(output, signal)).trim() }
+  if (output !== undefined) return { approved: true, textValue: (await surface.edit(output, signal)).trim() }
   if (task.comprehensionRequired !== true) return { approved: true }
-  if (await askAcknowledgement(task.arguments, io, signal)) return { approved: true, acknowledged: true }
-  out.message('that is not what the call says; nothing was approved')
+  if (await askAcknowledgement(task.arguments, surface, signal)) return { approved: true, acknowledged: true }
+  return again(decision, 'That is not what the call says; nothing was approved.')
+}
+
+/** Shows a sentence on the card and asks again. */
+function again(decision: Decision, text: string): 'again' {
+  const { canvas } = decision.surface
+  decision.panel = { key: '', lines: wrapText(safeText(text), canvas.width - 2).map(canvas.theme.bad) }
   return 'again'
 }
 
-async function askEdit(call: CommandContext, task: ShownTask, signal: AbortSignal): Promise<PromptAnswer> {
-  const { io, out } = call
+async function askEdit(decision: Decision, task: ShownTask): Promise<PromptAnswer> {
+  const { surface, signal } = decision
   const before = JSON.stringify(task.arguments ?? {}, null, 2)
   try {
-    const edited = parseJson(await io.prompts.edit(`${before}\n`, signal), 'What was saved')
+    const edited = parseJson(await surface.edit(`${before}\n`, signal), 'What was saved')
     if (!isJsonObject(edited)) throw fail('usage', { what: 'Arguments are an object.' })
-    if (JSON.stringify(edited, null, 2) === before) {
-      out.message('nothing was changed')
-      return 'again'
-    }
-    messageScreen(call).lines(...changesOf(task.arguments ?? {}, edited))
-    if ((await io.prompts.key('approve with these arguments?  [y]es  [n]o', ['y', 'n'], signal)) === 'n') return 'again'
+    if (JSON.stringify(edited, null, 2) === before) return again(decision, 'Nothing was changed.')
+    if (!(await confirmEdit(decision, task, edited))) return 'again'
     if (task.comprehensionRequired !== true) return { approved: true, arguments: edited }
-    if (await askAcknowledgement(edited, io, signal)) return { approved: true, arguments: edited, acknowledged: true }
+    if (await askAcknowledgement(edited, surface, signal))
+      return { approved: true, arguments: edited, acknowledged: true }
     return 'again'
   } catch (error) {
     if (!isFailure(error)) throw error
-    out.message(error.message)
-    return 'again'
+    return again(decision, error.message)
+  }
+}
+
+/** Shows the difference in place of the keys. */
+async function confirmEdit(
+  { session, surface, signal }: Decision,
+  task: ShownTask,
+  edited: JsonObject,
+): Promise<boolean> {
+  const card = presentTask(task, session.call.io.clock.now())
+  const { canvas } = surface
+  const footer = canvas.theme.strong('approve with these arguments?  [y]es  [n]o')
+  const below = changesOf(task.arguments ?? {}, edited).flatMap((line) => wrapText(line, canvas.width - 2))
+  for (;;) {
+    surface.show(fitApproval(canvas, card, surface.rows, { below, footer }).lines)
+    const key = await surface.key(['y', 'n'], signal)
+    if (key !== undefined) return key === 'y'
   }
 }
 
@@ -182,14 +388,13 @@ function changesOf(before: JsonValue, edited: JsonObject): string[] {
 
 /** Decision on a call with unknown outcome. If it happened, the person enters the result for the model. */
 async function askOutcome(
-  { io }: CommandContext,
+  { surface, signal }: Decision,
   { context }: ShownTask,
   optionId: string,
-  signal: AbortSignal,
 ): Promise<TaskDecision> {
   if (optionId !== 'happened') return { selectedOptionId: optionId }
   const otherwise = context?.['probe'] === undefined ? 'none' : 'what a probe found'
-  const typed = (await io.prompts.text(`Its result, as JSON or text (empty: ${otherwise}):`, signal)).trim()
+  const typed = (await surface.text(`Its result, as JSON or text (empty: ${otherwise}):`, signal)).trim()
   return { selectedOptionId: optionId, ...(typed !== '' && { metadata: { 'svc/result': jsonOrText(typed) } }) }
 }
 
@@ -203,19 +408,15 @@ export function jsonOrText(typed: string): JsonValue {
 }
 
 /** Asks for a text, a number or one of many options. An empty line leaves the task open. */
-async function askValue(
-  { io, out }: CommandContext,
-  { kind, options }: ShownTask,
-  signal: AbortSignal,
-): Promise<PromptAnswer> {
-  const typed = (await io.prompts.text('Answer (empty: later):', signal)).trim()
+async function askValue(decision: Decision, { kind, options }: ShownTask): Promise<PromptAnswer> {
+  const { surface, signal } = decision
+  const typed = (await surface.text('Answer (empty: later):', signal)).trim()
   if (typed === '') return 'later'
   try {
     return valueOf(kind, options, typed)
   } catch (error) {
     if (!isFailure(error)) throw error
-    out.message(error.message)
-    return 'again'
+    return again(decision, error.message)
   }
 }
 

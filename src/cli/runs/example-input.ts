@@ -36,10 +36,14 @@ function valueOf(schema: JsonObject): JsonValue | undefined {
 function pairOf(name: string, schema: JsonObject): string {
   const { type } = schema
   const given = valueOf(schema)
-  if (typeof given === 'string') return ` ${name}=${/\s/.test(given) ? JSON.stringify(given) : given}`
-  if (given !== undefined)
-    return ` ${name}:=${/[\s{["]/.test(JSON.stringify(given)) ? `'${JSON.stringify(given)}'` : JSON.stringify(given)}`
-  if (type === 'number' || type === 'integer') return ` ${name}:=1`
-  if (type === 'boolean') return ` ${name}:=true`
-  return ` ${name}=…`
+  const key = quoteShell(name)
+  if (typeof given === 'string') return ` ${key}=${quoteShell(given)}`
+  if (given !== undefined) return ` ${key}:=${quoteShell(JSON.stringify(given))}`
+  if (type === 'number' || type === 'integer') return ` ${key}:=1`
+  if (type === 'boolean') return ` ${key}:=true`
+  return ` ${key}=…`
 }
+
+/** One word of a POSIX shell, in single quotes where a character has a meaning there. */
+export const quoteShell = (text: string): string =>
+  /^[\w.,:/@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`

@@ -3,9 +3,10 @@ import { isWaiting, pendingTasks, type RunStatus, type StreamEvent } from '../..
 import { toAnswerBody } from '../../client/tasks.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { readClientTask, readInboxItem } from '../../spec/task-content.ts'
-import { safeText } from '../../terminal/text.ts'
+import { safeText } from '../../base/escape-text.ts'
 import { createLiveTimeline } from '../../terminal/timeline.ts'
 import { decideTask, type TaskPromptContext } from './decide-task.ts'
+import { createResultFilter } from './result-filter.ts'
 import { answerOf, type WaitingTask, type ScriptedAnswers } from './decisions.ts'
 import { messageScreen } from '../shell/list.ts'
 
@@ -36,7 +37,17 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
   const stop = new AbortController()
   const signal = AbortSignal.any([call.signal, stop.signal])
   const draw = createDrawing(session, options)
+  const results = createResultFilter(runId)
   const seen = new Map<string, AbortController>()
+  /** Closed tasks whose card has told the outcome. */
+  const told = new Set<string>()
+  /** Events that came while a card was open: they are shown after it. */
+  const held: StreamEvent[] = []
+  let isCardOpen = false
+  const show = (event: StreamEvent): void => {
+    if (isCardOpen && !options.events) held.push(event)
+    else draw(event, told)
+  }
   let end: FollowEnd | undefined
   let gaveUp = false
   let failure: unknown
@@ -79,12 +90,18 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
       const { error } = await session.answering.sendRunMessage(runId, toAnswerBody(task, decision))
       return error === undefined
     }
+    isCardOpen = true
     try {
-      return (await decideTask(session, runId, task, closing)) !== 'later'
+      const end = await decideTask(session, runId, task, closing)
+      if (end === 'answered' || end === 'gone') told.add(task.id)
+      return end !== 'later'
     } catch (error) {
       if (!closed.aborted) throw error
       call.out.message('  answered elsewhere')
       return true
+    } finally {
+      for (let event = held.shift(); event; event = held.shift()) draw(event, told)
+      isCardOpen = false
     }
   }
   const handleReply = async (run: RunStatus): Promise<void> => {
@@ -108,7 +125,8 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
   let handling = Promise.resolve()
   try {
     for await (const event of client.streamRunEvents(runId, { signal })) {
-      await draw(event)
+      if (options.events && call.mode.json) await call.out.ndjson(event)
+      else for (const each of results.add(event)) show(each)
       closeTask(event, seen)
       // Keep reading events while a person decides: the task may be closed elsewhere.
       if (asksForSomebody(event, runId))
@@ -118,9 +136,14 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
         })
     }
   } catch (error) {
-    if (!stop.signal.aborted) throw error
+    if (!stop.signal.aborted) {
+      // The card gives the terminal back first.
+      await handling
+      throw error
+    }
   } finally {
     if (timer) clearTimeout(timer)
+    results.end().forEach(show)
   }
   await handling
   if (failure !== undefined && !gaveUp) throw failure
@@ -171,17 +194,17 @@ function closeTask(event: StreamEvent, seen: ReadonlyMap<string, AbortController
 
 function createDrawing(
   { call }: TaskPromptContext<StreamEvent>,
-  { runId, onTask, show, events }: FollowOptions,
-): (event: StreamEvent) => Promise<void> {
+  { runId, onTask, show }: FollowOptions,
+): (event: StreamEvent, told: ReadonlySet<string>) => void {
   const screen = messageScreen(call)
   const timeline = createLiveTimeline(screen, runId)
-  return async (event) => {
-    if (events && call.mode.json) return await call.out.ndjson(event)
+  return (event, told) => {
     if (show === 'none' || event.kind !== 'step' || !event.data.step) return
     const { type } = event.data.step
     if (show === 'text' && type !== 'Reasoning') return
     // The approval card, drawn next, shows the details.
     if (type === 'UserTaskReq' && onTask === 'prompt') return
+    if (type === 'UserTaskRes' && told.has(event.data.step.content.user_task_id)) return
     if (isShownAtStart(type) === (event.subject === 'engine.step.started'))
       screen.lines(...timeline.add(event.data.step))
   }

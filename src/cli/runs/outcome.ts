@@ -3,7 +3,7 @@ import { isoOrNull } from '../../base/clock.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { isTerminal, isWaiting, type RunStatus, type StreamEvent } from '../../client/index.ts'
 import { describeCost, type CostSum } from '../../spec/price.ts'
-import { safeBlock, safeText } from '../../terminal/text.ts'
+import { safeBlock, safeText } from '../../base/escape-text.ts'
 import { formatDuration } from '../../terminal/time.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { describeTask, type FollowEnd } from './follow.ts'
@@ -30,7 +30,7 @@ export interface RunOutcome {
 }
 
 /** The last line where events are printed before it. */
-interface RunResultLine extends RunOutcome {
+export interface RunResultLine extends RunOutcome {
   readonly type: 'result'
 }
 

@@ -9,8 +9,8 @@ import type { MessageAccepted } from '../../spec/api.ts'
 import type { ProbeView } from '../../spec/operator.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { readClientTask } from '../../spec/task-content.ts'
-import { safeJson, safeText } from '../../terminal/text.ts'
-import { shortId } from '../../terminal/time.ts'
+import { safeJson, safeText } from '../../base/escape-text.ts'
+import { shortId } from '../../base/short-text.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { exitOfCode } from '../shell/exit.ts'
 import type { OperatorClient } from '../project/operator.ts'
@@ -40,12 +40,12 @@ export interface TaskChannel {
    * Sends one answer with the digest of the reviewed arguments, so that it cannot approve changed ones.
    * @throws RefusedAnswer
    */
-  answer(task: ShownTask, decision: TaskDecision): Promise<{ verdict: AnswerReceipt; told: AnswerReport }>
+  answer(task: ShownTask, decision: TaskDecision): Promise<{ receipt: AnswerReceipt; report: AnswerReport }>
   /** Runs the probe of an `anomaly_review`: whether its call happened. @throws Failure `usage` with an API key */
   probe(task: ShownTask): Promise<ProbeView>
 }
 
-export async function withTaskChannel<T>(call: CommandContext, work: (desk: TaskChannel) => Promise<T>): Promise<T> {
+export async function withTaskChannel<T>(call: CommandContext, work: (channel: TaskChannel) => Promise<T>): Promise<T> {
   const { given } = call
   const target = await openTarget(call, await openProject(call))
   try {
@@ -73,13 +73,13 @@ function operatorDesk(operator: OperatorClient, as: string | undefined): TaskCha
       )
       const { status, approvals } = await operator.call('GET /tasks/:id', { id })
       return {
-        verdict: {
+        receipt: {
           userTaskId: id,
           status,
           approvals: { have: approvals.have, need: approvals.need },
           runStatus,
         },
-        told: { again: duplicate === true, served: url !== null },
+        report: { again: duplicate === true, served: url !== null },
       }
     },
   }
@@ -115,13 +115,13 @@ function apiDesk(client: SvcClient, runId: string): TaskChannel {
         .filter((each) => each.type === 'UserTaskReq')
         .find(({ content }) => content.user_task_id === task.id)?.content
       return {
-        verdict: {
+        receipt: {
           userTaskId: task.id,
           status: now?.status ?? 'completed',
           approvals: { have: now?.approvals_received ?? 0, need: task.approvalsRequired ?? 1 },
           runStatus,
         },
-        told: { again: duplicate === true, served: true },
+        report: { again: duplicate === true, served: true },
       }
     },
   }

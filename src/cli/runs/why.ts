@@ -2,7 +2,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { TaskRequest } from '../../spec/task.ts'
 import type { Canvas } from '../../terminal/screen.ts'
-import { padText, safeText, widthOf } from '../../terminal/text.ts'
+import { safeText } from '../../base/escape-text.ts'
+import { widthOf } from '../../terminal/width.ts'
+import { padText } from '../../terminal/text.ts'
 
 export const explainTask = (canvas: Canvas, { policies = [] }: TaskRequest): string[] =>
   explainPolicies(

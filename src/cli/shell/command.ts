@@ -10,7 +10,7 @@ export type CommandGroup = 'Author' | 'Ship' | 'Serve' | 'Drive' | 'Approve' | '
 export interface ArgumentSpec {
   /** As commander reads it: `<agent>` is required, `[paths...]` is optional and may repeat. */
   readonly name: string
-  readonly say: string
+  readonly description: string
   /** Offered by shell completion; the command itself refuses other values. */
   readonly choices?: readonly string[]
 }
@@ -18,7 +18,7 @@ export interface ArgumentSpec {
 export interface OptionSpec {
   /** As commander reads it: `-t, --template <name>`. */
   readonly flags: string
-  readonly say: string
+  readonly description: string
   readonly choices?: readonly string[]
   /** Value of the option when it is given without one: `--wait` means `--wait=pause`. */
   readonly bare?: string

@@ -10,8 +10,14 @@ export interface Prompts {
   text(question: string, signal?: AbortSignal): Promise<string>
   /** A line that is not shown while it is typed. */
   secret(question: string, signal?: AbortSignal): Promise<string>
-  /** One keypress out of `keys`; others are ignored. */
-  key(question: string, keys: readonly string[], signal?: AbortSignal): Promise<string>
+  /**
+   * One keypress out of `keys`, or any for `any`; others are ignored. A letter counts in either case unless both are among
+   * `keys`. Keys that are no character have names: `Enter`, `Escape`, `Backspace`, `Up`, `PageDown`. Without a question
+   * nothing is drawn.
+   */
+  key(question: string, keys: readonly string[] | 'any', signal?: AbortSignal): Promise<string>
+  /** Keeps what is typed between two calls of `key`, without echo, until the returned function is called. */
+  holdKeys?(): () => void
   /** One of the choices, with arrow keys; answers its value. */
   select(
     question: string,
@@ -42,6 +48,8 @@ export interface Io {
   readonly unattended: boolean
   /** Calls `listener` for each signal until the returned function is called. */
   onSignal(listener: (signal: ProcessSignal) => void): () => void
+  /** Calls `listener` when the size of the terminal changes, until the returned function is called. */
+  onResize?(listener: () => void): () => void
   /** Ends the process at once, for a second Ctrl-C. */
   exit(code: number): void
 }

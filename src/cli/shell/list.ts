@@ -4,6 +4,7 @@ import { drawCard, type CardField } from '../../terminal/card.ts'
 import { createScreen, type Screen } from '../../terminal/screen.ts'
 import { drawTable, type TableColumn } from '../../terminal/table.ts'
 import type { CommandContext } from './command.ts'
+import { liveScreens } from './live-screens.ts'
 
 /** @param nothing sentence on a terminal where the list is empty */
 export async function printList<T>(
@@ -41,8 +42,13 @@ export async function printLong({ io, mode, out }: CommandContext, lines: readon
 
 /** A screen on stdout. */
 export const answerScreen = ({ io, mode }: Pick<CommandContext, 'io' | 'mode'>): Screen =>
-  createScreen(io.stdout, mode.color.stdout)
+  createScreen(io.stdout, mode.color.stdout, { isAccessible: mode.accessible })
 
-/** A screen on stderr. */
-export const messageScreen = ({ io, mode }: Pick<CommandContext, 'io' | 'mode'>): Screen =>
-  createScreen(io.stderr, mode.color.stderr)
+/** The screen on stderr, one for the whole command: messages are printed above its status block. */
+export function messageScreen({ io, mode }: Pick<CommandContext, 'io' | 'mode'>): Screen {
+  const open = liveScreens.get(io.stderr)
+  if (open) return open
+  const screen = createScreen(io.stderr, mode.color.stderr, { isAccessible: mode.accessible })
+  liveScreens.set(io.stderr, screen)
+  return screen
+}

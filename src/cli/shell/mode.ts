@@ -16,6 +16,8 @@ export interface OutputMode {
   readonly verbose: boolean
   /** HTTP exchanges and stacks are shown. */
   readonly debug: boolean
+  /** For a screen reader: nothing is redrawn or boxed, questions are plain lines. Source: command line, 1.3. */
+  readonly accessible: boolean
   /** Long answers may be paged. */
   readonly pager: boolean
   readonly color: { readonly stdout: ColorLevel; readonly stderr: ColorLevel }
@@ -67,6 +69,7 @@ export function modeOf(options: GlobalOptions, io: Io): OutputMode {
     quiet: options.quiet === true,
     verbose: options.verbose === true || env['SVC_LOG'] === 'info' || debug,
     debug,
+    accessible: isSet('SVC_ACCESSIBLE'),
     pager: options.pager !== false && io.stdout.isTTY,
     color: {
       stdout: levelOf(options.color, env, io.stdout.isTTY),

@@ -2,6 +2,7 @@
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import type { OutputSink } from '../../terminal/screen.ts'
+import { liveScreens } from './live-screens.ts'
 import type { OutputMode } from './mode.ts'
 
 /** @typeParam Answer what the command prints as JSON; `never` where it prints none */
@@ -14,7 +15,7 @@ export interface CommandOutput<Answer = never> {
   readonly ndjson: (value: Answer) => Promise<void>
   /** A line for people, on stderr. */
   readonly message: (text: string) => void
-  /** As `say`, unless `--quiet`. */
+  /** As `message`, unless `--quiet`. */
   readonly hint: (text: string) => void
 }
 
@@ -22,6 +23,11 @@ export function createOutput(stdout: OutputSink, stderr: OutputSink, mode: Outpu
   const filtered = async (value: unknown): Promise<readonly unknown[]> => {
     const chosen = mode.fields ? choose(value, mode.fields) : value
     return mode.jq === undefined ? [chosen] : await jq(chosen, mode.jq)
+  }
+  const print = (text: string): void => {
+    const screen = liveScreens.get(stderr)
+    if (screen) screen.lines(text)
+    else stderr.write(`${text}\n`)
   }
   return {
     line: (text) => stdout.write(`${text}\n`),
@@ -32,9 +38,9 @@ export function createOutput(stdout: OutputSink, stderr: OutputSink, mode: Outpu
     ndjson: async (value) => {
       for (const each of await filtered(value)) stdout.write(`${JSON.stringify(each)}\n`)
     },
-    message: (text) => stderr.write(`${text}\n`),
+    message: print,
     hint: (text) => {
-      if (!mode.quiet) stderr.write(`${text}\n`)
+      if (!mode.quiet) print(text)
     },
   }
 }

@@ -3,6 +3,9 @@ import { systemClock } from '../../base/clock.ts'
 import type { OutputSink } from '../../terminal/screen.ts'
 import { exitOnLostOutput } from './lost-output.ts'
 import { Interrupted, type Io, type Prompts } from './io.ts'
+import { matchKey, parseKeys } from './keys.ts'
+import { askHidden } from './hidden-prompt.ts'
+import { createPlainPrompts } from './plain-prompts.ts'
 
 /** Input and output of this process. */
 export function processIo(): Io {
@@ -21,12 +24,12 @@ export function processIo(): Io {
       bytes: readStdin,
     },
     writeBytes: (bytes) => void process.stdout.write(bytes),
-    ...(process.stdout.isTTY && { page: (text: string) => page(text, env) }),
+    ...(process.stdout.isTTY && { page: (text: string) => withoutKeeping(() => page(text, env)) }),
     env,
     cwd: process.cwd(),
     clock: systemClock,
     fetch: globalThis.fetch,
-    prompts: createPrompts(env),
+    prompts: (env['SVC_ACCESSIBLE'] ?? '0') !== '0' ? createPlainPrompts(env) : createPrompts(env),
     unattended: isCI || isAgent,
     onSignal(notify) {
       // SIGHUP, when the terminal closes, shuts down like SIGTERM.
@@ -36,6 +39,10 @@ export function processIo(): Io {
       )
       for (const [signal, listener] of listeners) process.on(signal, listener)
       return () => listeners.forEach(([signal, listener]) => process.off(signal, listener))
+    },
+    onResize(listener) {
+      process.stdout.on('resize', listener)
+      return () => process.stdout.off('resize', listener)
     },
     exit: (code) => process.exit(code),
   }
@@ -79,6 +86,9 @@ function sinkOf(stream: NodeJS.WriteStream, force: string | undefined): OutputSi
     get width() {
       return forced !== undefined && forced > 0 ? forced : stream.columns || 80
     },
+    get height() {
+      return stream.rows || 24
+    },
   }
 }
 
@@ -87,9 +97,9 @@ const SHOWN_CHOICES = 12
 
 function createPrompts(env: NodeJS.ProcessEnv): Prompts {
   const context = (signal: AbortSignal | undefined) => ({ output: process.stderr, ...(signal && { signal }) })
-  const withInterrupts = async <T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+  const withInterrupts = async <T>(ask: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
     try {
-      return await answer
+      return await withoutKeeping(ask)
     } catch (error) {
       if (signal?.aborted) throw signal.reason
       if (error instanceof Error && error.name === 'ExitPromptError') throw new Interrupted('SIGINT')
@@ -99,21 +109,19 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
   return {
     async confirm(question, signal) {
       const { confirm } = await import('@inquirer/prompts')
-      return await withInterrupts(confirm({ message: question, default: false }, context(signal)), signal)
+      return await withInterrupts(() => confirm({ message: question, default: false }, context(signal)), signal)
     },
     async text(question, signal) {
       const { input } = await import('@inquirer/prompts')
-      return await withInterrupts(input({ message: question }, context(signal)), signal)
+      return await withInterrupts(() => input({ message: question }, context(signal)), signal)
     },
-    async secret(question, signal) {
-      const { password } = await import('@inquirer/prompts')
-      return await withInterrupts(password({ message: question, mask: false }, context(signal)), signal)
-    },
+    secret: (question, signal) => withoutKeeping(() => askHidden(question, signal)),
     key: readKey,
+    holdKeys,
     async select(question, choices, signal) {
       const { select } = await import('@inquirer/prompts')
       return await withInterrupts(
-        select({ message: question, choices: [...choices], pageSize: SHOWN_CHOICES }, context(signal)),
+        () => select({ message: question, choices: [...choices], pageSize: SHOWN_CHOICES }, context(signal)),
         signal,
       )
     },
@@ -123,29 +131,73 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
         const { input } = await import('@inquirer/prompts')
         const line = text.trim().replaceAll(/\s*\n\s*/g, ' ')
         return await withInterrupts(
-          input({ message: 'Edit:', default: line, prefill: 'editable' }, context(signal)),
+          () => input({ message: 'Edit:', default: line, prefill: 'editable' }, context(signal)),
           signal,
         )
       }
       const { editText } = await import('./editor.ts')
-      return await editText(editor, text, signal)
+      return await withoutKeeping(() => editText(editor, text, signal))
     },
   }
 }
 
-/** Reads one keypress in raw mode and always leaves raw mode again. */
-function readKey(question: string, keys: readonly string[], signal?: AbortSignal): Promise<string> {
+/** Keys that were typed while nobody waited for one; kept only while somebody holds the keys. */
+let kept: string[] = []
+let holders = 0
+const onKept = (bytes: Buffer): void => void kept.push(...parseKeys(bytes.toString('utf8')))
+
+/** Raw mode from now on, so that what is typed is not echoed. */
+function holdKeys(): () => void {
+  holders++
+  startKeeping()
+  let isOpen = true
+  return () => {
+    if (!isOpen) return
+    isOpen = false
+    if (--holders > 0) return
+    stopKeeping()
+    kept = []
+    if (process.stdin.isTTY) process.stdin.setRawMode(false)
+    process.stdin.pause()
+  }
+}
+
+function startKeeping(): void {
+  const { stdin } = process
+  if (stdin.listeners('data').includes(onKept)) return
+  if (stdin.isTTY) stdin.setRawMode(true)
+  stdin.on('data', onKept)
+  stdin.resume()
+}
+
+const stopKeeping = (): void => void process.stdin.off('data', onKept)
+
+/** Lets another program or a question read the terminal. */
+async function withoutKeeping<T>(work: () => Promise<T>): Promise<T> {
+  stopKeeping()
+  if (holders > 0) process.stdin.pause()
+  try {
+    return await work()
+  } finally {
+    if (holders > 0) startKeeping()
+  }
+}
+
+/** Reads one keypress in raw mode and leaves raw mode again, unless the keys are held. */
+function readKey(question: string, keys: readonly string[] | 'any', signal?: AbortSignal): Promise<string> {
   const { stdin, stderr } = process
-  // Without a question nothing is drawn: messages printed meanwhile start on a fresh line.
   if (question !== '') stderr.write(`${question} `)
   return new Promise((done, failed) => {
     const close = () => {
       stdin.off('data', onData)
       stdin.off('end', onEnd)
       signal?.removeEventListener('abort', onAbort)
-      if (stdin.isTTY) stdin.setRawMode(false)
-      stdin.pause()
-      stderr.write('\n')
+      if (holders > 0) startKeeping()
+      else {
+        if (stdin.isTTY) stdin.setRawMode(false)
+        stdin.pause()
+      }
+      if (question !== '') stderr.write('\n')
     }
     const settle = (finish: () => void) => {
       close()
@@ -153,18 +205,31 @@ function readKey(question: string, keys: readonly string[], signal?: AbortSignal
     }
     const onAbort = () => settle(() => failed(signal?.reason as Error))
     const onEnd = () => settle(() => failed(new Interrupted('SIGINT')))
-    const onData = (bytes: Buffer) => {
-      for (const typed of bytes.toString('utf8').toLowerCase()) {
+    /** True when a key was taken; those after it are kept for the next call where keys are held. */
+    const take = (typed: readonly string[]): boolean => {
+      for (const [at, key] of typed.entries()) {
         // In raw mode the terminal no longer turns Ctrl-C and Ctrl-D into signals.
-        if (typed === '\u0003' || typed === '\u0004') return settle(() => failed(new Interrupted('SIGINT')))
-        if (!keys.includes(typed)) continue
-        stderr.write(typed)
-        return settle(() => done(typed))
+        if (key === 'Ctrl-C' || key === 'Ctrl-D') {
+          settle(() => failed(new Interrupted('SIGINT')))
+          return true
+        }
+        const chosen = matchKey(key, keys)
+        if (chosen === undefined) continue
+        if (holders > 0) kept = typed.slice(at + 1)
+        if (question !== '') stderr.write(key)
+        settle(() => done(chosen))
+        return true
       }
+      return false
     }
+    const onData = (bytes: Buffer) => void take(parseKeys(bytes.toString('utf8')))
     if (signal?.aborted) return onAbort()
-    signal?.addEventListener('abort', onAbort)
+    stopKeeping()
+    const earlier = kept
+    kept = []
     if (stdin.isTTY) stdin.setRawMode(true)
+    if (take(earlier)) return
+    signal?.addEventListener('abort', onAbort)
     stdin.on('data', onData)
     stdin.on('end', onEnd)
     stdin.resume()

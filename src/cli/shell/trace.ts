@@ -1,6 +1,7 @@
 /** `--debug`: prints each HTTP request and response on stderr, with secrets masked. */
 import type { OutputSink } from '../../terminal/screen.ts'
-import { safeBlock, truncateText } from '../../terminal/text.ts'
+import { safeBlock } from '../../base/escape-text.ts'
+import { truncateText } from '../../terminal/text.ts'
 
 type Send = (request: Request) => Promise<Response>
 

@@ -6,9 +6,9 @@ import { listFilters, metadataOption } from './shared.ts'
 
 const as: OptionSpec = {
   flags: '--as <email>',
-  say: 'the person who decides: refused unless your operator credential is theirs',
+  description: 'the person who decides: refused unless your operator credential is theirs',
 }
-const ofRun: OptionSpec = { flags: '--run <run>', say: 'run of the task; needed with an API key' }
+const ofRun: OptionSpec = { flags: '--run <run>', description: 'run of the task; needed with an API key' }
 
 const answerExits = {
   4: 'not an approver',
@@ -27,7 +27,7 @@ export const approveCommands: readonly CommandSpec[] = [
       ...listFilters,
       {
         flags: '--kind <kind>',
-        say: 'of this kind',
+        description: 'of this kind',
         choices: [
           'approval',
           'multi_option',
@@ -39,11 +39,11 @@ export const approveCommands: readonly CommandSpec[] = [
           'reply',
         ],
       },
-      { flags: '--operator', say: 'tasks that only an operator can complete' },
-      { flags: '--all', say: 'include decided tasks' },
-      { flags: '--mine', say: 'tasks on which I have not voted' },
-      { flags: '--count', say: 'print only their number' },
-      { flags: '--watch', say: 'keep running and show changes' },
+      { flags: '--operator', description: 'tasks that only an operator can complete' },
+      { flags: '--all', description: 'include decided tasks' },
+      { flags: '--mine', description: 'tasks on which I have not voted' },
+      { flags: '--count', description: 'print only their number' },
+      { flags: '--watch', description: 'keep running and show changes' },
     ],
     examples: ['svc inbox', 'svc inbox --count', 'svc inbox --json --jq ".items[].userTaskId"'],
     ...printsCases({ '': inboxAnswer, 'with --count': inboxCount, 'with --watch a line for each task': inboxItem }),
@@ -54,15 +54,15 @@ export const approveCommands: readonly CommandSpec[] = [
     group: 'Approve',
     plane: 'operator',
     summary: 'approve held calls',
-    arguments: [{ name: '<tasks...>', say: 'ids, unique endings or @waiting' }],
+    arguments: [{ name: '<tasks...>', description: 'ids, unique endings or @waiting' }],
     options: [
       {
         flags: '--edit <arguments>',
-        say: 'run with these arguments, or take this output: JSON, @FILE, or editor to open yours',
+        description: 'run with these arguments, or take this output: JSON, @FILE, or editor to open yours',
       },
-      { flags: '--note <text>', say: 'comment stored with the task' },
-      { flags: '--ack', say: 'confirm that you understood what the policy requires' },
-      { flags: '--args-digest <sha>', say: 'refuse when the arguments are not the ones reviewed' },
+      { flags: '--note <text>', description: 'comment stored with the task' },
+      { flags: '--ack', description: 'confirm that you understood what the policy requires' },
+      { flags: '--args-digest <sha>', description: 'refuse when the arguments are not the ones reviewed' },
       ofRun,
       as,
     ],
@@ -76,11 +76,11 @@ export const approveCommands: readonly CommandSpec[] = [
     group: 'Approve',
     plane: 'operator',
     summary: 'reject held calls',
-    arguments: [{ name: '<tasks...>', say: 'ids, unique endings or @waiting' }],
+    arguments: [{ name: '<tasks...>', description: 'ids, unique endings or @waiting' }],
     options: [
-      { flags: '--reason <text>', say: 'sent to the model if the policy allows it' },
-      { flags: '--no-reason', say: 'reject without a reason' },
-      { flags: '--args-digest <sha>', say: 'refuse when the arguments are not the ones reviewed' },
+      { flags: '--reason <text>', description: 'sent to the model if the policy allows it' },
+      { flags: '--no-reason', description: 'reject without a reason' },
+      { flags: '--args-digest <sha>', description: 'refuse when the arguments are not the ones reviewed' },
       ofRun,
       as,
     ],
@@ -95,14 +95,14 @@ export const approveCommands: readonly CommandSpec[] = [
     plane: 'operator',
     summary: 'answer a question: an option, a text or a number',
     arguments: [
-      { name: '<task>', say: 'id, unique ending or @waiting' },
-      { name: '[value]', say: 'read by the kind of the task; - reads standard input' },
+      { name: '<task>', description: 'id, unique ending or @waiting' },
+      { name: '[value]', description: 'read by the kind of the task; - reads standard input' },
     ],
     options: [
-      { flags: '--option <id>', say: 'id, label or position of an option' },
-      { flags: '--text <text>', say: 'a text' },
-      { flags: '--number <n>', say: 'a number, with a point as decimal mark' },
-      { flags: '--probe', say: 'only check whether the call happened, with the probe tool of its author' },
+      { flags: '--option <id>', description: 'id, label or position of an option' },
+      { flags: '--text <text>', description: 'a text' },
+      { flags: '--number <n>', description: 'a number, with a point as decimal mark' },
+      { flags: '--probe', description: 'only check whether the call happened, with the probe tool of its author' },
       metadataOption,
       ofRun,
       as,

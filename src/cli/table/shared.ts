@@ -1,12 +1,16 @@
 /** Options that commands of several groups share. */
 import type { OptionSpec } from '../shell/command.ts'
 
-export const failOn: OptionSpec = { flags: '--fail-on <what>', say: 'exit 1 when there is any', choices: ['breaking'] }
+export const failOn: OptionSpec = {
+  flags: '--fail-on <what>',
+  description: 'exit 1 when there is any',
+  choices: ['breaking'],
+}
 
-export const listFilters: readonly OptionSpec[] = [{ flags: '--agent <agent>', say: 'of this agent only' }]
+export const listFilters: readonly OptionSpec[] = [{ flags: '--agent <agent>', description: 'of this agent only' }]
 
 export const metadataOption: OptionSpec = {
   flags: '--metadata <key=value>',
-  say: 'metadata stored with the answer',
+  description: 'metadata stored with the answer',
   many: true,
 }

@@ -1,6 +1,6 @@
 /** Which files of a directory make up its bundle. Source: bundles, sections 1 and 4. */
 import { fail } from '../../base/failure.ts'
-import { lockPathOf } from '../../documents/facts/lock-file.ts'
+import { lockPathOf } from '../../documents/facts/lock/lock-file.ts'
 import { directoryOf, isUnder } from '../../documents/text/paths.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { UnpackedArchive } from './archive.ts'

@@ -1,7 +1,7 @@
 /** Puts files that agents name in by value: instructions, schemas, the script of a scripted model. */
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import { MAX_COST, MAX_COST_FORM } from '../../documents/facts/cost-cap.ts'
-import { MODEL_FALLBACK, namesFallbackFile, readModelFallback } from '../../documents/facts/model-fallback.ts'
+import { MODEL_FALLBACK, namesFallbackFile, readModelFallback } from '../../documents/facts/agents/model-fallback.ts'
 import { readValues } from '../../documents/workspace/read.ts'
 import { isOnlineProvider, type AgentDocument, type ModelSpec } from '../../spec/document.ts'
 import { readMoney, type Money } from '../../spec/price.ts'

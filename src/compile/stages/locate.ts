@@ -1,7 +1,7 @@
 /** Finds what to compile: the bundle and root agent that a path means. Source: bundles, section 1. */
 import { fail, isFailure } from '../../base/failure.ts'
 import type { Document } from '../../documents/text/document.ts'
-import { lockPathOf } from '../../documents/facts/lock-file.ts'
+import { lockPathOf } from '../../documents/facts/lock/lock-file.ts'
 import { directoryOf, isUnder } from '../../documents/text/paths.ts'
 import { lockedDigests, lockedMcpDigests, lockedVersions, readLock } from '../state/lock-file.ts'
 import { reportFinding, typedDocument, type CompileState } from '../state/state.ts'

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import type { TextEdit } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
 import { memberOf, type YamlNode } from '../text/node.ts'
-import { segmentsOf } from '../text/pointer.ts'
+import { segmentsOf } from '../../base/pointer.ts'
 import { nodeAt } from './removal.ts'
 import { withLineBreaksOf } from '../text/source.ts'
 

@@ -6,17 +6,17 @@ import type { PathResolution } from '../workspace/workspace.ts'
 export function missingFile(
   found: PathResolution,
   ref: FoundText,
-): { readonly message: string; readonly saying: FindingText } | undefined {
+): { readonly message: string; readonly details: FindingText } | undefined {
   if (!('problem' in found)) return undefined
   if (found.problem === 'ambiguous')
     return {
       message: `"${ref.value}" could be ${found.candidates.join(' or ')}.`,
-      saying: { fix: 'Keep one of the files, or write its full path.' },
+      details: { fix: 'Keep one of the files, or write its full path.' },
     }
   if (found.problem !== 'missing') return undefined
-  if (found.near === undefined) return { message: `There is no file "${ref.value}".`, saying: {} }
+  if (found.near === undefined) return { message: `There is no file "${ref.value}".`, details: {} }
   return {
     message: `There is no file "${ref.value}". Did you mean "${found.near}"?`,
-    saying: { fix: `Write ${found.near}.`, meant: found.near },
+    details: { fix: `Write ${found.near}.`, meant: found.near },
   }
 }

@@ -1,16 +1,12 @@
 import type { Document, FoundText } from '../text/document.ts'
 import { readAgentRef } from '../text/reference.ts'
 import { INPUT_SCHEMA } from '../schemas/schemas.ts'
-import { MODEL_FALLBACK, namesFallbackFile } from './model-fallback.ts'
+import { MODEL_FALLBACK, namesFallbackFile } from './agents/model-fallback.ts'
+import { FILE_REFS } from '../workspace/texts.ts'
 
 const PLACES = [
   'spec.root',
-  'spec.instructions.ref',
-  'output.schema.ref',
-  'spec.tools.*.input_schema.ref',
-  'spec.agents.*.input_schema.ref',
-  'spec.input_schema.ref',
-  'spec.output_schema.ref',
+  ...FILE_REFS,
   'spec.default_policies.*.ref',
   'spec.tools.*.policies.*.ref',
   'spec.agents.*.policies.*.ref',

@@ -87,12 +87,17 @@ export interface ServerFacts {
   readonly hiddenTimelines: Readonly<Record<string, string>>
 }
 
+export interface YankMark {
+  /** In the words of the person who yanked the version; absent where nobody gave one. */
+  readonly reason?: string
+}
+
 /** Published documents, as far as references need them. */
 export interface PublishedRegistry {
   /** Versions of a document that may be chosen, in any order; empty when there is none. */
   versions(kind: Exclude<DocumentKind, 'Bundle'>, id: string): readonly string[]
   /** A published Tool or Policy; undefined if it is not published or not fetched yet. */
   document?(kind: 'Tool' | 'Policy', id: string, version: string): JsonObject | undefined
-  /** True for a yanked version. */
-  yanked?(kind: Exclude<DocumentKind, 'Bundle'>, id: string, version: string): boolean
+  /** Defined for a version that is not to be chosen any more. */
+  yanked?(kind: Exclude<DocumentKind, 'Bundle'>, id: string, version: string): YankMark | undefined
 }

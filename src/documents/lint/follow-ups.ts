@@ -7,7 +7,8 @@ import { isJsonObject } from '../../base/json.ts'
 import { SEVERITIES, type Diagnostic } from '../text/diagnostic.ts'
 import { groupBy } from '../text/group.ts'
 import { directoryOf, joinPath } from '../text/paths.ts'
-import { segmentsOf, valueAt } from '../text/pointer.ts'
+import { segmentsOf } from '../../base/pointer.ts'
+import { valueAt } from '../../base/resolve-pointer.ts'
 import { readLogicalRef } from '../text/reference.ts'
 import type { RuleName } from '../facts/rule.ts'
 import { decodeLoosely } from '../text/source.ts'
@@ -119,7 +120,7 @@ const FOLLOW_UPS: Readonly<Partial<Record<RuleName, FollowUp>>> = {
   },
   'policy/condition-field': { samePlace: ['policy/field-not-in-schema'] },
   'policy/field-not-in-schema': { usesRelated: true, sameName: SCHEMA_FAULTS },
-  'policy/type-mismatch': { usesRelated: true },
+  'policy/type-mismatch': { usesRelated: true, samePlace: ['doc/number-range'] },
   'policy/never-true': { usesRelated: true },
   'policy/always-true': { usesRelated: true },
   'policy/optional-field': { usesRelated: true, sameName: SCHEMA_FAULTS },

@@ -1,8 +1,9 @@
 /** Completion of `args.` in conditions, from the input schemas of the tools that a policy gates. */
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { resolveReference } from '../../base/resolve-pointer.ts'
 import { pathText, type PathSegment } from '../../policy/condition/path.ts'
-import { gatedBindings } from '../facts/attachments.ts'
-import { inputOf, toolInput } from '../facts/inputs.ts'
+import { gatedBindings } from '../facts/policies/attachments.ts'
+import { inputOf, toolInput } from '../facts/agents/inputs.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { DocumentCursor } from './cursor.ts'
 
@@ -64,10 +65,5 @@ function listPaths(
 /** The target of `$ref: '#/…'`; schemas of other files are left out. */
 function resolveRef(root: JsonValue, schema: JsonValue | undefined): JsonValue | undefined {
   const ref = isJsonObject(schema) ? schema['$ref'] : undefined
-  if (typeof ref !== 'string' || !ref.startsWith('#/')) return schema
-  const steps = ref.slice(2).split('/')
-  return steps.reduce<JsonValue | undefined>(
-    (value, step) => (isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined),
-    root,
-  )
+  return typeof ref === 'string' && ref.startsWith('#/') ? resolveReference(root, ref) : schema
 }

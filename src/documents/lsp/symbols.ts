@@ -1,6 +1,6 @@
 /** The outline of a file, and the documents of a project by their ids. */
 import type { DocumentKind } from '../../spec/document.ts'
-import { subAgentsOf, toolsOf, wireNameOf } from '../facts/bindings.ts'
+import { subAgentsOf, toolsOf, wireNameOf } from '../facts/agents/bindings.ts'
 import type { Document } from '../text/document.ts'
 import type { TextSpan } from '../text/source.ts'
 import type { Workspace } from '../workspace/workspace.ts'

@@ -1,4 +1,4 @@
-import { safeText } from '../../terminal/text.ts'
+import { safeText } from '../../base/escape-text.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
 import { severityWord } from './text.ts'
 

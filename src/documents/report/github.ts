@@ -1,4 +1,4 @@
-import { safeBlock } from '../../terminal/text.ts'
+import { safeBlock } from '../../base/escape-text.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
 
 const COMMANDS = { error: 'error', warning: 'warning', info: 'notice' } as const

@@ -1,4 +1,5 @@
-import { isPlain, safeText, widthOf } from '../../terminal/text.ts'
+import { isPlain, safeText } from '../../base/escape-text.ts'
+import { widthOf } from '../../terminal/width.ts'
 import { createTheme, type TextStyle } from '../../terminal/theme.ts'
 import type { Diagnostic, LintSeverity } from '../text/diagnostic.ts'
 import type { TextSpan } from '../text/source.ts'

@@ -7,7 +7,7 @@ import { isPlainSchema } from './plain-schema.ts'
 import { formatPointer } from '../text/pointer.ts'
 import type { SchemaText } from './schemas.ts'
 import { nearestCandidate } from '../text/suggest.ts'
-import { valueAt } from '../text/pointer.ts'
+import { valueAt } from '../../base/resolve-pointer.ts'
 
 export interface SchemaFault {
   /** Into the schema. */

@@ -1,7 +1,7 @@
 /** What one schema accepts and another refuses, as far as plain keywords show it. No answer proves nothing. */
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { describeMisfit } from '../../policy/prove/misfit.ts'
-import { pointerTo } from '../text/pointer.ts'
+import { pointerTo } from '../../base/pointer.ts'
 
 export interface SchemaWidening {
   /** Pointer into the wider schema. */

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import { idOf, type AnyDocument, type DocumentKind } from '../../spec/document.ts'
 import { partOfText } from '../../policy/condition/when.ts'
 import type { FindingPlace } from './diagnostic.ts'
-import { pointerTo, segmentsOf } from './pointer.ts'
+import { pointerTo, segmentsOf } from '../../base/pointer.ts'
 import type { SourceText, TextSpan } from './source.ts'
 import { memberOf, type YamlMember, type YamlNode } from './node.ts'
 

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import type { PathSegment } from '../../policy/condition/path.ts'
 import { requiresMember, typesOf } from '../../policy/prove/schema-parts.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
-import { pointerTo } from './pointer.ts'
+import { pointerTo } from '../../base/pointer.ts'
 
 /** JSON pointer of an argument's schema in that of the arguments. */
 export const pointerAlong = (segments: readonly PathSegment[]): string =>

@@ -128,7 +128,8 @@ function syntaxFix(text: string, offset: number): string | undefined {
   if (glued !== undefined) return `Write a space behind the colon of \`${glued}:\`.`
   const [own, other] = [indentOf(text.slice(lineStart)), indentOf(before)]
   const key = /^( *(?:- +)*)[\w."'-]+:\s+[^\s|>&#]/.exec(before)?.[1]?.length
-  if (text[offset] === ':' && key !== undefined && own > key && /^\s*[\w."'-]+$/.test(line.slice(0, -1)))
+  const isKey = text[offset] === ':' && /^\s*[\w."'-]+$/.test(line.slice(0, -1))
+  if (key !== undefined && own > key && (isKey || offset === lineStart + own))
     return `Lines of one mapping are indented alike: the line above by ${key} spaces, this one by ${own}.`
   if (offset === lineStart + own && own < other)
     return `Lines of one mapping are indented alike: the line above by ${other} spaces, this one by ${own}.`

@@ -1,5 +1,5 @@
 /** Keys and values that authors of other formats write, and the key or value that means the same here. */
-import { segmentsOf } from '../text/pointer.ts'
+import { segmentsOf } from '../../base/pointer.ts'
 
 interface CommonMistake {
   /** Path of the mapping in which the key is written, `*` for an index and for the name of a secret. */
@@ -54,6 +54,12 @@ const COMMON_MISTAKES: readonly CommonMistake[] = [
     at: 'spec',
     keys: ['max_iterations', 'max_steps', 'max_turns'],
     hint: 'The number of steps is capped by `limits.max_loop_iterations`.',
+  },
+  {
+    at: 'spec',
+    keys: ['when', 'condition', 'if'],
+    hint: 'Conditions go under `conditions`: `conditions: {when: args.amount > 100}`.',
+    of: ['policy'],
   },
   { at: 'spec', keys: ['policies'], hint: 'Policies of a whole agent are listed in `default_policies`.' },
   {

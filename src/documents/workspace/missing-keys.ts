@@ -1,6 +1,8 @@
 /** Required keys that a mapping lacks. */
 import type { ErrorObject } from 'ajv'
-import { pointerTo } from '../text/pointer.ts'
+import { pointerTo } from '../../base/pointer.ts'
+import type { SchemaName } from './schema-keys.ts'
+import { noteOf } from './schema-notes.ts'
 
 export interface MissingKeys {
   readonly keys: readonly string[]
@@ -11,18 +13,24 @@ export interface MissingKeys {
  * What each mapping lacks, by its pointer.
  * @param meant pointers of keys that another finding already accounts for
  */
-export function missingKeys(errors: readonly ErrorObject[], meant: ReadonlySet<string>): Map<string, MissingKeys> {
+export function missingKeys(
+  schema: SchemaName,
+  errors: readonly ErrorObject[],
+  meant: ReadonlySet<string>,
+): Map<string, MissingKeys> {
   const missing = new Map<string, string[]>()
   const choices = new Map<string, MissingKeys>()
   for (const error of errors) {
     const { keyword, instancePath } = error
     const isMeant = (key: string): boolean => meant.has(pointerTo(instancePath, key))
     if (isChoice(error)) {
-      const names = alternativesAt(instancePath, error)
+      const names = noteOf(schema, error).alternatives ?? []
       if (!names.some(isMeant))
         choices.set(instancePath, { keys: names, inWords: `exactly one of ${listKeys(names, 'or')}` })
     }
-    if (keyword !== 'required' || isConditional(error) || isMeant(missingProperty(error))) continue
+    if (keyword !== 'required' || isMeant(missingProperty(error))) continue
+    // A key that another value makes required is reported with that value.
+    if (noteOf(schema, error).message !== undefined) continue
     missing.set(instancePath, [...(missing.get(instancePath) ?? []), missingProperty(error)])
   }
   return new Map([
@@ -35,19 +43,9 @@ export function missingKeys(errors: readonly ErrorObject[], meant: ReadonlySet<s
 export const isChoice = ({ keyword, params }: ErrorObject): boolean =>
   keyword === 'oneOf' && (params['passingSchemas'] as number[] | null) === null
 
-/** Keys that another value makes required; `describeWrongValue` reports them with that value. */
-const isConditional = (error: ErrorObject): boolean => ['base_url', 'header'].includes(missingProperty(error))
-
 export const missingProperty = (error: ErrorObject): string => String(error.params['missingProperty'])
 
 export const listKeys = (names: readonly string[], word: 'and' | 'or'): string => {
   const quoted = names.map((name) => `\`${name}\``)
   return quoted.length === 1 ? quoted[0]! : `${quoted.slice(0, -1).join(', ')} ${word} ${quoted.at(-1)}`
-}
-
-/** The properties of which exactly one is required. */
-export function alternativesAt(pointer: string, error: ErrorObject): readonly string[] {
-  if (error.schemaPath.includes('route')) return ['command', 'http', 'mock']
-  if (pointer.endsWith('/instructions')) return ['ref', 'text']
-  return ['ref', 'inline']
 }

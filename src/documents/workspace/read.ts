@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import { API_VERSION, KINDS, type DocumentKind } from '../../spec/document.ts'
 import { createFinding, replaceScalarFix, type Diagnostic } from '../text/diagnostic.ts'
 import { createDocument, type Document } from '../text/document.ts'
-import { pointerTo } from '../text/pointer.ts'
+import { pointerTo } from '../../base/pointer.ts'
 import type { SchemaName } from './schema-keys.ts'
 import { checkShape, hasShape } from './shape.ts'
 import { misspeltKey } from './unknown-keys.ts'

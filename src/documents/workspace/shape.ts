@@ -7,7 +7,7 @@ import type { JsonValue } from '../../base/json.ts'
 import { agent, bundle, config, policy, policytest, scenario, tool } from '../generated/validators.js'
 import { createFinding, type Diagnostic } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
-import { formatPointer, valueAt } from '../text/pointer.ts'
+import { formatPointer } from '../text/pointer.ts'
 import { missingKeys } from './missing-keys.ts'
 import type { SchemaName } from './schema-keys.ts'
 import { explainUnknownKey, unknownKey } from './unknown-keys.ts'
@@ -30,7 +30,7 @@ export function checkShape(schema: SchemaName, file: DocumentSpans): Diagnostic[
   const bare = new Set<string>()
   for (const error of errors) {
     if (error.keyword !== 'additionalProperties' || bare.has(error.instancePath)) continue
-    const whole = bareSchema(file, error.instancePath, valueAt(file.root.value, error.instancePath))
+    const whole = bareSchema(schema, file, error)
     if (whole !== undefined) {
       bare.add(error.instancePath)
       findings.push(whole)
@@ -40,7 +40,7 @@ export function checkShape(schema: SchemaName, file: DocumentSpans): Diagnostic[
     if (found === undefined) unknown.push(error)
     else findings.push(found)
   }
-  const missing = missingKeys(errors, meant)
+  const missing = missingKeys(schema, errors, meant)
   // An unknown key in a mapping that lacks one was probably meant as that one: one message for both.
   const reported = new Set(bare)
   for (const error of unknown) {

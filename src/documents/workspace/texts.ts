@@ -6,7 +6,7 @@ import { isAscii } from '../text/scripts.ts'
 import { createSource, type SourceText } from '../text/source.ts'
 import type { Workspace } from './workspace.ts'
 import type { YamlNode } from '../text/node.ts'
-import { pointerTo } from '../text/pointer.ts'
+import { pointerTo } from '../../base/pointer.ts'
 
 export interface WrittenText {
   readonly text: string
@@ -51,7 +51,8 @@ export const mayContain = (document: Document, may: (text: string) => boolean): 
 
 const NOTHING: readonly WrittenText[] = []
 
-const FILES = [
+/** Where a document names files that belong to it. */
+export const FILE_REFS = [
   'spec.instructions.ref',
   'output.schema.ref',
   'spec.tools.*.input_schema.ref',
@@ -62,8 +63,8 @@ const FILES = [
 
 const namedFiles = memoizePerObject((workspace, document: Document): readonly string[] => {
   const paths: string[] = []
-  for (let at = 0; at < FILES.length; at++) {
-    const named = textsAt(document.value, FILES[at]!)
+  for (let at = 0; at < FILE_REFS.length; at++) {
+    const named = textsAt(document.value, FILE_REFS[at]!)
     for (let of = 0; of < named.length; of++) {
       const found = workspace.resolve(document, named[of]!)
       if ('path' in found) paths.push(found.path)

@@ -13,7 +13,9 @@ import {
   type TextEdit,
 } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
-import { formatPointer, pointerTo, segmentsOf, valueAt } from '../text/pointer.ts'
+import { pointerTo, segmentsOf } from '../../base/pointer.ts'
+import { valueAt } from '../../base/resolve-pointer.ts'
+import { formatPointer } from '../text/pointer.ts'
 import { nearestCandidate } from '../text/suggest.ts'
 import { commonMistakeAt } from './common-mistakes.ts'
 import type { MissingKeys } from './missing-keys.ts'

@@ -1,14 +1,18 @@
 /** Values in another form: a string for a mapping, a schema without `inline`, a comparison as a string. */
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import type { ErrorObject } from 'ajv'
+import { isJsonObject } from '../../base/json.ts'
 import { readWhen } from '../../policy/condition/when.ts'
 import { nodeAt } from '../edit/removal.ts'
 import { createFinding, type Diagnostic, type TextEdit } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
-import { formatPointer, segmentsOf } from '../text/pointer.ts'
+import { segmentsOf } from '../../base/pointer.ts'
+import { valueAt } from '../../base/resolve-pointer.ts'
+import { formatPointer } from '../text/pointer.ts'
 import { withLineBreaksOf } from '../text/source.ts'
 import { variableIn } from './common-mistakes.ts'
+import type { SchemaName } from './schema-keys.ts'
+import { noteOf } from './schema-notes.ts'
 
-const SCHEMA_SPEC = /\/(?:input_schema|output_schema)$|^\/output\/schema$/
 const SCHEMA_KEYWORDS = [
   'type',
   'properties',
@@ -24,8 +28,11 @@ const SCHEMA_KEYWORDS = [
 ]
 
 /** A JSON Schema that is written where a schema spec belongs: one finding for all of its keys. */
-export function bareSchema(file: DocumentSpans, pointer: string, value: JsonValue | undefined): Diagnostic | undefined {
-  if (!SCHEMA_SPEC.test(pointer) || !isJsonObject(value) || 'ref' in value || 'inline' in value) return undefined
+export function bareSchema(schema: SchemaName, file: DocumentSpans, error: ErrorObject): Diagnostic | undefined {
+  const pointer = error.instancePath
+  const value = valueAt(file.root.value, pointer)
+  if (!noteOf(schema, error).alternatives?.includes('inline')) return undefined
+  if (!isJsonObject(value) || 'ref' in value || 'inline' in value) return undefined
   if (!SCHEMA_KEYWORDS.some((word) => Object.hasOwn(value, word))) return undefined
   return createFinding(
     'doc/misplaced-key',
@@ -35,19 +42,6 @@ export function bareSchema(file: DocumentSpans, pointer: string, value: JsonValu
     { fix: { description: 'Put it under `inline`.', edits: wrapValueEdits(file, pointer, 'inline') } },
   )
 }
-
-/** The key that holds the string when a mapping is shortened to one. */
-const WRAPPED: readonly (readonly [RegExp, string])[] = [
-  [/^\/spec\/instructions$/, 'text'],
-  [/^\/spec\/(?:tools|agents)\/\d+$/, 'ref'],
-  [SCHEMA_SPEC, 'ref'],
-  [/^\/secrets\/[^/]+$/, 'fromEnv'],
-  [/^\/spec\/decision$/, 'type'],
-]
-
-/** The key to which the string belongs; undefined if that is unclear. */
-export const wrapperOf = (pointer: string, text: string): string | undefined =>
-  text.trim() === '' ? undefined : WRAPPED.find(([at]) => at.test(pointer))?.[1]
 
 interface RewrittenText {
   /** In flow style of YAML. */

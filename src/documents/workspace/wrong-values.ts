@@ -10,12 +10,15 @@ import {
   type FindingText,
 } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
-import { formatPointer, pointerTo, segmentsOf, valueAt } from '../text/pointer.ts'
+import { pointerTo, segmentsOf } from '../../base/pointer.ts'
+import { valueAt } from '../../base/resolve-pointer.ts'
+import { formatPointer } from '../text/pointer.ts'
 import { completeVersion } from '../text/reference.ts'
 import { nearestCandidate } from '../text/suggest.ts'
-import { alternativesAt, isChoice, listKeys, missingProperty } from './missing-keys.ts'
+import { isChoice, listKeys, missingProperty } from './missing-keys.ts'
 import { knownKeysAt, type SchemaName } from './schema-keys.ts'
-import { rewrittenText, wrapperOf, wrapValueEdits } from './wrong-forms.ts'
+import { noteOf } from './schema-notes.ts'
+import { rewrittenText, wrapValueEdits } from './wrong-forms.ts'
 
 /** The finding for one schema error; undefined for errors that are reported elsewhere. */
 export function describeWrongValue(
@@ -25,41 +28,26 @@ export function describeWrongValue(
 ): Diagnostic | undefined {
   const pointer = error.instancePath
   const name = nameOf(pointer)
+  const { message, alternatives = [], confirm = false, ...note } = noteOf(schema, error)
+  const fix = note.fix === undefined ? {} : { fix: note.fix }
   const finding = (message: string, details?: FindingText): Diagnostic =>
     createFinding('doc/schema', 'error', file.placeOf(pointer), message, details)
+  const atKey = (at: string, message: string): Diagnostic => {
+    const range = file.keySpanOf(at) ?? file.placeOf(pointer).range
+    return createFinding('doc/schema', 'error', { path: file.source.path, pointer: at, range }, message, fix)
+  }
   switch (error.keyword) {
     case 'additionalProperties':
       return undefined
     case 'type':
-      return wrongType(schema, file, pointer, [error.params['type'] as string | string[]].flat())
+      return wrongType(schema, file, error)
     case 'required':
-      if (missingProperty(error) === 'base_url')
-        return finding('`base_url` is missing: an openai-compatible provider has no address of its own.', {
-          fix: 'Add the absolute http(s) URL of its chat-completion endpoint.',
-          missing: ['base_url'],
-        })
-      if (missingProperty(error) === 'header')
-        return finding('`header` is missing: with `scheme: header` the secret is sent in the header that is named.', {
-          missing: ['header'],
-        })
-      return undefined
+      return message === undefined ? undefined : finding(message, { ...fix, missing: [missingProperty(error)] })
     case 'oneOf':
       if (isChoice(error)) return undefined
-      return finding(`${name} has more than one of ${listKeys(alternativesAt(pointer, error), 'or')}.`, {
-        fix: 'Keep one of them.',
-      })
-    case 'not':
-      return finding('`temperature` and `top_p` must not both be set.', { fix: 'Keep one of them.' })
+      return finding(`${name} has more than one of ${listKeys(alternatives, 'or')}.`, { fix: 'Keep one of them.' })
     case 'false schema':
-      return createFinding(
-        'doc/schema',
-        'error',
-        { ...file.placeOf(pointer), range: file.keySpanOf(pointer) ?? file.placeOf(pointer).range },
-        '`base_url` belongs to openai-compatible providers only.',
-        {
-          fix: 'Remove it, or set `provider: openai-compatible`.',
-        },
-      )
+      return message === undefined ? undefined : atKey(pointer, message)
     case 'const':
     case 'enum': {
       // Reading the head of a document reports these two.
@@ -67,40 +55,26 @@ export function describeWrongValue(
       const allowed = (error.params['allowedValues'] as JsonValue[] | undefined) ?? [
         error.params['allowedValue'] as JsonValue,
       ]
-      return notAllowed(file, pointer, allowed.map(String))
+      return notAllowed(file, pointer, allowed.map(String), confirm)
     }
     case 'propertyNames': {
       const key = String(error.params['propertyName'])
-      const at = pointerTo(pointer, key)
-      const allowedNames =
-        pointer === '/secrets'
-          ? 'A secret name begins with a lower-case letter and has only lower-case letters, digits, `_` and `-`.'
-          : 'A tool route is named by a logical id, or by `namespace.*`.'
-      return createFinding(
-        'doc/schema',
-        'error',
-        { path: file.source.path, pointer: at, range: file.keySpanOf(at) ?? file.placeOf(pointer).range },
-        `"${key}" cannot be a name here. ${allowedNames}`,
-      )
+      return atKey(pointerTo(pointer, key), (message ?? '{key} cannot be a name here.').replace('{key}', `"${key}"`))
     }
-    case 'pattern':
-      return pointer.endsWith('/secret')
-        ? finding(
-            `${name} is not a secret name, which begins with a lower-case letter and has only lower-case letters, digits, \`_\` and \`-\`.`,
-          )
-        : finding(`${name} is not a duration such as \`500ms\`, \`30s\` or \`5m\`.`)
     case 'minLength':
     case 'minItems':
     case 'minProperties':
       return finding(`${name} must not be empty.`)
     default:
-      return finding(`${name} ${error.message ?? 'is not valid'}.`)
+      return finding(message?.replace('{path}', name) ?? `${name} ${error.message ?? 'is not valid'}.`, fix)
   }
 }
 
 const nameOf = (pointer: string): string => formatPointer(pointer) || 'The document'
 
-function wrongType(schema: SchemaName, file: DocumentSpans, pointer: string, wanted: readonly string[]): Diagnostic {
+function wrongType(schema: SchemaName, file: DocumentSpans, error: ErrorObject): Diagnostic {
+  const pointer = error.instancePath
+  const wanted = [error.params['type'] as string | string[]].flat()
   const found = valueAt(file.root.value, pointer)
   const name = nameOf(pointer)
   const place = file.placeOf(pointer)
@@ -126,7 +100,7 @@ function wrongType(schema: SchemaName, file: DocumentSpans, pointer: string, wan
     })
   }
   const foundType = found === null ? 'empty' : articleFor(typeNames[typeOf(found)]!)
-  const fix = fixForType(schema, file, pointer, wanted, found)
+  const fix = fixForType(schema, file, error, wanted, found)
   return finding(
     'doc/schema',
     `${name} must be ${wanted.map((each) => articleFor(typeNames[each] ?? each)).join(' or ')}, but is ${foundType}.`,
@@ -138,10 +112,11 @@ function wrongType(schema: SchemaName, file: DocumentSpans, pointer: string, wan
 function fixForType(
   schema: SchemaName,
   file: DocumentSpans,
-  pointer: string,
+  error: ErrorObject,
   wanted: readonly string[],
   found: JsonValue | undefined,
 ): string | FindingFix | undefined {
+  const pointer = error.instancePath
   const place = file.placeOf(pointer)
   const range = file.spanOf(pointer) ?? place.range
   const written = file.source.text.slice(range.start.offset, range.end.offset)
@@ -158,7 +133,7 @@ function fixForType(
       const isFlowText = !file.source.path.endsWith('.json')
       return { description, edits: isFlowText ? replacement(text, description).edits : [], ...rest }
     }
-    const wrapper = wanted.includes('object') ? wrapperOf(pointer, found) : undefined
+    const wrapper = found.trim() === '' ? undefined : noteOf(schema, error).textKey
     if (wrapper !== undefined)
       return { description: `Write it under \`${wrapper}\`.`, edits: wrapValueEdits(file, pointer, wrapper) }
     if (wanted.includes('array') && found.trim() !== '')
@@ -198,7 +173,8 @@ function completeWord(written: string, allowed: readonly string[]): string | und
   return found.length === 1 ? found[0] : undefined
 }
 
-function notAllowed(file: DocumentSpans, pointer: string, allowed: readonly string[]): Diagnostic {
+/** @param confirm true where a correction is left to a person: `--fix` leaves it out unless only case or punctuation differ */
+function notAllowed(file: DocumentSpans, pointer: string, allowed: readonly string[], confirm: boolean): Diagnostic {
   const found = valueAt(file.root.value, pointer)
   const place = file.placeOf(pointer)
   const near =
@@ -212,16 +188,14 @@ function notAllowed(file: DocumentSpans, pointer: string, allowed: readonly stri
     {
       wrongValue: true,
       ...(near !== undefined
-        ? { fix: { ...replaceScalarFix(place, near), ...(isGuess(pointer, found, near) && { unsafe: true }) } }
+        ? { fix: { ...replaceScalarFix(place, near), ...(confirm && !isSameWord(found, near) && { unsafe: true }) } }
         : allowed.length === 1 && { fix: `Write ${allowed[0]}.` }),
     },
   )
 }
 
-/** Words that decide what is allowed and how carefully: a person must confirm a correction, so `--fix` leaves it out. */
-const isGuess = (pointer: string, found: JsonValue | undefined, near: string): boolean =>
-  /\/(?:decision\/type|timeout\/default|side_effect_class|on_limit)$/.test(pointer) &&
-  !(typeof found === 'string' && lettersOf(found) === lettersOf(near))
+const isSameWord = (found: JsonValue | undefined, near: string): boolean =>
+  typeof found === 'string' && lettersOf(found) === lettersOf(near)
 
 const lettersOf = (word: string): string => word.toLowerCase().replaceAll(/[^a-z]/g, '')
 

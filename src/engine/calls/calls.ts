@@ -5,7 +5,7 @@ import type { RunState, ToolCall } from '../../spec/run.ts'
 import { failedState } from '../limits/ending.ts'
 import { startTurn } from '../limits/request-completion.ts'
 import { bindCall, offeredTools } from '../session/bindings.ts'
-import { createCallHandle, type CallHandle } from '../session/call-handle.ts'
+import { CallHandle } from '../session/call-handle.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { dispatchCall, mayLeave } from './dispatch.ts'
 import { authorizeCall } from './gate.ts'
@@ -27,7 +27,7 @@ export function proposeCalls(run: RunHandle, turn: number, given: readonly Model
       attempt: 1,
       state: { at: 'proposed' },
     }
-    return createCallHandle(run, turn, proposed).moveTo(proposed.state)
+    return new CallHandle(run, turn, proposed).moveTo(proposed.state)
   })
   return { at: 'calling', turn, calls }
 }
@@ -47,7 +47,7 @@ export function proceedWithCalls(run: RunHandle, { turn, calls: given }: StateAt
   const calls = [...given]
   for (const [index, record] of calls.entries()) {
     if (calls.some(endsRun)) break
-    calls[index] = proceedWithCall(createCallHandle(run, turn, record), calls)
+    calls[index] = proceedWithCall(new CallHandle(run, turn, record), calls)
   }
   const ending = calls.find(endsRun)
   if (ending?.state.at === 'settled' && ending.state.ends) {
@@ -89,8 +89,6 @@ export function updateCalls(
   update: (call: CallHandle) => ToolCall,
 ): RunState | undefined {
   if (!here.calls.some(matches)) return undefined
-  const calls = here.calls.map((record) =>
-    matches(record) ? update(createCallHandle(run, here.turn, record)) : record,
-  )
+  const calls = here.calls.map((record) => (matches(record) ? update(new CallHandle(run, here.turn, record)) : record))
   return proceedWithCalls(run, { ...here, calls })
 }

@@ -1,6 +1,6 @@
 /** Calls whose process starts or stops: what an earlier process sent is recovered, what this one will not send is taken back. */
 import type { RunState, ToolCall } from '../../spec/run.ts'
-import { createCallHandle, type CallHandle } from '../session/call-handle.ts'
+import { CallHandle } from '../session/call-handle.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { proceedWithCalls } from './calls.ts'
 import { MAX_ATTEMPTS, recoverDispatch } from './recover.ts'
@@ -37,6 +37,6 @@ const updateSentElsewhere = (
   update: (call: CallHandle) => ToolCall,
 ): ToolCall[] =>
   here.calls.map((record) => {
-    const call = createCallHandle(run, here.turn, record)
+    const call = new CallHandle(run, here.turn, record)
     return record.state.at === 'sent' && !inFlight.has(call.dispatchKey) ? update(call) : record
   })

@@ -1,7 +1,7 @@
 /** Applies what people decided in a task to the call that waits for it. */
 import type { RunState, ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
-import { createCallHandle, type CallHandle } from '../session/call-handle.ts'
+import { CallHandle } from '../session/call-handle.ts'
 import type { TransitionEventOf } from '../session/event.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { withEditedArguments } from './approval.ts'
@@ -66,7 +66,7 @@ function applyReview(call: CallHandle, task: TaskRecord): ToolCall {
     case 'retry': {
       // Authorized again, so that a call that needed an approval needs a new one.
       const { inDoubt: _, ...certain } = call.record
-      return createCallHandle(call.run, call.turn, certain).update({
+      return new CallHandle(call.run, call.turn, certain).update({
         attempt: certain.attempt + 1,
         state: { at: 'proposed' },
       })

@@ -10,6 +10,7 @@ import { openTransaction } from '../session/open-transaction.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import { toRunFailure, type MailboxItem, type SessionActor } from './mailbox.ts'
 import type { SessionNotifier } from './notifier.ts'
+import { publishOutput } from './output-text.ts'
 import type { TimerScheduler } from './timers.ts'
 
 export interface CommitParts {
@@ -55,6 +56,7 @@ export async function commitBatch(
     actor.inbox.unshift(...applied.map(({ item }) => item))
     return undefined
   }
+  publishOutput(notifier, live, update, tx.now)
   takeUpdate(live, update, tx.now)
   notifier.notify(actor.id, update.session.lastSeq)
   timers.schedule(update)

@@ -13,6 +13,7 @@ import type { DriverLifecycle, MailboxOptions, SessionActor } from './mailbox.ts
 import { createMeter } from './meter.ts'
 import type { DescribedTools } from './model-tools.ts'
 import type { SessionNotifier } from './notifier.ts'
+import { isAllAnswer } from './output-text.ts'
 import { performEffect, type EffectContext, type EffectInFlight } from './perform-effect.ts'
 
 export interface EffectRunner {
@@ -106,8 +107,9 @@ async function outcomeOf(
 ): Promise<RunTransitionEvent | undefined> {
   const { runId, do: kind } = effect
   const redactor = parts.redactor.stream()
-  const publish = createTextPublisher(parts, notifier, live.tree.session.id, runId)
   const context = effectContextOf(live, runId, described)
+  const isAnswer = isAllAnswer(context.run, context.snapshot)
+  const publish = createTextPublisher(parts, notifier, live.tree.session.id, runId, isAnswer)
   try {
     if (kind === 'invoke') dieAtFailpoint('effect.afterDispatchRecord')
     const onText = (text: string): void => publish(redactor.push(text))
@@ -126,7 +128,7 @@ async function outcomeOf(
 
 /** Publishes model text to those who follow the session now. */
 const createTextPublisher =
-  ({ clock }: EngineParts, notifier: SessionNotifier, sessionId: SessionId, runId: RunId) =>
+  ({ clock }: EngineParts, notifier: SessionNotifier, sessionId: SessionId, runId: RunId, isAnswer: boolean) =>
   (text: string): void => {
     if (text === '') return
     notifier.publishDelta({
@@ -136,6 +138,7 @@ const createTextPublisher =
       kind: 'step',
       subject: 'engine.step.delta',
       data: { sessionId, runId, text },
+      ...(isAnswer && { isAnswer }),
     })
   }
 

@@ -2,7 +2,7 @@
 import { giveWay, startWork } from '../../base/event-loop.ts'
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
-import type { TextDelta, StoredEvent } from '../../spec/event.ts'
+import type { LiveText, StoredEvent } from '../../spec/event.ts'
 import { isTerminal, type Run } from '../../spec/run.ts'
 import type { Store } from '../../store/store.ts'
 import type { SessionNotifier } from './notifier.ts'
@@ -48,7 +48,7 @@ export async function* followRunEvents(
       // Large events take as long again to be written to the reader.
       if (tookLong()) await giveWay()
       const batch: FollowedEvent[] = []
-      const addDeltas = async (deltas: readonly TextDelta[]): Promise<void> => {
+      const addDeltas = async (deltas: readonly LiveText[]): Promise<void> => {
         for (const delta of deltas) {
           if (family.isWholeSession || (await family.has(delta.runId))) batch.push(delta)
         }

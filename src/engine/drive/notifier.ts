@@ -1,12 +1,12 @@
 /** Tells readers of a session about new events and model text. It keeps no stored data: the store is the only buffer. */
 import type { SessionId } from '../../base/ids.ts'
-import type { TextDelta, StoredEvent } from '../../spec/event.ts'
+import type { LiveText, StoredEvent } from '../../spec/event.ts'
 
 export interface SessionNotifier {
   /** Events up to number `seq` are stored. */
   notify(sessionId: SessionId, seq: number): void
   /** Model text as it arrives, for those subscribed now. */
-  publishDelta(delta: TextDelta): void
+  publishDelta(delta: LiveText): void
   /** Subscribes until `close`. */
   subscribe(sessionId: SessionId): SessionSubscription
 }
@@ -19,7 +19,7 @@ export interface SessionSubscription {
   /** Resolves when there are more notifications than `seen`, when a delta waits, or when the signal aborts. */
   waitBeyond(seen: number, signal: AbortSignal): Promise<void>
   /** Removes and returns the deltas published before the event of number `before` was stored. */
-  takeDeltas(before: number): readonly TextDelta[]
+  takeDeltas(before: number): readonly LiveText[]
   /** Stored events after a cursor. Readers woken together at the same cursor share one query. */
   readPage(cursor: number, load: () => EventPage): EventPage
   close(): void
@@ -28,8 +28,14 @@ export interface SessionSubscription {
 /** Deltas kept for a reader that does not take them; the step that follows has the whole text. */
 const MAX_DELTAS = 1000
 
+/** How long text that follows other text waits for more. Nobody sees the difference; each wake-up costs every reader. */
+const TEXT_MS = 50
+
+/** Pieces that wait for more at most, far below what is kept for a reader: a model may send thousands in that time. */
+const MAX_HELD = 100
+
 interface PublishedDelta {
-  readonly delta: TextDelta
+  readonly delta: LiveText
   /** Number of the newest event when it was published. */
   readonly afterSeq: number
 }
@@ -49,14 +55,18 @@ interface SessionChannel {
   seq: number
   /** True after a wake-up in this turn of the event loop: what comes until its end is delivered together then. */
   wokeThisTurn: boolean
+  /** Runs while text waits for more: the first piece leaves at once, later ones together. */
+  textTimer: NodeJS.Timeout | undefined
+  /** Pieces published since text was last released. */
+  held: number
   /** The newest page, until the end of the turn of the event loop in which it was read. */
   page: { readonly cursor: number; readonly notifications: number; readonly events: EventPage } | undefined
 }
 
 export function createNotifier(): SessionNotifier {
   const channels = new Map<SessionId, SessionChannel>()
-  const hasNews = ({ notifications }: SessionChannel, { seen, deltas }: Subscriber): boolean =>
-    notifications > seen || deltas.length > 0
+  const hasNews = ({ notifications, textTimer }: SessionChannel, { seen, deltas }: Subscriber): boolean =>
+    notifications > seen || (textTimer === undefined && deltas.length > 0)
   const wakeSubscribers = (channel: SessionChannel): void => {
     if (channel.wokeThisTurn) return
     const ready = [...channel.subscribers].filter((each) => each.wake !== undefined && hasNews(channel, each))
@@ -68,12 +78,28 @@ export function createNotifier(): SessionNotifier {
     })
     for (const each of ready) each.wake!()
   }
+  const endTextTimer = (channel: SessionChannel): void => {
+    clearTimeout(channel.textTimer)
+    channel.textTimer = undefined
+  }
+  /** Wakes those who have text, and holds back what follows it. */
+  const releaseText = (channel: SessionChannel): void => {
+    endTextTimer(channel)
+    channel.held = 0
+    // Then it leaves at the end of this turn.
+    if (channel.wokeThisTurn) return
+    if (![...channel.subscribers].some(({ deltas }) => deltas.length > 0)) return
+    wakeSubscribers(channel)
+    channel.textTimer = setTimeout(() => releaseText(channel), TEXT_MS).unref()
+  }
   return {
     notify(sessionId, seq) {
       const channel = channels.get(sessionId)
       if (channel === undefined) return
       channel.notifications++
       channel.seq = seq
+      // The text of the next step is a first piece again.
+      endTextTimer(channel)
       wakeSubscribers(channel)
     },
     publishDelta(delta) {
@@ -81,7 +107,8 @@ export function createNotifier(): SessionNotifier {
       if (channel === undefined) return
       const published: PublishedDelta = { delta, afterSeq: channel.seq }
       for (const { deltas } of channel.subscribers) if (deltas.length < MAX_DELTAS) deltas.push(published)
-      wakeSubscribers(channel)
+      channel.held++
+      if (channel.textTimer === undefined || channel.held >= MAX_HELD) releaseText(channel)
     },
     subscribe(sessionId) {
       const subscriber: Subscriber = { deltas: [], seen: 0, wake: undefined }
@@ -90,6 +117,8 @@ export function createNotifier(): SessionNotifier {
         notifications: 0,
         seq: 0,
         wokeThisTurn: false,
+        textTimer: undefined,
+        held: 0,
         page: undefined,
       }
       channels.set(sessionId, channel)
@@ -125,7 +154,9 @@ export function createNotifier(): SessionNotifier {
         },
         close() {
           channel.subscribers.delete(subscriber)
-          if (channel.subscribers.size === 0) channels.delete(sessionId)
+          if (channel.subscribers.size > 0) return
+          endTextTimer(channel)
+          channels.delete(sessionId)
         },
       }
     },

@@ -4,7 +4,7 @@ import type { JsonValue } from '../../base/json.ts'
 import type { ErrorCode, Run } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { isUnsafeCall } from '../session/bindings.ts'
-import { createCallHandle, type CallHandle } from '../session/call-handle.ts'
+import { CallHandle } from '../session/call-handle.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { openReview, OPTIONS_AFTER_END } from '../session/review.ts'
 import { abandonCompletion } from '../session/unanswered.ts'
@@ -109,7 +109,7 @@ interface UncertainCall {
 function closeOpenCalls(run: RunHandle): readonly UncertainCall[] {
   const here = run.state.at === 'held' ? run.state.then : run.state
   if (here.at !== 'calling') return []
-  const calls = here.calls.map((record) => createCallHandle(run, here.turn, record))
+  const calls = here.calls.map((record) => new CallHandle(run, here.turn, record))
   for (const call of calls) {
     const { id, state, inDoubt } = call.record
     if (state.at === 'settled') continue

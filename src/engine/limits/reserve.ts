@@ -8,7 +8,7 @@ import { formatDecimal, toScaled, type ScaledDecimal } from '../../base/decimal.
 import { mostCostOf } from '../../spec/price.ts'
 import { costBudget, tokenBudget } from './limits.ts'
 import { asksAboutLimit } from './on-limit.ts'
-import { mostTokens, sentTokens } from '../session/prompt.ts'
+import { mostTokens, sentTokens } from '../session/prompt/prompt.ts'
 import { costOfRun, tokensOf } from '../session/usage.ts'
 
 /** The state of a run whose completion is sent now with its reservations, or waits as `unsent`. */

@@ -9,7 +9,7 @@ import { findEditProblem } from '../calls/approval.ts'
 import { QUARANTINE_MARGIN_MS } from '../calls/recover.ts'
 import { reviewedResult } from '../calls/reviewed.ts'
 import { toolNamed } from '../session/bindings.ts'
-import { createCallHandle, type CallHandle } from '../session/call-handle.ts'
+import { CallHandle } from '../session/call-handle.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import { readOutput, describeErrors } from './output.ts'
 
@@ -150,5 +150,5 @@ export function findCallOfTask(tx: SessionTransaction, task: TaskRecord): CallHa
   const run = tx.run(task.runId)
   if (run.state.at !== 'calling') return undefined
   const record = run.state.calls.find(({ id }) => id === task.callId)
-  return record && createCallHandle(run, run.state.turn, record)
+  return record && new CallHandle(run, run.state.turn, record)
 }

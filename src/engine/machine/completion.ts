@@ -13,10 +13,10 @@ import { findBreachAfterCompletion, haltRun, haltAncestor, applyLimit } from '..
 import { asksAboutLimit } from '../limits/on-limit.ts'
 import { requestCompletion } from '../limits/request-completion.ts'
 import { concludeRun } from './output.ts'
-import { sentTokens } from '../session/prompt.ts'
+import { sentTokens } from '../session/prompt/prompt.ts'
 import { answersQuestion, openQuestions, unansweredQuestions } from '../calls/open-questions.ts'
 import { escalateQuestion, refuseUntilAnswered, toWaitingCall } from '../calls/questions.ts'
-import { createCallHandle } from '../session/call-handle.ts'
+import { CallHandle } from '../session/call-handle.ts'
 import { recordUnanswered } from '../session/unanswered.ts'
 import { countCompletion } from '../session/usage.ts'
 
@@ -83,7 +83,7 @@ function handleOpenQuestions(
   if (ignored.length === 0) return undefined
   if (given.length > 0 && here.note?.['reminded'] !== true) {
     const calls = calling.calls.map((call) =>
-      answersQuestion(call) ? call : refuseUntilAnswered(createCallHandle(run, here.turn, call), ignored),
+      answersQuestion(call) ? call : refuseUntilAnswered(new CallHandle(run, here.turn, call), ignored),
     )
     const state = beginCalls(run, { ...calling, calls })
     return state.at === 'thinking' ? { ...state, note: { reminded: true } } : state

@@ -41,7 +41,7 @@ import { applyLimit, escalateLimit, grantLimit, haltRun, hitlWaitBreach, wallClo
 import { asksAboutLimit } from '../limits/on-limit.ts'
 import { startTurn } from '../limits/request-completion.ts'
 import { readOutput } from './output.ts'
-import { filesIn, firstMessage } from '../session/input.ts'
+import { filesIn, firstMessage } from '../session/prompt/input.ts'
 import { abandonCompletion } from '../session/unanswered.ts'
 
 type At = RunState['at']

@@ -11,70 +11,65 @@ import type { RunHandle, SessionTransaction } from './transaction.ts'
  * A call, its turn and its run. The handle does not change: methods that change the call return it as it is afterwards, for the
  * caller to put into the state of the run. Each change is recorded for the policies that count calls.
  */
-export interface CallHandle {
+export class CallHandle {
   readonly tx: SessionTransaction
   readonly run: RunHandle
   readonly turn: number
   readonly record: ToolCall
-  /** The tool that the author bound to the name of the call; undefined for a delegation or a tool that the engine offers. */
-  readonly tool: BoundTool | undefined
-  /** The same for every attempt of the call. */
-  readonly idempotencyKey: string
-  /** Identifies this attempt within its session. */
-  readonly dispatchKey: string
-  /** A handle on the changed call, which is not recorded. */
-  with(change: Partial<ToolCall>): CallHandle
-  update(change: Partial<ToolCall>): ToolCall
-  moveTo(state: ToolCall['state']): ToolCall
-  /** Records the call, unchanged, under a state that only records have, or that is not known to the run any more. */
-  recordAs(state: 'approved' | 'unknown' | 'skipped'): void
-  /** Adds the step of a dispatch, open until the call has a result. */
-  addDispatchStep(route: string): void
-  /** The open step of the call: its dispatch or its delegation. */
-  openStep(): RunStep | undefined
-  /** Closes the step of a dispatch that has no result. */
-  closeDispatch(error: string): void
-}
 
-export function createCallHandle(run: RunHandle, turn: number, record: ToolCall): CallHandle {
-  const { tx } = run
-  const update = (change: Partial<ToolCall>): ToolCall => {
-    const next = { ...record, ...change }
-    recordCall(run, turn, next)
+  constructor(run: RunHandle, turn: number, record: ToolCall) {
+    this.tx = run.tx
+    this.run = run
+    this.turn = turn
+    this.record = record
+  }
+
+  /** The tool that the author bound to the name of the call; undefined for a delegation or a tool that the engine offers. */
+  get tool(): BoundTool | undefined {
+    return toolNamed(this.run.snapshot, this.record.name)
+  }
+  /** The same for every attempt of the call. */
+  get idempotencyKey(): string {
+    return idempotencyKeyOf(this.run.id, this.turn, this.record.index)
+  }
+  /** Identifies this attempt within its session. */
+  get dispatchKey(): string {
+    return dispatchKey(this.run.id, this.record.id, this.record.attempt)
+  }
+  /** A handle on the changed call, which is not recorded. */
+  with(change: Partial<ToolCall>): CallHandle {
+    return new CallHandle(this.run, this.turn, { ...this.record, ...change })
+  }
+  update(change: Partial<ToolCall>): ToolCall {
+    const next = { ...this.record, ...change }
+    recordCall(this.run, this.turn, next)
     return next
   }
-  const call: CallHandle = {
-    tx,
-    run,
-    turn,
-    record,
-    get tool() {
-      return toolNamed(run.snapshot, record.name)
-    },
-    get idempotencyKey() {
-      return idempotencyKeyOf(run.id, turn, record.index)
-    },
-    get dispatchKey() {
-      return dispatchKey(run.id, record.id, record.attempt)
-    },
-    with: (change) => createCallHandle(run, turn, { ...record, ...change }),
-    update,
-    moveTo: (state) => update({ state }),
-    recordAs: (state) => recordCall(run, turn, record, state),
-    addDispatchStep: (route) => void run.addStep('ToolCall', dispatchContent(call, route), { open: true }),
-    openStep: () =>
-      run.lastStep(
-        ({ type, finishedAt, content }) =>
-          finishedAt === null &&
-          (type === 'ToolCall' || type === 'SubAgentCall') &&
-          content['tool_call_id'] === record.id,
-      ),
-    closeDispatch(error) {
-      const open = call.openStep()
-      if (open) run.closeStep(open, error)
-    },
+  moveTo(state: ToolCall['state']): ToolCall {
+    return this.update({ state })
   }
-  return call
+  /** Records the call, unchanged, under a state that only records have, or that is not known to the run any more. */
+  recordAs(state: 'approved' | 'unknown' | 'skipped'): void {
+    recordCall(this.run, this.turn, this.record, state)
+  }
+  /** Adds the step of a dispatch, open until the call has a result. */
+  addDispatchStep(route: string): void {
+    this.run.addStep('ToolCall', dispatchContent(this, route), { open: true })
+  }
+  /** The open step of the call: its dispatch or its delegation. */
+  openStep(): RunStep | undefined {
+    return this.run.lastStep(
+      ({ type, finishedAt, content }) =>
+        finishedAt === null &&
+        (type === 'ToolCall' || type === 'SubAgentCall') &&
+        content['tool_call_id'] === this.record.id,
+    )
+  }
+  /** Closes the step of a dispatch that has no result. */
+  closeDispatch(error: string): void {
+    const open = this.openStep()
+    if (open) this.run.closeStep(open, error)
+  }
 }
 
 function dispatchContent({ record, tool: bound, idempotencyKey }: CallHandle, route: string): JsonObject {

@@ -1,4 +1,7 @@
 /** Derives what follows from the states of the runs when a transaction is saved: their statuses and their waits. */
+import type { JsonValue } from '../../base/json.ts'
+import { restoredHold } from '../../spec/hold.ts'
+import { pendingOf } from '../../spec/pending.ts'
 import { isTerminal } from '../../spec/run.ts'
 import { statusesOf } from './status.ts'
 import type { RunHandle, SessionTransaction } from './transaction.ts'
@@ -13,13 +16,20 @@ export function deriveStatuses(tx: SessionTransaction): void {
     const run = tx.run(id)
     run.update({ status })
     if (isTerminal(status)) continue
-    const subject =
-      status === 'Running' || (status === 'WaitingForAITL' && before === 'WaitingForHITL') ? 'resumed' : 'paused'
-    run.addEvent('run', `engine.run.${subject}`, { status, output: null, error: null })
-    if (id === tx.session.rootRunId)
-      run.addEvent('session', `engine.session.${subject}`, { status, output: null, error: null })
+    // The answer of a person sets a held run to work only once it is released.
+    const held = status === 'Running' ? tx.context.heldSince : undefined
+    const resumes = status === 'Running' || (status === 'WaitingForAITL' && before === 'WaitingForHITL')
+    const subject = resumes && held === undefined ? 'resumed' : 'paused'
+    const data = { status, output: null, error: null, ...(held !== undefined && restoredHold(held)) }
+    const pending = subject === 'paused' ? { pending: pendingNow(run) } : {}
+    run.addEvent('run', `engine.run.${subject}`, { ...data, ...pending })
+    if (id === tx.session.rootRunId) run.addEvent('session', `engine.session.${subject}`, data)
   }
 }
+
+/** In an event large arguments are references, so that the log does not keep them again. */
+const pendingNow = ({ tx, record }: RunHandle): JsonValue =>
+  pendingOf(record, { runs: tx.runs(), tasks: tx.pendingTasks() }, true) as unknown as JsonValue
 
 /** Starts, ends and reclassifies waits: time spent waiting is not wall clock time, and may have a budget of its own. */
 export function deriveWaits(tx: SessionTransaction): void {

@@ -7,7 +7,7 @@ import type { Redactor } from '../../base/secret.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { ModelProviders } from '../../providers/provider.ts'
 import type { MessageAccepted, StartRunResponse } from '../../spec/api.ts'
-import type { TextDelta, StoredEvent } from '../../spec/event.ts'
+import type { LiveText, StoredEvent } from '../../spec/event.ts'
 import type { Principal } from '../../spec/key.ts'
 import type { RunStatusName } from '../../spec/run.ts'
 import type { TriggerType } from '../../spec/session.ts'
@@ -15,8 +15,9 @@ import type { GivenAnswer } from '../../spec/task.ts'
 import type { StartLimits, Store } from '../../store/store.ts'
 import type { Toolbox } from '../../tools/tool.ts'
 import type { ProbeResult } from './probe.ts'
+import type { RequestKey } from './repeated-request.ts'
 import type { ConcurrencyBounds } from './slots.ts'
-import type { PagedConversation } from './timeline.ts'
+import type { ConversationPart, PagedConversation } from './timeline.ts'
 
 export interface StartRequest {
   readonly workspaceId: WorkspaceId
@@ -27,14 +28,16 @@ export interface StartRequest {
   readonly triggerName: string | null
   readonly input: JsonObject
   readonly limits: StartLimits
+  /** Kept with the session, never shown to the model. */
+  readonly metadata?: Readonly<Record<string, string>>
+  readonly tags?: readonly string[]
   /** Given where the caller must know the id before the run starts. */
   readonly sessionId?: SessionId
-  /** `Idempotency-Key` with the digest of the body it came with. */
-  readonly idempotency?: { readonly key: string; readonly bodyDigest: string }
+  readonly idempotency?: RequestKey
 }
 
 /** Stored events, model text as it arrives, and one mark where the replay ends. */
-export type FollowedEvent = StoredEvent | TextDelta | 'live'
+export type FollowedEvent = StoredEvent | LiveText | 'live'
 
 export interface EngineParts {
   readonly store: Store
@@ -71,8 +74,10 @@ export interface Engine {
    * Completes a task of the run or of a descendant, or replies to a question of the run. An answer that cannot be accepted
    * changes nothing; `error` and `code` say why.
    * @param hidden true while the trigger hides the timeline: a key's `userTaskId` is then `task_not_found`
+   * @param idempotency a repetition gets the first response; one that arrives meanwhile waits for it
+   * @throws Failure `idempotency_key_reused`
    */
-  answer(runId: RunId, answer: GivenAnswer, hidden?: boolean): Promise<MessageAccepted>
+  answer(runId: RunId, answer: GivenAnswer, hidden?: boolean, idempotency?: RequestKey): Promise<MessageAccepted>
   /**
    * Checks whether the call of an `anomaly_review` happened, with the probe tool that the author named for it.
    * @throws Failure `not_found` where no such review is pending, `validation_failed` where there is no such tool
@@ -94,7 +99,7 @@ export interface Engine {
   /** Resolves when the run has ended or waits for somebody, or when the signal aborts. */
   waitForPause(run: { readonly id: RunId; readonly sessionId: SessionId }, signal: AbortSignal): Promise<void>
   /** The conversation as it is now, unredacted: the caller redacts what it sends. */
-  conversation(sessionId: SessionId): Promise<PagedConversation>
+  conversation(sessionId: SessionId, part?: ConversationPart): Promise<PagedConversation>
   /** Continues work that was in flight when the last process ended; resolves with the number of sessions. */
   recover(): Promise<number>
   /**

@@ -1,19 +1,15 @@
 /** Opens a transaction on a session that was read. */
-import type { Instant } from '../../base/clock.ts'
 import type { RunId, TaskId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json.ts'
 import { joinCosts } from '../../spec/price.ts'
 import type { Run } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
-import type { CallRow, CompletionSpend, SessionTimer, TimerKey, SessionTree } from '../../store/store.ts'
+import type { CallRow, CompletionSpend, IdempotencyClaim, SessionTimer, SessionTree } from '../../store/store.ts'
 import type { TransitionContext } from './context.ts'
 import { deriveStatuses, deriveWaits, setBudgetTimers } from './derive.ts'
-import type { RunTransitionEvent } from './event.ts'
 import { callKey } from './keys.ts'
-import { statusesOf } from './status.ts'
 import { createStepLog } from './step-log.ts'
-import { toTaskContent } from '../../spec/task-content.ts'
-import type { RunHandle, SessionTransaction } from './transaction.ts'
+import { taskContentOf, TransactionRun, type TransactionParts } from './run-handle.ts'
+import type { SessionTransaction } from './transaction.ts'
 import { withHoldCounted } from './waits.ts'
 
 export function openTransaction(tree: SessionTree, context: TransitionContext): SessionTransaction {
@@ -25,15 +21,15 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
       ? run
       : { ...run, usage: withHoldCounted(run.usage, heldSince, now) },
   )
-  const records = new Map(found.map((run) => [run.id, run]))
-  const handles = new Map<RunId, RunHandle>()
+  const handles = new Map<RunId, TransactionRun>()
   const tasks = new Map<TaskId, TaskRecord>(tree.tasks.map((task) => [task.id, task]))
   const changedTasks = new Map<TaskId, TaskRecord>()
   const changedCalls = new Map<string, CallRow>()
-  const timers = new Map<string, { key: TimerKey; at: Instant | null }>()
+  const timers: TransactionParts['timers'] = new Map()
   const spends: CompletionSpend[] = []
-  const queuedEvents: { run: RunHandle; event: RunTransitionEvent }[] = []
+  const queuedEvents: TransactionParts['queuedEvents'] = []
   const log = createStepLog(session, context)
+  const claims: IdempotencyClaim[] = []
 
   const putTask = (task: TaskRecord): void => {
     if (task.status === 'pending') tasks.set(task.id, task)
@@ -43,68 +39,9 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
   const addTaskEvent = (task: TaskRecord, what: string): void =>
     log.addEvent(task.runId, 'user_task', `engine.user_task.${what}`, { task: taskContentOf(task) })
 
-  function createRunHandle(id: RunId): RunHandle {
-    const run: RunHandle = {
-      tx,
-      id,
-      get record() {
-        return records.get(id)!
-      },
-      get state() {
-        return run.record.state
-      },
-      get usage() {
-        return run.record.usage
-      },
-      get snapshot() {
-        return context.snapshotOf(run.record)
-      },
-      parent() {
-        const { parentRunId } = run.record
-        return parentRunId === null ? undefined : tx.run(parentRunId)
-      },
-      ancestors() {
-        const above: RunHandle[] = []
-        for (let next = run.parent(); next; next = next.parent()) above.push(next)
-        return above
-      },
-      children: () =>
-        [...records.values()].filter(({ parentRunId }) => parentRunId === id).map((child) => tx.run(child.id)),
-      statusNow: () => statusesOf(tx.runs()).get(id)!,
-      update: (change) => void records.set(id, { ...run.record, ...change }),
-      setState: (state) => run.update({ state }),
-      updateUsage: (change) => run.update({ usage: { ...run.usage, ...change } }),
-      steps: () => log.stepsOf(id),
-      lastStep: (matches) => log.lastStep(id, matches),
-      addStep: (type, content, options) => log.addStep(run.record, type, content, options),
-      closeStep: (step, error, shown) => log.closeStep(run.record, step, error, shown),
-      addEvent: (kind, subject, data) => log.addEvent(id, kind, subject, data),
-      openTask(request) {
-        const task: TaskRecord = {
-          ...request,
-          id: context.ids.next(),
-          sessionId: session.id,
-          runId: id,
-          status: 'pending',
-          votes: [],
-          createdAt: now,
-        }
-        putTask(task)
-        run.addStep('UserTaskReq', taskContentOf(task), { open: true })
-        addTaskEvent(task, 'created')
-        if (task.expiresAt !== undefined) run.setTimer('task_timeout', task.id, task.expiresAt)
-        return task
-      },
-      callRow(callId) {
-        const key = callKey(id, callId)
-        return changedCalls.get(key) ?? context.calls.get(key)
-      },
-      setTimer(kind, ref, at) {
-        timers.set(`${id} ${kind} ${ref}`, { key: { sessionId: session.id, runId: id, kind, ref }, at })
-      },
-      queueEvent: (event) => void queuedEvents.push({ run, event }),
-    }
-    handles.set(id, run)
+  function addRun(record: Run): TransactionRun {
+    const run = new TransactionRun(parts, record)
+    handles.set(record.id, run)
     return run
   }
 
@@ -112,12 +49,9 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
     context,
     now,
     session,
-    run: (id) => handles.get(id) ?? createRunHandle(id),
-    runs: () => [...records.values()],
-    addRun(run) {
-      records.set(run.id, run)
-      return tx.run(run.id)
-    },
+    run: (id) => handles.get(id)!,
+    runs: () => [...handles.values()].map(({ record }) => record),
+    addRun,
     pendingTasks: () => [...tasks.values()],
     changedTask: (id) => changedTasks.get(id),
     changeTask(task, subject) {
@@ -137,14 +71,16 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
     recordCallRow: (row) => void changedCalls.set(callKey(row.runId, row.callId), row),
     recordSpend: (spend) => void spends.push(spend),
     endHold() {
-      for (const { id, state } of tx.runs()) {
+      for (const { id, state, status } of tx.runs()) {
         if (state.at === 'done') continue
         const run = tx.run(id)
         run.update({})
         setBudgetTimers(run)
+        if (status === 'Running') run.addEvent('run', 'engine.run.resumed', { status, output: null, error: null })
       }
     },
     nextEvent: () => queuedEvents.shift(),
+    recordClaim: (claim) => void claims.push(claim),
     toUpdate() {
       deriveStatuses(tx)
       deriveWaits(tx)
@@ -155,9 +91,14 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
       const before = new Set(found)
       const changedRuns = runs.filter((run) => !before.has(run))
       const changes =
-        changedRuns.length + added.events.length + timerChanges.length + changedTasks.size + changedCalls.size
+        changedRuns.length +
+        added.events.length +
+        timerChanges.length +
+        changedTasks.size +
+        changedCalls.size +
+        claims.length
       if (changes === 0) return undefined
-      const root = records.get(session.rootRunId)!
+      const root = tx.run(session.rootRunId).record
       return {
         session: {
           ...session,
@@ -180,15 +121,15 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
         spends,
         setTimers: timerChanges.flatMap(({ key, at }): SessionTimer[] => (at === null ? [] : [{ ...key, at }])),
         clearTimers: timerChanges.flatMap(({ key, at }) => (at === null ? [key] : [])),
+        ...(claims.length > 0 && { claims }),
         busy: runs.some(isBusy),
       }
     },
   }
+  const parts: TransactionParts = { tx, handles, log, changedCalls, timers, queuedEvents, putTask, addTaskEvent }
+  for (const run of found) addRun(run)
   return tx
 }
-
-/** Shown in the timeline and in events alike. */
-const taskContentOf = (task: TaskRecord): JsonObject => ({ ...toTaskContent(task) }) as unknown as JsonObject
 
 /** True while a restart has something to continue. A call behind one of unknown outcome waits for a person. */
 function isBusy(run: Run): boolean {

@@ -2,67 +2,121 @@
 import { setImmediate } from 'node:timers/promises'
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
-import type { SessionId } from '../../base/ids.ts'
-import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { SessionId, TaskId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { Conversation, RunSummary, SessionBody, TimelineItem } from '../../spec/api.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
-import type { RunStep } from '../../spec/step.ts'
-import type { TaskRecord } from '../../spec/task.ts'
+import type { RunStep, StepType } from '../../spec/step.ts'
 import { toTaskContent } from '../../spec/task-content.ts'
 import { toTimelineItem } from '../../spec/timeline-item.ts'
-import type { Store } from '../../store/store.ts'
+import type { StepSize, Store } from '../../store/store.ts'
 
 /** A conversation whose timeline is read in pages, so that a long one does not block other requests. */
 export interface PagedConversation extends Conversation {
   /** The items after `items`, in order; absent when there are none. A page may be empty. */
   readonly more?: AsyncIterable<readonly TimelineItem[]>
+  /** Bytes of the contents of the items, first ones first; those of a long timeline are not all there. */
+  readonly sizes?: readonly number[]
 }
 
-/** Steps per page: few enough to be read, converted and written in a millisecond or two. */
+export interface ConversationPart {
+  /** Items after this ordinal; 0 when absent. */
+  readonly after?: number
+  /** Items of these types alone. */
+  readonly only?: readonly StepType[]
+}
+
+/** Steps per page, and bytes: so few that they are read, converted and written in a millisecond or two. */
 const PAGE = 100
+const PAGE_BYTES = 1024 * 1024
+/** Sizes per query, and sizes known before the first page. */
+const SIZES = 2000
+const KNOWN_SIZES = 20_000
 
 /**
  * The conversation of a session as it is now. Later pages leave out steps that were added after the first.
  * @throws Failure `not_found`
  */
-export async function conversationOf(store: Store, id: SessionId): Promise<PagedConversation> {
-  const [session, runs, tasks, first] = await Promise.all([
-    store.session(id),
-    store.runsOfSession(id),
-    store.tasksOfSession(id),
-    store.stepsAfter(id, 0, PAGE),
-  ])
+export async function conversationOf(
+  store: Store,
+  id: SessionId,
+  { after = 0, only }: ConversationPart = {},
+): Promise<PagedConversation> {
+  const [session, runs] = await Promise.all([store.session(id), store.runsOfSession(id)])
   if (!session) throw fail('not_found', { what: 'session' })
   const runById = new Map(runs.map((run) => [run.id, run]))
-  const taskById = new Map<JsonValue | undefined, TaskRecord>(tasks.map((task) => [task.id, task]))
-  const toItem = (step: RunStep): TimelineItem => {
-    // A request shows its task as it is now, not as it was created.
-    const task = step.type === 'UserTaskReq' ? taskById.get(step.content['user_task_id']) : undefined
-    const content = task ? ({ ...toTaskContent(task) } as unknown as JsonObject) : step.content
-    return toTimelineItem(step, runById.get(step.runId)!, content)
+  const readSizes = async (from: number) => {
+    const read = await store.stepSizes(id, from, SIZES)
+    const isLast = read.length < SIZES || read.at(-1)!.ordinal >= session.lastOrdinal
+    const sizes = read.filter(
+      ({ ordinal, type }) => ordinal <= session.lastOrdinal && (only === undefined || only.includes(type)),
+    )
+    return { sizes, next: isLast ? undefined : read.at(-1)!.ordinal }
   }
-  async function* more(): AsyncGenerator<readonly TimelineItem[]> {
-    for (let page = first; page.length === PAGE;) {
+  const known: StepSize[] = []
+  let next: number | undefined = after
+  while (next !== undefined && known.length < KNOWN_SIZES) {
+    if (known.length > 0) await setImmediate()
+    const read = await readSizes(next)
+    known.push(...read.sizes)
+    next = read.next
+  }
+  const readPages = async function* (sizes: readonly StepSize[]): AsyncGenerator<readonly TimelineItem[]> {
+    for (const group of groupSteps(sizes)) {
+      const steps = await store.stepsAfter(id, group[0]!.ordinal - 1, group.length)
+      yield await Promise.all(steps.map((step) => toItem(store, step, runById.get(step.runId)!)))
       await setImmediate()
-      page = await store.stepsAfter(id, page.at(-1)!.ordinal, PAGE)
-      yield page.filter(({ ordinal }) => ordinal <= session!.lastOrdinal).map(toItem)
     }
   }
+  const pages = (async function* () {
+    yield* readPages(known)
+    for (let from = next; from !== undefined;) {
+      const read = await readSizes(from)
+      yield* readPages(read.sizes)
+      from = read.next
+    }
+  })()
+  const first = await pages.next()
+  const isWhole = next === undefined && groupSteps(known).length <= 1
   return {
     session: toSessionBody(session),
     runs: runs.map((run) => toRunSummary(run, session)),
-    items: first.map(toItem),
-    ...(first.length === PAGE && { more: more() }),
+    items: first.done ? [] : first.value,
+    ...(!isWhole && { more: pages }),
+    sizes: known.map(({ bytes }) => bytes),
   }
 }
 
-/** Reads all pages of a conversation. */
-export async function collectTimeline({ more, ...conversation }: PagedConversation): Promise<Conversation> {
-  if (!more) return conversation
-  const pages = [conversation.items]
-  for await (const page of more) pages.push(page)
-  return { ...conversation, items: pages.flat() }
+/** Splits steps into pages; the steps of a page follow each other. */
+function groupSteps(sizes: readonly StepSize[]): readonly (readonly StepSize[])[] {
+  const groups: StepSize[][] = []
+  let bytes = 0
+  for (const size of sizes) {
+    const group = groups.at(-1)
+    const follows = group && group.length < PAGE && bytes + size.bytes <= PAGE_BYTES
+    if (follows && group.at(-1)!.ordinal + 1 === size.ordinal) group.push(size)
+    else {
+      groups.push([size])
+      bytes = 0
+    }
+    bytes += size.bytes
+  }
+  return groups
+}
+
+/** One item of a session's timeline; undefined where there is none of this ordinal. */
+export async function timelineItemOf(store: Store, id: SessionId, ordinal: number): Promise<TimelineItem | undefined> {
+  const [step] = await store.stepsAfter(id, ordinal - 1, 1)
+  const run = step?.ordinal === ordinal ? await store.run(step.runId) : undefined
+  return step && run && toItem(store, step, run)
+}
+
+/** A request shows its task as it is now, not as it was created. */
+async function toItem(store: Store, step: RunStep, run: Run): Promise<TimelineItem> {
+  const id = step.type === 'UserTaskReq' ? step.content['user_task_id'] : undefined
+  const task = typeof id === 'string' ? await store.task(id as TaskId) : undefined
+  return toTimelineItem(step, run, task ? ({ ...toTaskContent(task) } as unknown as JsonObject) : step.content)
 }
 
 /** A session as timelines and session lists show it. */
@@ -85,6 +139,8 @@ export function toSessionBody(session: Session): SessionBody {
     finishedAt: isoOrNull(session.finishedAt),
     input: session.input,
     startContext: session.startContext,
+    ...(session.metadata && { metadata: session.metadata }),
+    ...(session.tags && { tags: session.tags }),
   }
 }
 

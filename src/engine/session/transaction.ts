@@ -11,7 +11,7 @@ import type { Session } from '../../spec/session.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { RunStep, StepType } from '../../spec/step.ts'
 import type { TaskStatus, TaskRecord } from '../../spec/task.ts'
-import type { CallRow, CompletionSpend, TimerKind, SessionUpdate } from '../../store/store.ts'
+import type { CallRow, CompletionSpend, IdempotencyClaim, TimerKind, SessionUpdate } from '../../store/store.ts'
 import type { TransitionContext } from './context.ts'
 import type { RunTransitionEvent } from './event.ts'
 
@@ -44,11 +44,13 @@ export interface SessionTransaction {
   callRows(): readonly CallRow[]
   recordCallRow(row: CallRow): void
   recordSpend(spend: CompletionSpend): void
-  /** Stores how long a restore held each run, and sets the timers of its limits to match. */
+  /** Stores how long a restore held each run, sets the timers of its limits to match, and tells readers that it works on. */
   endHold(): void
   /** Takes the oldest event that `RunHandle.queueEvent` has queued. */
   nextEvent(): { readonly run: RunHandle; readonly event: RunTransitionEvent } | undefined
   /** Derives statuses and waits, and collects the changes; undefined when there are none. */
+  /** Remembers an answer by its idempotency key, with what else this update stores. */
+  recordClaim(claim: IdempotencyClaim): void
   toUpdate(): SessionUpdate | undefined
 }
 

@@ -3,6 +3,7 @@
  * store. Source: policies, section 2.
  */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { pointerTo } from '../../base/pointer.ts'
 import { readDuration, writeDuration } from './duration.ts'
 import { operatorRow, operatorOf, OPERATORS, type ConditionOperator } from './operators.ts'
 import { isSpread, readPath, type ConditionPath } from './path.ts'
@@ -198,7 +199,7 @@ class ConditionReader {
       const key = keys[at]!
       if (!LEAF_KEYS.includes(key))
         this.report(
-          `${pointer}/${escape(key)}`,
+          pointerTo(pointer, key),
           'syntax',
           `A comparison has no key "${key}"; it has ${LEAF_KEYS.join(', ')}.`,
           { unknownKey: true },
@@ -308,5 +309,3 @@ const formOf = ({ all, any, not, when }: JsonObject): (typeof FORMS)[number] | u
         : when === undefined
           ? undefined
           : 'when'
-
-const escape = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -1,5 +1,6 @@
 /** Reads JSON Schemas: which schemas apply to a value together, and what they say of its members and types. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { resolveReference } from '../../base/resolve-pointer.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import type { PathSegment } from '../condition/path.ts'
 
@@ -28,28 +29,9 @@ export function conjunctsOf({ schema, root }: PlacedSchema): readonly PlacedSche
   return [...found.values()]
 }
 
-/** Resolves a local reference; undefined for any other. */
-export function pointedAt(root: JsonSchema, ref: string): JsonValue | undefined {
-  if (ref === '#') return root
-  if (!ref.startsWith('#/')) return undefined
-  let at: JsonValue | undefined = root
-  for (const part of ref.slice(2).split('/')) {
-    const key = unescapePart(part)
-    if (key === undefined) return undefined
-    if (Array.isArray(at)) at = at[Number(key)]
-    else at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined
-    if (isJsonObject(at) && typeof at['$id'] === 'string') return undefined
-  }
-  return at
-}
-
-function unescapePart(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
-  } catch {
-    return undefined
-  }
-}
+/** The part that a local reference leads to; undefined for any other, and behind a schema with its own `$id`. */
+export const pointedAt = (root: JsonSchema, ref: string): JsonValue | undefined =>
+  resolveReference(root, ref, (part) => !(isJsonObject(part) && typeof part['$id'] === 'string'))
 
 /** The schemas of a member, or of the elements, of a value that satisfies `schemas`. */
 export const membersOf = (schemas: readonly PlacedSchema[], segment: PathSegment): readonly PlacedSchema[] =>

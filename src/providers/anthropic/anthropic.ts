@@ -4,11 +4,11 @@ import type {
   ContentBlockParam,
   JSONOutputFormat,
   MessageCreateParamsStreaming,
-  MessageParam,
   MessageDeltaUsage,
   RawMessageStreamEvent,
   Tool,
 } from '@anthropic-ai/sdk/resources/messages'
+import { alternatingTurns } from '../alternating-turns.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { keepSafeNumbers, parseArguments, toObjectSchema, vendorOptions } from '../arguments.ts'
@@ -64,7 +64,7 @@ function toRequest(request: CompletionRequest, format: JSONOutputFormat | undefi
   return {
     model: model.name,
     max_tokens: maxTokensWithThinking(model),
-    messages: toMessages(request.messages),
+    messages: alternatingTurns(request.messages, toBlocks),
     ...(request.system !== '' && { system: request.system }),
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, schema }): Tool => ({
@@ -108,21 +108,6 @@ function isEnforceable(schema: JsonValue): boolean {
   if (type !== 'object') return typeof type === 'string'
   if (!isJsonObject(properties) || 'patternProperties' in schema) return false
   return (schema['additionalProperties'] ?? false) === false && Object.values(properties).every(isEnforceable)
-}
-
-/** The API requires user and assistant to alternate: tool results belong to the user, and adjacent messages of one role are merged. */
-function toMessages(messages: readonly ModelMessage[]): MessageParam[] {
-  const turns: { role: 'user' | 'assistant'; content: ContentBlockParam[] }[] = []
-  for (const message of messages) {
-    const role = message.role === 'assistant' ? 'assistant' : 'user'
-    const content = toBlocks(message)
-    // The API refuses empty messages.
-    if (content.length === 0) continue
-    const last = turns.at(-1)
-    if (last?.role === role) last.content.push(...content)
-    else turns.push({ role, content })
-  }
-  return turns
 }
 
 function toBlocks(message: ModelMessage): ContentBlockParam[] {

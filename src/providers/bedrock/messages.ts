@@ -1,5 +1,6 @@
 /** Messages in the form of the Converse API. */
 import type { ContentBlock, DocumentFormat, ImageFormat, Message } from '@aws-sdk/client-bedrock-runtime'
+import { alternatingTurns } from '../alternating-turns.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { MessagePart, ModelCall, ModelMessage } from '../provider.ts'
 
@@ -9,17 +10,8 @@ export const isClaude = (model: string): boolean => model.includes('anthropic.cl
 /** Other models refuse a request with cache points. */
 export const hasCachePoints = (model: string): boolean => isClaude(model) || model.includes('amazon.nova')
 
-/** User and assistant alternate: results of calls belong to the user, and adjacent messages of one role are merged. */
 export function toConverseMessages(messages: readonly ModelMessage[], cached: boolean): Message[] {
-  const turns: { role: 'user' | 'assistant'; content: ContentBlock[] }[] = []
-  for (const message of messages) {
-    const role = message.role === 'assistant' ? 'assistant' : 'user'
-    const content = toBlocks(message)
-    if (content.length === 0) continue
-    const last = turns.at(-1)
-    if (last?.role === role) last.content.push(...content)
-    else turns.push({ role, content })
-  }
+  const turns = alternatingTurns(messages, toBlocks)
   if (cached) turns.findLast(({ role }) => role === 'user')?.content.push(CACHE_POINT)
   return turns
 }

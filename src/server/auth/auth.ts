@@ -41,22 +41,16 @@ export const withCaller =
 export const seesTimeline = (principal: ApiPrincipal): boolean =>
   principal.type === 'operator' || principal.exposeTimeline
 
-/** @throws Failure `missing_api_key`, `invalid_api_key`, `trigger_inactive`, `ip_not_allowed` */
+/** @throws Failure `missing_api_key`, `invalid_api_key`, `rate_limited`, `trigger_inactive`, `ip_not_allowed` */
 export const identifyByKey: IdentifyCaller = async ({ store, clock, config, attempts }, call) => {
   const secret = call.request.headers.get('x-api-key')
   if (secret === null || secret === '') throw fail('missing_api_key')
   // Checksum before any query: a mistyped or guessed key costs the store nothing.
   if (!isWellFormedKey(secret)) throw fail('invalid_api_key')
   const address = clientAddress(call.peer, call.request.headers.get('x-forwarded-for'), config.network?.proxies ?? [])
-  const hash = hashKey(secret)
-  attempts.check(address, hash)
-  const key = await store.keyByHash(hash)
+  const key = await store.keyByHash(hashKey(secret))
   const now = clock.now()
-  if (!key || key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)) {
-    attempts.failed(address)
-    throw fail('invalid_api_key')
-  }
-  attempts.accepted(hash)
+  if (!key || key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)) throw attempts.refuse(address)
   const trigger = await store.trigger(key.triggerId)
   if (!trigger?.active) throw fail('trigger_inactive')
   if (trigger.allowIps.length > 0 && !isInRanges(address, trigger.allowIps)) throw fail('ip_not_allowed')

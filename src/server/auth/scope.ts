@@ -5,6 +5,7 @@
 import { fail } from '../../base/failure.ts'
 import { isUuid, type AgentId, type RunId } from '../../base/ids.ts'
 import type { Run } from '../../spec/run.ts'
+import type { Session } from '../../spec/session.ts'
 import type { AgentRow } from '../../store/store.ts'
 import type { ApiPrincipal } from './auth.ts'
 import type { ServerServices } from '../runtime/services.ts'
@@ -30,4 +31,33 @@ export async function runInScope({ store, scopes }: ServerServices, principal: A
   if (scope.agentId !== principal.agentId) throw fail('run_out_of_scope')
   if (scope.triggerId !== null && scope.triggerId !== principal.triggerId) throw fail('run_out_of_scope')
   return run
+}
+
+/**
+ * Which sessions a caller lists without content: those of another trigger than the key's, where either hides its timeline. A
+ * trigger that is gone hides it, since nothing says any more that it did not. Source: decisions, section 2.
+ */
+export async function hiddenSessions(
+  { store }: ServerServices,
+  principal: ApiPrincipal,
+): Promise<(session: Pick<Session, 'triggerId'>) => boolean> {
+  if (principal.type === 'operator') return () => false
+  const { triggerId: own, exposeTimeline, workspaceId, agentId } = principal
+  const triggers = await store.triggers(workspaceId, agentId)
+  const exposing = new Set<string>(triggers.filter((each) => each.exposeTimeline).map(({ id }) => id))
+  return ({ triggerId }) => triggerId !== own && !(exposeTimeline && (triggerId === null || exposing.has(triggerId)))
+}
+
+/** The root run of a session that the key lists with content although another trigger started it; else undefined. */
+export async function listedInScope(
+  services: ServerServices,
+  principal: ApiPrincipal,
+  id: string,
+): Promise<Run | undefined> {
+  if (principal.type === 'operator') return undefined
+  const run = isUuid(id) ? await services.store.run(id.toLowerCase() as RunId) : undefined
+  const scope = run?.workspaceId === principal.workspaceId ? await services.scopes.of(run.sessionId) : undefined
+  if (!run || run.parentRunId !== null || scope?.agentId !== principal.agentId) return undefined
+  if (scope.triggerId === null || scope.triggerId === principal.triggerId) return undefined
+  return (await hiddenSessions(services, principal))(scope) ? undefined : run
 }

@@ -12,6 +12,8 @@ export declare const checks: Readonly<
     | 'cancelBody'
     | 'sessionsQuery'
     | 'conversationQuery'
+    | 'tasksQuery'
+    | 'valueQuery'
     | 'idempotencyKey'
     | 'POST /publish body'
     | 'POST /deploy body'

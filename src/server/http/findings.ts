@@ -1,13 +1,14 @@
 /** Turns errors of schema validation into sentences for users. */
 import type { ErrorObject } from 'ajv'
 import type { InvalidPlace } from '../../base/failure.ts'
+import { pointerTo } from '../../base/pointer.ts'
 
 /** Keeps the first finding of each place. */
 export function firstPerPlace(errors: readonly ErrorObject[] | null | undefined): InvalidPlace[] {
   const found = new Map<string, string>()
   for (const error of errors ?? []) {
     const path = placeOf(error)
-    if (!found.has(path)) found.set(path, sayingOf(error))
+    if (!found.has(path)) found.set(path, messageOf(error))
   }
   return [...found].map(([path, message]) => ({ path, message }))
 }
@@ -15,7 +16,7 @@ export function firstPerPlace(errors: readonly ErrorObject[] | null | undefined)
 function placeOf({ instancePath, params }: ErrorObject): string {
   const { missingProperty, additionalProperty } = params as Readonly<Record<string, string | undefined>>
   const name = missingProperty ?? additionalProperty
-  return name === undefined ? instancePath : `${instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return name === undefined ? instancePath : pointerTo(instancePath, name)
 }
 
 interface Schema {
@@ -35,7 +36,7 @@ const TYPES: Readonly<Record<string, string>> = {
   number: 'must be a number',
 }
 
-function sayingOf({ keyword, params, parentSchema }: ErrorObject): string {
+function messageOf({ keyword, params, parentSchema }: ErrorObject): string {
   const schema = parentSchema as Schema
   const [type = ''] = [schema.type].flat()
   if (keyword === 'required') return 'is required'
@@ -44,7 +45,8 @@ function sayingOf({ keyword, params, parentSchema }: ErrorObject): string {
   if (keyword === 'type') return TYPES[type] ?? `must be ${String(params['type'])}`
   if (schema['x-svc-says'] !== undefined) return schema['x-svc-says']
   if (keyword === 'minLength' || keyword === 'maxLength') return length(schema)
-  if (keyword === 'maxItems') return `must have at most ${String(params['limit'])} entries`
+  if (keyword === 'maxItems' || keyword === 'maxProperties')
+    return `must have at most ${String(params['limit'])} entries`
   if (keyword === 'const') return `must be ${String(params['allowedValue'])}`
   if (keyword === 'enum') return `must be ${alternatives.format(params['allowedValues'] as readonly string[])}`
   if (keyword === 'format') return 'must be a UUID'

@@ -1,8 +1,13 @@
 /** The result of a route, before it becomes an HTTP response. */
+import type { EventStreamBody } from './sse.ts'
+
 export interface HttpReply {
   readonly status: number
   readonly json?: unknown
+  /** JSON that is written already. */
+  readonly text?: string
   readonly stream?: ReadableStream<Uint8Array>
+  readonly events?: EventStreamBody
   readonly headers?: Readonly<Record<string, string>>
 }
 

@@ -1,5 +1,6 @@
 /** Routes as data, and the application that serves a table of them. */
 import { STATUS_CODES } from 'node:http'
+import { PassThrough } from 'node:stream'
 import { H3, HTTPResponse, type H3Event, type HTTPError } from 'h3'
 import { isWellFormedKey, keyPrefixOf } from '../../base/api-key.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -12,6 +13,7 @@ import { OPERATOR_KEY_HEADER } from '../../spec/operator.ts'
 import { detailOf } from './detail.ts'
 import { toProblem } from './problem.ts'
 import type { HttpReply } from './reply.ts'
+import type { EventStreamBody } from './sse.ts'
 
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
@@ -146,12 +148,9 @@ async function answer(call: HttpRequestContext, handle: RouteHandler, parts: Rou
       ...keyOf(call.request),
       ...(reply.status >= 400 && { error: errorOf(reply) }),
     })
-  const { status, stream } = reply
-  const text = stream || reply.json === undefined ? undefined : JSON.stringify(reply.json)
-  const isHead = call.request.method === 'HEAD'
-  // Nobody reads this stream; left open it would follow its run to the end.
-  if (isHead) await stream?.cancel()
-  return new RouteResponse(text ?? (isHead ? null : (stream ?? null)), {
+  const { status } = reply
+  const text = reply.text ?? (reply.json === undefined ? undefined : JSON.stringify(reply.json))
+  return new RouteResponse(text ?? (await streamOf(reply, call)), {
     status,
     statusText: STATUS_CODES[status] ?? '',
     headers: {
@@ -164,6 +163,47 @@ async function answer(call: HttpRequestContext, handle: RouteHandler, parts: Rou
         'content-length': String(Buffer.byteLength(text)),
       }),
       ...reply.headers,
+    },
+  })
+}
+
+/** The body of a reply that is sent while it is made. */
+async function streamOf({ stream, events }: HttpReply, call: HttpRequestContext): Promise<BodyInit | null> {
+  if (call.request.method === 'HEAD') {
+    // Nobody reads this stream; left open it would follow its run to the end.
+    events?.destroy()
+    await stream?.cancel()
+    return null
+  }
+  // h3 pipes a body that can be piped to node's response.
+  if (events && call.incoming) return events as unknown as BodyInit
+  return events ? toWebStream(events) : (stream ?? null)
+}
+
+/** The stream of a caller in this process. `Readable.toWeb` throws when such a caller cancels. */
+function toWebStream(events: EventStreamBody): ReadableStream<Uint8Array> {
+  const written = new PassThrough()
+  let isOver = false
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const end = (close: () => void): void => {
+        if (!isOver) close()
+        isOver = true
+      }
+      written.on('data', (chunk: Uint8Array) => {
+        if (isOver) return
+        controller.enqueue(chunk)
+        if ((controller.desiredSize ?? 0) <= 0) written.pause()
+      })
+      written.once('end', () => end(() => controller.close()))
+      written.once('error', (error) => end(() => controller.error(error)))
+      written.once('close', () => end(() => controller.close()))
+      events.pipe(written)
+    },
+    pull: () => void written.resume(),
+    cancel() {
+      isOver = true
+      written.destroy()
     },
   })
 }

@@ -3,14 +3,15 @@
  * unsent; it may resume after the last id it received.
  * Source: HTTP API, "Events"; decisions, section 7; security, S28.
  */
+import type { Writable } from 'node:stream'
 import { toIsoText } from '../../base/clock.ts'
 import { failpointWithin } from '../../base/failpoint.ts'
 import type { StreamEvent } from '../../spec/api.ts'
-import type { TextDelta, StoredEvent } from '../../spec/event.ts'
+import type { LiveText, StoredEvent } from '../../spec/event.ts'
 
 export interface EventStreamOptions {
   /** The event as this reader may see it; undefined = omitted. */
-  readonly view: (event: StoredEvent | TextDelta) => StoredEvent | TextDelta | undefined
+  readonly view: (event: StoredEvent | LiveText) => StoredEvent | LiveText | undefined
   /** Aborted when the reader is gone; aborting it ends the stream. */
   readonly stop: AbortController
   /** Called once, however the stream ended; with the cause when that was a bug. */
@@ -28,59 +29,114 @@ const MAX_UNSENT_BYTES = 1024 * 1024
 const STALL_MS = 5000
 const HEARTBEAT_MS = 15_000
 
-export function eventStream(
-  source: AsyncIterable<readonly (StoredEvent | TextDelta | 'live')[]>,
-  { view, stop, onEnd }: EventStreamOptions,
-): ReadableStream<Uint8Array> {
-  let room: (() => void) | undefined
-  return new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        const send = (text: string) => controller.enqueue(encoder.encode(text))
-        const full = () => (controller.desiredSize ?? 0) <= 0
-        const stopHeartbeat = addHeartbeat(() => full() || send(': \n\n'))
-        const pump = async () => {
-          send('retry: 1000\n\n')
-          for await (const together of source) {
-            for (const text of texts(together, view)) {
-              if (full() && !(await drained((resume) => (room = resume), stop.signal)))
-                return controller.error(new Error('The reader does not keep up.'))
-              if (stop.signal.aborted) return end(controller)
-              await failpointWithin('sse.midFrame', text, send)
-              send(text)
-            }
-          }
-          end(controller)
-        }
-        void pump()
-          .then(
-            () => onEnd(),
-            (cause: unknown) => {
-              // A stream that was cancelled or stopped ends with its abort reason; everything else is a bug.
-              const stopped = stop.signal.aborted
-              if (stopped) end(controller)
-              else controller.error(cause)
-              onEnd(stopped ? undefined : cause)
-            },
-          )
-          .finally(() => {
-            stopHeartbeat()
-            stop.abort()
-          })
-      },
-      pull() {
-        room?.()
-        room = undefined
-      },
-      cancel() {
-        stop.abort()
-      },
-    },
-    new ByteLengthQueuingStrategy({ highWaterMark: MAX_UNSENT_BYTES }),
-  )
+/** One for all streams: without a reason each abort makes an error with its stack. */
+const STREAM_OVER = new Error('The stream has ended.')
+
+/** An event stream that nothing has been sent of. It begins when it is piped, and is piped once or destroyed. */
+export interface EventStreamBody {
+  /** Writes the stream to a response, without a web stream in between. */
+  pipe(response: Writable): void
+  destroy(): void
 }
 
-const encoder = new TextEncoder()
+export function eventStream(
+  source: AsyncIterable<readonly (StoredEvent | LiveText | 'live')[]>,
+  { view, stop, onEnd }: EventStreamOptions,
+): EventStreamBody {
+  return {
+    pipe(response) {
+      const outbox = createOutbox(response)
+      const stopHeartbeat = addHeartbeat(() => outbox.isFull() || outbox.send(': \n\n'))
+      const finish = (close: () => void, cause?: unknown): void => {
+        stopHeartbeat()
+        stop.abort(STREAM_OVER)
+        close()
+        onEnd(cause)
+      }
+      response.once('close', () => stop.abort(STREAM_OVER))
+      // A write to a response whose socket has just closed.
+      response.on('error', () => stop.abort(STREAM_OVER))
+      void pump(source, view, outbox, stop.signal).then(
+        (keptUp) => finish(keptUp ? outbox.end : () => response.destroy(new Error('The reader does not keep up.'))),
+        // A stream that was cancelled or stopped ends with its abort reason; everything else is a bug.
+        (cause: unknown) =>
+          stop.signal.aborted ? finish(outbox.end) : finish(() => response.destroy(cause as Error), cause),
+      )
+    },
+    destroy() {
+      stop.abort(STREAM_OVER)
+      onEnd()
+    },
+  }
+}
+
+/** Sends everything that the source has. @returns false when the reader does not keep up */
+async function pump(
+  source: AsyncIterable<readonly (StoredEvent | LiveText | 'live')[]>,
+  view: EventStreamOptions['view'],
+  outbox: Outbox,
+  signal: AbortSignal,
+): Promise<boolean> {
+  outbox.send('retry: 1000\n\n')
+  for await (const together of source) {
+    for (const text of texts(together, view)) {
+      if (outbox.isFull() && !(await drained(outbox.onRoom, signal))) return false
+      if (signal.aborted) return true
+      await failpointWithin('sse.midFrame', text, outbox.send)
+      outbox.send(text)
+    }
+  }
+  return true
+}
+
+interface Outbox {
+  readonly send: (text: string) => void
+  /** True while as much waits as a reader may leave unsent. */
+  readonly isFull: () => boolean
+  /** Calls back once, when it is no longer full. */
+  readonly onRoom: (resume: () => void) => void
+  /** Ends the response after what waits. */
+  readonly end: () => void
+}
+
+/** Text on its way to a response. What the response does not take at once waits here. */
+function createOutbox(response: Writable): Outbox {
+  const waiting: Buffer[] = []
+  let waitingBytes = 0
+  let isBlocked = false
+  let hasEnded = false
+  let room: (() => void) | undefined
+  const isFull = (): boolean => waitingBytes >= MAX_UNSENT_BYTES
+  response.on('drain', () => {
+    isBlocked = false
+    while (!isBlocked && waiting.length > 0) {
+      const bytes = waiting.shift()!
+      waitingBytes -= bytes.length
+      isBlocked = !response.write(bytes)
+    }
+    if (hasEnded && waiting.length === 0) response.end()
+    if (isFull()) return
+    room?.()
+    room = undefined
+  })
+  return {
+    send(text) {
+      if (!isBlocked) {
+        isBlocked = !response.write(text)
+        return
+      }
+      const bytes = Buffer.from(text)
+      waiting.push(bytes)
+      waitingBytes += bytes.length
+    },
+    isFull,
+    onRoom: (resume) => void (room = resume),
+    end() {
+      hasEnded = true
+      if (waiting.length === 0) response.end()
+    },
+  }
+}
 
 /** Sends the heartbeat of each open stream. One timer serves all: there may be thousands. */
 const heartbeats = new Set<() => void>()
@@ -103,7 +159,7 @@ const CHUNK = 64 * 1024
 
 /** Joins events that arrived together into few writes. */
 function* texts(
-  together: readonly (StoredEvent | TextDelta | 'live')[],
+  together: readonly (StoredEvent | LiveText | 'live')[],
   view: EventStreamOptions['view'],
 ): Generator<string> {
   let text = ''
@@ -119,9 +175,9 @@ function* texts(
 }
 
 /** Caches the frame of an event that several readers receive, as long as the event is in memory. */
-const frames = new WeakMap<StoredEvent | TextDelta, string>()
+const frames = new WeakMap<StoredEvent | LiveText, string>()
 
-function frameOf(event: StoredEvent | TextDelta): string {
+function frameOf(event: StoredEvent | LiveText): string {
   const known = frames.get(event)
   if (known !== undefined) return known
   const text = formatFrame(event)
@@ -130,7 +186,7 @@ function frameOf(event: StoredEvent | TextDelta): string {
 }
 
 /** One JSON value on one line: `JSON.stringify` escapes every line end, so no text can forge a frame. */
-function formatFrame(event: StoredEvent | TextDelta): string {
+function formatFrame(event: StoredEvent | LiveText): string {
   const body: StreamEvent = { ts: toIsoText(event.ts), kind: event.kind, subject: event.subject, data: event.data }
   const id = 'seq' in event ? `id: ${event.seq}\n` : ''
   return `${id}data: ${JSON.stringify(body)}\n\n`
@@ -148,12 +204,3 @@ const drained = (onRoom: (resume: () => void) => void, signal: AbortSignal): Pro
     signal.addEventListener('abort', go)
     onRoom(go)
   })
-
-/** Closes the stream unless its reader has cancelled it. */
-function end(controller: ReadableStreamDefaultController<Uint8Array>): void {
-  try {
-    controller.close()
-  } catch {
-    // Closed by the reader's cancel.
-  }
-}

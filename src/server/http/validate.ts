@@ -3,16 +3,24 @@
  * `scripts/openapi.js` generates the checks; this file reports each error with its place as a JSON pointer, and adds the rules that no schema can express.
  * Source: HTTP API, "Endpoints"; decisions, sections 2 and 8.
  */
+import type { Instant } from '../../base/clock.ts'
 import { fail, type InvalidPlace } from '../../base/failure.ts'
 import type { CancelBody, FinalizeBody, MessageBody, PresignBody, StartRunBody } from '../../spec/api.ts'
-import type { PageRange } from '../../store/store.ts'
+import type { TaskStatus } from '../../spec/task.ts'
+import type { PageRange, SessionFilter, SessionPage, TaskPage } from '../../store/store.ts'
 import { firstPerPlace } from './findings.ts'
-import { throwFindings } from './refuse.ts'
+import { labelProblems } from './labels.ts'
+import { readListCursor } from './list-cursor.ts'
+import { queryFailure, throwFindings } from './refuse.ts'
 import { checks as every } from '../generated/every.js'
 import { checks as first, queryTypes } from '../generated/first.js'
 
 /** An omitted body is an omitted `input`. */
-export const parseStart = (body: unknown = {}): StartRunBody => parseBody('startBody', body)
+export function parseStart(body: unknown = {}): StartRunBody {
+  const start = parseBody('startBody', body)
+  throwFindings(labelProblems(start), 'The body is not valid')
+  return start
+}
 
 export const parsePresign = (body: unknown): PresignBody => parseBody('presignBody', body)
 
@@ -32,18 +40,83 @@ export function parseMessage(body: unknown, runId: string): MessageBody {
   return { ...message, runId, ...(userTaskId !== undefined && { userTaskId }) }
 }
 
-/** `take` is 1 to 500, 50 when absent. */
-export function parsePage(query: URLSearchParams): PageRange {
-  return pageOf(parseQuery('sessionsQuery', { ...wholeNumber(query, 'skip'), ...wholeNumber(query, 'take') }))
+/**
+ * `take` is 1 to 500, 50 when absent; `cursor` takes the place of `skip`.
+ * @param list as its cursors name it
+ */
+export function parseSessionsQuery(query: URLSearchParams, list: string): SessionsRequest {
+  const { versionId, status, tag, from, to, cursor, values, ...page } = parseQuery('sessionsQuery', {
+    ...textsOf(query, ['versionId', 'status', 'tag', 'from', 'to', 'cursor', 'values']),
+    ...wholeNumber(query, 'skip'),
+    ...wholeNumber(query, 'take'),
+  })
+  if (cursor !== undefined && page.skip !== undefined) throw queryFailure('/skip', 'cannot come with cursor')
+  const [startedAt, n] = cursor === undefined ? [] : readListCursor(list, cursor)
+  return {
+    page: { ...pageOf(page), ...(startedAt !== undefined && n !== undefined && { after: { startedAt, n } }) },
+    filter: {
+      ...(versionId !== undefined && { versionId: versionId.toLowerCase() }),
+      ...(status !== undefined && { status: status.split(',') }),
+      ...(tag !== undefined && { tag }),
+      ...(from !== undefined && { from: parseInstant('from', from) }),
+      ...(to !== undefined && { to: parseInstant('to', to) }),
+    },
+    refsOnly: values === 'ref',
+  }
+}
+
+interface SessionsRequest {
+  readonly page: SessionPage
+  readonly filter: Omit<SessionFilter, 'workspaceId' | 'agentId'>
+  readonly refsOnly: boolean
+}
+
+function parseInstant(name: string, text: string): Instant {
+  const at = Date.parse(text)
+  if (Number.isNaN(at)) throw queryFailure(`/${name}`, 'must be a time such as 2026-11-20T10:00:00Z')
+  return at
 }
 
 export const pageOf = ({ skip = 0, take = 50 }: Partial<PageRange>): PageRange => ({ skip, take })
 
-export function parseStepContent(query: URLSearchParams): 'slim' | 'full' {
-  const given = query.get('stepContent')
-  const { stepContent = 'full' } = parseQuery('conversationQuery', given === null ? {} : { stepContent: given })
-  return stepContent
+/** @param list as its cursors name it */
+export function parseConversationQuery(query: URLSearchParams, list: string): ConversationRequest {
+  const { stepContent, cursor, values, take } = parseQuery('conversationQuery', {
+    ...textsOf(query, ['stepContent', 'cursor', 'values']),
+    ...wholeNumber(query, 'take'),
+  })
+  return {
+    stepContent: stepContent === 'slim' ? 'slim' : 'full',
+    after: cursor === undefined ? 0 : readListCursor(list, cursor)[0]!,
+    refsOnly: values === 'ref',
+    ...(take !== undefined && { take }),
+  }
 }
+
+interface ConversationRequest {
+  readonly stepContent: 'slim' | 'full'
+  readonly after: number
+  readonly refsOnly: boolean
+  readonly take?: number
+}
+
+/** @param list as its cursors name it */
+export function parseTasksQuery(query: URLSearchParams, list: string): TaskPage {
+  const { status, cursor, take } = parseQuery('tasksQuery', {
+    ...textsOf(query, ['status', 'cursor']),
+    ...wholeNumber(query, 'take'),
+  })
+  const before = cursor === undefined ? undefined : readListCursor(list, cursor)[0]
+  return {
+    take: take ?? 50,
+    ...(status !== undefined && { status: status.split(',') as TaskStatus[] }),
+    ...(before !== undefined && { before }),
+  }
+}
+
+/** `?ordinal=` of a value. */
+export const parseOrdinal = (query: URLSearchParams): number | undefined =>
+  parseQuery('valueQuery', wholeNumber(query, 'ordinal')).ordinal
 
 /** The body of an operator route; an absent one is an empty object. A route without a body ignores it. */
 export function parseOperatorBody(route: string, body: unknown = {}): unknown {
@@ -97,6 +170,10 @@ function wholeNumber(query: URLSearchParams, name: string): Record<string, numbe
   return text === null ? {} : { [name]: DIGITS.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : text }
 }
 
+/** The parameters that are there; of one that is given twice the first counts. */
+const textsOf = (query: URLSearchParams, names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.flatMap((name) => (query.has(name) ? [[name, query.get(name)!]] : [])))
+
 /** Text that is neither stays text, and the schema refuses it. */
 function truthValue(query: URLSearchParams, name: string): Record<string, boolean | string> {
   const text = query.get(name)
@@ -110,9 +187,13 @@ interface CheckedBodies {
   readonly presignBody: PresignBody
   readonly finalizeBody: FinalizeBody
   readonly cancelBody: CancelBody
-  readonly sessionsQuery: Partial<PageRange>
-  readonly conversationQuery: { readonly stepContent?: 'slim' | 'full' }
+  readonly sessionsQuery: Partial<PageRange> &
+    QueryTexts<'versionId' | 'status' | 'tag' | 'from' | 'to' | 'cursor' | 'values'>
+  readonly conversationQuery: { readonly take?: number } & QueryTexts<'stepContent' | 'cursor' | 'values'>
+  readonly tasksQuery: { readonly take?: number } & QueryTexts<'status' | 'cursor'>
+  readonly valueQuery: { readonly ordinal?: number }
 }
+type QueryTexts<Name extends string> = { readonly [N in Name]?: string }
 type ApiCheck = keyof CheckedBodies
 type CheckName = keyof typeof first
 

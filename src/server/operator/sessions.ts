@@ -1,6 +1,8 @@
 /** Sessions of all agents. Source: command line, `svc sessions`. */
 import { isUuid, type SessionId } from '../../base/ids.ts'
 import type { Session } from '../../spec/session.ts'
+import type { SessionList } from '../../spec/api.ts'
+import { LISTED_WHOLE_BYTES, sessionListReply } from '../view/session-list.ts'
 import { toSessionListItem } from '../view/shape.ts'
 import { pageOf } from '../http/validate.ts'
 import type { OperatorAction } from './act.ts'
@@ -24,10 +26,17 @@ export const listSessions: OperatorAction<'GET /sessions'> = async ({ services, 
       ...(versionId !== undefined && { versionId }),
       ...(status && { status }),
     },
-    pageOf(query),
+    { ...pageOf(query), wholeBytes: LISTED_WHOLE_BYTES },
   )
   // With the agent given, what the API answers.
-  return { items: items.map(agent === undefined ? toNamedItem : toPricedItem), total }
+  const shown = items.map((session) => ({
+    session,
+    item: agent === undefined ? toNamedItem(session) : toPricedItem(session),
+    isHidden: false,
+  }))
+  const { text, json } = await sessionListReply(store, shown, { total, nextCursor: null, refsOnly: false })
+  const list = (text === undefined ? json : JSON.parse(text)) as Pick<SessionList, 'items' | 'total'>
+  return { items: list.items, total: list.total }
 }
 
 export const getSession: OperatorAction<'GET /sessions/:id'> = async ({ services, id }) => {

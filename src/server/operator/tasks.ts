@@ -6,24 +6,29 @@ import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { isUuid, type AgentId, type RunId } from '../../base/ids.ts'
 import type { InboxItem } from '../../spec/operator.ts'
 import type { Run } from '../../spec/run.ts'
-import { countApprovals, isOperatorOnly, type TaskRecord } from '../../spec/task.ts'
+import { countApprovals, isOperatorOnly, type TaskPeople, type TaskRecord } from '../../spec/task.ts'
 import { describeCause } from '../../spec/task-card.ts'
 import { toTaskContent } from '../../spec/task-content.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import type { OperatorPrincipal } from '../auth/auth.ts'
 import type { OperatorAction } from './act.ts'
+import { createPeopleReader } from './task-people.ts'
 import { notFoundFailure, findAgent, taskById } from './find.ts'
 import { toEnding } from './ending.ts'
 
 /** More than anyone answers; `total` still counts all. */
 const MOST = 1000
 
+const MOST_SIMILAR = 20
+
 /** Oldest deadline first, then oldest task. */
-export const listTasks: OperatorAction<'GET /tasks'> = async ({ services, query }) => {
+export const listTasks: OperatorAction<'GET /tasks'> = async ({ services, operator: you, query }) => {
   const { all = false, operator: operatorOnly = false, ending } = query
   if (ending !== undefined) {
     const tasks = await services.store.tasksEndingWith(services.workspace.id, toEnding(ending), 20)
     const items = await withRuns(
       services,
+      you,
       tasks.filter(({ status }) => all || status === 'pending'),
     )
     return { items, total: items.length }
@@ -35,17 +40,32 @@ export const listTasks: OperatorAction<'GET /tasks'> = async ({ services, query 
   const filter = { workspaceId: services.workspace.id, ...(agentId !== undefined && { agentId }), all }
   const tasks = (await services.store.tasks(filter, { skip: 0, take: MOST })).items.filter(({ kind }) => wanted(kind))
   const replies = operatorOnly || (kinds && !kinds.includes('reply')) ? [] : await listReplies(services, agentId)
-  const items = [...(await withRuns(services, tasks)), ...replies].sort(byDeadline)
+  const items = [...(await withRuns(services, you, tasks)), ...replies].sort(byDeadline)
   return { items, total: items.length }
 }
 
 /** A task by its id; a run's id names the reply that it waits for. */
-export const getTask: OperatorAction<'GET /tasks/:id'> = async ({ services, id }) => {
+export const getTask: OperatorAction<'GET /tasks/:id'> = async ({ services, operator, id }) => {
   const found = await taskById(services, id)
-  if (found) return toInboxItem(found.task, found.run)
+  if (found) {
+    const describe = await createPeopleReader(services, operator)
+    return toInboxItem(found.task, found.run, await describe(found.task, found.run))
+  }
   const run = isUuid(id) ? await services.store.run(id as RunId) : undefined
   if (run?.workspaceId === services.workspace.id && run.status === 'WaitingForResponse') return toReply(run)
   throw notFoundFailure('user task')
+}
+
+export const listSimilarTasks: OperatorAction<'GET /tasks/:id/similar'> = async ({ services, operator, id }) => {
+  const found = await taskById(services, id)
+  if (!found) throw notFoundFailure('user task')
+  const { tool } = found.task
+  const filter = { workspaceId: services.workspace.id, agentId: found.run.agentId, all: true }
+  const tasks = tool ? (await services.store.tasks(filter, { skip: 0, take: MOST })).items : []
+  const similar = tasks
+    .filter((each) => each.status !== 'pending' && each.id !== id && each.tool?.ref === tool?.ref)
+    .sort((a, b) => (b.completedAt ?? b.createdAt) - (a.completedAt ?? a.createdAt))
+  return { items: await withRuns(services, operator, similar.slice(0, MOST_SIMILAR)), total: similar.length }
 }
 
 export const probeTask: OperatorAction<'POST /tasks/:id/probe'> = async ({ services, operator, id, call }) => {
@@ -55,11 +75,17 @@ export const probeTask: OperatorAction<'POST /tasks/:id/probe'> = async ({ servi
   return { userTaskId: found.task.id, ...probed }
 }
 
-async function withRuns({ store }: ServerServices, tasks: readonly TaskRecord[]): Promise<InboxItem[]> {
+async function withRuns(
+  services: ServerServices,
+  you: OperatorPrincipal,
+  tasks: readonly TaskRecord[],
+): Promise<InboxItem[]> {
   const items: InboxItem[] = []
+  if (tasks.length === 0) return items
+  const describe = await createPeopleReader(services, you)
   for (const task of tasks) {
-    const run = await store.run(task.runId)
-    if (run) items.push(toInboxItem(task, run))
+    const run = await services.store.run(task.runId)
+    if (run) items.push(toInboxItem(task, run, await describe(task, run)))
   }
   return items
 }
@@ -77,7 +103,7 @@ const byDeadline = (a: InboxItem, b: InboxItem): number =>
   compare(a.expiresAt ?? '~', b.expiresAt ?? '~') || compare(a.createdAt, b.createdAt)
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-function toInboxItem(task: TaskRecord, run: Run): InboxItem {
+function toInboxItem(task: TaskRecord, run: Run, people: TaskPeople): InboxItem {
   const content = toTaskContent(task)
   return {
     userTaskId: task.id,
@@ -102,6 +128,7 @@ function toInboxItem(task: TaskRecord, run: Run): InboxItem {
     apiCompletable: content.completable_via.includes('api'),
     status: task.status,
     task: task.worker === undefined ? content : { ...content, context: { ...content.context, worker: task.worker } },
+    people,
   }
 }
 

@@ -1,28 +1,32 @@
-import type { SessionList } from '../../spec/api.ts'
 import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
-import { okReply } from '../http/reply.ts'
+import { toListCursor } from '../http/list-cursor.ts'
 import type { RouteHandler } from '../http/route.ts'
-import { agentInScope } from '../auth/scope.ts'
+import { agentInScope, hiddenSessions } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import { withoutContent } from '../view/redact.ts'
 import { toSessionListItem } from '../view/shape.ts'
-import { parsePage } from '../http/validate.ts'
+import { LISTED_WHOLE_BYTES, positionNumbers, sessionListReply } from '../view/session-list.ts'
+import { parseSessionsQuery } from '../http/validate.ts'
 
-/** GET /v1/agents/{agentId}/sessions: newest first, those of all triggers of the agent. `?status=` is an extension. */
+/**
+ * GET /v1/agents/{agentId}/sessions: newest first, those of all triggers of the agent. Filters beside `versionId`, cursors and
+ * references are extensions.
+ */
 export const listSessions = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async ({ url, params }, { principal }) => {
     const agent = await agentInScope(services, principal, params['agentId']!)
-    const page = parsePage(url.searchParams)
-    const versionId = url.searchParams.get('versionId')?.toLowerCase()
-    const status = url.searchParams.get('status')?.split(',')
-    const { items, total } = await services.store.sessions(
-      {
-        workspaceId: principal.workspaceId,
-        agentId: agent.id,
-        ...(versionId !== undefined && { versionId }),
-        ...(status && { status }),
-      },
-      page,
+    const list = `sessions ${agent.id}`
+    const { page, filter, refsOnly } = parseSessionsQuery(url.searchParams, list)
+    const { items, total, next } = await services.store.sessions(
+      { workspaceId: principal.workspaceId, agentId: agent.id, ...filter },
+      { ...page, wholeBytes: LISTED_WHOLE_BYTES },
     )
-    const list: SessionList = { items: items.map(toSessionListItem), total }
-    return okReply(list)
+    const hides = await hiddenSessions(services, principal)
+    const shown = items.map((session) => {
+      const item = toSessionListItem(session)
+      const isHidden = hides(session)
+      return { session, item: isHidden ? withoutContent(item) : item, isHidden }
+    })
+    const nextCursor = next && toListCursor(list, positionNumbers(next))
+    return sessionListReply(services.store, shown, { total, nextCursor, refsOnly })
   })

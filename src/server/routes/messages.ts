@@ -1,3 +1,4 @@
+import { digestOfJson } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
 import type { TaskId, WorkspaceId } from '../../base/ids.ts'
 import type { FileItem, MessageBody } from '../../spec/api.ts'
@@ -10,20 +11,26 @@ import type { RouteHandler } from '../http/route.ts'
 import { waitAsPreferred } from './prefer-wait.ts'
 import { runInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import { parseMessage } from '../http/validate.ts'
+import { readPending } from '../view/pending.ts'
+import { parseIdempotencyKey, parseMessage } from '../http/validate.ts'
 
 /** POST /v1/runs/{runId}/input and /messages: one behaviour on two paths. A refused message is answered 202 with `error` and changes nothing. */
 export const sendMessage = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async (call, { principal }) => {
     const run = await runInScope(services, principal, call.params['runId']!)
-    const body = parseMessage(await readJson(call, apiBody(services.config)), run.id)
+    const key = parseIdempotencyKey(call.request.headers)
+    const given = await readJson(call, apiBody(services.config))
+    const body = parseMessage(given, run.id)
     await checkFiles(services, principal.workspaceId, body.files ?? [])
-    const accepted = await services.engine.answer(run.id, toAnswer(body, principal), !seesTimeline(principal))
+    const isHidden = !seesTimeline(principal)
+    const idempotency = key === undefined ? undefined : { key, bodyDigest: digestOfJson(given) }
+    const accepted = await services.engine.answer(run.id, toAnswer(body, principal), isHidden, idempotency)
     // A refused message changed nothing, so there is nothing to wait for.
-    if (accepted.error !== undefined) return acceptedReply(accepted)
-    const headers = await waitAsPreferred(services, call, principal, run)
-    const { status } = (Object.keys(headers).length > 0 && (await services.store.run(run.id))) || accepted
-    return { ...acceptedReply({ ...accepted, status }), headers }
+    const headers = accepted.error === undefined ? await waitAsPreferred(services, call, principal, run) : {}
+    const later = Object.keys(headers).length > 0 ? await services.store.run(run.id) : undefined
+    // What was refused before it reached the run has changed nothing.
+    const pending = (!later && accepted.pending) || (await readPending(services.store, later ?? run, isHidden))
+    return { ...acceptedReply({ ...accepted, status: later?.status ?? accepted.status, pending }), headers }
   })
 
 /** The body as the engine takes it: `text` wins over `message`. */

@@ -1,32 +1,43 @@
 import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { apiBody, readJson } from '../http/body.ts'
-import { conversationReply } from '../view/conversation.ts'
-import { redactConversation, slimContent } from '../view/redact.ts'
+import { conversationCursors, conversationReply } from '../view/conversation.ts'
+import { COMPLETION_ROWS, redactConversation, slimContent } from '../view/redact.ts'
 import { acceptedReply, okReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
 import { runInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import { readPending } from '../view/pending.ts'
 import { waitAsPreferred } from './prefer-wait.ts'
 import { toRunStatus } from '../view/shape.ts'
-import { parseCancel, parseStepContent } from '../http/validate.ts'
+import { parseCancel, parseConversationQuery } from '../http/validate.ts'
 
-/** GET /v1/runs/{runId}: status and result, never redacted. */
+/** GET /v1/runs/{runId}: status and result, never redacted; `pending` as the timeline would show it. */
 export const getRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async (call, { principal }) => {
     const found = await runInScope(services, principal, call.params['runId']!)
     const headers = await waitAsPreferred(services, call, principal, found)
     const run = (await services.store.run(found.id)) ?? found
-    return { ...okReply(toRunStatus(run, await services.store.restoredAt(run.sessionId), principal)), headers }
+    const heldAt = await services.store.restoredAt(run.sessionId)
+    const pending = await readPending(services.store, run, !seesTimeline(principal))
+    return { ...okReply(toRunStatus(run, heldAt, pending, principal)), headers }
   })
 
-/** GET /v1/runs/{runId}/conversation: session, runs and timeline; redacted while the trigger hides its timeline. */
+/**
+ * GET /v1/runs/{runId}/conversation: session, runs and timeline; redacted while the trigger hides its timeline. Pages and
+ * references are extensions.
+ */
 export const getConversation = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async ({ url, params }, { principal }) => {
     const { sessionId } = await runInScope(services, principal, params['runId']!)
-    const stepContent = parseStepContent(url.searchParams)
-    return conversationReply(await services.engine.conversation(sessionId), (whole) => {
-      const visible = seesTimeline(principal) ? whole : redactConversation(whole)
-      return stepContent === 'slim' ? slimContent(visible) : visible
+    const { stepContent, after, ...options } = parseConversationQuery(url.searchParams, conversationCursors(sessionId))
+    const isHidden = !seesTimeline(principal)
+    const part = { after, ...(isHidden && { only: COMPLETION_ROWS }) }
+    return conversationReply(await services.engine.conversation(sessionId, part), {
+      ...options,
+      view(whole) {
+        const visible = isHidden ? redactConversation(whole) : whole
+        return stepContent === 'slim' ? slimContent(visible) : visible
+      },
     })
   })
 

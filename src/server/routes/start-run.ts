@@ -19,7 +19,7 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
     const agent = await agentInScope(services, principal, call.params['agentId']!)
     const key = parseIdempotencyKey(call.request.headers)
     const body = await readJson(call, apiBody(services.config))
-    const { input = {} } = parseStart(body)
+    const { input = {}, metadata, tags } = parseStart(body)
     let started: StartRunResponse
     try {
       started = await services.engine.start({
@@ -30,6 +30,8 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
         triggerId: trigger?.id ?? null,
         triggerName: trigger?.name ?? null,
         input,
+        ...(metadata && { metadata }),
+        ...(tags && { tags }),
         limits: startLimits(services.config, trigger ?? undefined),
         ...(key !== undefined && { idempotency: { key, bodyDigest: digestOfJson(body ?? {}) } }),
       })

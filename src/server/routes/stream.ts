@@ -6,7 +6,7 @@ import { isTerminal } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { detailOf } from '../http/detail.ts'
-import { redactEvent } from '../view/redact.ts'
+import { redactEvent, withoutOutputText } from '../view/redact.ts'
 import type { HttpReply } from '../http/reply.ts'
 import type { HttpRequestContext, RouteHandler } from '../http/route.ts'
 import { runInScope } from '../auth/scope.ts'
@@ -21,12 +21,11 @@ export const streamRun = (services: ServerServices, identify: IdentifyCaller): R
     const session = (await services.store.session(run.sessionId))!
     const owner = principal.type === 'operator' ? `operator:${principal.id}` : principal.id
     if (principal.type === 'api_key' && services.readers.count(owner) >= MAX_STREAMS) throw tooManyStreams()
-    const view = seesTimeline(principal) ? wholeView : outputView(session.rootRunId)
+    const view = seesTimeline(principal) ? withoutOutputText : outputView(session.rootRunId)
     return openStream(services, call, run, session, { owner, endsAt: expiresAt }, view)
   })
 
 // Made outside the route, whose run and session would otherwise stay in memory with each stream.
-const wholeView: EventStreamOptions['view'] = (event) => event
 const outputView =
   (rootRunId: RunId): EventStreamOptions['view'] =>
   (event) =>
@@ -65,7 +64,7 @@ export async function openStream(
   const { id: runId } = run
   const removeReader = services.readers.add(owner, () => stop.abort())
   const cancelTimer = endsAt === null ? () => {} : callAt(services.clock, endsAt, () => stop.abort())
-  const stream = eventStream(services.engine.follow(runId, cursor ?? 0, stop.signal), {
+  const events = eventStream(services.engine.follow(runId, cursor ?? 0, stop.signal), {
     view,
     stop,
     onEnd(cause) {
@@ -74,7 +73,7 @@ export async function openStream(
       if (cause !== undefined) services.log.write('error', 'stream failed', { runId, detail: detailOf(cause) })
     },
   })
-  return { status: 200, stream, headers: STREAM_HEADERS }
+  return { status: 200, events, headers: STREAM_HEADERS }
 }
 
 /** The longest timer that node keeps: 2^31 - 1 ms. */

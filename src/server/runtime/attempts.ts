@@ -1,44 +1,36 @@
 /**
- * Counts failed keys per address in a token bucket: an empty bucket refuses a request before the store is queried. Keys that
- * were accepted before always pass, so that another client behind the same address cannot lock them out. Malformed keys do
- * not count, since refusing them is cheap. Source: security, S4.
+ * Counts failed keys per address in a token bucket. An empty bucket refuses the keys that are not valid; a valid key always
+ * passes, whatever other clients behind its address did. Malformed keys do not count, since refusing them is cheap.
+ * Source: decisions, section 2; security, S4.
  */
 import type { Clock } from '../../base/clock.ts'
-import { Failure } from '../../base/failure.ts'
+import { Failure, fail } from '../../base/failure.ts'
 
 /** Failures that one address may have in a burst, and the time after which each no longer counts. */
 const BURST = 1000
 const FORGOTTEN_MS = 100
-/** Addresses and keys kept in memory; the oldest are evicted first. */
+/** Addresses kept in memory; the oldest are evicted first. */
 const MAX_ADDRESSES = 10_000
-const MAX_KEYS = 1000
 
 export interface KeyAttempts {
-  /** @throws Failure `rate_limited` when the address has failed too often */
-  check(address: string | undefined, keyHash: string): void
-  failed(address: string | undefined): void
-  accepted(keyHash: string): void
+  /** Counts a key that is not valid. @returns how it is refused: `rate_limited` when the address has failed too often */
+  refuse(address: string | undefined): Failure
 }
 
 export function createKeyAttempts(clock: Clock): KeyAttempts {
   /** Time at which no failure of the address counts any more. */
   const until = new Map<string, number>()
-  const known = new Set<string>()
   return {
-    check(address = '', keyHash) {
-      const wait = (until.get(address) ?? 0) - clock.now() - (BURST - 1) * FORGOTTEN_MS
-      if (wait > 0 && !known.has(keyHash)) throw tooMany(Math.ceil(wait / 1000))
-    },
-    failed(address = '') {
-      const next = Math.max(until.get(address) ?? 0, clock.now()) + FORGOTTEN_MS
+    refuse(address = '') {
+      const now = clock.now()
+      const counted = Math.max(until.get(address) ?? 0, now)
+      const wait = counted - now - (BURST - 1) * FORGOTTEN_MS
+      // A refusal for the rate does not count again, so that the wait it names is true.
+      if (wait > 0) return tooMany(Math.ceil(wait / 1000))
       until.delete(address)
-      until.set(address, next)
-      dropOldest(until, MAX_ADDRESSES)
-    },
-    accepted(keyHash) {
-      if (known.has(keyHash)) return
-      known.add(keyHash)
-      dropOldest(known, MAX_KEYS)
+      until.set(address, counted + FORGOTTEN_MS)
+      if (until.size > MAX_ADDRESSES) until.delete(until.keys().next().value!)
+      return fail('invalid_api_key')
     },
   }
 }
@@ -51,10 +43,3 @@ const tooMany = (wait: number): Failure =>
       ratelimit: `"attempts";r=0;t=${wait}`,
     },
   })
-
-function dropOldest(entries: Map<string, unknown> | Set<string>, most: number): void {
-  for (const oldest of entries.keys()) {
-    if (entries.size <= most) return
-    entries.delete(oldest)
-  }
-}

@@ -13,7 +13,7 @@ import { logToAll, openLogFile } from '../log/log-file.ts'
 import { withRunLog } from '../log/run-log.ts'
 import { openTelemetry, withSpans } from '../log/spans.ts'
 import type { CloseStack } from './close-stack.ts'
-import { refuseLostDatabase } from './emptied.ts'
+import { refuseLostDatabase, refuseLostWhileFree } from './emptied.ts'
 import type { RuntimeOptions } from './options.ts'
 
 /** Reserved on disk so that outcomes of work in flight can still be stored when the disk is full. Source: reliability, "Storage rules". */
@@ -32,7 +32,8 @@ export async function openDataDirectory(
     closing.push(() => rm(directory, { recursive: true, force: true }))
     return directory
   }
-  if (!readOnly) {
+  if (readOnly) refuseLostWhileFree(dataDirectory)
+  else {
     const lock = lockDirectory(dataDirectory)
     closing.push(() => lock.release())
     refuseLostDatabase(dataDirectory)

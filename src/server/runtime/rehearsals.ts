@@ -5,7 +5,8 @@
  */
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fail } from '../../base/failure.ts'
+import { fail, isFailure } from '../../base/failure.ts'
+import { fileFailure } from '../../base/file-error.ts'
 import type { SessionId } from '../../base/ids.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
 import { readBoundedText } from '../../base/read-bounded.ts'
@@ -22,7 +23,8 @@ import type { Toolbox } from '../../tools/tool.ts'
 export interface RehearsalRegistry {
   /**
    * Call it before the session starts.
-   * @throws Failure `validation_failed` for a model that is not `provider/name`; `config_invalid` for a file that is not a recording
+   * @throws Failure `validation_failed` for a model that is not `provider/name`, and for a file that cannot be read or written or
+   *   is not a recording
    */
   open(sessionId: SessionId, rehearsal: RehearsalOptions): void
   /** Rehearsed sessions, including ended ones. */
@@ -44,14 +46,15 @@ export function createRehearsals(directory: string, redactor: Redactor): Rehears
   const opened = new Map<string, OpenedRehearsal | undefined>(idsIn(directory).map((id) => [id, undefined]))
   const fileOf = (sessionId: string): string => join(directory, `${sessionId}.json`)
 
-  const read = (rehearsal: RehearsalOptions): OpenedRehearsal => ({
+  const readOptions = (rehearsal: RehearsalOptions): OpenedRehearsal => ({
     ...(rehearsal.model !== undefined && { model: readModel(rehearsal.model) }),
     cassette: openCassette(rehearsal, redactor),
   })
 
   const of = (sessionId: string): OpenedRehearsal | undefined => {
     if (!opened.has(sessionId)) return undefined
-    const known = opened.get(sessionId) ?? read(JSON.parse(readFileSync(fileOf(sessionId), 'utf8')) as RehearsalOptions)
+    const known =
+      opened.get(sessionId) ?? readOptions(JSON.parse(readFileSync(fileOf(sessionId), 'utf8')) as RehearsalOptions)
     opened.set(sessionId, known)
     return known
   }
@@ -63,11 +66,17 @@ export function createRehearsals(directory: string, redactor: Redactor): Rehears
 
   return {
     open(sessionId, rehearsal) {
-      opened.set(sessionId, read(rehearsal))
+      const read = readOptions(rehearsal)
+      const { record } = rehearsal
+      // A recording holds one run: exchanges left in the file by an earlier run would be replayed first.
+      if (record !== undefined) {
+        // Only a recording is replaced, never another file whose path was given by mistake.
+        if (existsSync(record)) useTape(record, 'read', () => readExchanges(readBoundedText(record)))
+        useTape(record, 'written', () => writeFileSync(record, '', { mode: 0o600 }))
+      }
       makeDirectory(directory, 0o700)
       writeFileSync(fileOf(sessionId), JSON.stringify(rehearsal), { mode: 0o600 })
-      // A recording holds one run: exchanges left in the file by an earlier run would be replayed first.
-      if (rehearsal.record !== undefined) writeFileSync(rehearsal.record, '', { mode: 0o600 })
+      opened.set(sessionId, read)
     },
     sessionIds: () => [...opened.keys()] as SessionId[],
     forget(sessionId) {
@@ -147,11 +156,26 @@ function readModel(text: string): NonNullable<OpenedRehearsal['model']> {
 function openCassette({ record, replay }: RehearsalOptions, redactor: Redactor): Cassette {
   if (replay !== undefined) {
     if (!existsSync(replay)) throw fail('not_found', { what: `recording ${replay}` })
-    return { replay: createReplay(readExchanges(readBoundedText(replay))) }
+    return { replay: createReplay(useTape(replay, 'read', () => readExchanges(readBoundedText(replay)))) }
   }
   if (record === undefined) return {}
   // Written synchronously and in order: a recording without its end cannot be replayed.
-  return { record: (exchange) => appendFileSync(record, printExchange(redactor.json(exchange)), { mode: 0o600 }) }
+  return {
+    record: (exchange) =>
+      useTape(record, 'written', () => appendFileSync(record, printExchange(redactor.json(exchange)), { mode: 0o600 })),
+  }
+}
+
+/** @throws Failure `validation_failed` in place of an error of the file system, and for a file that is not a recording */
+function useTape<T>(path: string, doing: 'read' | 'written', use: () => T): T {
+  try {
+    return use()
+  } catch (error) {
+    if (isFailure(error, 'config_invalid')) throw fail('validation_failed', { what: `${path}: ${error.message}` })
+    const found = fileFailure(error, { path, doing })
+    if (!found) throw error
+    throw fail('validation_failed', { what: found.message }, { fix: 'Choose another path.', cause: error })
+  }
 }
 
 const idsIn = (directory: string): string[] =>

@@ -3,9 +3,13 @@
  * numbering, so gaps in `ordinal` and in event ids are intended.
  * Source: HTTP API, "Authentication", 7; decisions, section 7.
  */
-import type { JsonObject } from '../../base/json.ts'
-import type { Conversation } from '../../spec/api.ts'
-import type { TextDelta, StoredEvent } from '../../spec/event.ts'
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { Conversation, PendingAnswer, SessionListItem } from '../../spec/api.ts'
+import type { LiveText, OutputText, StoredEvent, TextDelta } from '../../spec/event.ts'
+import { answerableWhileHidden } from '../../spec/pending.ts'
+
+/** The items that stay; of `RunCompleted` only the root's. */
+export const COMPLETION_ROWS = ['RunCompleted', 'SessionCompleted'] as const
 
 export function redactConversation(conversation: Conversation): Conversation {
   const root = conversation.runs.find((run) => run.parentRunId === null)?.id
@@ -18,16 +22,44 @@ export function redactConversation(conversation: Conversation): Conversation {
   }
 }
 
+/** A session of a trigger whose content the caller may not see: that it ran, and how it ended. Source: decisions, section 2. */
+export function withoutContent(item: SessionListItem): SessionListItem {
+  const { metadata: _metadata, tags: _tags, ...shown } = item
+  return { ...shown, input: null, output: null, error: null, startContext: null }
+}
+
 const HIDDEN_KINDS: readonly string[] = ['step', 'user_task', 'aitl']
 const HIDDEN_SUBJECTS: readonly string[] = ['engine.subagent.spawned', 'engine.subagent.completed']
 
 /** The event as it may be sent; undefined if it must not be sent. */
-export function redactEvent<E extends StoredEvent | TextDelta>(event: E, rootRunId: string): E | undefined {
+export function redactEvent<E extends StoredEvent | LiveText>(event: E, rootRunId: string): E | OutputText | undefined {
+  if (isTextDelta(event)) return event.isAnswer ? toOutputText(event) : undefined
   if (HIDDEN_KINDS.includes(event.kind) || HIDDEN_SUBJECTS.includes(event.subject)) return undefined
-  if (event.kind === 'session' || event.runId === rootRunId) return event
-  const { output: _output, error: _error, ...data }: JsonObject = event.data
-  return { ...event, data }
+  const { output: _output, error: _error, ...others }: JsonObject = event.data
+  const data = event.kind === 'session' || event.runId === rootRunId ? event.data : others
+  // A stored list of `pendingOf`.
+  const pending = data['pending'] as unknown as readonly PendingAnswer[] | undefined
+  if (pending === undefined) return data === event.data ? event : { ...event, data }
+  return { ...event, data: { ...data, pending: answerableWhileHidden(pending) as unknown as JsonValue } }
 }
+
+const isTextDelta = (event: StoredEvent | LiveText): event is TextDelta => event.subject === 'engine.step.delta'
+
+/** One object per piece of text, whoever reads it, so that its frame is written once. */
+const outputTexts = new WeakMap<TextDelta, OutputText>()
+
+function toOutputText(delta: TextDelta): OutputText {
+  const known = outputTexts.get(delta)
+  if (known) return known
+  const { sessionId, runId, ts, data } = delta
+  const text: OutputText = { sessionId, runId, ts, kind: 'run', subject: 'engine.run.output', data }
+  outputTexts.set(delta, text)
+  return text
+}
+
+/** What readers of a whole timeline do not get: they have the text of its steps. */
+export const withoutOutputText = <E extends StoredEvent | LiveText>(event: E): E | undefined =>
+  event.subject === 'engine.run.output' ? undefined : event
 
 /** Ids that every step repeats. Source: HTTP API, "GET /v1/runs/{runId}/conversation". */
 const SLIM_KEYS = ['session_id', 'run_id', 'tenant_id', 'agent_id', 'agent_version_id', 'event_id']

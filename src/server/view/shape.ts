@@ -1,13 +1,22 @@
 /** Converts rows of the store to bodies of the API. Source: HTTP API, "Resources and their fields"; decisions, section 5. */
 import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
 import { toSessionBody } from '../../engine/session/timeline.ts'
-import type { RunStatusBody, SessionListItem } from '../../spec/api.ts'
+import type { PendingAnswer, RunStatusBody, SessionListItem } from '../../spec/api.ts'
+import { restoredHold } from '../../spec/hold.ts'
 import type { Principal } from '../../spec/key.ts'
 import { isTerminal, type Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 
-/** @param heldAt since when the run's session is held because it came from a backup */
-export const toRunStatus = (run: Run, heldAt: Instant | undefined, principal: Principal): RunStatusBody => ({
+/**
+ * @param heldAt since when the run's session is held because it came from a backup
+ * @param pending what it waits for, as the caller may see it
+ */
+export const toRunStatus = (
+  run: Run,
+  heldAt: Instant | undefined,
+  pending: readonly PendingAnswer[],
+  principal: Principal,
+): RunStatusBody => ({
   runId: run.id,
   status: run.status,
   output: run.output,
@@ -22,7 +31,8 @@ export const toRunStatus = (run: Run, heldAt: Instant | undefined, principal: Pr
   finishedAt: isoOrNull(run.finishedAt),
   // An operator's own prices are nobody else's business.
   ...(principal.type === 'operator' && run.usage.cost && { cost: run.usage.cost }),
-  ...(heldAt !== undefined && !isTerminal(run.status) && { hold: { reason: 'restored', since: toIsoText(heldAt) } }),
+  ...(heldAt !== undefined && !isTerminal(run.status) && restoredHold(heldAt)),
+  pending,
 })
 
 export const toSessionListItem = (session: Session): SessionListItem => ({

@@ -32,6 +32,8 @@ export interface Error {
 export interface StartRunBody {
   /** Must match the input contract of the deployed version; {} when absent. A file of the workspace is a FileReference, wherever the contract has one. */
   readonly input?: JsonObject
+  readonly metadata?: Metadata
+  readonly tags?: Tags
 }
 
 export interface FileReference {
@@ -51,6 +53,91 @@ export interface StartRunResponse {
   readonly agentId?: string
   readonly triggerId?: string | null
   readonly duplicateDelivery?: boolean
+  readonly pending?: PendingAnswers
+}
+
+/** What the run and its descendants wait for; empty when nothing does. While the trigger does not expose its step timeline, only the question of a run that waits for a reply. */
+export type PendingAnswers = readonly PendingAnswer[]
+
+export interface PendingAnswer {
+  /** reply is answered with text, everything else with its userTaskId. */
+  readonly kind:
+    | 'approval'
+    | 'multi_option'
+    | 'text'
+    | 'number'
+    | 'escalation'
+    | 'aitl_escalation'
+    | 'anomaly_review'
+    | 'reply'
+    | (string & {})
+  /** The run that waits. */
+  readonly runId: string
+  readonly userTaskId?: string
+  readonly prompt: string
+  /** JSON Schema of textValue or numberValue. */
+  readonly schema?: JsonObject
+  readonly options?: readonly {
+    readonly id: string
+    readonly label: string
+  }[]
+  /** The call that waits for an approval. */
+  readonly call?: {
+    readonly name: string
+    readonly arguments: JsonValue
+    /** Of the arguments, as svc/arguments_digest takes it. */
+    readonly digest: string
+  }
+  readonly expiresAt: NullableTimestamp
+  /** What happens at expiresAt: deny, allow or escalate. */
+  readonly onTimeout: string | null
+  readonly votes?: {
+    readonly have: number
+    readonly need: number
+  }
+}
+
+/** A user task, as the content of its UserTaskReq; what does not apply is absent. */
+export interface TaskItem {
+  readonly user_task_id: string
+  readonly kind: string
+  readonly title: string
+  readonly prompt?: string
+  readonly reason?: string
+  readonly status: 'pending' | 'completed' | 'expired' | 'cancelled' | (string & {})
+  readonly tool?: {
+    readonly name: string
+    readonly ref: string
+    readonly version: string
+    readonly side_effect_class: string | null
+  }
+  readonly arguments?: JsonValue
+  readonly arguments_digest?: string
+  readonly policies?: readonly JsonObject[]
+  readonly authority_ref?: string
+  readonly approvals_required?: number
+  readonly approvals_received?: number
+  readonly edits?: readonly JsonObject[]
+  readonly comprehension_required?: boolean
+  readonly context?: JsonObject
+  readonly options?: readonly JsonObject[]
+  readonly min?: number
+  readonly max?: number
+  readonly on_reject?: string
+  readonly on_modify?: string
+  readonly expires_at?: Timestamp
+  readonly on_timeout?: string
+  readonly completable_via: readonly string[]
+  /** The run that asks. */
+  readonly run_id: string
+  /** The root run of its session. */
+  readonly root_run_id: string
+}
+
+export interface TaskList {
+  readonly items: readonly TaskItem[]
+  /** Where the next page begins; null at the end. */
+  readonly nextCursor: string | null
 }
 
 export interface RunStatus {
@@ -82,6 +169,7 @@ export interface RunStatus {
   readonly finishedAt: NullableTimestamp
   readonly hold?: Hold
   readonly cost?: Cost
+  readonly pending?: PendingAnswers
 }
 
 /** What completions cost, for operators alone; absent where nothing was billed. */
@@ -98,6 +186,21 @@ export interface Hold {
   readonly reason: 'restored' | (string & {})
   readonly since: Timestamp
 }
+
+/** Stands for a value that would make its answer larger than 8 MiB, wherever a value of any shape is allowed; the largest values give way first. GET the url for the value. */
+export interface ValueReference {
+  /** sha256: and the digest of the body that url answers. */
+  readonly svcValue: string
+  readonly bytes: number
+  /** Path on this server; needs the same key. */
+  readonly url: string
+}
+
+/** Texts of the caller's own, never shown to the model: at most 16, names of at most 64 bytes, values of at most 512, 10 KiB in all. */
+export type Metadata = Readonly<Record<string, string>>
+
+/** At most 10 different texts of at most 64 bytes, by which sessions are listed. */
+export type Tags = readonly string[]
 
 export interface Session {
   readonly id: string
@@ -118,6 +221,8 @@ export interface Session {
   readonly finishedAt: NullableTimestamp
   readonly input: JsonValue
   readonly startContext: JsonObject | null
+  readonly metadata?: Metadata
+  readonly tags?: Tags
 }
 
 export interface SessionListItem extends Session {
@@ -130,6 +235,8 @@ export interface SessionListItem extends Session {
 export interface SessionList {
   readonly items: readonly SessionListItem[]
   readonly total: number
+  /** Where the next page begins; null at the end. */
+  readonly nextCursor?: string | null
 }
 
 export interface RunSummary {
@@ -192,6 +299,8 @@ export interface Conversation {
   readonly session: Session
   readonly runs: readonly RunSummary[]
   readonly items: readonly TimelineItem[]
+  /** Where the next page begins; null at the end. */
+  readonly nextCursor?: string | null
 }
 
 export interface StreamEvent {
@@ -245,6 +354,9 @@ export interface MessageAccepted {
     | 'not_an_approver'
     | (string & {})
   readonly duplicate?: boolean
+  /** The answer to an earlier request with this Idempotency-Key. */
+  readonly duplicateDelivery?: boolean
+  readonly pending?: PendingAnswers
 }
 
 export interface CancelBody {

@@ -9,6 +9,7 @@ const RUN_TABLES = [
   'event',
   'step',
   'run',
+  'session_tag',
   'session',
   'idempotency',
   'rate_bucket',

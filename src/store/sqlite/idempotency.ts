@@ -1,14 +1,12 @@
 import type { Database } from 'better-sqlite3'
 import type { Digest } from '../../base/digest.ts'
 import type { Instant } from '../../base/clock.ts'
-import type { IdempotencyClaim, StartOutcome } from '../store.ts'
+import type { IdempotencyClaim, RepeatedRequest } from '../store.ts'
 import { toObject, toText } from './database/json-column.ts'
 
-type RepeatedStart = Extract<StartOutcome, { outcome: 'replayed' | 'key_reused' }>
-
 export interface IdempotencyTable {
-  /** The outcome that a start repeated with this key gets; undefined when the key is new or expired. */
-  find(principal: string, route: string, key: string, bodyDigest: Digest, now: Instant): RepeatedStart | undefined
+  /** The outcome that a request repeated with this key gets; undefined when the key is new or expired. */
+  find(principal: string, route: string, key: string, bodyDigest: Digest, now: Instant): RepeatedRequest | undefined
   /** Stores a claim and deletes some expired ones. */
   insert(claim: IdempotencyClaim, now: Instant): void
 }

@@ -1,8 +1,10 @@
 import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../base/clock.ts'
-import type { SessionId, TriggerId, WorkspaceId } from '../../base/ids.ts'
+import type { RunId, SessionId, TriggerId, WorkspaceId } from '../../base/ids.ts'
+import { restoredHold } from '../../spec/hold.ts'
 import type { Store } from '../store.ts'
 import { openDatabase } from './database/database.ts'
+import { openEvents } from './events.ts'
 
 export interface RestoredTable {
   readonly reads: Pick<Store, 'restoredAt' | 'restored'>
@@ -40,6 +42,7 @@ export function holdRestoredWork(path: string, at: Instant, backedUpAt: Instant)
          )
          where finished_at is null`,
       ).run({ gap, at })
+      addHoldEvents(db, at)
       const triggers = db
         .prepare('insert into restored_trigger (trigger_id, at) select id, ? from run_trigger')
         .run(at).changes
@@ -51,6 +54,44 @@ export function holdRestoredWork(path: string, at: Instant, backedUpAt: Instant)
   } finally {
     db.close()
   }
+}
+
+/**
+ * Tells the readers of each run that was working that it is held. A run that waits for somebody was told of as paused before.
+ * Source: decisions, section 18.
+ */
+function addHoldEvents(db: Database, at: Instant): void {
+  const events = openEvents(db)
+  const working = db
+    .prepare<[], WorkingRun>(
+      `select s.n as session_n, s.id as session_id, s.last_seq, r.n as run_n, r.id as run_id
+       from run r join session s on s.n = r.session_n
+       where r.status = 'Running' and s.finished_at is null
+       order by s.n, r.depth desc, r.n`,
+    )
+    .all()
+  const setLastSeq = db.prepare<[number, number]>('update session set last_seq = ? where n = ?')
+  let [session, seq] = [0, 0]
+  for (const { session_n: sessionN, session_id: sessionId, last_seq: lastSeq, run_n: runN, run_id: runId } of working) {
+    seq = (sessionN === session ? seq : lastSeq) + 1
+    session = sessionN
+    const data = { sessionId, runId, status: 'Running', output: null, error: null, ...restoredHold(at) }
+    events.add(
+      sessionN,
+      runN,
+      { sessionId, runId, seq, ts: at, kind: 'run', subject: 'engine.run.paused', data },
+      undefined,
+    )
+    setLastSeq.run(seq, sessionN)
+  }
+}
+
+interface WorkingRun {
+  session_n: number
+  session_id: SessionId
+  last_seq: number
+  run_n: number
+  run_id: RunId
 }
 
 export function openRestored(db: Database): RestoredTable {

@@ -1,10 +1,11 @@
 import type { Database } from 'better-sqlite3'
+import { digestOf, type Digest } from '../../base/digest.ts'
 import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
 import type { CostSum } from '../../spec/price.ts'
 import type { RunStatusName } from '../../spec/run.ts'
 import type { Session, TriggerType } from '../../spec/session.ts'
-import type { Store, SessionUpdate } from '../store.ts'
+import type { LeftOutValue, ListedSession, Store, SessionUpdate } from '../store.ts'
 import type { AgentTable } from './agents.ts'
 import { joinClauses, listClause, statementCache } from './database/filter.ts'
 import { toObject, toText, toValue } from './database/json-column.ts'
@@ -20,7 +21,7 @@ export interface SessionFence {
 }
 
 export interface SessionTable {
-  readonly reads: Pick<Store, 'session' | 'sessions' | 'sessionsEndingWith' | 'busySessions'>
+  readonly reads: Pick<Store, 'session' | 'sessions' | 'sessionValue' | 'sessionsEndingWith' | 'busySessions'>
   numberOf(id: SessionId): number | undefined
   get(id: SessionId): Session | undefined
   readFence(id: SessionId): SessionFence | undefined
@@ -40,16 +41,23 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
   const insert = db.prepare(
     `insert into session (
        id, agent_n, agent_name, version_id, version_label, trigger_type, triggered_by, person, trigger_id, trigger_name,
-       root_run_id, input, start_context, started_at, finished_at, busy, version,
-       status, llm_model, total_tokens_used, run_count, output, error, last_seq, last_ordinal, cost
+       root_run_id, input, input_digest, start_context, metadata, tags, started_at, finished_at, busy, version,
+       status, llm_model, total_tokens_used, run_count, output, output_digest, error, last_seq, last_ordinal, cost
      ) values (
        :id, :agentN, :agentName, :versionId, :versionLabel, :triggerType, :triggeredBy, :person, :triggerId, :triggerName,
-       :rootRunId, :input, :startContext, :startedAt, :finishedAt, :busy, 1,
-       :status, ?, ?, ?, ?, ?, ?, ?, ?
+       :rootRunId, :input, :inputDigest, :startContext, :metadata, :tags, :startedAt, :finishedAt, :busy, 1,
+       :status, ?, ?, ?, ?, ?, ?, ?, ?, ?
      )`,
   )
-  const changes = `llm_model = ?, total_tokens_used = ?, run_count = ?, output = ?, error = ?, last_seq = ?,
-    last_ordinal = ?, cost = ?, version = version + 1`
+  const changes = `llm_model = ?, total_tokens_used = ?, run_count = ?, output = ?, output_digest = ?, error = ?,
+    last_seq = ?, last_ordinal = ?, cost = ?, version = version + 1`
+  const insertTag = db.prepare<[number, string, number, number]>(
+    'insert into session_tag (agent_n, tag, started_at, session_n) values (?, ?, ?, ?)',
+  )
+  const values = {
+    input: db.prepare<[string], string>('select input from session where id = ?').pluck(),
+    output: db.prepare<[string], string | null>('select output from session where id = ?').pluck(),
+  }
   const updateRow = db.prepare(`update session set ${changes} where n = ?`)
   // Separate, because naming an indexed column rewrites its index entry and naming the status evaluates its check constraint,
   // even when the values stay the same. That takes as long as the rest of the update.
@@ -81,20 +89,45 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
       },
       async sessions(filter, page) {
         const agent = filter.agentId && agents.find(filter.agentId, filter.workspaceId)
-        if (filter.agentId && !agent) return { items: [], total: 0 }
-        const { where, values } = joinClauses([
+        if (filter.agentId && !agent) return { items: [], total: 0, next: null }
+        const isTagged = filter.tag !== undefined && agent !== undefined
+        const filters = joinClauses([
           agent ? ['s.agent_n = :agentN', agent.n] : ['a.workspace_id = :workspaceId', filter.workspaceId],
+          ['g.agent_n = :taggedAgentN', isTagged ? agent.n : undefined],
+          ['g.tag = :tag', isTagged ? filter.tag : undefined],
           ['s.version_id = :versionId', filter.versionId],
           ['s.status in (select value from json_each(:status))', listClause(filter.status)],
+          [`${isTagged ? 'g' : 's'}.started_at >= :from`, filter.from],
+          [`${isTagged ? 'g' : 's'}.started_at < :to`, filter.to],
         ])
-        const items = prepared<SessionRow>(
-          `${SELECT} where ${where} order by s.started_at desc, s.n desc limit :take offset :skip`,
-        ).all({ ...values, take: page.take, skip: page.skip })
-        const total =
-          filter.versionId === undefined && filter.status === undefined
-            ? (agent ?? agents.totals(filter.workspaceId)).sessions
-            : prepared<{ total: number }>(`select count(*) as total ${FROM} where ${where}`).get(values)!.total
-        return { items: items.map(toSession), total }
+        const tables = isTagged ? `from session_tag g cross join session s on s.n = g.session_n ${OWNER}` : FROM
+        const order = isTagged ? ['g.started_at', 'g.session_n'] : ['s.started_at', 's.n']
+        const position = page.after && `and (${order.join(', ')}) < (:afterAt, :afterN)`
+        const rows = prepared<ListedRow>(
+          `${LISTED} ${tables}
+           where ${filters.where} ${position ?? ''}
+           order by ${order[0]} desc, ${order[1]} desc
+           limit :take offset :skip`,
+        ).all({
+          ...filters.values,
+          ...(page.after && { afterAt: page.after.startedAt, afterN: page.after.n }),
+          whole: page.wholeBytes ?? Number.MAX_SAFE_INTEGER,
+          // One more, to see whether there is a next page.
+          take: page.take + 1,
+          skip: page.skip,
+        })
+        const { workspaceId: _workspaceId, agentId: _agentId, ...narrowed } = filter
+        const total = Object.values(narrowed).every((each) => each === undefined)
+          ? (agent ?? agents.totals(filter.workspaceId)).sessions
+          : prepared<{ total: number }>(`select count(*) as total ${tables} where ${filters.where}`).get(
+              filters.values,
+            )!.total
+        const items = rows.slice(0, page.take)
+        const last = rows.length > page.take ? items.at(-1) : undefined
+        return { items: items.map(toListed), total, next: last ? { startedAt: last.started_at, n: last.n } : null }
+      },
+      async sessionValue(id, name) {
+        return values[name].get(id) ?? undefined
       },
       async sessionsEndingWith(workspaceId, text, limit) {
         return ending.all({ workspaceId, ending: text, limit }).map(toSession)
@@ -109,6 +142,7 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
     insert({ session, busy }) {
       const agentN = agents.numberOf(session.agentId, session.workspaceId, session.agentName)
       agents.countSession(agentN)
+      const input = toText(session.input)!
       const { lastInsertRowid } = insert.run(...changingValues(session), {
         id: session.id,
         agentN,
@@ -121,14 +155,19 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
         triggerId: session.triggerId,
         triggerName: session.triggerName,
         rootRunId: session.rootRunId,
-        input: toText(session.input),
+        input,
+        inputDigest: largeDigest(input),
         startContext: toText(withoutInput(session)),
+        metadata: toText(session.metadata),
+        tags: toText(session.tags),
         startedAt: session.startedAt,
         finishedAt: session.finishedAt,
         busy: busy ? 1 : 0,
         status: session.status,
       })
-      return Number(lastInsertRowid)
+      const n = Number(lastInsertRowid)
+      for (const tag of session.tags ?? []) insertTag.run(agentN, tag, session.startedAt, n)
+      return n
     },
     update(stored, { session, busy: isBusy }) {
       const busy = isBusy ? 1 : 0
@@ -141,17 +180,25 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
 }
 
 /** Values that an update may change, in the order of the statements. Bound by position, which is the fastest way. */
-const changingValues = (session: Session) =>
-  [
+function changingValues(session: Session) {
+  const output = toText(session.output)
+  return [
     session.llmModel,
     session.totalTokensUsed,
     session.runCount,
-    toText(session.output),
+    output,
+    output === null ? null : largeDigest(output),
     session.error,
     session.lastSeq,
     session.lastOrdinal,
     session.cost === undefined ? null : toText({ ...session.cost }),
   ] as const
+}
+
+/** Beyond this size a list may leave a value out, and name it by its digest. */
+const LARGE_BYTES = 1024
+
+const largeDigest = (text: string): Digest | null => (Buffer.byteLength(text) > LARGE_BYTES ? digestOf(text) : null)
 
 /** A start context repeats the input. It is stored once; null marks its place, which no other start context has there. */
 const withoutInput = ({ startContext, input }: Session): JsonObject =>
@@ -161,13 +208,22 @@ const withInput = (startContext: JsonObject, input: JsonObject): JsonObject =>
   startContext['userInput'] === null ? { ...startContext, userInput: input } : startContext
 
 // SQLite keeps the written order of a cross join: it follows the index of sessions, newest first, and not agent by agent.
-const FROM = 'from session s cross join agent a on a.n = s.agent_n'
+const OWNER = 'cross join agent a on a.n = s.agent_n'
+const FROM = `from session s ${OWNER}`
 
-const SELECT = `
-  select s.id, a.workspace_id, a.id as agent_id, s.agent_name, s.version_id, s.version_label, s.llm_model, s.trigger_type,
-    s.triggered_by, s.person, s.trigger_id, s.trigger_name, s.root_run_id, s.status, s.total_tokens_used, s.run_count,
-    s.input, s.start_context, s.output, s.error, s.started_at, s.finished_at, s.version, s.last_seq, s.last_ordinal, s.cost
-  ${FROM}`
+const COLUMNS = `s.id, a.workspace_id, a.id as agent_id, s.agent_name, s.version_id, s.version_label, s.llm_model,
+  s.trigger_type, s.triggered_by, s.person, s.trigger_id, s.trigger_name, s.root_run_id, s.status, s.total_tokens_used,
+  s.run_count, s.start_context, s.error, s.metadata, s.tags, s.started_at, s.finished_at, s.version,
+  s.last_seq, s.last_ordinal, s.cost`
+
+const SELECT = `select ${COLUMNS}, s.input, s.output ${FROM}`
+
+// `octet_length` reads the size alone: a page of large values costs no more than one of small ones.
+const LISTED = `
+  select ${COLUMNS}, s.n, s.input_digest, s.output_digest,
+    octet_length(s.input) as input_bytes, octet_length(s.output) as output_bytes,
+    case when octet_length(s.input) <= :whole then s.input else 'null' end as input,
+    case when octet_length(s.output) <= :whole then s.output end as output`
 
 interface SessionRow {
   id: SessionId
@@ -190,6 +246,8 @@ interface SessionRow {
   start_context: string
   output: string | null
   error: string | null
+  metadata: string | null
+  tags: string | null
   started_at: number
   finished_at: number | null
   version: number
@@ -197,6 +255,24 @@ interface SessionRow {
   last_ordinal: number
   cost: string | null
 }
+
+interface ListedRow extends SessionRow {
+  n: number
+  input_digest: Digest | null
+  output_digest: Digest | null
+  input_bytes: number
+  output_bytes: number | null
+}
+
+function toListed(row: ListedRow): ListedSession {
+  const session = toSession(row)
+  const input = row.input_bytes > 4 && row.input === 'null' ? leftOut(row.input_bytes, row.input_digest) : undefined
+  const output =
+    row.output_bytes !== null && row.output === null ? leftOut(row.output_bytes, row.output_digest) : undefined
+  return input || output ? { ...session, leftOut: { ...(input && { input }), ...(output && { output }) } } : session
+}
+
+const leftOut = (bytes: number, digest: Digest | null): LeftOutValue => ({ bytes, digest })
 
 function toSession(row: SessionRow): Session {
   const input = toObject(row.input)
@@ -227,5 +303,7 @@ function toSession(row: SessionRow): Session {
     lastSeq: row.last_seq,
     lastOrdinal: row.last_ordinal,
     ...(row.cost !== null && { cost: toObject(row.cost) as unknown as CostSum }),
+    ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Record<string, string> }),
+    ...(row.tags !== null && { tags: JSON.parse(row.tags) as string[] }),
   }
 }

@@ -1,12 +1,12 @@
 import type { Database } from 'better-sqlite3'
 import type { RunId, SessionId, StepId } from '../../base/ids.ts'
 import type { RunStep, StepType } from '../../spec/step.ts'
-import type { StepEnd, Store } from '../store.ts'
+import type { StepEnd, StepSize, Store } from '../store.ts'
 import { toObject, toText } from './database/json-column.ts'
 import { openResults, toContent } from './results.ts'
 
 export interface StepTable {
-  readonly reads: Pick<Store, 'stepsOfRun' | 'stepsOfSession' | 'stepsAfter'>
+  readonly reads: Pick<Store, 'stepsOfRun' | 'stepsOfSession' | 'stepsAfter' | 'stepSizes'>
   add(sessionN: number, runN: number, step: RunStep): void
   close(sessionN: number, end: StepEnd): void
 }
@@ -28,9 +28,19 @@ export function openSteps(db: Database): StepTable {
   const after = db.prepare<[string, number, number], StepRow>(
     `${SELECT} where s.id = ? and t.ordinal > ? order by t.ordinal limit ?`,
   )
+  const sizes = db.prepare<[string, number, number], StepSize>(
+    `select t.ordinal, t.type, octet_length(t.content) + coalesce(octet_length(l.result), 0) as bytes
+     from step t left join large_result l on l.digest = t.result_digest
+     where t.session_n = (select n from session where id = ?) and t.ordinal > ?
+     order by t.ordinal
+     limit ?`,
+  )
 
   return {
     reads: {
+      async stepSizes(sessionId, ordinal, limit) {
+        return sizes.all(sessionId, ordinal, limit)
+      },
       async stepsOfRun(runId) {
         return ofRun.all(runId).map(toStep)
       },

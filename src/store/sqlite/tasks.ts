@@ -1,12 +1,13 @@
 import type { Database } from 'better-sqlite3'
-import type { TaskRecord, TaskVote } from '../../spec/task.ts'
-import type { Store } from '../store.ts'
+import type { RunId } from '../../base/ids.ts'
+import type { TaskRecord, TaskStatus, TaskVote } from '../../spec/task.ts'
+import type { Store, TaskInSession } from '../store.ts'
 import type { AgentTable } from './agents.ts'
 import { joinClauses, listClause, statementCache } from './database/filter.ts'
 import { endingRange, tailOf } from './database/tail.ts'
 
 export interface TaskTable {
-  readonly reads: Pick<Store, 'task' | 'tasks' | 'tasksOfSession' | 'tasksEndingWith'>
+  readonly reads: Pick<Store, 'task' | 'tasks' | 'tasksInScope' | 'pendingTasks' | 'tasksOfSession' | 'tasksEndingWith'>
   pendingOf(sessionN: number): readonly TaskRecord[]
   /** @param runNumber returns the row number of a task's run */
   put(sessionN: number, tasks: readonly TaskRecord[], runNumber: (task: TaskRecord) => number): void
@@ -22,13 +23,42 @@ export function openTasks(db: Database, agents: AgentTable): TaskTable {
      returning n`,
   )
   const insert = db.prepare<Record<string, unknown>, { n: number }>(
-    `insert into user_task (id, tail, session_n, run_n, kind, status, call_id, expires_at, created_at, body)
-     values (:id, :tail, :sessionN, :runN, :kind, :status, :callId, :expiresAt, :createdAt, :body)
+    `insert into user_task (
+       id, tail, session_n, scope_agent_n, scope_trigger_id, run_n, kind, status, call_id, expires_at, created_at, body
+     )
+     select :id, :tail, n, agent_n, trigger_id, :runN, :kind, :status, :callId, :expiresAt, :createdAt, :body
+     from session
+     where n = :sessionN
      returning n`,
   )
   const one = db.prepare<[string], TaskRow>('select n, body from user_task where id = ?')
   const pending = db.prepare<[number], TaskRow>(
     `select n, body from user_task where session_n = ? and status = 'pending' order by n`,
+  )
+  const pendingOfSession = db.prepare<[string], TaskRow>(
+    `select n, body from user_task
+     where session_n = (select n from session where id = ?) and status = 'pending'
+     order by n`,
+  )
+  // One agent, trigger and status at a time: each is a range of the index, read from its end.
+  const inScope = db
+    .prepare<ScopeValues, number>(
+      `select n from user_task
+     where scope_agent_n = :agentN and scope_trigger_id is :triggerId and status = :status and n < :before
+     order by n desc
+     limit :limit`,
+    )
+    .pluck()
+  const inWorkspace = db
+    .prepare<[string, string, number, number], number>(
+      `select t.n from user_task t cross join agent a on a.n = t.scope_agent_n
+     where a.workspace_id = ? and t.status = ? and t.n < ?
+     order by t.n desc
+     limit ?`,
+    )
+    .pluck()
+  const withRoot = db.prepare<[number], TaskRow & { root_run_id: RunId }>(
+    `select t.n, t.body, s.root_run_id from user_task t join session s on s.n = t.session_n where t.n = ?`,
   )
   const ofSession = db.prepare<[string], TaskRow>(
     'select n, body from user_task where session_n = (select n from session where id = ?) order by n',
@@ -70,6 +100,37 @@ export function openTasks(db: Database, agents: AgentTable): TaskTable {
         const { total } = prepared<{ total: number }>(`select count(*) as total ${FROM} where ${where}`).get(values)!
         return { items: items.map(toTask), total }
       },
+      async tasksInScope(
+        { workspaceId, own },
+        { take, status = STATUSES, before = Number.MAX_SAFE_INTEGER },
+        maxBytes,
+      ) {
+        const limit = take + 1
+        const agent = own && agents.find(own.agentId, workspaceId)
+        if (own && !agent) return { items: [], next: null }
+        const found = status.flatMap((each) =>
+          own && agent
+            ? [own.triggerId, null].flatMap((triggerId) =>
+                inScope.all({ agentN: agent.n, triggerId, status: each, before, limit }),
+              )
+            : inWorkspace.all(workspaceId, each, before, limit),
+        )
+        const numbers = [...new Set(found)].sort((a, b) => b - a)
+        const items: TaskInSession[] = []
+        let left = maxBytes
+        let last: number | undefined
+        for (const n of numbers) {
+          const row = withRoot.get(n)!
+          left -= Buffer.byteLength(row.body)
+          if (items.length === take || (items.length > 0 && left < 0)) return { items, next: last! }
+          items.push({ task: toTask(row), rootRunId: row.root_run_id })
+          last = n
+        }
+        return { items, next: null }
+      },
+      async pendingTasks(sessionId) {
+        return pendingOfSession.all(sessionId).map(toTask)
+      },
       async tasksOfSession(sessionId) {
         return ofSession.all(sessionId).map(toTask)
       },
@@ -110,6 +171,16 @@ const changingValues = (task: TaskRecord) => ({
   expiresAt: task.expiresAt ?? null,
   body: JSON.stringify({ ...task, votes: undefined }),
 })
+
+const STATUSES: readonly TaskStatus[] = ['pending', 'completed', 'expired', 'cancelled']
+
+interface ScopeValues {
+  readonly agentN: number
+  readonly triggerId: string | null
+  readonly status: TaskStatus
+  readonly before: number
+  readonly limit: number
+}
 
 interface TaskRow {
   n: number

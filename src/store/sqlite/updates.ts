@@ -89,6 +89,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
         const { agentId, agentName } = update.runs.find(({ id }) => id === spend.runId)!
         costs.add(session.workspaceId, agents.numberOf(agentId, session.workspaceId, agentName), spend, clock.now())
       }
+      for (const claim of update.claims ?? []) idempotency.insert(claim, clock.now())
       sessions.update(stored, update)
       writeRows(stored.n, update)
     },

@@ -1,8 +1,8 @@
 import { fail } from '../../../base/failure.ts'
 import type { TaskDecision } from '../../../client/index.ts'
 import type { ShownTask } from '../../../spec/task.ts'
-import { safeText } from '../../../terminal/text.ts'
-import { shortId } from '../../../terminal/time.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import { shortId } from '../../../base/short-text.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { jsonOrText, valueOf } from '../../runs/decide-task.ts'
 import { metadataOf } from '../../project/metadata.ts'
@@ -16,8 +16,8 @@ export async function answer(
 ): Promise<void> {
   const { given, mode, out } = call
   const metadata = metadataOf(given.list('metadata')) ?? {}
-  await withTaskChannel(call, async (desk) => {
-    const task = await desk.find(given.argument(0)!)
+  await withTaskChannel(call, async (channel) => {
+    const task = await channel.find(given.argument(0)!)
     if (task.kind === 'approval' || task.kind === 'escalation')
       throw fail(
         'usage',
@@ -25,19 +25,19 @@ export async function answer(
         { fix: `svc approve ${shortId(task.id)}   or   svc reject ${shortId(task.id)} --reason …` },
       )
     if (given.flag('probe')) {
-      const probed = await desk.probe(task)
+      const probed = await channel.probe(task)
       return mode.json ? await out.json(probed) : drawProbe(probed).forEach((line) => out.line(line))
     }
     const value = await read(call, task)
     const { textValue, ...chosen } = value
     const isOutcome = task.kind === 'anomaly_review' && typeof textValue === 'string'
-    const { verdict, told: how } = isOutcome
-      ? await desk.answer(task, { ...chosen, metadata: { ...metadata, 'svc/result': jsonOrText(textValue) } })
-      : await desk.answer(task, { ...value, metadata })
-    if (mode.json) return await out.json({ items: [verdict], total: 1 })
+    const { receipt, report } = isOutcome
+      ? await channel.answer(task, { ...chosen, metadata: { ...metadata, 'svc/result': jsonOrText(textValue) } })
+      : await channel.answer(task, { ...value, metadata })
+    if (mode.json) return await out.json({ items: [receipt], total: 1 })
     const hasEnded = task.kind === 'anomaly_review' && !task.options?.some(({ id }) => id === 'retry')
-    const next = hasEnded ? `run ${shortId(task.runId)} stays ${verdict.runStatus}` : nextOf(task, how)
-    out.line(`${how.again ? 'already ' : ''}answered ${describeAnswer(task, value)}; ${next}`)
+    const next = hasEnded ? `run ${shortId(task.runId)} stays ${receipt.runStatus}` : nextOf(task, report)
+    out.line(`${report.again ? 'already ' : ''}answered ${describeAnswer(task, value)}; ${next}`)
   })
 }
 

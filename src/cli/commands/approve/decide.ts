@@ -4,11 +4,12 @@ import { isJsonObject, type JsonObject } from '../../../base/json.ts'
 import type { TaskDecision } from '../../../client/index.ts'
 import type { ShownTask } from '../../../spec/task.ts'
 import { describeSubject } from '../../../spec/task-card.ts'
-import { safeText } from '../../../terminal/text.ts'
-import { shortId } from '../../../terminal/time.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import { shortId } from '../../../base/short-text.ts'
 import { askAcknowledgement } from '../../runs/acknowledge.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { parseJson, readText } from '../../runs/input.ts'
+import { describeApproval } from '../../runs/describe-answer.ts'
 import { outputUnderReview } from '../../runs/output-review.ts'
 import { nextOf, withTaskChannel, type AnswerReport, type AnswerReceipt } from '../../runs/task-channel.ts'
 import type { receiptsAnswer } from '../../answers/approve.ts'
@@ -35,12 +36,10 @@ export async function approve(call: CommandContext<AnswerOf<typeof receiptsAnswe
           ...(edited && { arguments: edited }),
           ...(acknowledged && { acknowledged: true }),
         },
-        say: (verdict, told) => {
-          const { have, need } = verdict.approvals
-          const rest = have < need ? `${need - have} more needed` : nextOf(task, told)
-          out.line(
-            `${told.again ? 'already ' : ''}approved ${describeSubject(effective)} (${have} of ${need}); ${rest}`,
-          )
+        print: (receipt, report) => {
+          const { have, need } = receipt.approvals
+          const rest = have < need ? '' : `; ${nextOf(task, report)}`
+          out.line(`${describeApproval(effective, receipt.approvals, report.again)}${rest}`)
         },
       }
     },
@@ -64,11 +63,11 @@ export async function reject(call: CommandContext<AnswerOf<typeof receiptsAnswer
     call,
     async (task) => ({
       decision: { approved: false, ...(reason && { comment: reason }) },
-      say: (_, told) => {
+      print: (_, report) => {
         const fails = task.onReject === 'fail'
         const then = fails ? 'fail the run' : 'return to agent'
-        const next = nextOf(task, told, fails ? 'ends' : 'continues')
-        out.line(`${told.again ? 'already ' : ''}rejected; on_reject: ${then}; ${next}`)
+        const next = nextOf(task, report, fails ? 'ends' : 'continues')
+        out.line(`${report.again ? 'already ' : ''}rejected; on_reject: ${then}; ${next}`)
       },
     }),
     false,
@@ -77,7 +76,7 @@ export async function reject(call: CommandContext<AnswerOf<typeof receiptsAnswer
 
 interface PreparedDecision {
   readonly decision: TaskDecision
-  readonly say: (verdict: AnswerReceipt, told: AnswerReport) => void
+  readonly print: (receipt: AnswerReceipt, report: AnswerReport) => void
 }
 
 /** Decides one task after the other. The first refusal ends the command; earlier decisions stay. */
@@ -88,17 +87,17 @@ async function decideEach(
 ): Promise<void> {
   const { given, mode, out } = call
   const digest = given.text('args-digest')
-  await withTaskChannel(call, async (desk) => {
+  await withTaskChannel(call, async (channel) => {
     const found: ShownTask[] = []
-    for (const text of given.rest(0)) found.push(await desk.find(text))
+    for (const text of given.rest(0)) found.push(await channel.find(text))
     for (const task of found) checkKind(task, digest)
     if (approves) for (const task of found) await checkSeen(call, task)
     const items: AnswerReceipt[] = []
     for (const task of found) {
-      const { decision, say } = await prepare(task)
-      const { verdict, told } = await desk.answer(task, decision)
-      items.push(verdict)
-      if (!mode.json) say(verdict, told)
+      const { decision, print } = await prepare(task)
+      const { receipt, report } = await channel.answer(task, decision)
+      items.push(receipt)
+      if (!mode.json) print(receipt, report)
     }
     if (mode.json) await out.json({ items, total: items.length })
   })
@@ -174,6 +173,6 @@ async function acknowledgement({ given, mode, io, signal }: CommandContext, task
       { what: 'The policy asks the approver to confirm that the arguments were understood.' },
       { fix: '--ack' },
     )
-  if (await askAcknowledgement(task.arguments, io, signal)) return true
+  if (await askAcknowledgement(task.arguments, io.prompts, signal)) return true
   throw fail('usage', { what: 'That is not what the call says; nothing was approved.' })
 }

@@ -1,11 +1,16 @@
 import type { InboxItem, OperatorList } from '../../../spec/operator.ts'
-import { describeCause, describeSubject } from '../../../spec/task-card.ts'
+import { describeCause, describeOperator, describeSubject, presentTask } from '../../../spec/task-card.ts'
 import { readInboxItem } from '../../../spec/task-content.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
-import { safeText } from '../../../terminal/text.ts'
-import { shortDuration, shortId } from '../../../terminal/time.ts'
+import { fitApproval } from '../../../terminal/approval.ts'
+import type { Canvas } from '../../../terminal/screen.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import { wrapText } from '../../../terminal/text.ts'
+import { shortDuration, shortId } from '../../../base/short-text.ts'
 import type { CommandContext } from '../../shell/command.ts'
+import { createInlineSurface, type CardSurface } from '../../runs/card-surface.ts'
 import { decideTask } from '../../runs/decide-task.ts'
+import { runListScreen } from '../../runs/list-screen.ts'
 import { printList } from '../../shell/list.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject, type Project } from '../../project/project.ts'
@@ -22,22 +27,66 @@ export async function inbox(
 ): Promise<void> {
   const { given, mode, out, io } = call
   const project = await openProject(call)
+  const isLive = mode.interactive && !mode.json && io.stdout.isTTY && !given.flag('count')
+  if (isLive && !mode.accessible) return await openInbox(call, project)
   if (given.flag('watch'))
     return await watchList(call, {
       // Opens and closes the store per refresh: without a server, the data directory must stay free for one.
       loadItems: async () => (await withOperator(project, call, (operator) => read(call, operator))).items,
-      keyOf: ({ userTaskId, createdAt }) => `${userTaskId} ${createdAt}`,
+      keyOf,
       columns,
-      toJson: ({ task: _task, ...item }) => item,
+      toJson: publishedItem,
       emptyMessage: NOTHING,
       soundsBell: true,
     })
   const list = await withOperator(project, call, (operator) => read(call, operator))
   if (given.flag('count')) return mode.json ? await out.json({ total: list.total }) : out.line(String(list.total))
+  if (isLive && !given.flag('all')) return await pick(call, project)
   await printList(call, mode.json ? published(list) : list, columns(io.clock.now()), NOTHING)
   if (mode.json || !io.stdout.isTTY || list.items.length === 0) return
-  if (mode.interactive && !given.flag('all')) return await pick(call, project)
   out.hint('answer:  svc approve TASK   svc reject TASK --reason …   svc answer TASK VALUE   svc send RUN TEXT')
+}
+
+const keyOf = ({ userTaskId, createdAt, approvals }: InboxItem): string =>
+  `${userTaskId} ${createdAt} ${approvals.have}`
+
+/** The inbox as a full screen, in which a task is decided in the detail pane. */
+async function openInbox(call: CommandContext, project: Project): Promise<void> {
+  const { io, signal } = call
+  const status = await withOperator(project, call, (operator) => operator.call('GET /status', {}))
+  await runListScreen<InboxItem>(call, {
+    title: (count) => `svc inbox · ${count === 0 ? 'nothing waits' : `${count} waiting`}`,
+    note: safeText(describeOperator(status.operator)),
+    // Opens and closes the store per refresh: without a server, the data directory must stay free for one.
+    loadItems: async () => (await withOperator(project, call, (operator) => read(call, operator))).items,
+    idOf: ({ userTaskId }) => userTaskId,
+    keyOf,
+    columns,
+    emptyMessage: NOTHING,
+    isDetailFramed: true,
+    soundsBell: call.given.flag('watch'),
+    drawDetail: (item, canvas, rows) => drawTask(item, canvas, rows, io.clock.now()),
+    isClosed: (item) => item === undefined || item.people?.decided !== undefined,
+    open: async (item, surface, until) => {
+      const target = await openTarget(call, project)
+      try {
+        const { operator } = target
+        if (!operator) return
+        if (item.kind === 'reply') return await reply(operator, item, surface, until)
+        const desk = { call, client: target.client, answering: target.answering, operator, agent: item.agent }
+        await decideTask(desk, item.runId, readInboxItem(item), AbortSignal.any([signal, until]), surface)
+      } finally {
+        await target.close()
+      }
+    },
+  })
+}
+
+/** A task as it is before it is opened. */
+function drawTask(item: InboxItem, canvas: Canvas, rows: number, now: number): readonly string[] {
+  if (item.kind === 'reply') return wrapText(safeText(item.why), canvas.width)
+  const footer = canvas.theme.dim('Enter opens')
+  return fitApproval(canvas, presentTask(readInboxItem(item), now), rows, { footer }).lines
 }
 
 async function read({ given }: CommandContext, operator: OperatorClient): Promise<OperatorList<InboxItem>> {
@@ -55,7 +104,7 @@ async function read({ given }: CommandContext, operator: OperatorClient): Promis
   return { items, total: items.length }
 }
 
-/** Opens one task after the other until none is left or the person stops. */
+/** For a screen reader: opens one task after the other until none is left or the person stops. */
 async function pick(call: CommandContext, project: Project): Promise<void> {
   const { io, out, signal } = call
   const target = await openTarget(call, project)
@@ -68,7 +117,7 @@ async function pick(call: CommandContext, project: Project): Promise<void> {
       const chosen = await io.prompts.select('open:', [...items.map(toChoice), { value: '', name: 'quit' }], signal)
       const item = items.find(({ userTaskId }) => userTaskId === chosen)
       if (!item) return
-      if (item.kind === 'reply') await reply(call, operator, item)
+      if (item.kind === 'reply') await reply(operator, item, createInlineSurface(call), signal)
       else {
         const desk = { call, client: target.client, answering: target.answering, operator, agent: item.agent }
         await decideTask(desk, item.runId, readInboxItem(item), signal)
@@ -84,39 +133,55 @@ const toChoice = (item: InboxItem): { readonly value: string; readonly name: str
   name: safeText(`${shortId(item.userTaskId)}  ${item.kind}  ${item.agent}  ${whatOf(item)}`),
 })
 
-async function reply({ io, out, signal }: CommandContext, operator: OperatorClient, item: InboxItem): Promise<void> {
-  out.message(safeText(item.why))
-  const text = (await io.prompts.text('Reply (empty: later):', signal)).trim()
-  if (text === '') return
+async function reply(
+  operator: OperatorClient,
+  item: InboxItem,
+  surface: CardSurface,
+  signal: AbortSignal,
+): Promise<void> {
+  const question = wrapText(safeText(item.why), surface.canvas.width)
+  surface.show(question)
+  const text = (await surface.text('Reply (empty: later):', signal)).trim()
+  if (text === '') return surface.end([])
   const { error } = await operator.call('POST /runs/:id/messages', { id: item.runId, body: { text } })
-  out.message(error === undefined ? '  sent' : safeText(error))
+  surface.end([...question, error === undefined ? '  sent' : safeText(error)])
 }
 
-/** Leaves out the fields that only the approval card needs. */
-const published = ({
-  items,
-  total,
-}: OperatorList<InboxItem>): OperatorList<Omit<InboxItem, 'task'>> & OperatorList<InboxItem> => ({
-  items: items.map(({ task: _task, ...item }) => item),
-  total,
-})
+/** Leaves out the fields that only the card needs. */
+const publishedItem = ({ task: _task, people: _people, ...item }: InboxItem): Omit<InboxItem, 'task' | 'people'> => item
+
+const published = ({ items, total }: OperatorList<InboxItem>) => ({ items: items.map(publishedItem), total })
 
 const columns = (now: number): readonly TableColumn<InboxItem>[] => [
   { title: 'TASK', cell: ({ userTaskId }) => shortId(userTaskId), plain: ({ userTaskId }) => userTaskId },
   {
     title: 'KIND',
+    dropOrder: 3,
     cell: ({ kind, apiCompletable }) => (apiCompletable ? kind : `${kind} (operator)`),
     plain: ({ kind }) => kind,
   },
-  { title: 'AGENT', cell: ({ agent }) => agent },
-  { title: 'WHAT', cell: whatOf },
+  { title: 'AGENT', dropOrder: 2, cell: ({ agent }) => agent },
+  { title: 'WHAT', isFlexible: true, cell: (item) => `${whatOf(item)}${votesOf(item)}`, plain: whatOf },
   {
     title: 'WAITING',
+    dropOrder: 4,
     cell: ({ createdAt }) => shortDuration(now - Date.parse(createdAt)),
     plain: ({ createdAt }) => createdAt,
   },
-  { title: 'EXPIRES', cell: (item) => expiry(item, now), plain: ({ expiresAt }) => expiresAt ?? '' },
+  {
+    title: 'EXPIRES',
+    dropOrder: 1,
+    style: (theme, { expiresAt }) => (expiresAt === null ? theme.dim : theme.waiting),
+    cell: (item) => expiry(item, now),
+    plain: ({ expiresAt }) => expiresAt ?? '',
+  },
 ]
+
+/** How many have approved, and whether it is the reader's turn. */
+const votesOf = ({ approvals: { have, need }, people }: InboxItem): string =>
+  people === undefined || (need === 1 && people.standing === 'may_answer')
+    ? ''
+    : ` (${have}/${need}${people.standing === 'may_answer' ? '' : ', not you'})`
 
 function whatOf(item: InboxItem): string {
   const task = readInboxItem(item)

@@ -1,11 +1,12 @@
-import { join, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
 import { makeDirectory } from '../../../base/make-directory.ts'
 import { ancestorsOf } from '../../../compile/view/ancestors.ts'
 import { authorityMatrix, type MatrixRow } from '../../../compile/view/matrix.ts'
 import { summarizeCompile } from '../../../compile/view/summary.ts'
 import type { CompiledBundle, AgentSnapshot } from '../../../spec/snapshot.ts'
-import { createAskMcp } from '../../release/ask-mcp.ts'
+import { createAskMcp, withMcpSpinner } from '../../release/ask-mcp.ts'
 import { buildBundle } from '../../release/build.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
@@ -86,14 +87,17 @@ async function compileHere(call: CommandContext, project: Project, path: string,
     project,
     path,
     strict: call.given.flag('strict'),
-    ...(call.given.flag('mcp') && { askMcp: await createAskMcp(call, project) }),
+    ...(call.given.flag('mcp') && { askMcp: withMcpSpinner(call, await createAskMcp(call, project)) }),
     ...(update !== undefined && { update }),
   }
   if (!hasRegistry(project)) return await buildBundle(options)
   return await withOperator(project, call, (operator) => buildBundle({ ...options, operator }))
 }
 
+/** Creates the directory, but none above it: a path with a mistake in it is told, as by every command that writes a file. */
 async function writeSnapshots(directory: string, bundle: CompiledBundle): Promise<void> {
+  const above = dirname(directory)
+  if (!existsSync(above)) throw fail('file_missing', { path: above, doing: 'written to' })
   makeDirectory(directory)
   for (const agent of bundle.agents)
     await writeUserFile(join(directory, `${agent.id}.json`), `${JSON.stringify(agent, null, 2)}\n`)

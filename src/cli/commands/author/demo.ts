@@ -13,10 +13,12 @@ import {
   type UserTask,
 } from '../../../client/index.ts'
 import { readClientTask } from '../../../spec/task-content.ts'
-import { createLiveTimeline, drawTimeline } from '../../../terminal/timeline.ts'
+import { createLiveTimeline } from '../../../terminal/timeline.ts'
+import { formatDuration } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { decideTask } from '../../runs/decide-task.ts'
 import { isShownAtStart } from '../../runs/follow.ts'
+import { createResultFilter } from '../../runs/result-filter.ts'
 import type { demoResult } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { answerScreen } from '../../shell/list.ts'
@@ -50,7 +52,7 @@ export async function demo(call: CommandContext<unknown>): Promise<number> {
       () => server.close(),
     )
     try {
-      call.out.hint(`1/4 started a local server          ${server.url}  (in memory)`)
+      call.out.hint(`1/4 started a local server           ${server.url}  (in memory)`)
       const { answer } = await publishPath(call, { project, operator, path: directory, deploy: true, allowWiden: true })
       const client = new SvcClient({ apiKey: await makeKey(operator), baseUrl: server.url, fetch: io.fetch })
       return await play(call, client, answer!.deployed!.agentId, keep)
@@ -76,35 +78,42 @@ async function play(
   const { mode, out, signal } = call
   const screen = answerScreen(call)
   const pace = paceOf(call)
-  out.hint(`2/4 running ${AGENT}        order ${INPUT.order}, EUR ${INPUT.amount}`)
+  out.hint(`2/4 running ${AGENT}         order ${INPUT.order}, EUR ${INPUT.amount}`)
   const { runId } = await client.startRun(agentId, { input: INPUT }, { signal })
   const timeline = createLiveTimeline(screen, runId)
+  const results = createResultFilter(runId)
+  const show = async (event: StreamEvent): Promise<void> => {
+    if (event.kind !== 'step' || !event.data.step) return
+    if (isShownAtStart(event.data.step.type) !== (event.subject === 'engine.step.started')) return
+    const lines = timeline.add(event.data.step)
+    if (event.data.step.type === 'UserTaskReq') out.hint('3/4 a policy stops the refund        a person decides')
+    lines.forEach(out.line)
+    if (lines.length > 0) await pace()
+  }
   for await (const event of client.streamRunEvents(runId, { signal })) {
     if (mode.json) await out.ndjson(event)
-    else if (
-      event.kind === 'step' &&
-      event.data.step &&
-      isShownAtStart(event.data.step.type) === (event.subject === 'engine.step.started')
-    ) {
-      const lines = timeline.add(event.data.step)
-      lines.forEach(out.line)
-      if (lines.length > 0) await pace()
-    }
-    if (isPause(event, runId))
-      for (const task of await pendingTasks(client, runId, { signal })) await decide(call, client, runId, task)
+    else for (const each of results.add(event)) await show(each)
+    if (!isPause(event, runId)) continue
+    for (const task of await pendingTasks(client, runId, { signal })) await decide(call, client, runId, task)
+    out.hint('4/4 the run goes on                  exactly the approved call, once')
   }
   const run = await client.getRun(runId, { signal })
-  if (!mode.json) {
-    const { items, runs } = await client.getConversation(runId, {}, { signal })
-    out.hint('3/4 the conversation')
-    drawTimeline(screen, items, runs).forEach(out.line)
+  const { status, output, totalTokensUsed, startedAt, finishedAt } = run
+  if (mode.json) await out.ndjson({ type: 'result', runId, status, output, totalTokensUsed })
+  else {
+    for (const each of results.end()) await show(each)
+    const took = formatDuration(Date.parse(finishedAt ?? startedAt) - Date.parse(startedAt))
+    const measured = `${took} · ${totalTokensUsed} tokens (scripted)`
+    const words = [status.toLowerCase(), JSON.stringify(output)]
+    out.line(screen.isTTY ? [...words, measured].join('  ') : words.join('\t'))
+    if (!screen.isTTY) out.hint(`in ${measured}`)
   }
-  out.hint(keep === undefined ? '4/4 keep it:  svc init -t refund' : `4/4 kept in ${keep}`)
-  if (mode.json) {
-    const { status, output, totalTokensUsed } = run
-    await out.ndjson({ type: 'result', runId, status, output, totalTokensUsed })
-  } else out.line([run.status.toLowerCase(), JSON.stringify(run.output)].join(screen.isTTY ? '  ' : '\t'))
-  return isTerminal(run.status) && run.status === 'Completed' ? 0 : 1
+  out.hint(
+    keep === undefined
+      ? 'next:  svc init refund-demo && cd refund-demo && svc dev          the same project, to change and run'
+      : `next:  cd ${keep} && svc dev`,
+  )
+  return isTerminal(status) && status === 'Completed' ? 0 : 1
 }
 
 const isPause = ({ subject, data }: StreamEvent, runId: string): boolean =>

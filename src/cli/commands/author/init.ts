@@ -16,17 +16,12 @@ export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typ
   const { given, mode, out, cwd, io, signal } = call
   const templates = await templateNames()
   if (given.flag('list')) return await list(templates, mode.json, out)
-  const asks = mode.interactive && !mode.json && !mode.yes && given.text('template') === undefined
-  const template = asks ? await askTemplate(call, templates) : (given.text('template') ?? DEFAULT_TEMPLATE)
-  if (!templates.includes(template)) {
-    const near = nearestWord(template, templates)
-    throw fail(
-      'usage',
-      { what: `There is no template "${template}".` },
-      { fix: near ? `Did you mean ${near}? svc init --list` : 'svc init --list' },
-    )
-  }
-  const named = given.argument(0) ?? (asks ? await askDirectory(call, template) : '.')
+  const wanted = given.text('template')
+  if (wanted !== undefined) checkTemplate(wanted, templates)
+  // What was given is not asked; who gave both folder and template is asked nothing.
+  const asks = mode.interactive && !mode.json && !mode.yes && (given.argument(0) === undefined || wanted === undefined)
+  const named = given.argument(0) ?? (asks ? await askFolder(call, wanted) : '.')
+  const template = wanted ?? (asks ? await askTemplate(call, templates) : DEFAULT_TEMPLATE)
   const directory = resolve(cwd, named)
   const ci = given.text('ci') as PipelineHost | 'none' | undefined
   const model = given.text('model') as RealModelProvider | undefined
@@ -61,6 +56,16 @@ export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typ
   )
 }
 
+function checkTemplate(name: string, templates: readonly string[]): void {
+  if (templates.includes(name)) return
+  const near = nearestWord(name, templates)
+  throw fail(
+    'usage',
+    { what: `There is no template "${name}".` },
+    { fix: near ? `Did you mean ${near}? svc init --list` : 'svc init --list' },
+  )
+}
+
 async function askTemplate({ io, signal }: CommandContext, templates: readonly string[]): Promise<string> {
   // The most complete template comes first.
   const names = [DEFAULT_TEMPLATE, ...templates.filter((name) => name !== DEFAULT_TEMPLATE)]
@@ -69,9 +74,9 @@ async function askTemplate({ io, signal }: CommandContext, templates: readonly s
 }
 
 /** Never the current directory unasked: it may hold other things. */
-async function askDirectory({ io, signal }: CommandContext, template: string): Promise<string> {
-  const suggested = `${template}-demo`
-  return (await io.prompts.text(`directory (empty: ${suggested}; . is this one):`, signal)).trim() || suggested
+async function askFolder({ io, signal }: CommandContext, template: string | undefined): Promise<string> {
+  const suggested = template === undefined ? 'my-agents' : `${template}-demo`
+  return (await io.prompts.text(`folder (empty: ${suggested}; . is this one):`, signal)).trim() || suggested
 }
 
 async function askName({ io, signal }: CommandContext): Promise<string | undefined> {

@@ -1,3 +1,4 @@
+import { createConnection } from 'vscode-languageserver/node'
 import { lintWorkspace, type LintOptions } from '../../../documents/lint/lint.ts'
 import { loadWorkspace } from '../../../documents/workspace/load.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -7,7 +8,6 @@ import { openProject, projectRoot } from '../../project/project.ts'
 import { createRecordingRegistry, hasRegistry } from '../../project/registry.ts'
 
 export async function lsp(call: CommandContext): Promise<void> {
-  const { createConnection } = await import('vscode-languageserver/node')
   // The protocol owns both streams; the connection ends the process as the protocol defines.
   const connection = createConnection(process.stdin, process.stdout)
   serveLanguage(connection, (directory) => {
@@ -21,22 +21,22 @@ export async function lsp(call: CommandContext): Promise<void> {
 
 /** Reads the project file each time, since it may be the file being edited. */
 function checkOf(call: CommandContext): LspProject['check'] {
-  const notebook = createRecordingRegistry()
+  const registry = createRecordingRegistry()
   return async (overlay) => {
     const project = await openProject(call)
     const { config, directory } = project
     const workspace = await loadWorkspace(directory, { overlay, ...(config.include && { include: config.include }) })
     const options: LintOptions = {
       strict: config.lint?.profile === 'strict',
-      published: notebook,
+      published: registry,
       ...(config.lint?.rules && { rules: config.lint.rules }),
       ...(config.providers && { providers: config.providers }),
       ...(config.guardrails && { guardrails: config.guardrails.map((path) => path.replace(/^\.\//, '')) }),
     }
     let findings = lintWorkspace(workspace, options)
-    if (notebook.hasMisses && hasRegistry(project)) {
+    if (registry.hasMisses && hasRegistry(project)) {
       const { withOperator } = await import('../../project/operator.ts')
-      if (await withOperator(project, call, (operator) => notebook.fetch(operator)))
+      if (await withOperator(project, call, (operator) => registry.fetch(operator)))
         findings = lintWorkspace(workspace, options)
     }
     return { workspace, findings, providers: Object.keys(config.providers ?? {}) }

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { fail, isFailure } from '../../../base/failure.ts'
-import { safeText } from '../../../terminal/text.ts'
+import { safeText } from '../../../base/escape-text.ts'
 import { formatDuration } from '../../../terminal/time.ts'
 import { createTheme } from '../../../terminal/theme.ts'
 import type { CommandContext } from '../../shell/command.ts'

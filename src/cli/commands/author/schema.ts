@@ -3,6 +3,7 @@ import { fail } from '../../../base/failure.ts'
 import type { JsonObject } from '../../../base/json.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { packageFile } from '../../project/package-file.ts'
+import { readSchemaFile } from '../../project/schema-file.ts'
 import { nearestWord } from '../../shell/nearest.ts'
 
 const KINDS = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest', 'event']
@@ -42,7 +43,7 @@ export async function schema({ given, mode, out, manual }: CommandContext<unknow
     )
   }
   if (kind.startsWith(OUTPUT)) return await out.json(await schemaOfOutput(kind.slice(OUTPUT.length), manual.commands))
-  const text = await readFile(packageFile(`schemas/${kind}.schema.json`), 'utf8')
+  const text = await readSchemaFile(kind)
   if (mode.json) return await out.json(JSON.parse(text))
   out.line(text.trimEnd())
 }

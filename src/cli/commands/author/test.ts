@@ -1,7 +1,7 @@
 /** Runs scenario tests with tool doubles and scripted answers, in memory and in virtual time. Source: command line, 2.1 and 4. */
 import { relative, resolve } from 'node:path'
 import { fail, isFailure } from '../../../base/failure.ts'
-import { safeText } from '../../../terminal/text.ts'
+import { safeText } from '../../../base/escape-text.ts'
 import { formatDuration } from '../../../terminal/time.ts'
 import { createTheme } from '../../../terminal/theme.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'

@@ -2,22 +2,27 @@ import { resolve } from 'node:path'
 import { isWaiting, waitForRun, type RunStatus } from '../../../client/index.ts'
 import { toIsoText } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
+import type { Conversation } from '../../../spec/api.ts'
 import type { OperatorList, RunView } from '../../../spec/operator.ts'
-import { safeJson, safeText } from '../../../terminal/text.ts'
+import { safeJson, safeText } from '../../../base/escape-text.ts'
+import { truncateText } from '../../../terminal/text.ts'
 import { styleOfStatus } from '../../../terminal/theme.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
-import { formatDuration, formatRelative, shortDuration, shortId } from '../../../terminal/time.ts'
+import { shortDuration, shortId } from '../../../base/short-text.ts'
+import { formatDuration, formatRelative } from '../../../terminal/time.ts'
 import { describeCost } from '../../../spec/price.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { toHtml, toMarkdown } from '../../conversation/page.ts'
+import { runListScreen } from '../../runs/list-screen.ts'
 import { followRun } from '../../runs/follow.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
-import { answerScreen, printList, printLong, printOne } from '../../shell/list.ts'
+import { arrangeRunTree, type ListedRun } from '../../runs/run-tree.ts'
+import { answerScreen, printList, printLong, printOne, printTable } from '../../shell/list.ts'
 import { parseMoment, wholeNumber } from '../../shell/numbers.ts'
 import { withOperator } from '../../project/operator.ts'
 import { exitOfStatus, printInterrupted, printOutcome, type FollowAnswer } from '../../runs/outcome.ts'
-import { openProject } from '../../project/project.ts'
+import { openProject, type Project } from '../../project/project.ts'
 import { agentOf, runIdOf } from '../../project/reference.ts'
 import { openTarget, type ServerTarget } from '../../project/target.ts'
 import { watchList } from '../../shell/watch-list.ts'
@@ -44,16 +49,65 @@ export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer |
         },
       }),
     )
-  if (!given.flag('watch')) return await printList(call, await read(), columns(io.clock.now()), NOTHING)
+  if (!given.flag('watch')) {
+    const list = await read()
+    if (call.mode.json || !io.stdout.isTTY) return await printList(call, list, columns(io.clock.now()), NOTHING)
+    return printTable(call, arrangeRunTree(list.items), treeColumns(io.clock.now()), NOTHING)
+  }
+  if (call.mode.interactive && !call.mode.json && !call.mode.accessible && io.stdout.isTTY)
+    return await watchRuns(call, project, async () => (await read()).items)
   await watchList(call, {
     loadItems: async () => (await read()).items,
-    keyOf: ({ runId, status, waitingOn }) => `${runId} ${status} ${waitingOn ?? ''}`,
+    keyOf,
     columns,
     toJson: (run) => run,
     emptyMessage: NOTHING,
     soundsBell: false,
   })
 }
+
+const keyOf = ({ runId, status, waitingOn }: RunView): string => `${runId} ${status} ${waitingOn ?? ''}`
+
+/** The runs as a full screen, with the conversation of the chosen one beside them. */
+async function watchRuns(
+  call: CommandContext,
+  project: Project,
+  loadItems: () => Promise<readonly RunView[]>,
+): Promise<void> {
+  /** The conversation of a run changes only with its status, its tokens or what it waits for. */
+  let read: { readonly key: string; readonly conversation: Conversation } | undefined
+  await runListScreen<RunView>(call, {
+    title: (count) => `svc runs · ${count} newest`,
+    note: safeText(project.workspace),
+    loadItems,
+    idOf: ({ runId }) => runId,
+    keyOf,
+    columns,
+    emptyMessage: NOTHING,
+    soundsBell: false,
+    drawDetail: async (run, canvas) => {
+      const key = `${keyOf(run)} ${run.totalTokensUsed}`
+      if (read?.key !== key)
+        read = {
+          key,
+          conversation: await withOperator(project, call, (operator) =>
+            operator.call('GET /v1/runs/:id/conversation', { id: run.runId }),
+          ),
+        }
+      const { items, runs } = read.conversation
+      const head = `${run.agent}@${run.versionLabel}`
+      return [
+        canvas.theme.name(truncateText(safeText(head), canvas.width)),
+        styleOfStatus(canvas.theme, run.status)(truncateText(safeText(describeState(run)), canvas.width)),
+        '',
+        ...drawTimeline(canvas, items, runs),
+      ]
+    },
+  })
+}
+
+const describeState = ({ status, waitingOn, hold, runId }: RunView): string =>
+  [`run ${shortId(runId)}`, status, waitingOn, hold && `held: ${hold.reason}`].filter(Boolean).join(' · ')
 
 const NOTHING = 'No runs. svc run starts one.'
 
@@ -63,13 +117,31 @@ const columns = (now: number): readonly TableColumn<RunView>[] => [
   { title: 'STATUS', cell: ({ status }) => status, style: (theme, { status }) => styleOfStatus(theme, status) },
   {
     title: 'STARTED',
+    dropOrder: 2,
     cell: ({ startedAt }) => formatRelative(Date.parse(startedAt), now),
     plain: ({ startedAt }) => startedAt,
   },
-  { title: 'TOOK', cell: (run) => took(run, now), plain: ({ finishedAt }) => finishedAt ?? '' },
-  { title: 'TOKENS', cell: ({ totalTokensUsed }) => String(totalTokensUsed), align: 'right' },
-  { title: '', cell: ({ waitingOn, hold }) => (hold ? `held: ${hold.reason}` : (waitingOn ?? '')) },
+  { title: 'TOOK', dropOrder: 3, cell: (run) => took(run, now), plain: ({ finishedAt }) => finishedAt ?? '' },
+  { title: 'TOKENS', dropOrder: 4, cell: ({ totalTokensUsed }) => String(totalTokensUsed), align: 'right' },
+  {
+    title: '',
+    dropOrder: 1,
+    isFlexible: true,
+    style: (theme) => theme.waiting,
+    cell: ({ waitingOn, hold }) => (hold ? `held: ${hold.reason}` : (waitingOn ?? '')),
+  },
 ]
+
+/** The same columns, with sub-agents indented below the agent that asked them. */
+const treeColumns = (now: number): readonly TableColumn<ListedRun>[] =>
+  columns(now).map(({ title, cell, align, style, dropOrder, isFlexible }) => ({
+    title,
+    ...(dropOrder !== undefined && { dropOrder }),
+    ...(isFlexible !== undefined && { isFlexible }),
+    cell: ({ run, indent }) => (title === 'AGENT' ? `${'  '.repeat(indent)}${cell(run)}` : cell(run)),
+    ...(align && { align }),
+    ...(style && { style: (theme, { run }) => style(theme, run) }),
+  }))
 
 const took = ({ startedAt, finishedAt }: RunView, now: number): string =>
   finishedAt === null
@@ -113,8 +185,9 @@ export async function runsWatch(call: CommandContext<FollowAnswer>): Promise<num
   const following = readFollowOptions(call)
   return await withTarget(call, async (target) => {
     const runId = await runToWatch(call, target)
-    const { status } = await target.client.getRun(runId, { signal: call.signal })
-    call.out.hint(`attached to ${shortId(runId)} (${status})${isWaiting(status) ? '; it waits for somebody' : ''}`)
+    const { status, hold } = await target.client.getRun(runId, { signal: call.signal })
+    const why = isWaiting(status) ? '; it waits for somebody' : hold ? `; held: ${describeHold(hold)}` : ''
+    call.out.hint(`attached to ${shortId(runId)} (${status})${why}`)
     const desk = {
       call,
       client: target.client,

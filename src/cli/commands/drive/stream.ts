@@ -1,6 +1,6 @@
 import { fail } from '../../../base/failure.ts'
 import type { StreamEvent } from '../../../client/index.ts'
-import { safeText } from '../../../terminal/text.ts'
+import { safeText } from '../../../base/escape-text.ts'
 import { createLiveTimeline } from '../../../terminal/timeline.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { createForward } from '../../runs/forward.ts'

@@ -5,7 +5,7 @@ import { fail } from '../../../base/failure.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
 import { makeDirectory } from '../../../base/make-directory.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
-import { safeJson } from '../../../terminal/text.ts'
+import { safeJson } from '../../../base/escape-text.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { printList } from '../../shell/list.ts'
 import { nearestWord } from '../../shell/nearest.ts'
@@ -29,7 +29,6 @@ const DEFAULTS: JsonObject = {
   dev: { host: '127.0.0.1', port: 4310 },
   include: ['**/*.{yaml,yml,json}'],
   lint: { profile: 'recommended' },
-  update_check: false,
   workspace: 'default',
 }
 

@@ -10,7 +10,15 @@ export async function help(call: CommandContext<AnswerOf<typeof helpAnswer>>): P
   const { given, mode, out, manual } = call
   const words = given.rest(0)
   const { commands, globalOptions } = manual
-  if (mode.json) return await out.json({ commands, globalOptions })
+  if (mode.json)
+    return await out.json({
+      commands: commands.map(({ arguments: operands, options, ...command }) => ({
+        ...command,
+        ...(operands && { arguments: operands.map(toPrinted) }),
+        ...(options && { options: options.map(toPrinted) }),
+      })),
+      globalOptions: globalOptions.map(toPrinted),
+    })
   if (given.flag('tree'))
     return await printLong(
       call,
@@ -27,6 +35,12 @@ export async function help(call: CommandContext<AnswerOf<typeof helpAnswer>>): P
     { fix: near ? `Did you mean svc help ${near}?` : 'svc help --tree lists the commands.' },
   )
 }
+
+/** In the printed form, a description is called `say`. */
+const toPrinted = <T extends { readonly description: string }>({ description, ...rest }: T) => ({
+  ...rest,
+  say: description,
+})
 
 /** Help topics. */
 const topics: Readonly<Record<string, () => string>> = {
@@ -48,6 +62,7 @@ const topics: Readonly<Record<string, () => string>> = {
       'SVC_OPERATOR     who you are, for approvals without a credential; USER when absent',
       'SVC_OPERATOR_KEY your operator credential (svc keys create --operator); SVC_OPERATOR_KEY_FILE: file with it',
       'SVC_NO_INPUT     never ask; CI does the same',
+      'SVC_ACCESSIBLE   for screen readers: nothing is redrawn or boxed, questions are plain lines',
       'SVC_LOG          debug shows HTTP exchanges, secrets masked',
       'SVC_PAGER, PAGER pager of long answers on a terminal; empty for none',
       'NO_COLOR         no colour; FORCE_COLOR and CLICOLOR_FORCE ask for it',

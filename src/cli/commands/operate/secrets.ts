@@ -32,7 +32,7 @@ export async function secretsCheck(call: CommandContext<AnswerOf<typeof secretsA
       ...new Set(items.filter(({ state, usedBy }) => state !== 'ok' && usedBy.length > 0).map(({ env }) => env)),
     ]
     if (missing.length > 0)
-      out.hint(`fix:  export ${missing.map((name) => `${name}=…`).join(' ')}, or run with svc dev --offline`)
+      out.hint(`fix:  ${missing.map((name) => `svc secrets set ${name}`).join(' && ')}, or run with svc dev --offline`)
   }
   return ok ? 0 : 1
 }

@@ -12,14 +12,17 @@ import { loadWorkspace } from '../../../documents/workspace/load.ts'
 import type { Workspace } from '../../../documents/workspace/workspace.ts'
 import { createReplay, printExchange, readExchanges, type Cassette } from '../../../spec/cassette.ts'
 import type { CreatedKey, TriggerView } from '../../../spec/operator.ts'
-import { safeText } from '../../../terminal/text.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import { wrapText } from '../../../terminal/text.ts'
 import { timeOfDay } from '../../../terminal/time.ts'
 import { changeLines } from '../../release/changes.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { openDevProxy, type HttpsProxy } from '../../dev/https.ts'
 import { handleHotkeys, type HotkeyContext } from '../../dev/hotkeys.ts'
 import { logRuns } from '../../dev/live-log.ts'
+import { createStatusArea, type StatusArea } from '../../dev/status-area.ts'
 import { createTriggers } from '../../dev/triggers.ts'
+import { messageScreen } from '../../shell/list.ts'
 import { withDotEnv } from '../../project/dot-env.ts'
 import { exampleInput } from '../../runs/example-input.ts'
 import { printFindings } from '../../release/findings.ts'
@@ -62,6 +65,7 @@ export async function dev(
   await readEnv(await loadWorkspace(project.directory))
   const ephemeral = given.flag('ephemeral') ? await mkdtemp(join(tmpdir(), 'svc-dev-')) : undefined
   const dataDirectory = ephemeral ?? project.dataDirectory
+  const area = createStatusArea(call)
   const server = await openServerNearPort(
     {
       project,
@@ -69,7 +73,7 @@ export async function dev(
       env,
       offline: given.flag('offline'),
       development: true,
-      log: quietLog(out),
+      log: quietLog(out, area),
       cassette: await openCassette(call),
     },
     address,
@@ -114,7 +118,7 @@ export async function dev(
     if (given.choice('watch') !== false)
       watching = await watchFiles(
         project.directory,
-        (changed) => reload(call, project, save, differences, changed),
+        (changed) => reload(call, project, save, differences, changed, area),
         signal,
       )
     await announce(call, server, saving.saved, key, triggers)
@@ -125,8 +129,10 @@ export async function dev(
       if (given.flag('qr') && io.stdout.isTTY && !call.mode.json) await front.printQrCode()
     }
     await tellDiagnostics(call, saving)
-    await stay({ call, project, path, operator })
+    area?.setProblem(describeFindings(saving))
+    await stay({ call, project, path, operator, area })
   } finally {
+    area?.close()
     await watching?.close()
     await front?.close()
     if (key) await operator.call('POST /keys/:id/revoke', { id: key.keyId, body: undefined })
@@ -154,13 +160,15 @@ async function attach(
   const [ended, left] = [new AbortController(), new AbortController()]
   const watching = untilGone(dataDirectory, left.signal).then(() => ended.abort())
   let operator: OperatorClient | undefined
+  const area = createStatusArea(call)
   try {
     operator = await openOperator(at.project, io)
-    await stay({ ...at, call, operator }, ended.signal)
+    await stay({ ...at, call, operator, area }, ended.signal)
   } catch (error) {
     // Requests in progress fail when the server ends, which is not an error of this process.
     if (await answersOperator(dataDirectory)) throw error
   } finally {
+    area?.close()
     left.abort()
     await watching
     await operator?.close()
@@ -181,10 +189,10 @@ async function untilGone(dataDirectory: string, signal: AbortSignal): Promise<vo
 
 /** Prints run events and handles keys, until Ctrl-C, SIGTERM or `q`, or until `ended` fires. */
 async function stay(bench: HotkeyContext, ended?: AbortSignal): Promise<void> {
-  const { call, operator } = bench
+  const { call, operator, area } = bench
   const stop = new AbortController()
   const signal = AbortSignal.any([call.signal, stop.signal, ...(ended ? [ended] : [])])
-  const logging = call.mode.json ? undefined : logRuns(call, operator, signal)
+  const logging = call.mode.json ? undefined : logRuns(call, operator, signal, area)
   try {
     const obeys = call.mode.interactive && !call.mode.json
     await Promise.race([obeys ? handleHotkeys(bench, signal) : untilStopped(signal), ...(logging ? [logging] : [])])
@@ -293,6 +301,7 @@ async function reload(
   save: () => Promise<SnapshotSave & { readonly mended: boolean }>,
   differences: (next: SnapshotSave) => Promise<readonly VersionChange[]>,
   paths: readonly string[],
+  area: StatusArea | null,
 ): Promise<void> {
   const { mode, out, io } = call
   const since = io.clock.monotonic()
@@ -300,6 +309,7 @@ async function reload(
   try {
     const saving = await save()
     await tellDiagnostics(call, saving)
+    area?.setProblem(describeFindings(saving))
     if (changed.some((name) => DOT_ENV.test(name)))
       out.message(
         `${timeOfDay(io.clock.now())}  read ${safeText(changed.join(', '))}; secrets count from the next call`,
@@ -315,13 +325,46 @@ async function reload(
     out.message(
       `${timeOfDay(io.clock.now())}  changed ${safeText(changed.join(', '))} → ${deployed} deployed in ${ms} ms`,
     )
-    changeLines(changes, true).forEach((line) => out.message(`          ${line}`))
+    printChanges(call, changes, area)
   } catch (error) {
     const words = describeCommandError(error)
     if (!words) throw error
     if (mode.json) await out.ndjson({ type: 'diagnostic', severity: 'error', rule: words.code, message: words.message })
     else out.message(formatCommandError(words, false))
+    area?.setProblem(words.message)
   }
+}
+
+/** Below the time and its gap. */
+const INDENT = ' '.repeat(10)
+
+/** What a save changes; what it widens is the most visible thing on the screen, and stays in the status area. */
+function printChanges(call: CommandContext, changes: readonly VersionChange[], area: StatusArea | null): void {
+  const wider = changeLines(
+    changes.filter(({ widens }) => widens),
+    true,
+  )
+  const others = changeLines(
+    changes.filter(({ widens }) => !widens),
+    true,
+  )
+  const screen = messageScreen(call)
+  const width = screen.width - INDENT.length
+  const indented = (line: string, style: (text: string) => string = (text) => text): string[] =>
+    (area ? wrapText(line, width) : [line]).map((part) => INDENT + style(part))
+  if (area) screen.lines(...wider.flatMap((line) => indented(line, screen.theme.strong)))
+  else wider.forEach((line) => call.out.message(INDENT + line))
+  others.flatMap((line) => indented(line)).forEach((line) => call.out.message(line))
+  area?.setWider(wider)
+}
+
+/** The first error of a save; undefined where it is clean. */
+function describeFindings({ build: { findings } }: SnapshotSave): string | undefined {
+  const errors = findings.filter(({ severity }) => severity === 'error')
+  const [first] = errors
+  if (!first) return undefined
+  const more = errors.length === 1 ? '' : ` (and ${errors.length - 1} more)`
+  return `${first.path}:${first.range.start.line}: ${first.message}${more}`
 }
 
 async function tellDiagnostics(
@@ -336,8 +379,9 @@ async function tellDiagnostics(
 const DOT_ENV = /^\.env(?:\.local)?$/
 
 /** Logs errors only, and no values, since these lines are not redacted. */
-const quietLog = (out: CommandContext['out']): Log => ({
+const quietLog = (out: CommandContext['out'], area: StatusArea | null): Log => ({
   write(level, message) {
     if (level === 'warn' || level === 'error') out.message(`${level}: ${message}`)
+    if (level === 'error') area?.setProblem(message)
   },
 })

@@ -2,7 +2,7 @@
 import { fail } from '../../../base/failure.ts'
 import type { RepeatView, RestoredView } from '../../../spec/operator.ts'
 import { drawTable, type TableColumn } from '../../../terminal/table.ts'
-import { shortId } from '../../../terminal/time.ts'
+import { shortId } from '../../../base/short-text.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { confirmLoss } from '../../shell/confirm.ts'
 import { countNoun } from '../../shell/counted.ts'

@@ -1,11 +1,12 @@
 import { isJsonObject } from '../../../base/json.ts'
 import type { AgentView } from '../../../spec/operator.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
-import { safeJson } from '../../../terminal/text.ts'
+import { safeJson, safeText } from '../../../base/escape-text.ts'
 import { formatRelative } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { exampleInput, exampleObject } from '../../runs/example-input.ts'
-import { printList, printOne } from '../../shell/list.ts'
+import { contractFields, type ContractField } from '../../runs/contract-fields.ts'
+import { exampleInput, exampleObject, quoteShell } from '../../runs/example-input.ts'
+import { printList, printOne, printTable } from '../../shell/list.ts'
 import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { agentOf, splitVersion } from '../../project/reference.ts'
@@ -45,26 +46,58 @@ export async function agentsShow(call: CommandContext<AnswerOf<typeof agentAnswe
     const agent = items.find((each) => each.agentId === agentId)!
     const { url } = await operator.call('GET /status', {})
     const examples = examplesOf(agent, url ?? DEFAULT_URL)
+    const contract = isJsonObject(agent.inputContract) ? agent.inputContract : undefined
+    // A pipe gets each value on one line; on a terminal the contract is a table, and commands stand unbroken below it.
+    const isCard = call.io.stdout.isTTY && !call.mode.json
     await printOne(call, { ...agent, ...examples }, [
       { key: 'agent', value: agent.name },
       { key: 'id', value: agent.agentId },
       { key: 'deployed', value: agent.deployed?.versionLabel ?? 'none' },
       { key: 'triggers', value: agent.triggers.join(', ') || 'none' },
       { key: 'tools', value: agent.tools.join(', ') || 'none' },
-      { key: 'input', value: agent.inputContract === undefined ? 'any object' : safeJson(agent.inputContract) },
+      ...(contract === undefined || !isCard
+        ? [{ key: 'input', value: agent.inputContract === undefined ? 'any object' : safeJson(agent.inputContract) }]
+        : []),
       { key: 'today', value: `${agent.runsToday} ${agent.runsToday === 1 ? 'run' : 'runs'}, ${agent.waiting} waiting` },
-      { key: 'run', value: examples.run },
-      { key: 'curl', value: examples.curl },
+      ...(isCard
+        ? []
+        : [
+            { key: 'run', value: examples.run },
+            { key: 'curl', value: examples.curl },
+          ]),
     ])
+    if (!isCard) return
+    const { out } = call
+    if (contract !== undefined) {
+      out.line('')
+      printTable(call, contractFields(contract), INPUT_COLUMNS, '')
+    }
+    out.line('')
+    out.line(safeText(examples.run))
+    out.line('')
+    const { items: triggers } = await operator.call('GET /triggers', { query: { agent: agent.agentId } })
+    const trigger = triggers.find(({ type }) => type === 'api')
+    if (!trigger) out.line(`svc triggers create ${agent.name} --type api`)
+    // Not the key itself: it would stay in the history of the shell.
+    const name = quoteShell(trigger?.name ?? 'api')
+    out.line(safeText(`export SVC_API_KEY=$(svc keys create --agent ${agent.name} --trigger ${name})`))
+    out.line(safeText(examples.curl))
   })
 }
 
+const INPUT_COLUMNS: readonly TableColumn<ContractField>[] = [
+  { title: 'INPUT', cell: ({ path }) => path },
+  { title: 'TYPE', cell: ({ type }) => type },
+  { title: 'REQUIRED', cell: ({ isRequired }) => (isRequired ? 'yes' : 'no') },
+  { title: 'ABOUT', cell: ({ about }) => about },
+]
+
 function examplesOf({ name, agentId, inputContract }: AgentView, url: string): { run: string; curl: string } {
   const contract = isJsonObject(inputContract) ? inputContract : undefined
-  const body = JSON.stringify({ input: exampleObject(contract) }).replaceAll("'", String.raw`'\''`)
+  const body = quoteShell(JSON.stringify({ input: exampleObject(contract) }))
   const headers = '-H "X-API-Key: $SVC_API_KEY" -H "Content-Type: application/json"'
   return {
     run: `svc run ${name}${exampleInput(contract)}`,
-    curl: `curl ${headers} -d '${body}' ${url}/v1/agents/${agentId}/runs`,
+    curl: `curl ${headers} -d ${body} ${url}/v1/agents/${agentId}/runs`,
   }
 }

@@ -1,5 +1,5 @@
 import { compare } from 'semver'
-import { safeText } from '../../../terminal/text.ts'
+import { safeText } from '../../../base/escape-text.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { publishedClosure } from '../../release/closures.ts'
 import { confirmLoss } from '../../shell/confirm.ts'

@@ -22,14 +22,20 @@ export async function versionsList(call: CommandContext<AnswerOf<typeof versions
   })
 }
 
-export async function versionsShow(call: CommandContext<AgentSnapshot>): Promise<void> {
+/** The snapshot as its digest covers it, beside what was said about it later. */
+type ShownVersion = AgentSnapshot & { readonly yanked?: true; readonly yankReason?: string }
+
+export async function versionsShow(call: CommandContext<ShownVersion>): Promise<void> {
   const { name, version } = versionIn(call)
   await withOperator(await openProject(call), call, async (operator) => {
     const { agentId } = await agentOf(name, operator)
     const snapshot = await operator.call('GET /snapshot', { query: { agent: agentId, version } })
     const view = (await versionViews(operator, agentId)).find(({ versionLabel }) => versionLabel === snapshot.version)
     const { model, digest, boundaries, inputContract, output } = snapshot
-    await printOne(call, snapshot, [
+    const withdrawn = view?.yanked
+      ? { yanked: true as const, ...(view.yankReason !== undefined && { yankReason: view.yankReason }) }
+      : {}
+    await printOne(call, { ...snapshot, ...withdrawn }, [
       { key: 'agent', value: `${snapshot.id}@${snapshot.version}` },
       ...(view?.yanked ? [{ key: 'yanked', value: yankOf(view) }] : []),
       { key: 'digest', value: digest },

@@ -1,4 +1,4 @@
-import { leavesIn } from '../../facts/conditions.ts'
+import { leavesIn } from '../../facts/policies/conditions.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

@@ -20,7 +20,7 @@ export const agentInstructionsMissingFile: LintRule = {
       // `agent/instructions-version-ambiguous` reports several candidates.
       if ('problem' in found && found.problem === 'ambiguous') continue
       const fault = missingFile(found, ref)
-      if (fault !== undefined) report(ref, fault.message, fault.saying)
+      if (fault !== undefined) report(ref, fault.message, fault.details)
     }
   },
 }

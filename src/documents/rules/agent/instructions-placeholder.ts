@@ -1,4 +1,4 @@
-import { instructionsOf } from '../../facts/instructions.ts'
+import { instructionsOf } from '../../facts/agents/instructions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const agentInstructionsPlaceholder: LintRule = {

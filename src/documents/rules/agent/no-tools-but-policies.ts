@@ -1,4 +1,4 @@
-import { subAgentsOf, toolsOf } from '../../facts/bindings.ts'
+import { subAgentsOf, toolsOf } from '../../facts/agents/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const agentNoToolsButPolicies: LintRule = {

@@ -1,5 +1,5 @@
 import type { LintRule } from '../../facts/rule.ts'
-import { instructionsOf } from '../../facts/instructions.ts'
+import { instructionsOf } from '../../facts/agents/instructions.ts'
 
 export const agentPurposeAsPrompt: LintRule = {
   name: 'agent/purpose-as-prompt',

@@ -1,6 +1,6 @@
-import { capabilitiesOf } from '../../facts/capabilities.ts'
-import { effectiveClass, toolsOf } from '../../facts/bindings.ts'
-import { closureOf } from '../../facts/closure.ts'
+import { capabilitiesOf } from '../../facts/agents/capabilities.ts'
+import { effectiveClass, toolsOf } from '../../facts/agents/bindings.ts'
+import { closureOf } from '../../facts/agents/closure.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const agentRiskTierMismatch: LintRule = {

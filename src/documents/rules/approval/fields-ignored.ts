@@ -1,5 +1,5 @@
 import { removalEdits } from '../../edit/removal.ts'
-import { decisionOf } from '../../facts/decision.ts'
+import { decisionOf } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalFieldsIgnored: LintRule = {

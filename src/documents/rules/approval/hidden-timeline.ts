@@ -1,6 +1,6 @@
-import { gatedAgents } from '../../facts/attachments.ts'
-import { closureOf } from '../../facts/closure.ts'
-import { decisionOf } from '../../facts/decision.ts'
+import { gatedAgents } from '../../facts/policies/attachments.ts'
+import { closureOf } from '../../facts/agents/closure.ts'
+import { decisionOf } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalHiddenTimeline: LintRule = {

@@ -1,7 +1,7 @@
-import { gatedBindings, scopeOf } from '../../facts/attachments.ts'
-import { declaredClass, effectiveClass } from '../../facts/bindings.ts'
+import { gatedBindings, scopeOf } from '../../facts/policies/attachments.ts'
+import { declaredClass, effectiveClass } from '../../facts/agents/bindings.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
-import { decisionOf } from '../../facts/decision.ts'
+import { decisionOf } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalModifyAccept: LintRule = {

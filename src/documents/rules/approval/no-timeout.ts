@@ -1,6 +1,6 @@
-import { gatedAgents } from '../../facts/attachments.ts'
-import { decisionOf } from '../../facts/decision.ts'
-import { limitsOf } from '../../facts/limits.ts'
+import { gatedAgents } from '../../facts/policies/attachments.ts'
+import { decisionOf } from '../../facts/policies/decision.ts'
+import { limitsOf } from '../../facts/agents/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalNoTimeout: LintRule = {

@@ -1,4 +1,4 @@
-import { checkDecisionWord } from '../../facts/decision-word.ts'
+import { checkDecisionWord } from '../../facts/policies/decision-word.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalOnRejectValue: LintRule = {

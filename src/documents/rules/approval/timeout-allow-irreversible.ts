@@ -1,6 +1,6 @@
-import { gatedBindings, scopeOf } from '../../facts/attachments.ts'
-import { declaredClass, effectiveClass } from '../../facts/bindings.ts'
-import { decisionOf, isAllowedOnTimeout } from '../../facts/decision.ts'
+import { gatedBindings, scopeOf } from '../../facts/policies/attachments.ts'
+import { declaredClass, effectiveClass } from '../../facts/agents/bindings.ts'
+import { decisionOf, isAllowedOnTimeout } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalTimeoutAllowIrreversible: LintRule = {

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../base/json.ts'
-import { decisionOf } from '../../facts/decision.ts'
+import { decisionOf } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalTimeoutRange: LintRule = {

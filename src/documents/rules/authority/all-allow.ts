@@ -1,4 +1,4 @@
-import { boundariesOf, effectOf } from '../../facts/authority.ts'
+import { boundariesOf, effectOf } from '../../facts/policies/authority.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const authorityAllAllow: LintRule = {

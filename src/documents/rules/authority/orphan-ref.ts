@@ -1,4 +1,4 @@
-import { linkOf } from '../../facts/decision.ts'
+import { linkOf } from '../../facts/policies/decision.ts'
 import { textsAt, type Document } from '../../text/document.ts'
 import { memoizePerObject } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'

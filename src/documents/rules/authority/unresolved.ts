@@ -1,5 +1,5 @@
-import { linkedPolicies } from '../../facts/attachments.ts'
-import { linkOf } from '../../facts/decision.ts'
+import { linkedPolicies } from '../../facts/policies/attachments.ts'
+import { linkOf } from '../../facts/policies/decision.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'

@@ -1,6 +1,12 @@
 import type { Document } from '../../text/document.ts'
-import { readLock, type RawLock, type RawLockMember } from '../../facts/lock-file.ts'
-import { fileMember, lockMembers, memberOf, type LocalMember, type RegistryMember } from '../../facts/lock-members.ts'
+import { readLock, type RawLock, type RawLockMember } from '../../facts/lock/lock-file.ts'
+import {
+  fileMember,
+  lockMembers,
+  memberOf,
+  type LocalMember,
+  type RegistryMember,
+} from '../../facts/lock/lock-members.ts'
 import { joinPath } from '../../text/paths.ts'
 import { fitsRange } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'

@@ -1,5 +1,5 @@
-import { toolDocument, toolsOf, subAgentsOf, textMember } from '../../facts/bindings.ts'
-import { readLock } from '../../facts/lock-file.ts'
+import { toolDocument, toolsOf, subAgentsOf, textMember } from '../../facts/agents/bindings.ts'
+import { readLock } from '../../facts/lock/lock-file.ts'
 import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

@@ -19,7 +19,7 @@ export const bundleRootMissing: LintRule = {
       }
       const found = workspace.resolve(document, root.value)
       const fault = missingFile(found, root)
-      if (fault !== undefined) report(root, fault.message, fault.saying)
+      if (fault !== undefined) report(root, fault.message, fault.details)
       if (!('path' in found)) continue
       const kinds = workspace.documentsAt(found.path).map(({ kind }) => kind)
       if (!kinds.includes('Agent'))

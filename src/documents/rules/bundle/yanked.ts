@@ -1,5 +1,6 @@
-import { lockOf } from '../../facts/lock-file.ts'
-import type { LintRule } from '../../facts/rule.ts'
+import { lockOf } from '../../facts/lock/lock-file.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import type { LintRule, YankMark } from '../../facts/rule.ts'
 
 export const bundleYanked: LintRule = {
   name: 'bundle/yanked',
@@ -13,11 +14,14 @@ export const bundleYanked: LintRule = {
     for (const { kind, id, version, origin } of lockOf(workspace, document)?.members ?? []) {
       const of = kind === 'tool' ? 'Tool' : kind === 'policy' ? 'Policy' : kind === 'agent' ? 'Agent' : undefined
       if (of === undefined || origin !== 'registry' || id === undefined || version === undefined) continue
-      if (published.yanked?.(of, id, version))
-        report('/spec/root', `svc.lock pins ${id}@${version}, which was yanked.`, {
+      const mark = published.yanked?.(of, id, version)
+      if (mark)
+        report('/spec/root', `svc.lock pins ${id}@${version}, which was yanked${reasonOf(mark)}.`, {
           why: 'It still works here, but its author withdrew it.',
           fix: `Run \`svc compile --update ${id}\`.`,
         })
     }
   },
 }
+
+const reasonOf = ({ reason }: YankMark): string => (reason === undefined ? '' : ` (${safeText(reason)})`)

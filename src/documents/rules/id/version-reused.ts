@@ -1,7 +1,7 @@
 import { inc } from 'semver'
 import { canonicalJson } from '../../../base/json.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
-import { publishedFormOf } from '../../facts/published-form.ts'
+import { publishedFormOf } from '../../facts/lock/published-form.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const idVersionReused: LintRule = {

@@ -1,5 +1,5 @@
-import { subAgentEdges } from '../../facts/closure.ts'
-import { limitsOf } from '../../facts/limits.ts'
+import { subAgentEdges } from '../../facts/agents/closure.ts'
+import { limitsOf } from '../../facts/agents/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsChildExceedsParent: LintRule = {

@@ -1,4 +1,4 @@
-import { isRoot, longestPath } from '../../facts/closure.ts'
+import { isRoot, longestPath } from '../../facts/agents/closure.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 /** Default of `max_subagent_depth`. */

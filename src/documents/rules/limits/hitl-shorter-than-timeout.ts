@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../base/json.ts'
-import { gatedAgents } from '../../facts/attachments.ts'
-import { decisionOf } from '../../facts/decision.ts'
-import { limitsOf } from '../../facts/limits.ts'
+import { gatedAgents } from '../../facts/policies/attachments.ts'
+import { decisionOf } from '../../facts/policies/decision.ts'
+import { limitsOf } from '../../facts/agents/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsHitlShorterThanTimeout: LintRule = {

@@ -1,5 +1,5 @@
 import { insertionEdits } from '../../edit/insertion.ts'
-import { limitsOf } from '../../facts/limits.ts'
+import { limitsOf } from '../../facts/agents/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsMissingLoop: LintRule = {

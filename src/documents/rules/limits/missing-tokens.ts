@@ -1,5 +1,5 @@
 import { OFFLINE_PROVIDERS } from '../../../spec/document.ts'
-import { limitsOf } from '../../facts/limits.ts'
+import { limitsOf } from '../../facts/agents/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsMissingTokens: LintRule = {

@@ -4,7 +4,7 @@ import { mappingOf, providerTypeOf } from '../../../providers/registry/provider-
 import type { ModelSpec } from '../../../spec/document.ts'
 import { describeUnpriced, isPricedIn, readMoney } from '../../../spec/price.ts'
 import { MAX_COST } from '../../facts/cost-cap.ts'
-import { fallbackOf } from '../../facts/model-fallback.ts'
+import { fallbackOf } from '../../facts/agents/model-fallback.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsPriceUnknown: LintRule = {

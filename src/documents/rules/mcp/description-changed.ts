@@ -1,6 +1,6 @@
 import { digestOfTool } from '../../../tools/listed-tool.ts'
-import { mcpUsesOf } from '../../facts/mcp-uses.ts'
-import { lockOf } from '../../facts/lock-file.ts'
+import { mcpUsesOf } from '../../facts/agents/mcp-uses.ts'
+import { lockOf } from '../../facts/lock/lock-file.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { didYouMean } from '../../text/suggest.ts'
 

@@ -1,5 +1,5 @@
-import { effectiveClass } from '../../facts/bindings.ts'
-import { mcpUsesOf } from '../../facts/mcp-uses.ts'
+import { effectiveClass } from '../../facts/agents/bindings.ts'
+import { mcpUsesOf } from '../../facts/agents/mcp-uses.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const mcpHintConflict: LintRule = {

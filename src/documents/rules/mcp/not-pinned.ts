@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../base/json.ts'
-import { textMember, toolsOf } from '../../facts/bindings.ts'
-import { lockOf } from '../../facts/lock-file.ts'
+import { textMember, toolsOf } from '../../facts/agents/bindings.ts'
+import { lockOf } from '../../facts/lock/lock-file.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const mcpNotPinned: LintRule = {

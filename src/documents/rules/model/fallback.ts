@@ -1,5 +1,5 @@
 import { isOnlineProvider, OFFLINE_PROVIDERS, type ModelSpec } from '../../../spec/document.ts'
-import { MODEL_FALLBACK, findModelFallback } from '../../facts/model-fallback.ts'
+import { MODEL_FALLBACK, findModelFallback } from '../../facts/agents/model-fallback.ts'
 import { isJsonObject } from '../../../base/json.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

@@ -1,5 +1,5 @@
-import { attachmentsOf, scopeOf } from '../../facts/attachments.ts'
-import { effectOf } from '../../facts/authority.ts'
+import { attachmentsOf, scopeOf } from '../../facts/policies/attachments.ts'
+import { effectOf } from '../../facts/policies/authority.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyAllowEverything: LintRule = {
@@ -7,7 +7,7 @@ export const policyAllowEverything: LintRule = {
   severity: 'warning',
   law: 'A policy that applies to a whole agent does not allow every call.',
   fix: 'Give it a scope, or conditions.',
-  source: 'Policies, section 4: a grant lifts the side-effect default',
+  reason: 'The policy lifts the approvals that irreversible actions need by default.',
   crossFile: true,
   kinds: ['Agent'],
   check(document, report, { workspace }) {

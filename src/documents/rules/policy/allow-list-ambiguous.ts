@@ -1,7 +1,7 @@
-import { gatedBindings } from '../../facts/attachments.ts'
-import { inputOf } from '../../facts/inputs.ts'
+import { gatedBindings } from '../../facts/policies/attachments.ts'
+import { inputOf } from '../../facts/agents/inputs.ts'
 import { inferredField, namedField } from '../../../policy/allow-field.ts'
-import { effectOf } from '../../facts/authority.ts'
+import { effectOf } from '../../facts/policies/authority.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyAllowListAmbiguous: LintRule = {
@@ -9,7 +9,7 @@ export const policyAllowListAmbiguous: LintRule = {
   severity: 'error',
   law: 'An allow list checks exactly one argument.',
   fix: 'Name the argument: `decision.runtime: {svc/allow_field: …}`.',
-  source: 'Policies, section 4: the checked argument',
+  reason: 'Several arguments of the tool could be meant.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../base/json.ts'
-import { gatedBindings } from '../../facts/attachments.ts'
-import { effectOf } from '../../facts/authority.ts'
-import { inputOf } from '../../facts/inputs.ts'
+import { gatedBindings } from '../../facts/policies/attachments.ts'
+import { effectOf } from '../../facts/policies/authority.ts'
+import { inputOf } from '../../facts/agents/inputs.ts'
 import { inferredField, namedField } from '../../../policy/allow-field.ts'
 import { readArgumentPath } from '../../../policy/condition/path.ts'
 import { domainBelow, finiteValues } from '../../../policy/prove/domains.ts'
@@ -13,7 +13,7 @@ export const policyAllowValueImpossible: LintRule = {
   severity: 'warning',
   law: 'The argument can have each value of an allow list.',
   fix: 'Write a value that the input schema allows.',
-  source: 'Policies, section 4: compared as canonical text',
+  reason: 'Such a value allows no call.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

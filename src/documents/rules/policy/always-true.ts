@@ -1,5 +1,5 @@
-import { conditionOf } from '../../facts/conditions.ts'
-import { domainsOf } from '../../facts/known-calls.ts'
+import { conditionOf } from '../../facts/policies/conditions.ts'
+import { domainsOf } from '../../facts/policies/known-calls.ts'
 import { isAlwaysTrue } from '../../../policy/prove/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -8,7 +8,7 @@ export const policyAlwaysTrue: LintRule = {
   severity: 'warning',
   law: 'A condition is false for some call; one that is always true has no effect.',
   fix: 'Drop the conditions, or tighten them.',
-  source: 'Policies, section 2: absent conditions are always true',
+  reason: 'A policy without conditions says the same, and does not look like a restriction.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

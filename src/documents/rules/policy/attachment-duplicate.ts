@@ -1,4 +1,4 @@
-import { attachmentsOf, type AttachedPolicyRef } from '../../facts/attachments.ts'
+import { attachmentsOf, type AttachedPolicyRef } from '../../facts/policies/attachments.ts'
 import { removalEdits } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

@@ -1,4 +1,4 @@
-import { attachmentsOf } from '../../facts/attachments.ts'
+import { attachmentsOf } from '../../facts/policies/attachments.ts'
 import { missingFile } from '../../facts/missing.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestId } from '../../text/suggest.ts'
@@ -15,7 +15,7 @@ export const policyAttachmentMissing: LintRule = {
       if (policies.length > 0 || written === '') continue
       if (resolution !== undefined) {
         const fault = missingFile(resolution, at)
-        if (fault !== undefined) report(at, fault.message, fault.saying)
+        if (fault !== undefined) report(at, fault.message, fault.details)
         else if ('path' in resolution) report(at, `${resolution.path} holds no Policy.`)
         continue
       }

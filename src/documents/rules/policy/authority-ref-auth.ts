@@ -1,5 +1,5 @@
-import { boundariesOf, effectOf } from '../../facts/authority.ts'
-import { decisionOf } from '../../facts/decision.ts'
+import { boundariesOf, effectOf } from '../../facts/policies/authority.ts'
+import { decisionOf } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyAuthorityRefAuth: LintRule = {

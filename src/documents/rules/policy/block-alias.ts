@@ -1,4 +1,4 @@
-import { decisionOf } from '../../facts/decision.ts'
+import { decisionOf } from '../../facts/policies/decision.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

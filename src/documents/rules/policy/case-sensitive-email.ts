@@ -1,4 +1,4 @@
-import { leavesIn } from '../../facts/conditions.ts'
+import { leavesIn } from '../../facts/policies/conditions.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -7,7 +7,7 @@ export const policyCaseSensitiveEmail: LintRule = {
   severity: 'warning',
   law: 'E-mail addresses and hosts are compared by domain, ignoring case.',
   fix: 'Compare `email_domain(…)`, `host(…)` or `lower(…)`.',
-  source: 'Policies, section 2: comparison is case-sensitive; functions',
+  reason: 'Strings are compared case-sensitively, but `Ana@Example.com` and `ana@example.com` are the same mailbox.',
   kinds: ['Policy'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {

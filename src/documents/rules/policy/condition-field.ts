@@ -1,9 +1,9 @@
 import type { JsonValue } from '../../../base/json.ts'
 import { CALL_FIELDS } from '../../../policy/condition/fields.ts'
 import { PATH_FUNCTIONS } from '../../../policy/condition/path.ts'
-import { conditionOf, conditionProblems, fieldsIn, leavesIn } from '../../facts/conditions.ts'
+import { conditionOf, conditionProblems, fieldsIn, leavesIn } from '../../facts/policies/conditions.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
-import { segmentsOf } from '../../text/pointer.ts'
+import { segmentsOf } from '../../../base/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
@@ -12,7 +12,7 @@ export const policyConditionField: LintRule = {
   severity: 'error',
   law: 'A condition reads fields that a call has. A bare name is an argument; write `args.name`.',
   fix: 'Write a field that calls have; arguments begin with `args.`.',
-  source: 'Policies, section 2: paths',
+  reason: 'The condition would be unknown for every call: a gate would stop them all, a grant allow none.',
   kinds: ['Policy'],
   check(document, report) {
     for (const { code, pointer, message } of conditionProblems(document))

@@ -1,10 +1,10 @@
 import { isJsonObject } from '../../../base/json.ts'
 import { LEAF_KEYS, type ConditionProblem } from '../../../policy/condition/condition.ts'
 import { operatorOf, OPERATORS, type ConditionOperator } from '../../../policy/condition/operators.ts'
-import { conditionProblems } from '../../facts/conditions.ts'
+import { conditionProblems } from '../../facts/policies/conditions.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { Document } from '../../text/document.ts'
-import { segmentsOf } from '../../text/pointer.ts'
+import { segmentsOf } from '../../../base/pointer.ts'
 import type { ReportFault, LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 import { rewrittenText } from '../../workspace/wrong-forms.ts'
@@ -14,7 +14,7 @@ export const policyConditionSyntax: LintRule = {
   severity: 'error',
   law: 'A condition is `all`, `any`, `not`, or a comparison `{field, op, value}`.',
   fix: 'Write all, any, not, or a comparison of a field.',
-  source: 'Policies, section 2',
+  reason: 'Anything else cannot be evaluated, so the policy is not published.',
   kinds: ['Policy'],
   check(document, report) {
     const all = conditionProblems(document)

@@ -1,4 +1,4 @@
-import { comparesAgain, groupsIn } from '../../facts/conditions.ts'
+import { comparesAgain, groupsIn } from '../../facts/policies/conditions.ts'
 import { isSatisfiable } from '../../../policy/prove/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -7,7 +7,7 @@ export const policyContradiction: LintRule = {
   severity: 'error',
   law: 'Conditions under `all` can be true together.',
   fix: 'Write `any`, or correct a bound.',
-  source: 'Policies, section 2: `all`',
+  reason: 'A policy whose condition is never true decides about no call.',
   kinds: ['Policy'],
   check(document, report) {
     if (!comparesAgain(document)) return

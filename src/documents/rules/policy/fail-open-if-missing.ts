@@ -1,8 +1,8 @@
-import { gatedBindings } from '../../facts/attachments.ts'
-import { inputOf } from '../../facts/inputs.ts'
+import { gatedBindings } from '../../facts/policies/attachments.ts'
+import { inputOf } from '../../facts/agents/inputs.ts'
 import { isDeclaredOptional } from '../../text/property.ts'
-import { effectOf } from '../../facts/authority.ts'
-import { leavesIn } from '../../facts/conditions.ts'
+import { effectOf } from '../../facts/policies/authority.ts'
+import { leavesIn } from '../../facts/policies/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyFailOpenIfMissing: LintRule = {
@@ -10,7 +10,7 @@ export const policyFailOpenIfMissing: LintRule = {
   severity: 'warning',
   law: 'A gate does not let a call pass because an argument is absent, unless a suppression gives the reason.',
   fix: 'Remove `if_missing: false`, or suppress this rule with the reason.',
-  source: 'Policies, section 2: `if_missing` replaces unknown',
+  reason: 'A model can leave the argument out to avoid the gate.',
   kinds: ['Policy'],
   check(document, report, { workspace }) {
     if (effectOf(document) !== 'gate') return

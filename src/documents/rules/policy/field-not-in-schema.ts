@@ -1,7 +1,7 @@
-import { conditionOf, fieldsIn, leavesIn } from '../../facts/conditions.ts'
+import { conditionOf, fieldsIn, leavesIn } from '../../facts/policies/conditions.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { Document } from '../../text/document.ts'
-import { domainsOf, type KnownCalls } from '../../facts/known-calls.ts'
+import { domainsOf, type KnownCalls } from '../../facts/policies/known-calls.ts'
 import { firstMissingStep, firstImpossibleStep, pointerAlong } from '../../text/property.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
@@ -12,7 +12,7 @@ export const policyFieldNotInSchema: LintRule = {
   severity: 'error',
   law: 'A condition reads only arguments that the tool takes.',
   fix: 'Write the argument as the input schema does.',
-  source: 'Policies, section 2: paths; section 1: arguments are validated against the effective input schema',
+  reason: 'The condition would be unknown for every call: a gate would stop them all, a grant allow none.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -2,10 +2,10 @@ import { describeValue } from '../../../policy/condition/describe.ts'
 import { leavesOf, type Condition, type ConditionLeaf } from '../../../policy/condition/condition.ts'
 import { operatorRow } from '../../../policy/condition/operators.ts'
 import { isAlwaysUnknown } from '../../../policy/prove/satisfiable.ts'
-import { conditionOf, leavesIn } from '../../facts/conditions.ts'
+import { conditionOf, leavesIn } from '../../facts/policies/conditions.ts'
 import { replaceScalarFix, type FindingFix, type FindingPlace } from '../../text/diagnostic.ts'
 import { domainAfter } from '../../../policy/prove/function-domain.ts'
-import { domainsOf } from '../../facts/known-calls.ts'
+import { domainsOf } from '../../facts/policies/known-calls.ts'
 import { isSatisfiable } from '../../../policy/prove/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
@@ -16,7 +16,7 @@ export const policyNeverTrue: LintRule = {
   severity: 'error',
   law: 'A condition, and each comparison in it, is true for some call.',
   fix: 'Compare with a value that can be there.',
-  source: 'Policies, section 1: arguments are validated before a policy sees them',
+  reason: 'A gate that never applies stops no call, and a grant that never applies allows none.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

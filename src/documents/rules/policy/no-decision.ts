@@ -6,7 +6,7 @@ export const policyNoDecision: LintRule = {
   severity: 'error',
   law: 'A policy has a decision.',
   fix: 'Add `decision`.',
-  source: 'Policies, section 4: a policy without `decision` is an error at publish',
+  reason: 'A policy without one cannot be published.',
   kinds: ['Policy'],
   check(document, report) {
     const { spec } = document.value

@@ -1,6 +1,6 @@
-import { effectOf } from '../../facts/authority.ts'
-import { conditionOf, leavesIn } from '../../facts/conditions.ts'
-import { knownCallsOf } from '../../facts/known-calls.ts'
+import { effectOf } from '../../facts/policies/authority.ts'
+import { conditionOf, leavesIn } from '../../facts/policies/conditions.ts'
+import { knownCallsOf } from '../../facts/policies/known-calls.ts'
 import { leavesOf, type Condition, type ConditionLeaf } from '../../../policy/condition/condition.ts'
 import { isSpread } from '../../../policy/condition/path.ts'
 import { isDeclaredOptional } from '../../text/property.ts'
@@ -11,7 +11,7 @@ export const policyOptionalField: LintRule = {
   severity: 'warning',
   law: 'A gate that reads an optional argument sets `if_missing` or checks `exists`; otherwise it applies when the argument is absent.',
   fix: 'Add `if_missing: false`, or a condition with `exists`.',
-  source: 'Policies, section 2: a gate fires on true and on unknown',
+  reason: 'A condition on an absent argument is unknown, and a gate applies when its condition is unknown.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

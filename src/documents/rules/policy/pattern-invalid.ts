@@ -1,4 +1,4 @@
-import { conditionProblems, leavesIn } from '../../facts/conditions.ts'
+import { conditionProblems, leavesIn } from '../../facts/policies/conditions.ts'
 import { withoutSlashes } from '../../workspace/common-mistakes.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../../facts/rule.ts'
@@ -8,7 +8,7 @@ export const policyPatternInvalid: LintRule = {
   severity: 'error',
   law: 'A pattern uses RE2 syntax: no lookaround, no backreferences.',
   fix: 'Rewrite the pattern in RE2 syntax.',
-  source: 'Policies, section 2: `matches`',
+  reason: 'RE2 matches in linear time; the missing features are those that can take exponential time.',
   kinds: ['Policy'],
   check(document, report) {
     for (const { code, pointer, message } of conditionProblems(document))

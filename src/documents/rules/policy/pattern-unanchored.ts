@@ -1,4 +1,4 @@
-import { leavesIn } from '../../facts/conditions.ts'
+import { leavesIn } from '../../facts/policies/conditions.ts'
 import { withoutSlashes } from '../../workspace/common-mistakes.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -7,7 +7,7 @@ export const policyPatternUnanchored: LintRule = {
   severity: 'info',
   law: 'A pattern is anchored with `^` and `$`; otherwise it matches anywhere in the value.',
   fix: 'Add `^` and `$`.',
-  source: 'Policies, section 2: `matches` is unanchored',
+  reason: '`example` without anchors matches `not-example-at-all` too.',
   kinds: ['Policy'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {

@@ -1,4 +1,4 @@
-import { leavesIn } from '../../facts/conditions.ts'
+import { leavesIn } from '../../facts/policies/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyPrefixUrl: LintRule = {
@@ -6,7 +6,7 @@ export const policyPrefixUrl: LintRule = {
   severity: 'warning',
   law: 'URLs are compared by host: a URL with the same prefix may belong to somebody else.',
   fix: 'Compare `host(…)`.',
-  source: 'Policies, section 2: `host(x)`',
+  reason: '`https://example.com.attacker.net` begins with `https://example.com`.',
   kinds: ['Policy'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {

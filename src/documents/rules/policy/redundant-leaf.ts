@@ -1,4 +1,4 @@
-import { comparesAgain, groupsIn } from '../../facts/conditions.ts'
+import { comparesAgain, groupsIn } from '../../facts/policies/conditions.ts'
 import { isSpread } from '../../../policy/condition/path.ts'
 import { conditionImplies, isSatisfiable } from '../../../policy/prove/conditions.ts'
 import { removalEdits } from '../../edit/removal.ts'
@@ -9,7 +9,7 @@ export const policyRedundantLeaf: LintRule = {
   severity: 'info',
   law: 'No condition is implied by another beside it.',
   fix: 'Remove the one that the other implies.',
-  source: 'Policies, section 2: `all` and `any`',
+  reason: 'The implied condition changes no decision, so it looks like a restriction that is not there.',
   kinds: ['Policy'],
   check(document, report) {
     if (!comparesAgain(document)) return

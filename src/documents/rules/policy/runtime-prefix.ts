@@ -6,7 +6,7 @@ export const policyRuntimePrefix: LintRule = {
   severity: 'warning',
   law: 'Keys of `decision.runtime` begin with `svc/` and are known.',
   fix: 'Rename the key.',
-  source: 'Authoring format, "decision": keys should use the service prefix `svc/`; policies, section 4',
+  source: 'Authoring format, "decision": keys should use the service prefix `svc/`',
   kinds: ['Policy'],
   check(document, report) {
     for (const found of document.at('spec.decision.runtime.*')) {

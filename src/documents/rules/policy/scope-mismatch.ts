@@ -1,5 +1,5 @@
-import { attachmentsOf, scopeOf } from '../../facts/attachments.ts'
-import { toolsOf, type CallBinding } from '../../facts/bindings.ts'
+import { attachmentsOf, scopeOf } from '../../facts/policies/attachments.ts'
+import { toolsOf, type CallBinding } from '../../facts/agents/bindings.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -8,7 +8,7 @@ export const policyScopeMismatch: LintRule = {
   severity: 'error',
   law: "A policy attached to a binding has that binding's tool in its scope.",
   fix: 'Attach it to the binding of that tool, or change its scope.',
-  source: 'Policies, section 3: a policy attached to a binding concerns that binding only; `scope` narrows it',
+  reason: 'A policy on a binding decides about the calls of that binding only, so it would decide about none.',
   crossFile: true,
   check(document, report, { workspace }) {
     for (const { at, binding, policies } of attachmentsOf(workspace, document)) {

@@ -1,4 +1,4 @@
-import { scopeOf } from '../../facts/attachments.ts'
+import { scopeOf } from '../../facts/policies/attachments.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import { isLogicalId } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'

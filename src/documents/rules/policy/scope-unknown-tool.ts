@@ -1,5 +1,5 @@
-import { scopeOf } from '../../facts/attachments.ts'
-import { toolsOf } from '../../facts/bindings.ts'
+import { scopeOf } from '../../facts/policies/attachments.ts'
+import { toolsOf } from '../../facts/agents/bindings.ts'
 import type { Document } from '../../text/document.ts'
 import { memoizePerObject } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'

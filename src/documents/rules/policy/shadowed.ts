@@ -1,4 +1,4 @@
-import { coveringPolicy } from '../../facts/covering.ts'
+import { coveringPolicy } from '../../facts/policies/covering.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyShadowed: LintRule = {
@@ -6,7 +6,7 @@ export const policyShadowed: LintRule = {
   severity: 'warning',
   law: 'A policy changes some decision: a denial that another denial covers has no effect.',
   fix: 'Remove it, or correct its bound.',
-  source: 'Policies, section 4: the strictest of all fired gates',
+  reason: 'A decision that never counts misleads whoever reviews the policies.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -1,4 +1,4 @@
-import { leavesIn } from '../../facts/conditions.ts'
+import { leavesIn } from '../../facts/policies/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policySubstringList: LintRule = {
@@ -6,7 +6,7 @@ export const policySubstringList: LintRule = {
   severity: 'warning',
   law: 'Use `in` for membership in a list; `contains` matches any part of a string.',
   fix: 'Use `in` with a list.',
-  source: 'Policies, section 2: operators',
+  reason: '`contains` takes a value such as `a, b` as one string.',
   kinds: ['Policy'],
   check(document, report) {
     for (const { pointer, leaf } of leavesIn(document)) {

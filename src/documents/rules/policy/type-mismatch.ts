@@ -2,13 +2,13 @@ import type { JsonValue } from '../../../base/json.ts'
 import type { ConditionLeaf } from '../../../policy/condition/condition.ts'
 import { innerPathText } from '../../../policy/condition/path.ts'
 import { isAlwaysUnknown } from '../../../policy/prove/satisfiable.ts'
-import { gatedBindings } from '../../facts/attachments.ts'
-import { toolDocument } from '../../facts/bindings.ts'
+import { gatedBindings } from '../../facts/policies/attachments.ts'
+import { toolDocument } from '../../facts/agents/bindings.ts'
 import { replaceScalarFix, type FindingFix, type FindingPlace } from '../../text/diagnostic.ts'
 import { domainAfter } from '../../../policy/prove/function-domain.ts'
-import { conditionProblems, leavesIn } from '../../facts/conditions.ts'
+import { conditionProblems, leavesIn } from '../../facts/policies/conditions.ts'
 import type { Document } from '../../text/document.ts'
-import { ownInput, toolInput } from '../../facts/inputs.ts'
+import { ownInput, toolInput } from '../../facts/agents/inputs.ts'
 import { pointerAlong } from '../../text/property.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import type { SchemaText } from '../../schemas/schemas.ts'
@@ -26,7 +26,7 @@ export const policyTypeMismatch: LintRule = {
   severity: 'error',
   law: 'A condition compares values of the same type.',
   fix: 'Write a value of the type of the argument.',
-  source: 'Policies, section 2: exact, typed; no coercion ("900" is not 900)',
+  reason: 'Values are not converted: the string "900" and the number 900 are never equal.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

@@ -1,4 +1,4 @@
-import { coveringPolicy } from '../../facts/covering.ts'
+import { coveringPolicy } from '../../facts/policies/covering.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyUnreachableApproval: LintRule = {
@@ -6,7 +6,7 @@ export const policyUnreachableApproval: LintRule = {
   severity: 'warning',
   law: 'An approval applies to some call that no stricter policy denies.',
   fix: 'Move a bound.',
-  source: 'Policies, section 4: deny = block > escalate > require_approval',
+  reason: 'The strictest policy decides: a denial outweighs an escalation, and an escalation an approval.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {

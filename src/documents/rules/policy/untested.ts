@@ -6,7 +6,7 @@ export const policyUntested: LintRule = {
   strict: 'warning',
   law: 'Policy tests reach every policy and every possible outcome of its comparisons.',
   fix: 'Add calls to a `*.policytest.yaml`: svc policy test --coverage tells which are missing.',
-  source: 'Policies, section 7: tests and coverage',
+  reason: 'A wrong bound is found by a test, or by a call that should not have been allowed.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { coverage }) {

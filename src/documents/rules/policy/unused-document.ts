@@ -1,5 +1,5 @@
-import { attachmentsOf } from '../../facts/attachments.ts'
-import { decisionOf } from '../../facts/decision.ts'
+import { attachmentsOf } from '../../facts/policies/attachments.ts'
+import { decisionOf } from '../../facts/policies/decision.ts'
 import { memoizePerWorkspace } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -8,7 +8,7 @@ export const policyUnusedDocument: LintRule = {
   severity: 'warning',
   law: 'Each Policy document of a bundle is attached or linked to a boundary.',
   fix: 'Attach it, link it with `authority_ref`, or remove it.',
-  source: 'Policies, section 3: which policies apply',
+  reason: 'A policy that is not attached decides about no call.',
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace, guardrails }) {

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../base/json.ts'
-import { pointerTo } from '../../text/pointer.ts'
-import { toolInput } from '../../facts/inputs.ts'
+import { pointerTo } from '../../../base/pointer.ts'
+import { toolInput } from '../../facts/agents/inputs.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const schemaNumberForMoney: LintRule = {

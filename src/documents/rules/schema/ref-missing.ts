@@ -14,7 +14,7 @@ export const schemaRefMissing: LintRule = {
     for (const { at, ref, unreadable } of schemasOf(workspace, document)) {
       if (ref === undefined || ref.written === '') continue
       const fault = missingFile(ref.resolution, { ...at, value: ref.written })
-      if (fault !== undefined) report(at, fault.message, fault.saying)
+      if (fault !== undefined) report(at, fault.message, fault.details)
       else if (unreadable !== undefined)
         report(at, `"${ref.written}" is no JSON Schema: ${unreadable.charAt(0).toLowerCase()}${unreadable.slice(1)}`)
     }

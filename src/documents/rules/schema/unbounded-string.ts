@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../base/json.ts'
-import { declaredClass } from '../../facts/bindings.ts'
-import { toolInput } from '../../facts/inputs.ts'
+import { declaredClass } from '../../facts/agents/bindings.ts'
+import { toolInput } from '../../facts/agents/inputs.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const schemaUnboundedString: LintRule = {

@@ -1,4 +1,4 @@
-import { closureOf } from '../../facts/closure.ts'
+import { closureOf } from '../../facts/agents/closure.ts'
 import type { Document, FoundText } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

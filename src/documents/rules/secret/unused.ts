@@ -1,8 +1,8 @@
 import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../../spec/document.ts'
-import { fallbackOf } from '../../facts/model-fallback.ts'
+import { fallbackOf } from '../../facts/agents/model-fallback.ts'
 import { removalWithParent } from '../../edit/removal.ts'
 import type { Document } from '../../text/document.ts'
-import { pointerTo } from '../../text/pointer.ts'
+import { pointerTo } from '../../../base/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 

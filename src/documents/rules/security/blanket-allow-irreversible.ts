@@ -1,5 +1,5 @@
-import { authorityOver, effectOf } from '../../facts/authority.ts'
-import { effectiveClass, toolsOf } from '../../facts/bindings.ts'
+import { authorityOver, effectOf } from '../../facts/policies/authority.ts'
+import { effectiveClass, toolsOf } from '../../facts/agents/bindings.ts'
 import type { Document } from '../../text/document.ts'
 import { memoizePerWorkspace } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'

@@ -1,5 +1,5 @@
-import { toolsOf } from '../../facts/bindings.ts'
-import { agentCapabilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
+import { toolsOf } from '../../facts/agents/bindings.ts'
+import { agentCapabilitiesOf, capabilitiesOf } from '../../facts/agents/capabilities.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const securityDataUriImage: LintRule = {

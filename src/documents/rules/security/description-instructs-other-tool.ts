@@ -6,7 +6,7 @@ import {
   toolsOf,
   wireNameOf,
   type CallBinding,
-} from '../../facts/bindings.ts'
+} from '../../facts/agents/bindings.ts'
 import type { FindingPlace } from '../../text/diagnostic.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'

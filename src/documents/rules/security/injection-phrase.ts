@@ -1,4 +1,4 @@
-import { describedTexts } from '../../facts/described.ts'
+import { describedTexts } from '../../facts/agents/described.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { schemasOf } from '../../schemas/schemas.ts'

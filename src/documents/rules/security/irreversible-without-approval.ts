@@ -1,11 +1,11 @@
-import { authorityOver, effectOf, isStopped } from '../../facts/authority.ts'
-import { effectiveClass, toolsOf } from '../../facts/bindings.ts'
-import { conditionOf } from '../../facts/conditions.ts'
-import { inputOf } from '../../facts/inputs.ts'
+import { authorityOver, effectOf, isStopped } from '../../facts/policies/authority.ts'
+import { effectiveClass, toolsOf } from '../../facts/agents/bindings.ts'
+import { conditionOf } from '../../facts/policies/conditions.ts'
+import { inputOf } from '../../facts/agents/inputs.ts'
 import { isAlwaysTrue, isBounding } from '../../../policy/prove/conditions.ts'
 import { possibleValuesUnder, type PossibleValuesAt } from '../../../policy/prove/possible-values.ts'
 import type { LintRule } from '../../facts/rule.ts'
-import { describeExampleCall } from '../../facts/example-call.ts'
+import { describeExampleCall } from '../../facts/policies/example-call.ts'
 
 export const securityIrreversibleWithoutApproval: LintRule = {
   name: 'security/irreversible-without-approval',

@@ -1,13 +1,13 @@
-import { isGated } from '../../facts/authority.ts'
-import { toolsOf, type ToolUse } from '../../facts/bindings.ts'
+import { isGated } from '../../facts/policies/authority.ts'
+import { toolsOf, type ToolUse } from '../../facts/agents/bindings.ts'
 import {
   agentCapabilitiesOf,
   capabilitiesOf,
   type ToolCapabilities,
   type CapabilityConfidence,
-} from '../../facts/capabilities.ts'
-import { taintGateFix } from '../../facts/taint-gate.ts'
-import { closureOf, subAgentEdges } from '../../facts/closure.ts'
+} from '../../facts/agents/capabilities.ts'
+import { taintGateFix } from '../../facts/policies/taint-gate.ts'
+import { closureOf, subAgentEdges } from '../../facts/agents/closure.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
 

@@ -1,6 +1,6 @@
-import { toolsOf } from '../../facts/bindings.ts'
-import { agentCapabilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
-import { closureOf, subAgentEdges } from '../../facts/closure.ts'
+import { toolsOf } from '../../facts/agents/bindings.ts'
+import { agentCapabilitiesOf, capabilitiesOf } from '../../facts/agents/capabilities.ts'
+import { closureOf, subAgentEdges } from '../../facts/agents/closure.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const securityPrivateResultFull: LintRule = {

@@ -1,6 +1,6 @@
-import { isGated } from '../../facts/authority.ts'
-import { effectiveClass, toolsOf } from '../../facts/bindings.ts'
-import { agentCapabilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
+import { isGated } from '../../facts/policies/authority.ts'
+import { effectiveClass, toolsOf } from '../../facts/agents/bindings.ts'
+import { agentCapabilitiesOf, capabilitiesOf } from '../../facts/agents/capabilities.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const securityUntrustedSteersWrite: LintRule = {

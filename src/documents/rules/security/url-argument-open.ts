@@ -1,9 +1,9 @@
 import { isJsonObject } from '../../../base/json.ts'
-import { authorityOver, stopsOrdinaryCalls } from '../../facts/authority.ts'
-import { toolsOf } from '../../facts/bindings.ts'
-import { agentCapabilitiesOf, capabilitiesOf } from '../../facts/capabilities.ts'
-import { leavesIn } from '../../facts/conditions.ts'
-import { inputOf } from '../../facts/inputs.ts'
+import { authorityOver, stopsOrdinaryCalls } from '../../facts/policies/authority.ts'
+import { toolsOf } from '../../facts/agents/bindings.ts'
+import { agentCapabilitiesOf, capabilitiesOf } from '../../facts/agents/capabilities.ts'
+import { leavesIn } from '../../facts/policies/conditions.ts'
+import { inputOf } from '../../facts/agents/inputs.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const securityUrlArgumentOpen: LintRule = {

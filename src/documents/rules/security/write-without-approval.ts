@@ -1,11 +1,11 @@
-import { isGated } from '../../facts/authority.ts'
-import { effectiveClass, toolsOf, type ToolUse } from '../../facts/bindings.ts'
-import { agentCapabilitiesOf } from '../../facts/capabilities.ts'
+import { isGated } from '../../facts/policies/authority.ts'
+import { effectiveClass, toolsOf, type ToolUse } from '../../facts/agents/bindings.ts'
+import { agentCapabilitiesOf } from '../../facts/agents/capabilities.ts'
 import type { Document } from '../../text/document.ts'
-import { inputOf } from '../../facts/inputs.ts'
+import { inputOf } from '../../facts/agents/inputs.ts'
 import { isUnder } from '../../text/paths.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
-import { describeExampleCall } from '../../facts/example-call.ts'
+import { describeExampleCall } from '../../facts/policies/example-call.ts'
 
 export const securityWriteWithoutApproval: LintRule = {
   name: 'security/write-without-approval',

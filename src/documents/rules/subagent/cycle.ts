@@ -1,4 +1,4 @@
-import { cycleThrough, subAgentEdges } from '../../facts/closure.ts'
+import { cycleThrough, subAgentEdges } from '../../facts/agents/closure.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const subagentCycle: LintRule = {

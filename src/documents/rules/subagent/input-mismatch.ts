@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../../base/json.ts'
-import { subAgentEdges } from '../../facts/closure.ts'
-import { ownInput } from '../../facts/inputs.ts'
+import { subAgentEdges } from '../../facts/agents/closure.ts'
+import { ownInput } from '../../facts/agents/inputs.ts'
 import { INPUT_SCHEMA, schemasOf } from '../../schemas/schemas.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 import type { LintRule } from '../../facts/rule.ts'

@@ -1,4 +1,4 @@
-import { subAgentsOf, textMember } from '../../facts/bindings.ts'
+import { subAgentsOf, textMember } from '../../facts/agents/bindings.ts'
 import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

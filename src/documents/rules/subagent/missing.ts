@@ -16,7 +16,7 @@ export const subagentMissing: LintRule = {
       if (ref.form !== 'path') continue
       const found = workspace.resolve(document, ref.path)
       const fault = missingFile(found, at)
-      if (fault !== undefined) report(at, fault.message, fault.saying)
+      if (fault !== undefined) report(at, fault.message, fault.details)
       if (!('path' in found)) continue
       const kinds = workspace.documentsAt(found.path).map(({ kind }) => kind)
       if (!kinds.includes('Agent'))

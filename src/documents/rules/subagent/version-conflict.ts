@@ -1,5 +1,5 @@
-import { subAgentsOf, textMember } from '../../facts/bindings.ts'
-import { closureOf, isRoot } from '../../facts/closure.ts'
+import { subAgentsOf, textMember } from '../../facts/agents/bindings.ts'
+import { closureOf, isRoot } from '../../facts/agents/closure.ts'
 import type { Document } from '../../text/document.ts'
 import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'

@@ -1,7 +1,7 @@
-import { attachmentsOf, scopeOf } from '../../facts/attachments.ts'
-import { effectiveClass, toolsOf, type ToolUse } from '../../facts/bindings.ts'
-import { authorityOver, boundariesOf, effectOf, isStopped, stopsOrdinaryCalls } from '../../facts/authority.ts'
-import { closureOf, subAgentEdges } from '../../facts/closure.ts'
+import { attachmentsOf, scopeOf } from '../../facts/policies/attachments.ts'
+import { effectiveClass, toolsOf, type ToolUse } from '../../facts/agents/bindings.ts'
+import { authorityOver, boundariesOf, effectOf, isStopped, stopsOrdinaryCalls } from '../../facts/policies/authority.ts'
+import { closureOf, subAgentEdges } from '../../facts/agents/closure.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
 

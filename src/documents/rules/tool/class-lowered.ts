@@ -1,4 +1,10 @@
-import { readSideEffectClass, declaredClass, sideEffectRank, toolDocument, toolsOf } from '../../facts/bindings.ts'
+import {
+  readSideEffectClass,
+  declaredClass,
+  sideEffectRank,
+  toolDocument,
+  toolsOf,
+} from '../../facts/agents/bindings.ts'
 import { removalEdits } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

@@ -1,4 +1,4 @@
-import { effectiveClass, toolDocument, toolsOf } from '../../facts/bindings.ts'
+import { effectiveClass, toolDocument, toolsOf } from '../../facts/agents/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolClassMissing: LintRule = {

@@ -1,5 +1,5 @@
-import { effectiveClass, toolDocument, toolsOf } from '../../facts/bindings.ts'
-import { wordsOf } from '../../facts/capabilities.ts'
+import { effectiveClass, toolDocument, toolsOf } from '../../facts/agents/bindings.ts'
+import { wordsOf } from '../../facts/agents/capabilities.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolClassSuspicious: LintRule = {

@@ -1,4 +1,4 @@
-import { textMember, toolDocument, toolsOf } from '../../facts/bindings.ts'
+import { textMember, toolDocument, toolsOf } from '../../facts/agents/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolDescriptionDrift: LintRule = {

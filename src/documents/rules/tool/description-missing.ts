@@ -1,4 +1,4 @@
-import { descriptionOf, textMember, toolDocument, toolsOf } from '../../facts/bindings.ts'
+import { descriptionOf, textMember, toolDocument, toolsOf } from '../../facts/agents/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolDescriptionMissing: LintRule = {

@@ -1,4 +1,4 @@
-import { textMember, toolsOf } from '../../facts/bindings.ts'
+import { textMember, toolsOf } from '../../facts/agents/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolDuplicateBinding: LintRule = {

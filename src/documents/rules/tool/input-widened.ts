@@ -1,5 +1,5 @@
-import { toolDocument, toolsOf } from '../../facts/bindings.ts'
-import { ownInput, toolInput } from '../../facts/inputs.ts'
+import { toolDocument, toolsOf } from '../../facts/agents/bindings.ts'
+import { ownInput, toolInput } from '../../facts/agents/inputs.ts'
 import { schemaWidenings } from '../../schemas/schema-fit.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

@@ -1,4 +1,4 @@
-import { toolDocument, toolsOf } from '../../facts/bindings.ts'
+import { toolDocument, toolsOf } from '../../facts/agents/bindings.ts'
 import { memoizePerWorkspace } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../base/json.ts'
-import { effectiveClass, textMember, toolDocument, toolsOf } from '../../facts/bindings.ts'
+import { effectiveClass, textMember, toolDocument, toolsOf } from '../../facts/agents/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolProbeUnusable: LintRule = {

@@ -1,4 +1,4 @@
-import { toolsOf } from '../../facts/bindings.ts'
+import { toolsOf } from '../../facts/agents/bindings.ts'
 import { fitsRange, isRange } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

@@ -1,5 +1,5 @@
 import { BUILTIN_VERSION } from '../../../spec/snapshot.ts'
-import { toolDocument, toolsOf } from '../../facts/bindings.ts'
+import { toolDocument, toolsOf } from '../../facts/agents/bindings.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

@@ -1,5 +1,5 @@
 import { BUILTIN_VERSION } from '../../../spec/snapshot.ts'
-import { toolDocument, toolsOf } from '../../facts/bindings.ts'
+import { toolDocument, toolsOf } from '../../facts/agents/bindings.ts'
 import { BUILTIN_TOOLS, fitsRange, isRange } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'

@@ -1,4 +1,4 @@
-import { toolsOf } from '../../facts/bindings.ts'
+import { toolsOf } from '../../facts/agents/bindings.ts'
 import { memoizePerWorkspace } from '../../workspace/memoize.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'

@@ -1,4 +1,4 @@
-import { subAgentsOf, textMember, toolsOf, wireNameOf, type CallBinding } from '../../facts/bindings.ts'
+import { subAgentsOf, textMember, toolsOf, wireNameOf, type CallBinding } from '../../facts/agents/bindings.ts'
 import { readLogicalRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

@@ -1,4 +1,4 @@
-import { subAgentsOf, textMember, toolsOf, wireNameOf } from '../../facts/bindings.ts'
+import { subAgentsOf, textMember, toolsOf, wireNameOf } from '../../facts/agents/bindings.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import { deriveWireName, WIRE_NAME } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'

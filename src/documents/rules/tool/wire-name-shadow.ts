@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../base/json.ts'
-import { textMember, toolsOf, wireNameOf, type ToolUse } from '../../facts/bindings.ts'
+import { textMember, toolsOf, wireNameOf, type ToolUse } from '../../facts/agents/bindings.ts'
 import { skeletonOf } from '../../text/scripts.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

@@ -1,0 +1,91 @@
+/** Keeps the status area of `svc dev` below its log, on a terminal that can be redrawn. */
+import type { InboxItem, RunView } from '../../spec/operator.ts'
+import { describeCause, describeOperator, describeSubject } from '../../spec/task-card.ts'
+import { readInboxItem } from '../../spec/task-content.ts'
+import { drawDevStatus, type DevStatus } from '../../terminal/dev-status.ts'
+import type { OperatorClient } from '../project/operator.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { messageScreen } from '../shell/list.ts'
+
+export interface StatusArea {
+  /** Asks the server for what waits and what is deployed, and draws. */
+  refresh(operator: OperatorClient, runs: readonly RunView[]): Promise<void>
+  /** What the last save lets agents do in addition; nothing where it widened nothing. */
+  setWider(changes: readonly string[]): void
+  /** Undefined: it was put right. */
+  setProblem(problem: string | undefined): void
+  /** Makes room for a card or a question until the work is done. */
+  without<T>(work: () => Promise<T>): Promise<T>
+  close(): void
+}
+
+export const DEV_KEYS: readonly string[] = ['[r]erun', '[a]nswer', '[l]int', '[h]elp', '[q]uit']
+
+/** Null where nothing is redrawn: in a pipe, with `--json`, and for a screen reader. */
+export function createStatusArea(call: CommandContext): StatusArea | null {
+  const { mode, io } = call
+  if (!mode.interactive || mode.json || mode.accessible) return null
+  const screen = messageScreen(call)
+  let status: DevStatus | undefined
+  let wider: readonly string[] = []
+  let problem: string | undefined
+  let isClosed = false
+  let hidden = 0
+  const draw = (): void => {
+    if (isClosed || hidden > 0 || !status) return
+    screen.status(
+      ...drawDevStatus(screen, { ...status, wider, ...(problem !== undefined && { problem }) }, io.clock.now()),
+    )
+  }
+  const stopListening = io.onResize?.(draw)
+  return {
+    async refresh(operator, runs) {
+      const [server, tasks, agents] = await Promise.all([
+        operator.call('GET /status', {}),
+        operator.call('GET /tasks', { query: {} }),
+        operator.call('GET /agents', { query: {} }),
+      ])
+      status = {
+        url: server.url ?? 'starting',
+        operator: describeOperator(server.operator),
+        versions: agents.items.flatMap(({ name, deployed }) => (deployed ? [`${name}@${deployed.versionLabel}`] : [])),
+        running: runs.filter((run) => run.status === 'Running').length,
+        waiting: tasks.items.map(toLine),
+        wider: [],
+        keys: DEV_KEYS,
+      }
+      draw()
+    },
+    setWider(changes) {
+      wider = changes
+      draw()
+    },
+    setProblem(text) {
+      problem = text
+      draw()
+    },
+    async without(work) {
+      hidden++
+      screen.status()
+      try {
+        return await work()
+      } finally {
+        hidden--
+        draw()
+      }
+    },
+    close() {
+      isClosed = true
+      stopListening?.()
+      screen.status()
+    },
+  }
+}
+
+function toLine(item: InboxItem): DevStatus['waiting'][number] {
+  const task = readInboxItem(item)
+  return {
+    what: task.tool ? describeSubject(task) : describeCause(task),
+    ...(item.expiresAt !== null && { expiresAt: Date.parse(item.expiresAt) }),
+  }
+}

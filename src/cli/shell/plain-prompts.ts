@@ -1,0 +1,58 @@
+/** Questions as plain lines, for a screen reader: each is one line, nothing is redrawn. Source: command line, 1.3. */
+import { createInterface } from 'node:readline/promises'
+import { askHidden } from './hidden-prompt.ts'
+import { Interrupted, type Prompts } from './io.ts'
+import { matchKey } from './keys.ts'
+
+export function createPlainPrompts(env: Readonly<Record<string, string | undefined>>): Prompts {
+  const text = (question: string, signal?: AbortSignal): Promise<string> => askLine(question, signal)
+  return {
+    text,
+    secret: askHidden,
+    async confirm(question, signal) {
+      return /^y(?:es)?$/i.test((await text(`${question} Type y or n:`, signal)).trim())
+    },
+    async key(question, keys, signal) {
+      for (;;) {
+        const typed = (await text(`${question === '' || question === '?' ? 'Key' : question}:`, signal)).trim()
+        const chosen = keys === 'any' ? typed : matchKey(typed, keys)
+        if (chosen !== undefined && chosen !== '') return chosen
+        process.stderr.write(`Type one of: ${keys === 'any' ? 'any key' : keys.join(', ')}\n`)
+      }
+    },
+    async select(question, choices, signal) {
+      choices.forEach(({ name }, at) => process.stderr.write(`${at + 1}: ${name}\n`))
+      for (;;) {
+        const typed = Number(await text(`${question} Number 1 to ${choices.length}:`, signal))
+        const chosen = choices[typed - 1]
+        if (chosen) return chosen.value
+      }
+    },
+    async edit(given, signal) {
+      const editor = env['VISUAL'] || env['EDITOR']
+      if (!editor) {
+        process.stderr.write(`${given.trim()}\n`)
+        const line = await text('New text, empty to keep it:', signal)
+        return line.trim() === '' ? given : line
+      }
+      const { editText } = await import('./editor.ts')
+      return await editText(editor, given, signal)
+    },
+  }
+}
+
+async function askLine(question: string, signal: AbortSignal | undefined): Promise<string> {
+  const reader = createInterface({ input: process.stdin, output: process.stderr })
+  const interrupted = new Promise<never>((_, failed) => {
+    reader.on('SIGINT', () => failed(new Interrupted('SIGINT')))
+    reader.on('close', () => failed(new Interrupted('SIGINT')))
+  })
+  interrupted.catch(() => undefined)
+  try {
+    return await Promise.race([reader.question(`${question} `, signal ? { signal } : {}), interrupted])
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : error
+  } finally {
+    reader.close()
+  }
+}

@@ -1,0 +1,32 @@
+/** Says what a command waits for. Source: command line, 1.8. */
+import { safeText } from '../../base/escape-text.ts'
+import type { CommandContext } from './command.ts'
+import { messageScreen } from './list.ts'
+
+/** Shorter work shows nothing. */
+const DELAY_MS = 200
+
+/** Shows the text while the work goes on: a spinner on a terminal, else one line. */
+export async function withSpinner<T>(
+  call: Pick<CommandContext, 'io' | 'mode'>,
+  text: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (call.mode.quiet) return await work()
+  let isOver = false
+  let spinner: { stop(): unknown } | undefined
+  const show = async (): Promise<void> => {
+    if (!call.io.stderr.isTTY || call.mode.accessible) return messageScreen(call).lines(safeText(text))
+    const { default: ora } = await import('ora')
+    // It must not read stdin: a question may be waiting for a key.
+    if (!isOver) spinner = ora({ text: safeText(text), stream: process.stderr, discardStdin: false }).start()
+  }
+  const timer = setTimeout(() => void show(), DELAY_MS)
+  try {
+    return await work()
+  } finally {
+    isOver = true
+    clearTimeout(timer)
+    spinner?.stop()
+  }
+}

@@ -1,0 +1,150 @@
+/** Which policies are attached where, and to which calls. Source: policies, section 3. */
+import { isJsonObject } from '../../../base/json.ts'
+import { subAgentsOf, toolDocument, toolsOf, usesOf, type CallBinding, type ToolUse } from '../agents/bindings.ts'
+import { linkOf } from './decision.ts'
+import type { Document, FoundText } from '../../text/document.ts'
+import { groupBy } from '../../text/group.ts'
+import { memoizePerObject, memoizePerWorkspace } from '../../workspace/memoize.ts'
+import type { PathResolution, Workspace } from '../../workspace/workspace.ts'
+
+export interface AttachedPolicyRef {
+  /** The binding to which it is attached; undefined if it applies to all calls of the document. */
+  readonly binding: CallBinding | undefined
+  /** The id or the path as written. */
+  readonly at: FoundText
+  readonly written: string
+  /** Policy documents that it names: none, one, or several versions of one id. */
+  readonly policies: readonly Document[]
+  /** Set for `{ref}`. */
+  readonly resolution?: PathResolution
+}
+
+/** Where a policy is attached: each is an id, or a mapping with a path. */
+const ATTACHMENT_PLACES = ['spec.default_policies.*', 'spec.tools.*.policies.*', 'spec.agents.*.policies.*']
+
+export const attachmentsOf = (workspace: Workspace, document: Document): readonly AttachedPolicyRef[] =>
+  mayAttach(document) ? readAttachments(workspace, document) : NONE
+
+/** False for a document without any of the keys below which a policy can be attached, as most are. */
+function mayAttach({ value: { spec } }: Document): boolean {
+  return (
+    isJsonObject(spec) &&
+    (spec['default_policies'] !== undefined || spec['tools'] !== undefined || spec['agents'] !== undefined)
+  )
+}
+
+const NONE: readonly AttachedPolicyRef[] = []
+
+const readAttachments = memoizePerObject((workspace, document: Document): readonly AttachedPolicyRef[] => {
+  const found: AttachedPolicyRef[] = []
+  const attach = (at: FoundText): unknown => found.push(attachmentAt(workspace, document, at))
+  for (const list of ATTACHMENT_PLACES) {
+    const items = document.at(list)
+    const ids = document.texts(list)
+    ids.forEach(attach)
+    if (ids.length < items.length) document.texts(`${list}.ref`).forEach(attach)
+  }
+  return found
+})
+
+function attachmentAt(workspace: Workspace, document: Document, at: FoundText): AttachedPolicyRef {
+  const end = at.pointer.indexOf('/policies/')
+  const binding = end < 0 ? undefined : bindingAt(document, at.pointer.slice(0, end))
+  const written = at.value
+  if (at.key !== 'ref') return { binding, at, written, policies: workspace.find(document, 'Policy', written) }
+  const resolution = workspace.resolve(document, written)
+  const policies =
+    'path' in resolution ? workspace.documentsAt(resolution.path).filter(({ kind }) => kind === 'Policy') : []
+  return { binding, at, written, policies, resolution }
+}
+
+/** The binding at a pointer; an empty one where the entry is not a mapping. */
+function bindingAt(agent: Document, pointer: string): CallBinding {
+  const bindings = pointer.startsWith('/spec/tools/') ? toolsOf(agent) : subAgentsOf(agent)
+  return bindings.find((each) => each.pointer === pointer) ?? { pointer, value: {}, agent }
+}
+
+/** The bindings whose calls a policy gates: those it is attached to, in so far as its scope allows. */
+export const gatedBindings = (workspace: Workspace, policy: Document): readonly ToolUse[] =>
+  gatesByPolicy(workspace).get(policy)?.bindings ?? []
+
+/** Agents to which a policy applies. */
+export const gatedAgents = (workspace: Workspace, policy: Document): readonly Document[] =>
+  gatesByPolicy(workspace).get(policy)?.agents ?? []
+
+interface GatedCalls {
+  readonly agents: Document[]
+  readonly bindings: ToolUse[]
+}
+
+const gatesByPolicy = memoizePerWorkspace((workspace): ReadonlyMap<Document, GatedCalls> => {
+  const gated = new Map<Document, GatedCalls>()
+  for (const agent of workspace.documents) if (agent.kind === 'Agent') addPoliciesOfAgent(workspace, agent, gated)
+  return gated
+})
+
+/** Adds the policies that gate the calls of an agent. */
+function addPoliciesOfAgent(workspace: Workspace, agent: Document, gated: Map<Document, GatedCalls>): void {
+  const uses = toolsOf(agent)
+  for (const boundary of agent.texts('metadata.governance.authority_boundaries.*'))
+    for (const policy of linkedPolicies(workspace, agent, boundary.value)) addGate(gated, policy, agent, uses)
+  for (const { binding, policies } of attachmentsOf(workspace, agent))
+    for (const policy of policies) addGate(gated, policy, agent, uses, binding)
+  for (const use of uses) {
+    const tool = toolDocument(workspace, use)
+    for (const { policies } of tool === undefined ? [] : attachmentsOf(workspace, tool))
+      for (const policy of policies) addGate(gated, policy, agent, uses, use)
+  }
+}
+
+/** @param binding the only binding that the policy gates; absent for all of the agent */
+function addGate(
+  gated: Map<Document, GatedCalls>,
+  policy: Document,
+  agent: Document,
+  uses: readonly ToolUse[],
+  binding?: CallBinding,
+): void {
+  let entry = gated.get(policy)
+  if (entry === undefined) {
+    entry = { agents: [], bindings: [] }
+    gated.set(policy, entry)
+  }
+  const { agents, bindings } = entry
+  // Agents are visited one after the other, so a known one is the last.
+  if (agents.at(-1) !== agent) agents.push(agent)
+  const scope = scopeOf(policy)
+  const called = scope === undefined ? uses : usesOf(agent, scope)
+  for (let at = 0; at < called.length; at++) {
+    const use = called[at]!
+    if ((binding === undefined || use === binding) && !isKnownBinding(bindings, use)) bindings.push(use)
+  }
+}
+
+/** True for a known binding; the bindings of its agent are at the end of the list. */
+function isKnownBinding(bindings: readonly ToolUse[], use: ToolUse): boolean {
+  for (let at = bindings.length - 1; at >= 0 && bindings[at]!.agent === use.agent; at--)
+    if (bindings[at] === use) return true
+  return false
+}
+
+/** Policies linked to a boundary of an agent, among the documents published with it. */
+export function linkedPolicies(workspace: Workspace, agent: Document, boundary: string): readonly Document[] {
+  return policiesByBoundary(workspace, workspace.publishedTogether(agent)).get(boundary) ?? []
+}
+
+/** Policies of documents published together, by the boundary to which they are linked. */
+const policiesByBoundary = memoizePerObject((_, documents: readonly Document[]) =>
+  groupBy(
+    documents.filter(({ kind }) => kind === 'Policy'),
+    linkOf,
+  ),
+)
+
+/** The tool that `scope: tool:<id>` names. */
+export const scopeOf = (policy: Document): string | undefined => policy.memoize(readScope)
+
+function readScope(policy: Document): string | undefined {
+  const scope = isJsonObject(policy.value['spec']) ? policy.value['spec']['scope'] : undefined
+  return typeof scope === 'string' && scope.startsWith('tool:') ? scope.slice('tool:'.length) : undefined
+}

@@ -1,0 +1,18 @@
+import { decisionOf } from './decision.ts'
+import { replaceScalarFix } from '../../text/diagnostic.ts'
+import type { LintRule } from '../rule.ts'
+import { nearestCandidate } from '../../text/suggest.ts'
+
+/** The check that a text of a policy's decision is one of a few words. */
+export const checkDecisionWord =
+  (field: string, words: readonly string[]): NonNullable<LintRule['check']> =>
+  (document, report) => {
+    const value = decisionOf(document)[field]
+    if (typeof value !== 'string' || value === '' || words.includes(value)) return
+    const place = document.placeOf(`/spec/decision/${field}`)
+    const near = nearestCandidate(value, words)
+    const list = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+    report(place, `${field} must be ${list}, but is "${value}".`, {
+      ...(near !== undefined && { fix: replaceScalarFix(place, near) }),
+    })
+  }

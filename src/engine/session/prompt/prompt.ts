@@ -1,0 +1,88 @@
+/** Builds the request to the model from the steps of a run. Pure: file contents are passed in. Source: decisions, sections 4 and 11. */
+import type { JsonObject } from '../../../base/json.ts'
+import type { CompletionRequest, ModelTool } from '../../../providers/provider.ts'
+import { withOutputLimit } from '../../../providers/output-limit.ts'
+import { estimateUsage } from '../../../providers/tokens.ts'
+import type { Run } from '../../../spec/run.ts'
+import type { AgentSnapshot } from '../../../spec/snapshot.ts'
+import type { RunStep } from '../../../spec/step.ts'
+import { resultsOf } from './call-results.ts'
+import { messagesOf, repairMessages, type AttachedParts } from './messages.ts'
+import type { RunHandle } from '../transaction.ts'
+
+export interface PromptParts {
+  readonly snapshot: AgentSnapshot
+  readonly run: Run
+  readonly turn: number
+  readonly attempt: number
+  readonly steps: readonly RunStep[]
+  readonly tools: readonly ModelTool[]
+  readonly attachments: AttachedParts
+  /** True for a completion that only repairs an invalid output. */
+  readonly repair: boolean
+  /** Maximum of output tokens, where the model's own was too low. */
+  readonly room?: number | undefined
+}
+
+export function toRequest({
+  snapshot,
+  run,
+  turn,
+  attempt,
+  steps,
+  tools,
+  attachments,
+  repair,
+  room,
+}: PromptParts): CompletionRequest {
+  const { output } = snapshot
+  const results = resultsOf(steps)
+  const messages = messagesOf(steps, results, attachments, snapshot.model.name)
+  return {
+    model: room === undefined ? snapshot.model : withOutputLimit(snapshot.model, room),
+    system: snapshot.instructions.text,
+    messages: repair ? repairMessages(snapshot, steps) : messages,
+    tools: repair ? [] : tools,
+    ...(output.format === 'json' && output.strict && output.schema !== undefined && { outputSchema: output.schema }),
+    run: {
+      id: run.id,
+      input: run.input,
+      turn,
+      attempt,
+      ...(repair && { earlier: messages }),
+      output: { format: output.format, ...(output.schema !== undefined && { schema: output.schema }) },
+      results,
+    },
+  }
+}
+
+/** The parts of the run state that shape a request. */
+interface CompletionTurn {
+  readonly turn: number
+  readonly room?: number
+  readonly note?: JsonObject
+}
+
+/** The most tokens that a completion can use, estimated without its files. */
+export const mostTokens = (run: RunHandle, wanted: CompletionTurn): number =>
+  sentTokens(run, wanted) + (wanted.room ?? run.tx.context.mostOutput(run.snapshot))
+
+/** Input tokens of a completion, estimated without its files. */
+export function sentTokens(run: RunHandle, { turn, note }: CompletionTurn): number {
+  const snapshot = run.snapshot
+  const request = toRequest({
+    snapshot,
+    run: run.record,
+    turn,
+    attempt: 1,
+    steps: run.steps(),
+    tools: snapshot.tools.map(({ wire, description, inputSchema = true }) => ({
+      name: wire,
+      description,
+      schema: inputSchema,
+    })),
+    attachments: new Map(),
+    repair: note?.['repair'] === true,
+  })
+  return estimateUsage(request, '', []).inputTokens
+}

@@ -1,0 +1,26 @@
+import type { ModelMessage } from './provider.ts'
+
+interface MessageTurn<Block> {
+  role: 'user' | 'assistant'
+  content: Block[]
+}
+
+/**
+ * Messages for an API that requires user and assistant to alternate and refuses empty messages: tool results belong to the user,
+ * adjacent messages of one role are merged, and empty ones are left out.
+ */
+export function alternatingTurns<Block>(
+  messages: readonly ModelMessage[],
+  toBlocks: (message: ModelMessage) => readonly Block[],
+): MessageTurn<Block>[] {
+  const turns: MessageTurn<Block>[] = []
+  for (const message of messages) {
+    const role = message.role === 'assistant' ? 'assistant' : 'user'
+    const content = toBlocks(message)
+    if (content.length === 0) continue
+    const last = turns.at(-1)
+    if (last?.role === role) last.content.push(...content)
+    else turns.push({ role, content: [...content] })
+  }
+  return turns
+}

@@ -1,0 +1,98 @@
+/** Who asked, who voted and who may still answer a task, by the names of people and keys. */
+import { toIsoText } from '../../base/clock.ts'
+import { MAX_CANDIDATES, type TaskPeople, type TaskRecord, type TaskStanding } from '../../spec/task.ts'
+import type { ApiKey, OperatorKey } from '../../spec/key.ts'
+import { describeOperator } from '../../spec/task-card.ts'
+import type { Run } from '../../spec/run.ts'
+import type { Session } from '../../spec/session.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import type { OperatorPrincipal } from '../auth/auth.ts'
+
+/** Describes the people of tasks to one operator. */
+export type DescribePeople = (task: TaskRecord, run: Run) => Promise<TaskPeople>
+
+/** Reads keys and credentials once, for all tasks of a request. */
+export async function createPeopleReader(
+  { store, workspace, clock }: ServerServices,
+  you: OperatorPrincipal,
+): Promise<DescribePeople> {
+  const [keys, credentials] = await Promise.all([store.keys(workspace.id), store.operatorKeys(workspace.id)])
+  const now = clock.now()
+  const valid = credentials.filter(
+    ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now),
+  )
+  const nameOf = (approver: string): string => describeIdentity(approver, keys)
+  return async (task, run) => {
+    const session = await store.session(run.sessionId)
+    const starter = session && starterIdentity(session)
+    const me = `operator:${you.id}`
+    const { approverRole, separationOfDuties = false, edits, answer } = task
+    const [votes, lastEdit] = [task.votes, edits?.at(-1)]
+    const candidates = candidatesFor(valid, approverRole)
+      .filter((each) => each !== me && !(separationOfDuties && each === starter))
+      .filter((each) => !votes.some(({ approver }) => approver === each))
+    const standing: TaskStanding = votes.some(({ approver }) => approver === me)
+      ? 'voted'
+      : approverRole !== undefined && !you.roles.includes(approverRole)
+        ? 'no_role'
+        : separationOfDuties && me === starter
+          ? 'starter'
+          : 'may_answer'
+    return {
+      startedBy: session ? nameOfStarter(session, nameOf) : 'unknown',
+      versionLabel: run.versionLabel,
+      ...(approverRole !== undefined && { role: approverRole }),
+      you: nameOf(me),
+      standing,
+      votes: votes.map(({ approver, approved }) => ({ by: nameOf(approver), approved })),
+      candidates: candidates.slice(0, MAX_CANDIDATES).map(nameOf),
+      ...(lastEdit && { editedBy: nameOf(lastEdit.approver) }),
+      ...(task.status !== 'pending' && {
+        decided: {
+          by: answer?.completedBy === undefined ? 'nobody' : nameOf(answer.completedBy),
+          outcome: answer?.outcome ?? task.status,
+          at: toIsoText(task.completedAt ?? task.createdAt),
+          ...(answer?.comment !== undefined && { comment: answer.comment }),
+        },
+      }),
+    }
+  }
+}
+
+/** `operator ana`, `key "web-shop"`; a key without a name by the beginning that lists show. */
+function describeIdentity(approver: string, keys: readonly ApiKey[]): string {
+  const [kind, id] = splitIdentity(approver)
+  if (kind === 'operator') return describeOperator(id)
+  if (kind !== 'key') return `${kind} ${id}`
+  const key = keys.find((each) => each.id === id)
+  if (key?.person != null) return describeOperator(key.person)
+  return key === undefined ? 'a deleted key' : key.name === null ? `key ${key.prefix}…` : `key "${key.name}"`
+}
+
+function splitIdentity(approver: string): readonly [string, string] {
+  const at = approver.indexOf(':')
+  return [approver.slice(0, at), approver.slice(at + 1)]
+}
+
+/** People who have the role, or all with a credential where none is asked for. */
+const candidatesFor = (credentials: readonly OperatorKey[], role: string | undefined): string[] => [
+  ...new Set(
+    credentials
+      .filter(({ roles }) => role === undefined || roles.includes(role))
+      .map(({ email }) => `operator:${email}`),
+  ),
+]
+
+const starterIdentity = ({ triggerType, triggeredBy, person }: Session): string | undefined =>
+  person !== null
+    ? `operator:${person}`
+    : triggeredBy === null
+      ? undefined
+      : triggerType === 'api'
+        ? `key:${triggeredBy}`
+        : `operator:${triggeredBy}`
+
+const nameOfStarter = (session: Session, nameOf: (identity: string) => string): string =>
+  session.triggerType === 'scheduled'
+    ? `schedule "${session.triggerName ?? session.triggeredBy ?? ''}"`
+    : nameOf(starterIdentity(session) ?? 'operator:unknown')

@@ -1,0 +1,59 @@
+import { digestOf } from '../../base/digest.ts'
+import { fail } from '../../base/failure.ts'
+import { canonicalJson, isJsonObject, type JsonValue } from '../../base/json.ts'
+import { timelineItemOf } from '../../engine/session/timeline.ts'
+import type { Run } from '../../spec/run.ts'
+import type { Session } from '../../spec/session.ts'
+import type { Store } from '../../store/store.ts'
+import { seesTimeline, withCaller, type ApiPrincipal, type IdentifyCaller } from '../auth/auth.ts'
+import { listedInScope, runInScope } from '../auth/scope.ts'
+import type { HttpReply } from '../http/reply.ts'
+import type { RouteHandler } from '../http/route.ts'
+import { parseOrdinal } from '../http/validate.ts'
+import type { ServerServices } from '../runtime/services.ts'
+
+/**
+ * GET /v1/runs/{runId}/values/{digest} (extension): a value that an answer named by reference, to whoever may read that answer.
+ * `?ordinal=` says in which step of the timeline it is. Source: decisions, section 2, "Bounded answers".
+ */
+export const readValue = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
+  withCaller(services, identify, async ({ url, params }, { principal }) => {
+    const { store } = services
+    const id = params['runId']!
+    const digest = params['digest']!
+    const ordinal = parseOrdinal(url.searchParams)
+    const listed = ordinal === undefined ? await listedInScope(services, principal, id) : undefined
+    const run = listed ?? (await runInScope(services, principal, id))
+    const session = (await store.session(run.sessionId))!
+    const values: readonly JsonValue[] = listed
+      ? [session.input, session.output]
+      : ordinal === undefined
+        ? valuesOf(principal, run, session)
+        : seesTimeline(principal)
+          ? membersOf((await timelineItemOf(store, session.id, ordinal))?.content ?? null)
+          : []
+    for (const value of values) {
+      const text = JSON.stringify(value)
+      if (digestOf(text) === digest) return valueReply(text)
+    }
+    const given = !listed && seesTimeline(principal) ? await argumentsOf(store, session, digest) : undefined
+    if (given !== undefined) return valueReply(given)
+    throw fail('not_found', { what: 'value' })
+  })
+
+/** Arguments that a pending task of the session asks about, as canonical text. */
+async function argumentsOf(store: Store, session: Session, digest: string): Promise<string | undefined> {
+  const tasks = await store.pendingTasks(session.id)
+  const task = tasks.find(({ argumentsDigest }) => argumentsDigest === digest)
+  return task && canonicalJson(task.arguments ?? null)
+}
+
+const valueReply = (text: string): HttpReply => ({ status: 200, text })
+
+/** While the timeline is hidden, what the list and the status show: nothing of sub-agents. */
+const valuesOf = (principal: ApiPrincipal, run: Run, session: Session): readonly JsonValue[] =>
+  seesTimeline(principal) || run.parentRunId === null
+    ? [session.input, session.output, run.input, run.output]
+    : [run.output]
+
+const membersOf = (content: JsonValue): readonly JsonValue[] => (isJsonObject(content) ? Object.values(content) : [])

@@ -1,0 +1,15 @@
+/** What a run waits for, as its caller may see it. Source: decisions, section 17. */
+import type { PendingAnswer } from '../../spec/api.ts'
+import { answerableWhileHidden, pendingOf } from '../../spec/pending.ts'
+import { isWaiting, type Run } from '../../spec/run.ts'
+import type { Store } from '../../store/store.ts'
+
+/** @param hidden true while the trigger hides its timeline from the caller */
+export async function readPending(store: Store, run: Run, hidden: boolean): Promise<readonly PendingAnswer[]> {
+  // Only a status of waiting needs a query: polling a run that works costs nothing more.
+  if (!isWaiting(run.status)) return []
+  if (hidden) return answerableWhileHidden(pendingOf(run, { runs: [run], tasks: [] }))
+  const tasks = await store.pendingTasks(run.sessionId)
+  const runs = run.parentRunId === null ? [run] : await store.runsOfSession(run.sessionId)
+  return pendingOf(run, { runs, tasks })
+}

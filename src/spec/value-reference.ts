@@ -1,0 +1,14 @@
+/** References to large values. Source: decisions, section 2, "Bounded answers". */
+import type { Digest } from '../base/digest.ts'
+import type { RunId } from '../base/ids.ts'
+import type { ValueReference } from './api.ts'
+
+/** Where an answer is to be small at once, a value of more bytes comes as a reference. */
+export const REFERENCE_BYTES = 4096
+
+/** @param ordinal of the step whose content has the value; absent for values of the session, its runs and its tasks */
+export const toReference = (runId: RunId, digest: Digest, bytes: number, ordinal?: number): ValueReference => ({
+  svcValue: digest,
+  bytes,
+  url: `/v1/runs/${runId}/values/${digest}${ordinal === undefined ? '' : `?ordinal=${ordinal}`}`,
+})
