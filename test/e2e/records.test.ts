@@ -141,7 +141,7 @@ describe('the conversation', () => {
     expect(session.totalTokensUsed).toBe(runs[0].totalTokensUsed + runs[1].totalTokensUsed)
     // Asked for by the child's id, it is the session's conversation too.
     const ofChild = (await clerk.api.get(`/v1/runs/${child}/conversation`)).body
-    expect(ofChild).toEqual({ session, runs, items })
+    expect(ofChild).toEqual({ session, runs, items, nextCursor: null })
   })
 
   test('of a run in progress has no completion rows', async () => {
