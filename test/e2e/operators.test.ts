@@ -228,6 +228,7 @@ describe('without a credential', () => {
       status: 'WaitingForHITL',
       userTaskId,
       duplicate: true,
+      pending: [expect.objectContaining({ userTaskId, votes: { have: 1, need: 2 } })],
     })
   })
 })

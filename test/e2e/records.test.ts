@@ -176,7 +176,7 @@ describe('the sessions of an agent', () => {
     api = caller(clerk.server.url, await key('one'))
     const other = caller(clerk.server.url, await key('two'))
     list = async (query = '') => (await api.get(`/v1/agents/${agentId}/sessions${query}`)).body
-    expect(await list()).toEqual({ items: [], total: 0 })
+    expect(await list()).toEqual({ items: [], total: 0, nextCursor: null })
     ids = []
     for (const [at, by] of [api, api, other, api, other].entries()) {
       const runId = await by.start(agentId, { message: `no ${at}` })
