@@ -101,12 +101,12 @@ test.each([
   [
     'a condition on one line beside `decision`',
     policy('  when: args.amount > 100\n  decision: { type: deny }'),
-    'doc/unknown-key | when | `when` is no key of spec. | Conditions go under `conditions`: `conditions: {when: args.amount > 100}`. | advice',
+    'doc/unknown-key | when | `when` is not a key of spec. | Conditions go under `conditions`: `conditions: {when: args.amount > 100}`. | advice',
   ],
   [
     'a number in a condition that cannot be kept exactly',
     policy('  conditions: { field: args.amount, op: gt, value: 1e400 }\n  decision: { type: deny }'),
-    'doc/number-range | 1e400 | The number 1e400 cannot be kept exactly: it would be changed silently. | Write it as a text, in quotes, where a text may stand. | advice',
+    'doc/number-range | 1e400 | The number 1e400 cannot be represented exactly. | Put the number in quotes if the field accepts a string. | advice',
   ],
   [
     'a word for a scope',

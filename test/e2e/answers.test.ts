@@ -35,7 +35,7 @@ describe('an approval', () => {
     const { status, body } = await clerk.api.send(runId, { userTaskId: task.user_task_id })
     expect([status, body]).toEqual([
       202,
-      { status: expect.stringMatching(/^(Running|Completed)$/), userTaskId: task.user_task_id },
+      { status: expect.stringMatching(/^(Running|Completed)$/), userTaskId: task.user_task_id, pending: [] },
     ])
     expect(await outputOf(runId)).toBe('Signed {"done":true,"form":"A-2"}')
     expect(
@@ -64,7 +64,7 @@ describe('an approval', () => {
     await clerk.api.send(runId, { userTaskId, approved: true })
     await outputOf(runId)
     const again = await clerk.api.send(runId, { userTaskId, approved: true })
-    expect([again.status, again.body]).toEqual([202, { status: 'Completed', userTaskId, duplicate: true }])
+    expect([again.status, again.body]).toEqual([202, { status: 'Completed', userTaskId, duplicate: true, pending: [] }])
     const other = await clerk.api.send(runId, { userTaskId, approved: false })
     expect([other.status, other.body.code]).toEqual([202, 'task_already_completed'])
     expect(other.body.error).toMatch(/\.$/)
@@ -271,7 +271,12 @@ describe('a run that waits for no reply refuses one with 202, an error and its o
     const answer = await clerk.api.send(await clerk.begin(name), { text: 'hi' })
     expect([answer.status, answer.body]).toEqual([
       202,
-      { status, error: expect.stringMatching(/\.$/), code: 'run_not_waiting' },
+      {
+        status,
+        error: expect.stringMatching(/\.$/),
+        code: 'run_not_waiting',
+        pending: status === 'WaitingForHITL' ? [expect.objectContaining({ runId: expect.any(String) })] : [],
+      },
     ])
   })
 })

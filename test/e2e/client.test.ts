@@ -62,7 +62,7 @@ test('every method of the mapping table speaks to its route', async () => {
     paused: 'WaitingForHITL',
     session: true,
     slim: false,
-    answered: { status: expect.stringMatching(/^(Running|Completed)$/), userTaskId: told.task },
+    answered: { status: expect.stringMatching(/^(Running|Completed)$/), userTaskId: told.task, pending: [] },
     task: expect.any(String),
     events: ['string', 'session', 'engine.session.completed', 'object'],
     ended: ['Completed', 'Signed {"done":true,"form":"A-2"}'],

@@ -350,6 +350,9 @@ test('health and the description of the interface need no key', async () => {
       ...routes('{agentId}', '{runId}').map(([method, path]) => `${method} ${path}`),
       'GET /v1/healthz',
       'GET /v1/openapi.json',
+      'GET /v1/runs/{runId}/values/{digest}',
+      'GET /v1/tasks',
+      'GET /v1/tasks/{taskId}',
     ].toSorted(),
   )
 })

@@ -73,12 +73,12 @@ test('two persons of the role decide, each once, and not the one who started the
     `${REFUSED}: the request is not by ana@acme.example.`,
   ])
   expect((await as('ben', 'inbox', '--mine', '--count')).stdout).toBe('1\n')
-  const first = 'approved acme.refunds amount 1500 (1 of 2)'
-  expect(told(await as('ben', 'approve', ...seen, '--as', 'BEN@acme.example'))).toEqual([0, first, ''])
+  const vote = (counts: string) => `vote of operator ben@acme.example ${counts} for acme.refunds amount 1500: 1 of 2`
+  expect(told(await as('ben', 'approve', ...seen, '--as', 'BEN@acme.example'))).toEqual([0, vote('counted'), ''])
   expect((await as('ben', 'inbox', '--mine', '--count')).stdout).toBe('0\n')
   expect((await as('dora', 'inbox', '--mine', '--count')).stdout).toBe('1\n')
   for (const name of ['ben', 'ben again'])
-    expect(told(await as(name, 'approve', ...seen))).toEqual([0, `already ${first}`, ''])
+    expect(told(await as(name, 'approve', ...seen))).toEqual([0, vote('counts already'), ''])
   const last = await run(['approve', ...seen, '--operator-key-file', '-'], undefined, `${keys['dora']!.secret}\n`)
   expect(told(last)).toEqual([0, 'approved acme.refunds amount 1500 (2 of 2)', ''])
   const ended = await run(['runs', 'get', '@last', '--wait=terminal', '--json', '--jq', '.status'])
@@ -223,11 +223,12 @@ describe('without a credential', () => {
     expect(await byApi(`runs/${runId}/messages`, yes)).toMatchObject({ code: 'not_an_approver' })
     const { stdout: seen } = await here('inbox', '--json', '--jq', '.items[0].argsDigest')
     const approved = await here('approve', '@waiting', '--args-digest', JSON.parse(seen) as string)
-    expect(told(approved)).toEqual([0, 'approved acme.refunds amount 1500 (1 of 2)', ''])
+    expect(told(approved)).toEqual([0, 'vote of operator root counted for acme.refunds amount 1500: 1 of 2', ''])
     expect(JSON.parse((await post(`runs/${runId}/messages`, yes)).stdout)).toEqual({
       status: 'WaitingForHITL',
       userTaskId,
       duplicate: true,
+      pending: [expect.objectContaining({ userTaskId, votes: { have: 1, need: 2 } })],
     })
   })
 })

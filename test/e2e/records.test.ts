@@ -141,7 +141,7 @@ describe('the conversation', () => {
     expect(session.totalTokensUsed).toBe(runs[0].totalTokensUsed + runs[1].totalTokensUsed)
     // Asked for by the child's id, it is the session's conversation too.
     const ofChild = (await clerk.api.get(`/v1/runs/${child}/conversation`)).body
-    expect(ofChild).toEqual({ session, runs, items })
+    expect(ofChild).toEqual({ session, runs, items, nextCursor: null })
   })
 
   test('of a run in progress has no completion rows', async () => {
@@ -176,7 +176,7 @@ describe('the sessions of an agent', () => {
     api = caller(clerk.server.url, await key('one'))
     const other = caller(clerk.server.url, await key('two'))
     list = async (query = '') => (await api.get(`/v1/agents/${agentId}/sessions${query}`)).body
-    expect(await list()).toEqual({ items: [], total: 0 })
+    expect(await list()).toEqual({ items: [], total: 0, nextCursor: null })
     ids = []
     for (const [at, by] of [api, api, other, api, other].entries()) {
       const runId = await by.start(agentId, { message: `no ${at}` })

@@ -29,8 +29,10 @@ test('a start is answered with 202 and the ids to go on with', async () => {
     output: null,
     agentId: clerk.agentId,
     triggerId: clerk.access.triggerId,
+    pending: [],
   })
   expect(await clerk.api.settled(body.runId)).toEqual({
+    pending: [],
     runId: body.runId,
     status: 'Completed',
     output: 'Hello.',

@@ -220,7 +220,7 @@ describe('over the wire', () => {
     ])
     expect(end).toEqual({ status: 'Completed', output: 'Looking. It rains.', errorCode: null })
     expect(requests[1]!.body.messages).toEqual([
-      { role: 'user', content: [{ type: 'text', text: 'Begin.' }] },
+      { role: 'user', content: [{ type: 'text', text: 'Begin.', cache_control: { type: 'ephemeral' } }] },
       { role: 'assistant', content: [{ type: 'text', text: 'Looking. ' }, search, found] },
     ])
   })

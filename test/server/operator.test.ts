@@ -463,6 +463,14 @@ test('the inbox holds tasks by deadline, then replies, and tells why', async () 
     onTimeout: 'deny',
     apiCompletable: true,
     status: 'pending',
+    people: {
+      you: 'operator ana@acme.example',
+      startedBy: 'operator unknown',
+      versionLabel: '1.0.0',
+      standing: 'may_answer',
+      candidates: [],
+      votes: [{ by: 'a deleted key', approved: true }],
+    },
   })
   const kinds = async (query: Record<string, string>) =>
     (await operator('GET /tasks', { query })).items.map(({ kind }) => kind)

@@ -12,7 +12,8 @@ export async function withSpinner<T>(
   text: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  if (call.mode.quiet) return await work()
+  // With --json nothing but an error goes to stderr.
+  if (call.mode.quiet || call.mode.json) return await work()
   let isOver = false
   let spinner: { stop(): unknown } | undefined
   const show = async (): Promise<void> => {
