@@ -86,7 +86,7 @@ CREATE TABLE session (
   version integer not null check (version > 0),
   last_seq integer not null check (last_seq >= 0),
   last_ordinal integer not null check (last_ordinal >= 0),
-  busy integer not null check (busy in (0, 1)), person text, metadata text check (json_valid(metadata)), tags text check (json_valid(tags)), input_digest text, output_digest text,
+  busy integer not null check (busy in (0, 1)), person text, metadata text check (json_valid(metadata)), tags text check (json_valid(tags)), input_digest text, output_digest text, cost text check (json_valid(cost)),
   check ((finished_at is not null) = (status in ('Completed', 'Failed', 'Cancelled')))
 ) strict;
 
@@ -394,3 +394,25 @@ CREATE TABLE session_tag (
 ) strict, without rowid;
 
 CREATE INDEX user_task_of_scope on user_task (scope_agent_n, scope_trigger_id, status);
+
+CREATE TABLE cost_day (
+  workspace_id text not null,
+  -- Days since the epoch, UTC.
+  day integer not null,
+  agent_n integer not null references agent (n),
+  provider text not null,
+  model text not null,
+  -- Empty for completions without a price.
+  currency text not null,
+  completions integer not null,
+  -- Completions that are billed at a price nobody knows.
+  unpriced integer not null,
+  input_tokens integer not null,
+  cached_input_tokens integer not null,
+  cache_write_tokens integer not null,
+  output_tokens integer not null,
+  reasoning_tokens integer not null,
+  -- Exact decimal: SQLite has no type that adds money without rounding or overflow.
+  amount text not null,
+  primary key (workspace_id, day, agent_n, provider, model, currency)
+) strict, without rowid;
