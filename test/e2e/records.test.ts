@@ -228,7 +228,11 @@ describe('the sessions of an agent', () => {
   test('are filtered by version and by status', async () => {
     const version = (await list()).items[0].agentVersionId
     expect((await list(`?versionId=${version}`)).total).toBe(5)
-    expect(await list('?versionId=01a1fc2b-1d46-7001-8f16-ba4d0d7ecc03')).toEqual({ items: [], total: 0, nextCursor: null })
+    expect(await list('?versionId=01a1fc2b-1d46-7001-8f16-ba4d0d7ecc03')).toEqual({
+      items: [],
+      total: 0,
+      nextCursor: null,
+    })
     expect((await list('?status=Failed')).total).toBe(5)
     expect((await list('?status=Completed')).total).toBe(0)
   })
