@@ -76,6 +76,7 @@ describe('the conversation', () => {
         step_kind: 'Reasoning',
         text: 'Hello.',
         model: 'clerk',
+        provider: 'scripted',
         finish_reason: 'stop',
         usage: { input_tokens: 7, output_tokens: 3 },
         tool_calls: [],
