@@ -77,7 +77,7 @@ const declarationOf = (name, schema) => {
 
 const types = [
   '// Written by scripts/openapi.js from schemas/openapi.yaml.\n',
-  "import type { JsonObject, JsonValue } from '../../base/json.ts'\n",
+  "import type { JsonObject, JsonValue } from '../../base/json/json.ts'\n",
   ...Object.entries(schemas).map(([name, schema]) => declarationOf(name, schema)),
 ].join('\n')
 
@@ -100,7 +100,7 @@ const requests = Object.entries(operatorRoutes).map(([route, each]) => [route, r
 
 const operatorTypes = `// Written by scripts/openapi.js from schemas/operator-requests.yaml.
 
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { CancelBody } from './api.ts'
 
 /** What the operator's own routes accept. Queries are as the server reads them; all travel as text. */

@@ -1,6 +1,8 @@
 /** Fills a store with runs like one that was really run, through the store's own doors. */
 import type { IdSource } from '../../src/base/ids.ts'
-import type { StartLimits, Store, SessionUpdate } from '../../src/store/store.ts'
+import type { StartLimits } from '../../src/store/start-outcome.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { SessionUpdate } from '../../src/store/session-update.ts'
 
 /** Sessions under way at once: enough for full groups of writes, few enough to be no matter of memory. */
 const AT_ONCE = 1000

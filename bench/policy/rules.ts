@@ -1,5 +1,5 @@
 /** Policies and payments to decide: an approval, a denial or a grant above an amount, for a currency and some countries. */
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import type { CallFacts, PolicySets } from '../../src/policy/condition/decision.ts'
 import { entryIdOf, sealSet } from '../../src/policy/policy-set.ts'
 import type { PolicyEntry } from '../../src/spec/policy-set.ts'

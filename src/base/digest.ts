@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson } from './json.ts'
+import { canonicalJson } from './json/json.ts'
 
 /** `sha256:` and 64 hexadecimal digits: the identity of bytes or of a JSON value. */
 export type Digest = `sha256:${string}`

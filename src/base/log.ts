@@ -1,4 +1,4 @@
-import type { JsonValue } from './json.ts'
+import type { JsonValue } from './json/json.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 

@@ -1,5 +1,5 @@
 /** `svc` alone, on a terminal inside a project: server, waiting tasks, last run and three likely next commands. */
-import { isJsonObject } from '../base/json.ts'
+import { isJsonObject } from '../base/json/json.ts'
 import type { AgentView, OperatorRoutes } from '../spec/operator.ts'
 import { createScreen } from '../terminal/screen.ts'
 import { safeText } from '../base/escape-text.ts'

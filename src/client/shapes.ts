@@ -1,5 +1,5 @@
 /** Types of requests and responses, named as in the HTTP API document. */
-import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type {
   Conversation,
   RunStatusBody,
@@ -23,7 +23,7 @@ export type {
   StartRunResponse,
 } from '../spec/api.ts'
 export type { FileRef } from '../spec/file.ts'
-export type { JsonObject, JsonValue } from '../base/json.ts'
+export type { JsonObject, JsonValue } from '../base/json/json.ts'
 
 export type ConversationResponse = Omit<Conversation, 'items'> & { readonly items: readonly ConversationTimelineItem[] }
 export type ConversationSession = SessionBody

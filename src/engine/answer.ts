@@ -1,7 +1,7 @@
 /** Answers to a run: to a user task, or a reply to its question. Source: HTTP API, "POST /v1/runs/{runId}/input". */
 import { fail, type Failure } from '../base/failure.ts'
 import type { RunId, WorkspaceId } from '../base/ids.ts'
-import { canonicalJson } from '../base/json.ts'
+import { canonicalJson } from '../base/json/json.ts'
 import type { MessageAccepted } from '../spec/api.ts'
 import { answerableWhileHidden, pendingOf } from '../spec/pending.ts'
 import type { GivenAnswer } from '../spec/task.ts'

@@ -1,6 +1,6 @@
 /** The argument that an allow list checks. Source: policies, section 4. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
-import { resolveReference } from '../base/resolve-pointer.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
+import { resolveReference } from '../base/json/resolve-pointer.ts'
 import { readArgumentPath } from './condition/path.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 

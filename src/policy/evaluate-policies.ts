@@ -1,5 +1,5 @@
 /** Decides a call: which policies fire, and what follows. `decide.ts` words the result for people. Source: policies, section 4. */
-import { canonicalJson, type JsonValue } from '../base/json.ts'
+import { canonicalJson, type JsonValue } from '../base/json/json.ts'
 import type { SideEffectClass } from '../spec/document.ts'
 import type { PolicyEffect, PolicyEntry } from '../spec/policy-set.ts'
 import type { PolicyDecision, CallFacts, PolicySets } from './condition/decision.ts'

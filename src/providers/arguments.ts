@@ -1,5 +1,5 @@
-import { unsafeNumberIn } from '../base/exact-number.ts'
-import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../base/json.ts'
+import { unsafeNumberIn } from '../base/json/exact-number.ts'
+import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
 
 /** Parses the arguments of a call. Models send empty text for tools without parameters, which becomes the empty object. */
 export function parseArguments(text: string): JsonValue {

@@ -1,6 +1,6 @@
 /** Records model traffic, or replays a recording. Source: decisions, section 13, "Record and replay". */
 import { digestOf } from '../base/digest.ts'
-import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import { normalizeRequest, type NormalizedRequest, type Cassette, type CassetteReplay } from '../spec/cassette.ts'
 import {
   ProviderError,

@@ -1,5 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises'
-import type { JsonValue } from '../base/json.ts'
+import type { JsonValue } from '../base/json/json.ts'
 import type { ModelCompletion, CompletionPart, CompletionRequest, ModelCall } from './provider.ts'
 import { estimateUsage } from './tokens.ts'
 

@@ -1,6 +1,6 @@
 /** The interface to a model: one request in, a stream of parts out. A provider tries once; retries and budgets belong to the engine. */
 import type { RunId } from '../base/ids.ts'
-import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { JsonSchema, SnapshotModel } from '../spec/snapshot.ts'
 import type { ModelTerms } from '../spec/price.ts'
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 
 /** Values that `${…}` can refer to. `results` has the latest result of each tool by its wire name. */
 export interface ReferenceScope {

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../base/json.ts'
-import { loadRe2 } from '../base/re2.ts'
+import type { JsonObject } from '../base/json/json.ts'
+import { loadRe2 } from '../base/pattern/re2.ts'
 
 /** A sample of each format, and a pattern that recognises texts of the input in that format. */
 const FORMATS: Readonly<Record<string, readonly [sample: string, shape: RegExp]>> = {

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
-import { resolveReference } from '../base/resolve-pointer.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
+import { resolveReference } from '../base/json/resolve-pointer.ts'
 import { fitsText, sampleText } from './sample-text.ts'
 
 /**

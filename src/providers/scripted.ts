@@ -12,8 +12,8 @@
  * Turns are used by the completions in the transcript, which is played again to find them. A failing turn is used by the attempt
  * that it fails, so that the next attempt sees the turn after it; when no turn is left, it fails every attempt.
  */
-import { loadRe2 } from '../base/re2.ts'
-import { containsJson, type JsonObject, type JsonValue } from '../base/json.ts'
+import { loadRe2 } from '../base/pattern/re2.ts'
+import { containsJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import type { ScriptCall, ScriptTurn } from '../spec/snapshot.ts'
 import { waitOrAbort, streamOfflineAnswer, type OfflineAnswer } from './offline-answer.ts'
 import {

@@ -1,7 +1,7 @@
 /** Converts what the vendors' SDKs throw into errors for people. */
 import type { Clock } from '../base/clock.ts'
-import { EGRESS_REFUSED } from '../base/egress.ts'
-import { parseJson } from '../base/json.ts'
+import { EGRESS_REFUSED } from '../base/net/egress.ts'
+import { parseJson } from '../base/json/json.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import type { Redactor, Secret } from '../base/secret.ts'
 import { innermostMessage } from '../base/innermost-cause.ts'

@@ -1,5 +1,5 @@
 /** The part that providers built on a vendor's SDK share: one streamed completion, with the SDK's errors converted. */
-import type { FetchFunction } from '../base/transport.ts'
+import type { FetchFunction } from '../base/net/transport.ts'
 import type { CompletionRequest, ModelCompletion, ModelProvider } from './provider.ts'
 import { toProviderError, unreadableAnswerError, type SdkErrorParts } from './sdk-error.ts'
 

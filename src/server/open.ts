@@ -4,7 +4,7 @@
  */
 import { rm } from 'node:fs/promises'
 import { toNodeHandler } from 'h3/node'
-import { isLoopback } from '../base/loopback.ts'
+import { isLoopback } from '../base/net/loopback.ts'
 import type { Engine } from '../engine/session/engine.ts'
 import type { Store } from '../store/store.ts'
 import { createApp } from './app.ts'

@@ -3,7 +3,7 @@
  * names that the code has for them. Statuses are open unions, so that a client compiled today reads what is added tomorrow.
  * Source: HTTP API, "Resources and their fields" and "Endpoints".
  */
-import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { JsonObject, JsonValue } from '../base/json/json.ts'
 
 export type {
   CancelBody,

@@ -1,5 +1,5 @@
 /** What a person should see first among the arguments of a held call: which one stopped it, money, and recipients. */
-import { isJsonObject, type JsonValue } from '../base/json.ts'
+import { isJsonObject, type JsonValue } from '../base/json/json.ts'
 import type { DecidedPolicy } from './step.ts'
 
 /** `deciding`: a policy that stopped the call compares it. */

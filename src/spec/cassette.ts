@@ -3,7 +3,7 @@
  */
 import { digestOfJson, type Digest } from '../base/digest.ts'
 import { fail } from '../base/failure.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 
 /** Ids that differ in every run are replaced by `uuid:1`, `uuid:2` … in request and answer, in the order of the request. */
 export interface RecordedExchange {

@@ -1,5 +1,5 @@
 /** `svc.config.yaml` after its shape check. Source: command line, 1.5; decisions, sections 13 to 15. */
-import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { JsonObject, JsonValue } from '../base/json/json.ts'
 
 export type ProviderType =
   'anthropic' | 'openai' | 'openai-compatible' | 'gemini' | 'azure-openai' | 'bedrock' | 'scripted' | 'replay' | 'auto'

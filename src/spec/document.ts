@@ -2,7 +2,7 @@
  * The four authoring documents as values, after the shape check.
  * Source: authoring format, "Resources and their fields". Field names are the documents' own.
  */
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 
 export const API_VERSION = 'svc/v1'
 export const KINDS = ['Agent', 'Tool', 'Policy', 'Bundle'] as const

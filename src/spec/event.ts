@@ -1,7 +1,7 @@
 /** Source: HTTP API, "Events"; decisions, section 7. */
 import type { Instant } from '../base/clock.ts'
 import type { RunId, SessionId } from '../base/ids.ts'
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 
 export type EventKind = 'step' | 'session' | 'run' | 'user_task' | 'aitl'
 

@@ -3,7 +3,7 @@
  * HTTP over the Unix socket `admin.sock` of the server that holds the data directory, else in process under its lock.
  * One line a route, so that server and command line cannot drift apart; requests are in `schemas/operator-requests.yaml`. Bodies and answers are JSON; failures are `ErrorBody`.
  */
-import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type {
   Conversation,
   MessageAccepted,

@@ -2,7 +2,7 @@
 import { isoOrNull } from '../base/clock.ts'
 import { digestOf } from '../base/digest.ts'
 import type { RunId, TaskId } from '../base/ids.ts'
-import { canonicalJson, type JsonObject, type JsonValue } from '../base/json.ts'
+import { canonicalJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import type { PendingAnswer } from './api.ts'
 import type { Run } from './run.ts'
 import { countApprovals, type TaskRecord } from './task.ts'

@@ -3,7 +3,7 @@
  * Source: policies, section 6. Written by `compile`, read by `policy`.
  */
 import type { Digest } from '../base/digest.ts'
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 
 /** The effect of an entry. `block` has become `deny`; an allow-list is `restrict`; an allow without a list is `grant`. */
 export type PolicyEffect = 'grant' | 'restrict' | 'require_approval' | 'escalate' | 'deny'

@@ -1,5 +1,5 @@
 /** Prices of models, costs of completions and sums of money. Source: decisions, sections 6 and 15; reach, section 5. */
-import { formatDecimal, readDecimal, toScaled, addDecimals, type ScaledDecimal } from '../base/decimal.ts'
+import { formatDecimal, readDecimal, toScaled, addDecimals, type ScaledDecimal } from '../base/json/decimal.ts'
 import type { CompletionUsage } from './step.ts'
 
 /** Rates in decimal text per million tokens. An absent rate of a part is that of its whole: input or output. */

@@ -1,6 +1,6 @@
 import type { Instant } from '../base/clock.ts'
 import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } from '../base/ids.ts'
-import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { CostSum } from './price.ts'
 import type { RunStatusName } from './run.ts'
 

@@ -3,7 +3,7 @@
  * Source: bundles, section 4.
  */
 import { digestOfJson, type Digest } from '../base/digest.ts'
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 import type { AgentLimits, McpServer, ModelSpec, SideEffectClass } from './document.ts'
 import type { PolicySet } from './policy-set.ts'
 import type { Money } from './price.ts'

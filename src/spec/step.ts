@@ -4,7 +4,7 @@
  */
 import type { Instant } from '../base/clock.ts'
 import type { RunId, SessionId, StepId } from '../base/ids.ts'
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 
 export const STEP_TYPES = [
   'UserMessage',

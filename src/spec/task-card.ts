@@ -4,7 +4,7 @@
  */
 import type { Instant } from '../base/clock.ts'
 import { safeBlock, safeJson, safeText } from '../base/escape-text.ts'
-import { isJsonObject, type JsonValue } from '../base/json.ts'
+import { isJsonObject, type JsonValue } from '../base/json/json.ts'
 import { shortDuration, shortId } from '../base/short-text.ts'
 import { currencyOf, splitComparisons, weighArguments, type ArgumentWeight } from './call-arguments.ts'
 import type { DecidedPolicy } from './step.ts'

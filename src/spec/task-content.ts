@@ -3,7 +3,7 @@
  * Source: decisions, section 8.
  */
 import { toIsoText } from '../base/clock.ts'
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 import type { TaskContent } from './api.ts'
 import type { InboxItem } from './operator.ts'
 import type { DecidedPolicy } from './step.ts'

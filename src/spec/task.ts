@@ -1,6 +1,6 @@
 import type { DecisionId, RunId, SessionId, TaskId } from '../base/ids.ts'
 import type { Instant } from '../base/clock.ts'
-import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { Digest } from '../base/digest.ts'
 import type { Principal } from './key.ts'
 import type { DecidedPolicy } from './step.ts'

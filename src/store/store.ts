@@ -13,285 +13,36 @@ import type {
   KeyId,
   RunId,
   SessionId,
-  StepId,
   TaskId,
   TriggerId,
   VersionId,
   WorkspaceId,
 } from '../base/ids.ts'
-import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { StoredEvent } from '../spec/event.ts'
 import type { StoredFile } from '../spec/file.ts'
 import type { ApiKey, OperatorKey, Trigger } from '../spec/key.ts'
-import type { CostSum, Money } from '../spec/price.ts'
 import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
-import type { PublishedDocument, AgentSnapshot } from '../spec/snapshot.ts'
-import type { CompletionUsage, RunStep, StepType } from '../spec/step.ts'
-import type { TaskKind, TaskRecord, TaskStatus } from '../spec/task.ts'
-
-/** A session with everything needed to advance it: its runs and its pending tasks. */
-export interface SessionTree {
-  readonly session: Session
-  readonly runs: readonly Run[]
-  readonly tasks: readonly TaskRecord[]
-}
-
-export type TimerKind = 'task_timeout' | 'retry' | 'wall_clock' | 'hitl_wait'
-
-/** A timer that fires at an instant unless it is cleared first. At most one per (session, run, kind, ref). */
-export interface SessionTimer {
-  readonly sessionId: SessionId
-  readonly runId: RunId
-  readonly kind: TimerKind
-  /** Id of the task or call that the timer belongs to; empty for the run itself. */
-  readonly ref: string
-  readonly at: Instant
-}
-export type TimerKey = Omit<SessionTimer, 'at'>
-
-/** One call of a tool or agent, for history conditions and audits. Writing the same key replaces the whole row. */
-export interface CallRow {
-  readonly sessionId: SessionId
-  readonly runId: RunId
-  readonly callId: string
-  readonly agentId: AgentId
-  /** Logical id of the tool or agent. */
-  readonly ref: string
-  readonly argumentsDigest: Digest
-  readonly arguments: JsonValue
-  readonly state: string
-  readonly attempt: number
-  readonly idempotencyKey: string
-  /** Time of the last state change. A call that waited for a person thus counts in the time window in which it was done. */
-  readonly at: Instant
-}
-
-/** The end of a step that an earlier update stored. */
-export interface StepEnd {
-  readonly id: StepId
-  readonly ordinal: number
-  readonly finishedAt: Instant
-  readonly error: string | null
-}
-
-/**
- * An event of an update: in full, or with only the `ordinal` of a step when its data is that step as stored. The store
- * rebuilds the data from the step on reading, so that the content is written once.
- */
-export type SessionUpdateEvent = StoredEvent | (Omit<StoredEvent, 'data'> & { readonly ordinal: number })
-
-/** What one completion used. `cost` is null where the price is not known, and absent where nobody bills the model. */
-export interface CompletionSpend {
-  readonly runId: RunId
-  readonly provider: string
-  readonly model: string
-  readonly usage: CompletionUsage
-  readonly cost?: Money | null
-}
-
-/** Everything that one save of a session writes. */
-export interface SessionUpdate {
-  /** The session after the update; `version` is the one that was read, the store adds one. */
-  readonly session: Session
-  /** New and changed runs. */
-  readonly runs: readonly Run[]
-  readonly steps: readonly RunStep[]
-  /** Ends of steps that earlier updates stored. */
-  readonly closedSteps: readonly StepEnd[]
-  /** New and changed tasks. Their votes are stored as separate rows. */
-  readonly tasks: readonly TaskRecord[]
-  readonly calls: readonly CallRow[]
-  /** Numbered by the writer without gaps; `session.lastSeq` is the number of the last one. */
-  readonly events: readonly SessionUpdateEvent[]
-  readonly setTimers: readonly SessionTimer[]
-  readonly clearTimers: readonly TimerKey[]
-  /** Completions that this update records, for the sums of the day. */
-  readonly spends: readonly CompletionSpend[]
-  /** Answers to be remembered by their idempotency key, from the moment at which they take effect. */
-  readonly claims?: readonly IdempotencyClaim[]
-  /** True while the session has work in flight; a restart recovers these. A waiting session only occupies rows. */
-  readonly busy: boolean
-}
-
-export interface StartLimits {
-  readonly ratePerMinute: number | null
-  readonly ratePerDay: number | null
-  readonly maxConcurrentRuns: number | null
-  readonly planRunsPerDay: number | null
-  readonly planTokensPerDay: number | null
-  readonly planCostPerDay: Money | null
-}
-
-export interface IdempotencyClaim {
-  /** `approverOf` of the principal. */
-  readonly principal: string
-  readonly route: string
-  readonly key: string
-  readonly bodyDigest: Digest
-  /** Response returned to a repeated request. */
-  readonly response: JsonObject
-  readonly expiresAt: Instant
-}
-
-export type StartOutcome =
-  | { readonly outcome: 'started' }
-  | { readonly outcome: 'replayed'; readonly response: JsonObject }
-  | { readonly outcome: 'key_reused' }
-  /** `retryAfterSeconds` until the next start would be accepted, at least 1. */
-  | { readonly outcome: 'rate_limited'; readonly limit: string; readonly retryAfterSeconds: number }
-  | { readonly outcome: 'concurrency_limited'; readonly limit: number }
-  | { readonly outcome: 'plan_limited'; readonly limit: string; readonly value: number | string }
-
-/** What became of the earlier request of an idempotency key. */
-export type RepeatedRequest = Extract<StartOutcome, { outcome: 'replayed' | 'key_reused' }>
-
-export interface AgentVersion {
-  readonly id: VersionId
-  readonly agentId: AgentId
-  readonly workspaceId: WorkspaceId
-  readonly snapshot: AgentSnapshot
-  readonly closureDigest: Digest
-  readonly publishedAt: Instant
-  readonly publishedBy: string
-  readonly yanked: boolean
-  /** In the words of who yanked it; absent where nobody said. */
-  readonly yankReason?: string
-}
-
-export interface AgentRow {
-  readonly id: AgentId
-  readonly workspaceId: WorkspaceId
-  /** `namespace.name`. */
-  readonly name: string
-  readonly deployedVersionId: VersionId | null
-  readonly previousVersionId: VersionId | null
-}
-
-export interface VersionPublication {
-  readonly workspaceId: WorkspaceId
-  readonly agents: readonly {
-    readonly id: VersionId
-    readonly agentId: AgentId
-    readonly snapshot: AgentSnapshot
-    readonly closureDigest: Digest
-  }[]
-  readonly documents: readonly PublishedDocument[]
-  readonly at: Instant
-  readonly by: string
-}
-
-/** One published document. `already`: this version was published before with the same digest. */
-export interface StoredMember {
-  readonly kind: 'Agent' | 'Tool' | 'Policy'
-  readonly id: string
-  readonly version: string
-  readonly digest: Digest
-  readonly already: boolean
-}
-
-/** Sums of one day, agent, model and currency. */
-export interface CostRow {
-  /** UTC, `2026-11-23`. */
-  readonly day: string
-  readonly agent: string
-  readonly provider: string
-  readonly model: string
-  readonly completions: number
-  readonly inputTokens: number
-  readonly cachedInputTokens: number
-  readonly cacheWriteTokens: number
-  readonly outputTokens: number
-  readonly reasoningTokens: number
-  readonly cost: CostSum
-}
-
-/** What is known of a step without reading it. */
-export interface StepSize {
-  readonly ordinal: number
-  readonly type: StepType
-  /** Of its content, as JSON. */
-  readonly bytes: number
-}
-
-export interface PageRange {
-  readonly skip: number
-  readonly take: number
-}
-
-export interface SessionFilter {
-  readonly workspaceId: WorkspaceId
-  readonly agentId?: AgentId
-  readonly versionId?: string
-  readonly status?: readonly string[]
-  /** Needs `agentId`. */
-  readonly tag?: string
-  /** Earliest start. */
-  readonly from?: Instant
-  /** Sessions that started before it. */
-  readonly to?: Instant
-}
-
-/** Place of a session in the list: pages that begin after it neither repeat nor skip a session when others are added. */
-export interface SessionPosition {
-  readonly startedAt: Instant
-  /** Row number, which orders sessions of one instant. */
-  readonly n: number
-}
-
-export interface SessionPage extends PageRange {
-  readonly after?: SessionPosition
-  /** Larger inputs and outputs, in bytes of JSON, come by size alone; absent = all come whole. */
-  readonly wholeBytes?: number
-}
-
-/** A value that a list left out. */
-export interface LeftOutValue {
-  readonly bytes: number
-  /** Digest of its JSON text; null where it was stored before digests were. */
-  readonly digest: Digest | null
-}
-
-/** A session of a list. What was left out is null in it, also in `startContext.userInput`, which repeats the input. */
-export interface ListedSession extends Session {
-  readonly leftOut?: { readonly input?: LeftOutValue; readonly output?: LeftOutValue }
-}
-
-export interface RunFilter {
-  readonly workspaceId: WorkspaceId
-  readonly agentId?: AgentId
-  readonly status?: readonly string[]
-  readonly waiting?: boolean
-  readonly since?: Instant
-  readonly sessionId?: SessionId
-}
-
-export interface TaskFilter {
-  readonly workspaceId: WorkspaceId
-  readonly agentId?: AgentId
-  readonly kinds?: readonly TaskKind[]
-  /** Includes decided tasks. */
-  readonly all?: boolean
-}
-
-/** Whose tasks: of all sessions of a workspace, or of those of one agent that a trigger or nobody's key started. */
-export interface TaskScope {
-  readonly workspaceId: WorkspaceId
-  readonly own?: { readonly agentId: AgentId; readonly triggerId: TriggerId }
-}
-
-export interface TaskPage {
-  readonly take: number
-  /** All when absent. */
-  readonly status?: readonly TaskStatus[]
-  /** Row number of the last task of the page before. */
-  readonly before?: number
-}
-
-export interface TaskInSession {
-  readonly task: TaskRecord
-  readonly rootRunId: RunId
-}
+import type { PublishedDocument } from '../spec/snapshot.ts'
+import type { RunStep } from '../spec/step.ts'
+import type { TaskRecord } from '../spec/task.ts'
+import type { SessionTree, SessionTimer, CallRow, SessionUpdate } from './session-update.ts'
+import type { StartLimits, IdempotencyClaim, StartOutcome, RepeatedRequest } from './start-outcome.ts'
+import type { AgentVersion, AgentRow, VersionPublication, StoredMember } from './version-rows.ts'
+import type {
+  CostRow,
+  StepSize,
+  PageRange,
+  SessionFilter,
+  SessionPosition,
+  SessionPage,
+  ListedSession,
+  RunFilter,
+  TaskFilter,
+  TaskScope,
+  TaskPage,
+  TaskInSession,
+} from './queries.ts'
 
 export interface Store {
   // Sessions

@@ -1,5 +1,5 @@
 /** Steps of a run as lines: the whole conversation at once, or step by step as they happen. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import type { RunSummary, TimelineItem } from '../spec/api.ts'
 import { drawAnswered } from './approval.ts'
 import type { Canvas } from './screen.ts'

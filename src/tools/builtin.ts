@@ -1,4 +1,4 @@
-import { isJsonObject } from '../base/json.ts'
+import { isJsonObject } from '../base/json/json.ts'
 import { returnedOutcome } from './outcome.ts'
 import type { ToolInvocation, ToolOutcome } from './tool.ts'
 

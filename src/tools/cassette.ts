@@ -1,5 +1,5 @@
 /** Records tool calls, or replays a recording. Source: decisions, section 13, "Record and replay". */
-import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import { normalizeRequest, type NormalizedRequest, type Cassette } from '../spec/cassette.ts'
 import type { ToolOutcome, Toolbox } from './tool.ts'
 

@@ -1,6 +1,6 @@
 /** A tool behind a URL: the call is POSTed as JSON and the response body is the result. Source: decisions, section 14. */
 import type { Clock } from '../base/clock.ts'
-import { isUnsent, type FetchFunction } from '../base/transport.ts'
+import { isUnsent, type FetchFunction } from '../base/net/transport.ts'
 import { toInvocationBody, withDeadline, parseResult, returnedOutcome } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 

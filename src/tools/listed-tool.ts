@@ -1,6 +1,6 @@
 /** Tools as an MCP server describes them. */
 import { digestOfJson, type Digest } from '../base/digest.ts'
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 
 export interface ListedTool {
   readonly name: string

@@ -1,7 +1,7 @@
 /** A connection to one MCP server with the credentials of one agent. */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
-import type { JsonObject } from '../base/json.ts'
-import type { FetchFunction } from '../base/transport.ts'
+import type { JsonObject } from '../base/json/json.ts'
+import type { FetchFunction } from '../base/net/transport.ts'
 import type { McpServer } from '../spec/document.ts'
 import { MAX_OUTPUT_BYTES } from './tool.ts'
 

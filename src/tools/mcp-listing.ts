@@ -1,8 +1,8 @@
 /** Lists the tools of MCP servers for `svc lint --mcp-live` and `svc compile --mcp`. */
 import type { Tool } from '@modelcontextprotocol/client'
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 import { createRedactor } from '../base/secret.ts'
-import type { FetchFunction } from '../base/transport.ts'
+import type { FetchFunction } from '../base/net/transport.ts'
 import { innermostMessage } from '../base/innermost-cause.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'

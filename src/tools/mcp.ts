@@ -5,10 +5,10 @@
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
 import type { Clock } from '../base/clock.ts'
-import { InexactNumberError, unsafeNumberIn } from '../base/exact-number.ts'
-import { findExceededBound, parseJson, type JsonObject, type JsonValue } from '../base/json.ts'
+import { InexactNumberError, unsafeNumberIn } from '../base/json/exact-number.ts'
+import { findExceededBound, parseJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import type { Redactor } from '../base/secret.ts'
-import { isUnsent, type FetchFunction } from '../base/transport.ts'
+import { isUnsent, type FetchFunction } from '../base/net/transport.ts'
 import { innermostMessage } from '../base/innermost-cause.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { BoundTool, JsonSchema, AgentSnapshot } from '../spec/snapshot.ts'

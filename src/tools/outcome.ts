@@ -1,6 +1,6 @@
 import { giveWay, startWork } from '../base/event-loop.ts'
-import { InexactNumberError } from '../base/exact-number.ts'
-import { JsonBoundError, parseJson, type JsonValue } from '../base/json.ts'
+import { InexactNumberError } from '../base/json/exact-number.ts'
+import { JsonBoundError, parseJson, type JsonValue } from '../base/json/json.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type InvocationBody, type ToolOutcome } from './tool.ts'
 
 /** The JSON that command and http tools receive: the call, its idempotency key, and the run that made it. */

@@ -1,6 +1,6 @@
-import { EXTERNAL_JSON, findExceededBound, isJsonObject } from '../base/json.ts'
-import { patternGrowth, type PatternGrowth } from '../base/pattern-growth.ts'
-import { resolveReference } from '../base/resolve-pointer.ts'
+import { EXTERNAL_JSON, findExceededBound, isJsonObject } from '../base/json/json.ts'
+import { patternGrowth, type PatternGrowth } from '../base/pattern/pattern-growth.ts'
+import { resolveReference } from '../base/json/resolve-pointer.ts'
 import type { JsonSchema } from '../spec/snapshot.ts'
 
 /** Limits on a schema that is compiled. Source: security, S12. */

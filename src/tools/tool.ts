@@ -1,6 +1,6 @@
 /** The interface to tools: one call in, one outcome out. A `Toolbox` decides where each tool runs. */
 import type { Instant } from '../base/clock.ts'
-import type { JsonObject, JsonValue } from '../base/json.ts'
+import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { BoundTool, JsonSchema, AgentSnapshot } from '../spec/snapshot.ts'
 
 export interface ToolInvocation {

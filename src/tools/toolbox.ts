@@ -1,9 +1,9 @@
 /** Routes each tool to its handler: `mcp` in the manifest, else the project config by logical id. Source: decisions, section 14. */
 import { systemClock, type Clock } from '../base/clock.ts'
 import { parseDuration } from '../base/duration.ts'
-import { createEgress } from '../base/egress.ts'
+import { createEgress } from '../base/net/egress.ts'
 import type { Redactor } from '../base/secret.ts'
-import type { FetchFunction } from '../base/transport.ts'
+import type { FetchFunction } from '../base/net/transport.ts'
 import type { ProjectConfig, ToolRouteConfig } from '../spec/config.ts'
 import { readWorkspaceFile, type ReadFile } from './builtin.ts'
 import { runCommand } from './command.ts'

@@ -1,5 +1,5 @@
 import type { Ajv, ErrorObject } from 'ajv'
-import { canonicalJson } from '../base/json.ts'
+import { canonicalJson } from '../base/json/json.ts'
 
 /**
  * Replaces ajv's `uniqueItems`, which compares every item with every other when items may be objects or lists: 40,000 objects

@@ -1,4 +1,4 @@
-import { patternSteps } from '../base/pattern-growth.ts'
+import { patternSteps } from '../base/pattern/pattern-growth.ts'
 import type { SchemaSize } from './schema-size.ts'
 
 /** Characters of a text or key that cost as much work as one value. */

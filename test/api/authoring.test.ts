@@ -1,6 +1,6 @@
 /** The structure of the four kinds of documents, sentence by sentence. What is said of a faulty one is written out whole. */
 import { expect } from 'vitest'
-import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import { lintWorkspace } from '../../src/documents/lint/lint.ts'
 import { loadFiles } from '../../src/documents/workspace/load.ts'
 import { readDocuments } from '../../src/documents/workspace/read.ts'

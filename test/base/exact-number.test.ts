@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { InexactNumberError, isExactNumber, unsafeNumberIn } from '../../src/base/exact-number.ts'
-import { parseJson } from '../../src/base/json.ts'
+import { InexactNumberError, isExactNumber, unsafeNumberIn } from '../../src/base/json/exact-number.ts'
+import { parseJson } from '../../src/base/json/json.ts'
 
 test.each([
   ['0', true],

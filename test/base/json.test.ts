@@ -8,7 +8,7 @@ import {
   jsonDepth,
   parseJson,
   type JsonValue,
-} from '../../src/base/json.ts'
+} from '../../src/base/json/json.ts'
 
 test('canonical text sorts keys, prints numbers as ECMAScript does and has no space', () => {
   // The example of RFC 8785, section 3.2.3, less its control characters.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isLoopback } from '../../src/base/loopback.ts'
+import { isLoopback } from '../../src/base/net/loopback.ts'
 
 test.each([
   'localhost',

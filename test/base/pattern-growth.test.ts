@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { patternGrowth } from '../../src/base/pattern-growth.ts'
-import { parsePattern, type PatternNode } from '../../src/base/pattern-syntax.ts'
+import { patternGrowth } from '../../src/base/pattern/pattern-growth.ts'
+import { parsePattern, type PatternNode } from '../../src/base/pattern/pattern-syntax.ts'
 
 describe('exponential', () => {
   test.each([

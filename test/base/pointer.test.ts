@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { pointerTo, segmentsOf } from '../../src/base/pointer.ts'
-import { resolveReference, valueAt } from '../../src/base/resolve-pointer.ts'
+import { pointerTo, segmentsOf } from '../../src/base/json/pointer.ts'
+import { resolveReference, valueAt } from '../../src/base/json/resolve-pointer.ts'
 
 /** The document of RFC 6901, section 5. */
 const document = {

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTransport, isUnsent } from '../../src/base/transport.ts'
+import { createTransport, isUnsent } from '../../src/base/net/transport.ts'
 import { listen, stop } from '../fakes/model-server.ts'
 
 let server: Server

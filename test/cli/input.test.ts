@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { readInput } from '../../src/cli/runs/input.ts'
 import { exampleInput } from '../../src/cli/runs/example-input.ts'
 import { SvcClient } from '../../src/client/index.ts'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { createWorld, temporary } from './recording-io.ts'
 
 const { path: cwd, remove } = temporary()

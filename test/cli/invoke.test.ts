@@ -97,7 +97,7 @@ test('help --json lists every command as data', async () => {
 })
 
 test('a bug ends with 70, one line, and a report that holds no arguments', async () => {
-  const world = createWorld({ cwd, clock: { now: () => 0, monotonic: () => 0 } })
+  const world = createWorld({ cwd, env: { XDG_STATE_HOME: cwd }, clock: { now: () => 0, monotonic: () => 0 } })
   const broken = {
     ...world.io,
     stdout: {

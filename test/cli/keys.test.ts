@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { matchKey, parseKeys } from '../../src/cli/shell/keys.ts'
+import { matchKey, parseKeys } from '../../src/cli/shell/screen/keys.ts'
 
 test.each([
   ['a', ['a']],

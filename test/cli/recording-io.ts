@@ -6,6 +6,9 @@ import type { Clock } from '../../src/base/clock.ts'
 import type { Io, ProcessSignal } from '../../src/cli/shell/io.ts'
 import { runCommandLine } from '../../src/cli/main.ts'
 
+/** Outside the repository, because a command that fails unexpectedly writes a report there. */
+const STATE_HOME = join(tmpdir(), 'svc-test-state')
+
 export interface World {
   readonly io: Io
   readonly stdout: () => string
@@ -74,7 +77,7 @@ export function createWorld({
     },
     stderr: { write: (text) => void (stderr += text), isTTY: tty, width: 100 },
     stdin: { isTTY: tty, text: () => Promise.resolve(stdin) },
-    env: { NO_COLOR: '1', XDG_STATE_HOME: cwd, ...env },
+    env: { NO_COLOR: '1', XDG_STATE_HOME: STATE_HOME, ...env },
     cwd,
     clock: clock ?? { now: () => Date.now(), monotonic: () => performance.now() },
     fetch,

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { withSpinner } from '../../src/cli/shell/spinner.ts'
+import { withSpinner } from '../../src/cli/shell/screen/spinner.ts'
 
 afterEach(() => void vi.useRealTimers())
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import { findPassableCall } from '../../src/compile/diff/passable.ts'
 import { readCondition } from '../../src/policy/condition/condition.ts'
 import { decideByPolicies } from '../../src/policy/decide.ts'

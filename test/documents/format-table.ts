@@ -1,5 +1,5 @@
 /** The tables of the authoring format, transcribed: what each field may be. Tests compare the schemas with this, not with themselves. */
-import type { JsonValue } from '../../src/base/json.ts'
+import type { JsonValue } from '../../src/base/json/json.ts'
 import type { DocumentKind } from '../../src/spec/document.ts'
 
 export interface Field {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { JsonValue } from '../../src/base/json.ts'
+import type { JsonValue } from '../../src/base/json/json.ts'
 import { metaSchema } from '../../src/documents/generated/validators.js'
 import { isPlainSchema } from '../../src/documents/schemas/plain-schema.ts'
 

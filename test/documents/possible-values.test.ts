@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import { isAlwaysUnknown } from '../../src/policy/prove/satisfiable.ts'
 import { possibleValuesUnder } from '../../src/policy/prove/possible-values.ts'
 import { isAlwaysTrue, isSatisfiable } from '../../src/policy/prove/conditions.ts'

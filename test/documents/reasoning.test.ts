@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import { readCondition, type Condition } from '../../src/policy/condition/condition.ts'
 import type { ConditionOperator } from '../../src/policy/condition/operators.ts'
 import type { CallFacts } from '../../src/policy/condition/decision.ts'

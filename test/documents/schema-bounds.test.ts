@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { lintWorkspace } from '../../src/documents/lint/lint.ts'
 import { loadFiles } from '../../src/documents/workspace/load.ts'
 import { complete } from './complete.ts'

@@ -10,7 +10,7 @@ import {
   type RunId,
   type TaskId,
 } from '../../src/base/ids.ts'
-import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { createRedactor } from '../../src/base/secret.ts'
 import type { Engine, EngineParts, StartRequest } from '../../src/engine/session/engine.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TaskId } from '../../src/base/ids.ts'
-import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import type { ToolOutcome } from '../../src/tools/tool.ts'
 import {
   inOrder,

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import type { GivenAnswer, TaskRecord } from '../../src/spec/task.ts'
 import {

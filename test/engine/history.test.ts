@@ -1,7 +1,7 @@
 /** What conditions on `history` count in runs that happen. Source: policies, section 2. */
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import type { PolicyEntry } from '../../src/spec/policy-set.ts'
 import { boundAgent, inOrder, openBench, policy, reply, returns, snapshotOf, tool, type Bench } from './bench.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { digestOfJson } from '../../src/base/digest.ts'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import type { Principal } from '../../src/spec/key.ts'
 import type { GivenAnswer } from '../../src/spec/task.ts'
 import {

@@ -1,6 +1,6 @@
 /** Looking whether a call of unknown outcome happened: told, shown, and decided by nobody but a person. */
 import { expect, test } from 'vitest'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import type { TaskId } from '../../src/base/ids.ts'
 import type { BoundTool } from '../../src/spec/snapshot.ts'
 import type { ToolOutcome } from '../../src/tools/tool.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import { firstMessage } from '../../src/engine/session/prompt/input.ts'
 import { toRequest } from '../../src/engine/session/prompt/prompt.ts'
 import type { Run } from '../../src/spec/run.ts'

@@ -1,7 +1,7 @@
 /** Two things happen to one task at once: whatever the order, one of them decides, and the call is made once or not at all. */
 import { afterEach, expect, test, vi } from 'vitest'
 import type { RunId, TaskId } from '../../src/base/ids.ts'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import type { MessageAccepted } from '../../src/spec/api.ts'
 import type * as Tasks from '../../src/engine/machine/tasks.ts'
 import type { TaskRecord } from '../../src/spec/task.ts'

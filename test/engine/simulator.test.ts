@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
-import { isJsonObject, type JsonObject } from '../../src/base/json.ts'
+import { isJsonObject, type JsonObject } from '../../src/base/json/json.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 import type { Run } from '../../src/spec/run.ts'

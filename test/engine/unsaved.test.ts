@@ -1,6 +1,6 @@
 /** What can never be stored ends its run; what was never sent is not booked. */
 import { expect, test } from 'vitest'
-import type { JsonValue } from '../../src/base/json.ts'
+import type { JsonValue } from '../../src/base/json/json.ts'
 import type { Log } from '../../src/base/log.ts'
 import { inOrder, openBench, returns, snapshotOf, startOf, tool, turns } from './bench.ts'
 

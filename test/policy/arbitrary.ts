@@ -1,6 +1,6 @@
 /** Random conditions of the whole language, and arguments that fit them, nearly fit them, or are meant to break them. */
 import * as fc from 'fast-check'
-import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 
 const NAMES = ['a', 'b', 'c', '__proto__', 'constructor', 'toString', 'ü', 'odd key']
 

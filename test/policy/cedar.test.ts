@@ -5,7 +5,7 @@
 import { isAuthorized } from '@cedar-policy/cedar-wasm/nodejs'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { evaluatePolicies } from '../../src/policy/evaluate-policies.ts'
 import { makeEntry, makeFacts, setsOf } from './make.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonValue } from '../../src/base/json.ts'
+import type { JsonValue } from '../../src/base/json/json.ts'
 import { leavesOf, readCondition, writeCondition } from '../../src/policy/condition/condition.ts'
 import { conditionOf } from './make.ts'
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import { decideByPolicies } from '../../src/policy/decide.ts'
 import type { PolicyDecision } from '../../src/policy/condition/decision.ts'
 import { sealSet } from '../../src/policy/policy-set.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import { readPath, type ConditionPath } from '../../src/policy/condition/path.ts'
 import { isAlwaysTrue, isSatisfiable } from '../../src/policy/prove/conditions.ts'
 import { domainAt, finiteValues } from '../../src/policy/prove/domains.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import { evaluateCondition } from '../../src/policy/condition/evaluate.ts'
 import type { CallFacts } from '../../src/policy/condition/decision.ts'
 import { conditionOf, makeFacts } from './make.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import type { PolicySets } from '../../src/policy/condition/decision.ts'
 import { explainDecision } from '../../src/policy/explain/explain.ts'
 import { makeEntry, makeFacts, setsOf } from './make.ts'

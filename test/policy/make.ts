@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import { readCondition, writeCondition, type Condition } from '../../src/policy/condition/condition.ts'
 import type { CallFacts, PolicySets } from '../../src/policy/condition/decision.ts'
 import { entryIdOf, sealSet } from '../../src/policy/policy-set.ts'

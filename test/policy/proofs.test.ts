@@ -1,7 +1,7 @@
 /** What must hold for every set of policies and every call. Source: policies, section 4, "Properties". */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { readCondition, type Condition, type ConditionLeaf } from '../../src/policy/condition/condition.ts'
 import { decideByPolicies } from '../../src/policy/decide.ts'
 import type { PolicyDecision } from '../../src/policy/condition/decision.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonValue } from '../../src/base/json.ts'
+import type { JsonValue } from '../../src/base/json/json.ts'
 import { readCondition, writeCondition } from '../../src/policy/condition/condition.ts'
 import { readWhen } from '../../src/policy/condition/when.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/base/json.ts'
-import { createTransport } from '../../src/base/transport.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
+import { createTransport } from '../../src/base/net/transport.ts'
 import { createRedactor, Secret } from '../../src/base/secret.ts'
 import { createAnthropicProvider } from '../../src/providers/anthropic/anthropic.ts'
 import { ProviderError, type ModelMessage } from '../../src/providers/provider.ts'

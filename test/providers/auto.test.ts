@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { autoProvider } from '../../src/providers/auto.ts'
 import type { ModelMessage } from '../../src/providers/provider.ts'
 import { sampleValue } from '../../src/providers/sample.ts'

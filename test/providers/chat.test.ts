@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { createTransport } from '../../src/base/transport.ts'
+import { createTransport } from '../../src/base/net/transport.ts'
 import { createRedactor, Secret } from '../../src/base/secret.ts'
 import { createOpenaiProvider } from '../../src/providers/openai/openai.ts'
 import { ProviderError, type ModelMessage } from '../../src/providers/provider.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonValue } from '../../src/base/json.ts'
+import type { JsonValue } from '../../src/base/json/json.ts'
 import { ProviderError, type ModelMessage } from '../../src/providers/provider.ts'
 import { scriptedProvider } from '../../src/providers/scripted.ts'
 import type { ScriptTurn } from '../../src/spec/snapshot.ts'

@@ -1,5 +1,5 @@
 /** Every vendor through its official SDK, against a server on loopback that speaks the vendor's wire format. */
-import { createTransport } from '../../src/base/transport.ts'
+import { createTransport } from '../../src/base/net/transport.ts'
 import { createRedactor, Secret } from '../../src/base/secret.ts'
 import { createAnthropicProvider } from '../../src/providers/anthropic/anthropic.ts'
 import { createBedrockProvider } from '../../src/providers/bedrock/bedrock.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHANNELS, openHostileWorld, type Channel, type HostileWorld } from './bounds/channels.ts'
 import { LARGEST_VALUE_BYTES, hostileCase } from './bounds/hostile.ts'
-import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 
 /** Processor time of the server's main thread from a question for its health to the answer. */
 const MAX_HEALTH_MS = 100

@@ -1,7 +1,7 @@
 /** What a key lists of its agent's sessions. Source: decisions, sections 2 and 17. */
 import { describe, expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import type { SessionList, ValueReference } from '../../src/spec/api.ts'
 import { openHouse } from './fixtures.ts'
 import { running } from './running.ts'

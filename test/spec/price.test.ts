@@ -1,7 +1,7 @@
 /** Prices, costs and sums of money are exact decimals. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatDecimal, readDecimal, toScaled } from '../../src/base/decimal.ts'
+import { formatDecimal, readDecimal, toScaled } from '../../src/base/json/decimal.ts'
 import {
   addCost,
   costOf,

@@ -7,7 +7,9 @@ import type { RunId } from '../../src/base/ids.ts'
 import { NOTHING_USED, type RunUsage } from '../../src/spec/run.ts'
 import type { RunStep } from '../../src/spec/step.ts'
 import { toTimelineItem } from '../../src/spec/timeline-item.ts'
-import type { IdempotencyClaim, Store, SessionTimer, SessionUpdateEvent } from '../../src/store/store.ts'
+import type { IdempotencyClaim } from '../../src/store/start-outcome.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { SessionTimer, SessionUpdateEvent } from '../../src/store/session-update.ts'
 import {
   AGENT,
   NOW,

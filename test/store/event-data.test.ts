@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import { fromColumn, toColumn, type EventOwner } from '../../src/store/sqlite/event-data.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 

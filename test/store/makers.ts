@@ -11,7 +11,9 @@ import type { Session } from '../../src/spec/session.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import type { RunStep } from '../../src/spec/step.ts'
 import type { TaskRecord } from '../../src/spec/task.ts'
-import type { VersionPublication, StartLimits, SessionUpdate } from '../../src/store/store.ts'
+import type { VersionPublication } from '../../src/store/version-rows.ts'
+import type { StartLimits } from '../../src/store/start-outcome.ts'
+import type { SessionUpdate } from '../../src/store/session-update.ts'
 
 export const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
 export const WORKSPACE = workspaceIdOf('main')

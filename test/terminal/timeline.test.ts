@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import type { RunSummary, TimelineItem } from '../../src/spec/api.ts'
 import { widthOf } from '../../src/terminal/width.ts'
 import { createLiveTimeline, drawTimeline } from '../../src/terminal/timeline.ts'

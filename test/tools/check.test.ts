@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject, JsonValue } from '../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
 import type { JsonSchema } from '../../src/spec/snapshot.ts'
 import {
   checkForeignSchema,

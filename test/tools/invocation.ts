@@ -1,5 +1,5 @@
 import { createRedactor } from '../../src/base/secret.ts'
-import type { JsonValue } from '../../src/base/json.ts'
+import type { JsonValue } from '../../src/base/json/json.ts'
 import type { ProjectConfig } from '../../src/spec/config.ts'
 import type { BoundTool, AgentSnapshot } from '../../src/spec/snapshot.ts'
 import type { ToolInvocation, ToolOutcome } from '../../src/tools/tool.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { createTransport } from '../../src/base/transport.ts'
+import { createTransport } from '../../src/base/net/transport.ts'
 import { digestOfTool, type ToolListing } from '../../src/tools/listed-tool.ts'
 import { listMcpTools } from '../../src/tools/mcp-listing.ts'
 import { startFakeMcp, type Era, type FakeMcp } from '../fakes/mcp.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createRedactor } from '../../src/base/secret.ts'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import type { McpServer } from '../../src/spec/document.ts'
 import type { ToolInvocation, Toolbox } from '../../src/tools/tool.ts'
 import { startFakeMcp, type Era, type FakeMcp, type FakeTool } from '../fakes/mcp.ts'

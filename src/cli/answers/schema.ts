@@ -3,7 +3,7 @@
  * for the type that the command prints; the tests, which validate real answers; `svc help` and the reference, which show its
  * shape; and `svc schema output:COMMAND`.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { CommandSpec } from '../shell/command.ts'
 
 /** A JSON Schema that accepts every `T`. */

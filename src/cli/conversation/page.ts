@@ -1,5 +1,5 @@
 /** A conversation as Markdown or as an HTML page, one entry per timeline item. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { Conversation, TimelineItem } from '../../spec/api.ts'
 import { safeText } from '../../base/escape-text.ts'
 

@@ -1,5 +1,5 @@
 /** Keys of `svc dev` on a terminal. Source: command line, 2.3. */
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject } from '../../base/json/json.ts'
 import { isFailure } from '../../base/failure.ts'
 import { readInboxItem } from '../../spec/task-content.ts'
 import { shortId } from '../../base/short-text.ts'

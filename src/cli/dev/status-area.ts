@@ -5,7 +5,7 @@ import { readInboxItem } from '../../spec/task-content.ts'
 import { drawDevStatus, type DevStatus } from '../../terminal/dev-status.ts'
 import type { OperatorClient } from '../project/operator.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { messageScreen } from '../shell/list.ts'
+import { messageScreen } from '../shell/screen/list.ts'
 
 export interface StatusArea {
   /** Asks the server for what waits and what is deployed, and draws. */

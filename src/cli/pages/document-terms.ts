@@ -1,5 +1,5 @@
 /** Pages of `svc explain` about documents: kinds, fields, operators, facts and side-effect classes. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { CALL_FIELDS } from '../../policy/condition/fields.ts'
 import { OPERATORS, operatorRow, type ConditionOperator } from '../../policy/condition/operators.ts'
 import { KINDS, type SideEffectClass } from '../../spec/document.ts'

@@ -1,6 +1,6 @@
 /** The JSON Schema that `svc schema output:COMMAND` prints: the one in the table of commands, complete in itself. */
 import { parse } from 'yaml'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { CommandSpec } from '../shell/command.ts'
 
 /** Schemas of the HTTP interface, by name. */

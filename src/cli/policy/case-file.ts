@@ -1,5 +1,5 @@
 /** Reads `*.policytest.yaml`: calls with the decision expected for each. Source: policies, section 7. */
-import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { createFinding, type Diagnostic } from '../../documents/text/diagnostic.ts'
 import { createSpans } from '../../documents/text/document.ts'
 import { decodeUtf8 } from '../../documents/workspace/read.ts'

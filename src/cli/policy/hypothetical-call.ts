@@ -1,7 +1,7 @@
 /** Facts of a hypothetical call: the first call of a run, with the differences that `--context` gives. */
 import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'
 import { readDuration } from '../../policy/condition/duration.ts'
 import { CALL_FIELDS } from '../../policy/condition/fields.ts'

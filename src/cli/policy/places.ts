@@ -1,6 +1,6 @@
 /** Finds where comparisons stand in Policy documents, by their text: compiled conditions are sorted. */
-import type { JsonValue } from '../../base/json.ts'
-import { isJsonObject } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
+import { isJsonObject } from '../../base/json/json.ts'
 import type { Document } from '../../documents/text/document.ts'
 import { readCondition } from '../../policy/condition/condition.ts'
 import { describeLeaf } from '../../policy/condition/describe.ts'

@@ -1,5 +1,5 @@
 /** Prints decisions for `svc policy eval`, `explain` and `test`. Source: command line, 2.1; policies, section 7. */
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import type { PolicyDecision } from '../../policy/condition/decision.ts'
 import type { ExplainedNode, ExplainedPolicy, DecisionExplanation } from '../../policy/explain/explain.ts'
 import type { Theme } from '../../terminal/theme.ts'

@@ -1,5 +1,5 @@
 /** Prepares recorded decisions to be repeated under the policies of their version or under others. */
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { CallFacts, HistoryMeasure, PolicySets } from '../../policy/condition/decision.ts'
 import { historyText } from '../../policy/condition/history.ts'
 import { argumentAt } from '../../policy/condition/path.ts'

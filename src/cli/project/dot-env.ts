@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { fail } from '../../base/failure.ts'
 import { fileErrorOf, fileFailure } from '../../base/file-error.ts'
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject } from '../../base/json/json.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 
 type EnvVariables = Readonly<Record<string, string | undefined>>

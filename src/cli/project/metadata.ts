@@ -1,5 +1,5 @@
 import { fail } from '../../base/failure.ts'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 
 /** `key=value` pairs as an object of texts; undefined where there are none. */
 export function metadataOf(pairs: readonly string[]): JsonObject | undefined {

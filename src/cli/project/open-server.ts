@@ -1,7 +1,7 @@
 /** Shared by `serve`, `dev` and `demo`: reading the address, opening the server, waiting for a signal. */
 import { fail, isFailure } from '../../base/failure.ts'
 import type { Log } from '../../base/log.ts'
-import { isLoopback } from '../../base/loopback.ts'
+import { isLoopback } from '../../base/net/loopback.ts'
 import type { RunningServer } from '../../server/open.ts'
 import type { Cassette } from '../../spec/cassette.ts'
 import type { CommandContext } from '../shell/command.ts'

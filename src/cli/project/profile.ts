@@ -1,7 +1,7 @@
 /** Named servers and how to reach them: `--profile`, `SVC_PROFILE`, `SVC_HOST`. Source: command line, 1.5. */
 import { join, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { statIfAny, readTextIfAny } from '../files/sync-files.ts'

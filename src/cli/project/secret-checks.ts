@@ -1,8 +1,8 @@
 /** Which secrets the agents of a project need, and whether each is there. Never a value. */
 import { hash } from 'node:crypto'
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject } from '../../base/json/json.ts'
 import type { Document } from '../../documents/text/document.ts'
-import { segmentsOf } from '../../base/pointer.ts'
+import { segmentsOf } from '../../base/json/pointer.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import { providerSpellings } from '../../spec/document.ts'
 import type { FileVariable } from './dot-env.ts'

@@ -2,7 +2,7 @@
 import type { McpToolLister } from '../../tools/mcp-listing.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { Project } from '../project/project.ts'
-import { withSpinner } from '../shell/spinner.ts'
+import { withSpinner } from '../shell/screen/spinner.ts'
 import { packageVersion } from '../shell/version.ts'
 
 /** Limit for connecting and for listing, each. */
@@ -11,7 +11,7 @@ const TIMEOUT_MS = 10_000
 export async function createAskMcp({ io }: Pick<CommandContext, 'io'>, { config }: Project): Promise<McpToolLister> {
   const [{ listMcpTools }, { createEgress }] = await Promise.all([
     import('../../tools/mcp-listing.ts'),
-    import('../../base/egress.ts'),
+    import('../../base/net/egress.ts'),
   ])
   const fetch = createEgress({ from: 'document', allowedHosts: config.network?.allowed_hosts ?? [] })
   return (agent, server) =>

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import { findKeyArgument } from '../../spec/task-card.ts'
 import { safeText } from '../../base/escape-text.ts'
 import type { Prompts } from '../shell/io.ts'

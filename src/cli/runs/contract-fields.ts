@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 
 /** One value that an input contract names. */
 export interface ContractField {

@@ -1,5 +1,5 @@
 /** The file of `svc run --decide`: a list of answers, as in `decide` of a scenario. Source: command line, 3.2. */
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { fail } from '../../base/failure.ts'
 import { createSpans } from '../../documents/text/document.ts'
 import { decodeUtf8 } from '../../documents/workspace/read.ts'

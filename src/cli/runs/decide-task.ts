@@ -1,7 +1,7 @@
 /** Asks a person to decide a task: draws the card, reads keys, sends the answer. */
 import { fail, isFailure } from '../../base/failure.ts'
-import { InexactNumberError, isExactNumber } from '../../base/exact-number.ts'
-import { isJsonObject, parseJson as parse, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { InexactNumberError, isExactNumber } from '../../base/json/exact-number.ts'
+import { isJsonObject, parseJson as parse, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { TaskDecision, SvcClient } from '../../client/index.ts'
 import { toAnswerBody } from '../../client/tasks.ts'
 import type { MessageAccepted } from '../../spec/api.ts'

@@ -1,6 +1,6 @@
 /** Scripted answers to tasks: `decide` of a scenario, and the file of `svc run --decide`. */
 import { parseDuration } from '../../base/duration.ts'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import { toAnswerBody } from '../../client/tasks.ts'
 import { createFinding, type Diagnostic } from '../../documents/text/diagnostic.ts'
 import type { DocumentSpans } from '../../documents/text/document.ts'

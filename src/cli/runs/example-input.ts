@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 
 /** The pairs of `svc run` for the required properties of an input contract, each with a leading space. */
 export const exampleInput = (contract: JsonObject | undefined): string =>

@@ -8,7 +8,7 @@ import { createLiveTimeline } from '../../terminal/timeline.ts'
 import { decideTask, type TaskPromptContext } from './decide-task.ts'
 import { createResultFilter } from './result-filter.ts'
 import { answerOf, type WaitingTask, type ScriptedAnswers } from './decisions.ts'
-import { messageScreen } from '../shell/list.ts'
+import { messageScreen } from '../shell/screen/list.ts'
 
 export type OnTask = 'prompt' | 'wait' | 'exit' | 'reject'
 export type FollowDetail = 'all' | 'steps' | 'text' | 'none'

@@ -1,8 +1,8 @@
 /** A run's input from the command line. Source: command line, 1.6. */
 import { resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
-import { InexactNumberError, isExactNumber } from '../../base/exact-number.ts'
-import { isJsonObject, parseJson as readJson, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { InexactNumberError, isExactNumber } from '../../base/json/exact-number.ts'
+import { isJsonObject, parseJson as readJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { fileRef, type SvcClient } from '../../client/index.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { openUserFile, readUserFile } from '../files/read-file.ts'

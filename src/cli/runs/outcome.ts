@@ -1,6 +1,6 @@
 /** The last words of a command that stayed with a run, and its exit code. Source: command line, 1.4 and 2.4. */
 import { isoOrNull } from '../../base/clock.ts'
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import { isTerminal, isWaiting, type RunStatus, type StreamEvent } from '../../client/index.ts'
 import { describeCost, type CostSum } from '../../spec/price.ts'
 import { safeBlock, safeText } from '../../base/escape-text.ts'

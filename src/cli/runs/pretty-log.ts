@@ -1,5 +1,5 @@
 /** Lines of the server's log for people. Source: command line, `svc serve --log-format`. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { Screen } from '../../terminal/screen.ts'
 import { safeJson, safeText } from '../../base/escape-text.ts'
 import { timeOfDay } from '../../terminal/time.ts'

@@ -1,4 +1,4 @@
-import { canonicalJson, isJsonObject, type JsonValue } from '../../base/json.ts'
+import { canonicalJson, isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { StreamEvent } from '../../client/index.ts'
 
 export interface ResultFilter {

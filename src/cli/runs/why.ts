@@ -1,5 +1,5 @@
 /** Explains what stopped a call: each policy with the compared values. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { TaskRequest } from '../../spec/task.ts'
 import type { Canvas } from '../../terminal/screen.ts'
 import { safeText } from '../../base/escape-text.ts'

@@ -1,5 +1,5 @@
 /** Compares what a scenario expects with what the run did. */
-import { canonicalJson, containsJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { canonicalJson, containsJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { TimelineItem } from '../../spec/api.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'

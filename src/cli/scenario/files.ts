@@ -1,5 +1,5 @@
 import { nameBasedId, workspaceIdOf } from '../../base/ids.ts'
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import { isFileRef, type FileRef } from '../../spec/file.ts'
 import type { Project } from '../project/project.ts'
 import type { ScenarioServer } from './scenario-server.ts'

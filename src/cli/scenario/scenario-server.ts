@@ -1,7 +1,7 @@
 /** An in-memory server for a scenario, with virtual time and doubles for tools. */
 import type { Instant } from '../../base/clock.ts'
 import { workspaceIdOf, type RunId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import { silentLog } from '../../base/log.ts'
 import { openOperator } from '../../server/open.ts'
 import { toAnswer } from '../../server/routes/messages.ts'

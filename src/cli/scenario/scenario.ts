@@ -1,5 +1,5 @@
 /** `*.scenario.yaml`: a test of one run. Source: command line, 4. */
-import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import { createSpans } from '../../documents/text/document.ts'
 import { decodeUtf8 } from '../../documents/workspace/read.ts'

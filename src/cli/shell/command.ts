@@ -1,5 +1,5 @@
 /** A command: data for the parser, the help, the reference and the tests, and an action that is loaded when it runs. */
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { Io } from './io.ts'
 import type { GlobalOptions, OutputMode } from './mode.ts'
 import type { CommandOutput } from './output.ts'

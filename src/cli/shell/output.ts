@@ -1,8 +1,8 @@
 /** Output of a command: the answer on stdout, messages on stderr. Source: command line, 1.2. */
 import { fail } from '../../base/failure.ts'
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { OutputSink } from '../../terminal/screen.ts'
-import { liveScreens } from './live-screens.ts'
+import { liveScreens } from './screen/live-screens.ts'
 import type { OutputMode } from './mode.ts'
 
 /** @typeParam Answer what the command prints as JSON; `never` where it prints none */

@@ -3,9 +3,9 @@ import { systemClock } from '../../base/clock.ts'
 import type { OutputSink } from '../../terminal/screen.ts'
 import { exitOnLostOutput } from './lost-output.ts'
 import { Interrupted, type Io, type Prompts } from './io.ts'
-import { matchKey, parseKeys } from './keys.ts'
-import { askHidden } from './hidden-prompt.ts'
-import { createPlainPrompts } from './plain-prompts.ts'
+import { matchKey, parseKeys } from './screen/keys.ts'
+import { askHidden } from './prompts/hidden-prompt.ts'
+import { createPlainPrompts } from './prompts/plain-prompts.ts'
 
 /** Input and output of this process. */
 export function processIo(): Io {
@@ -135,7 +135,7 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
           signal,
         )
       }
-      const { editText } = await import('./editor.ts')
+      const { editText } = await import('./prompts/editor.ts')
       return await withoutKeeping(() => editText(editor, text, signal))
     },
   }

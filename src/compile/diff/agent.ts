@@ -1,8 +1,8 @@
 /** What changed about one agent, apart from its calls. */
-import { canonicalJson, type JsonValue } from '../../base/json.ts'
+import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import type { AgentLimits } from '../../spec/document.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
-import { toScaled } from '../../base/decimal.ts'
+import { toScaled } from '../../base/json/decimal.ts'
 import { describeMoney } from '../../spec/price.ts'
 import { DEFAULT_MAX_TOOL_CALLS, type JsonSchema, type AgentSnapshot } from '../../spec/snapshot.ts'
 import { versionChange, type VersionChange, type ChangeKind } from './change.ts'

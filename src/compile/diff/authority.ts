@@ -1,5 +1,5 @@
 /** Compares what two versions decide about the same calls. Source: policies, section 7; bundles, section 5. */
-import { canonicalJson, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { canonicalJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { decideByPolicies } from '../../policy/decide.ts'
 import type { CallContext } from '../../policy/condition/first-call.ts'
 import type { PolicyDecision, PolicySets } from '../../policy/condition/decision.ts'

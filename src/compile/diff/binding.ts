@@ -1,6 +1,6 @@
 /** What changed about a tool or sub-agent that both versions of an agent bind. */
 import { major } from 'semver'
-import { canonicalJson } from '../../base/json.ts'
+import { canonicalJson } from '../../base/json/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
 import { isTaintSource, type BoundAgent, type BoundTool, type JsonSchema } from '../../spec/snapshot.ts'
 import type { ComparedCallee } from './callee.ts'

@@ -2,7 +2,7 @@
 import { factsOfAgent, factsOfTool } from '../../policy/callee-facts.ts'
 import type { CallFacts, PolicySets } from '../../policy/condition/decision.ts'
 import { firstCallFacts, type CallContext } from '../../policy/condition/first-call.ts'
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
 import type { BoundAgent, JsonSchema, AgentSnapshot } from '../../spec/snapshot.ts'

@@ -1,5 +1,5 @@
 /** Values of a class that a schema may accept. A class stands for many values, and the first one may not satisfy the schema. */
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { ValueClass } from '../../policy/prove/classes.ts'
 import { numbersFor, type ValueDomain } from '../../policy/prove/domains.ts'
 import { attachDefinitions } from '../../policy/prove/schema-parts.ts'

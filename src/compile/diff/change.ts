@@ -1,5 +1,5 @@
 /** The kinds of changes between two versions, and the version bump that each requires. Source: bundles, section 5. */
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import type { AuthorityVerdict, WitnessCall } from './authority.ts'
 
 export type ChangeSeverity = 'major' | 'minor' | 'patch'

@@ -1,5 +1,5 @@
 /** What changed about a Tool or Policy document that is published on its own. Source: bundles, section 5. */
-import { canonicalJson } from '../../base/json.ts'
+import { canonicalJson } from '../../base/json/json.ts'
 import { sealSet } from '../../policy/policy-set.ts'
 import type { PolicyDocument, SideEffectClass, ToolDocument } from '../../spec/document.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'

@@ -3,7 +3,7 @@
  * conditions under which a call passes exclude each other. Every witness was decided like a real call. Source: policies,
  * sections 4 and 7.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { leavesOf, readCondition, type Condition } from '../../policy/condition/condition.ts'
 import { decideByPolicies } from '../../policy/decide.ts'
 import type { PolicyDecision, CallFacts, PolicySets } from '../../policy/condition/decision.ts'

@@ -1,5 +1,5 @@
 /** Calls that two versions may decide differently: values around everything that their policies compare. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { leavesOf, readCondition, type ConditionLeaf } from '../../policy/condition/condition.ts'
 import type { CallContext } from '../../policy/condition/first-call.ts'
 import {

@@ -4,7 +4,7 @@
  * true, false or unknown. The questions are independent, so there are more combinations than calls: what holds for all
  * combinations holds for all calls.
  */
-import { canonicalJson, type JsonValue } from '../../base/json.ts'
+import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import {
   leavesOf,
   readCondition,

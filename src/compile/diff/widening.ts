@@ -2,7 +2,7 @@
  * Where an input schema accepts what an earlier one refused. A call that only the later schema accepts differs at one of
  * these places at least, so a call that differs at none was accepted before. Source: bundles, section 5.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { readArgumentPath, type ConditionPath } from '../../policy/condition/path.ts'
 import { classesOf, type ValueClass } from '../../policy/prove/classes.ts'
 import { namedIn, numbersFor } from '../../policy/prove/domains.ts'

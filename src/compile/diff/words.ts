@@ -1,5 +1,5 @@
 /** Policies and calls as one line of text. */
-import { canonicalJson } from '../../base/json.ts'
+import { canonicalJson } from '../../base/json/json.ts'
 import { readCondition } from '../../policy/condition/condition.ts'
 import { describeCondition, describeValue } from '../../policy/condition/describe.ts'
 import type { PolicyEffect, ApprovalObligations, PolicyEntry } from '../../spec/policy-set.ts'

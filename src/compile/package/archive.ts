@@ -3,7 +3,7 @@ import { crc32, gunzipSync } from 'node:zlib'
 import { packTar, unpackTar } from 'modern-tar'
 import { digestOf, digestOfJson, type Digest } from '../../base/digest.ts'
 import { fail, type Failure } from '../../base/failure.ts'
-import { canonicalJson, isJsonObject } from '../../base/json.ts'
+import { canonicalJson, isJsonObject } from '../../base/json/json.ts'
 import { findContentsFault, MAX_BUNDLE_BYTES, MAX_FILES, refuseFault, type BundleContents } from './contents.ts'
 
 export interface UnpackedArchive {

@@ -1,5 +1,5 @@
 /** Authority boundaries as policies. Source: policies, section 6. */
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { Document } from '../../documents/text/document.ts'
 import type { EntryContent } from './entries.ts'
 import { resolvePolicyDocument } from './resolve-policy.ts'

@@ -1,6 +1,6 @@
 /** Chooses the version of a Tool or Policy document that a reference means. Source: bundles, section 1. */
 import { maxSatisfying } from 'semver'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { Document } from '../../documents/text/document.ts'
 import { didYouMean } from '../../documents/text/suggest.ts'
 import { digestOfDocument, type PublishedDocument } from '../../spec/snapshot.ts'

@@ -1,6 +1,6 @@
 /** Collects the entries of one policy set. The same rule becomes one entry, however often it is attached. */
 import type { Digest } from '../../base/digest.ts'
-import { canonicalJson } from '../../base/json.ts'
+import { canonicalJson } from '../../base/json/json.ts'
 import { entryIdOf, sealSet } from '../../policy/policy-set.ts'
 import type { PolicyOrigin, PolicyEntry, PolicySet } from '../../spec/policy-set.ts'
 

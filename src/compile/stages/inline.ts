@@ -1,5 +1,5 @@
 /** Puts files that agents name in by value: instructions, schemas, the script of a scripted model. */
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { MAX_COST, MAX_COST_FORM } from '../../documents/facts/cost-cap.ts'
 import { MODEL_FALLBACK, namesFallbackFile, readModelFallback } from '../../documents/facts/agents/model-fallback.ts'
 import { readValues } from '../../documents/workspace/read.ts'

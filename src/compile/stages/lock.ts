@@ -1,6 +1,6 @@
 /** Writes `svc.lock`: the versions that a bundle was compiled with, and the resulting digests. Source: bundles, section 3. */
 import { digestOfJson } from '../../base/digest.ts'
-import { canonicalJson } from '../../base/json.ts'
+import { canonicalJson } from '../../base/json/json.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
 import type { LockFile, LockedMember, McpPin } from '../state/lock-file.ts'
 import { idOfDocument, type CompileState } from '../state/state.ts'

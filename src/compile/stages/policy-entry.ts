@@ -1,5 +1,5 @@
 /** A Policy document as an entry that is attached nowhere, to compare it with another version of itself. */
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import { namedField } from '../../policy/allow-field.ts'
 import { readCondition, writeCondition } from '../../policy/condition/condition.ts'
 import { entryIdOf } from '../../policy/policy-set.ts'

@@ -1,5 +1,5 @@
 /** Puts the schemas of documents in by value. Source: bundles, section 1. */
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject } from '../../base/json/json.ts'
 import { carrySchemas, type SchemaFile } from '../../documents/schemas/carried-schemas.ts'
 import { readValues } from '../../documents/workspace/read.ts'
 import type { SchemaSpec } from '../../spec/document.ts'

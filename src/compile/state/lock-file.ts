@@ -1,7 +1,7 @@
 /** The format of `svc.lock`, and the differences between two lock files. Source: bundles, section 3. */
 import type { Digest } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
-import { canonicalJson, isJsonObject } from '../../base/json.ts'
+import { canonicalJson, isJsonObject } from '../../base/json/json.ts'
 
 export interface LockedMember {
   readonly kind: 'agent' | 'tool' | 'policy' | 'schema' | 'instructions' | 'script' | 'models'

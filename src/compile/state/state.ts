@@ -1,6 +1,6 @@
 /** The state that the stages of one compilation share. Each stage fills in one part and may rely on those before it. */
 import type { Digest } from '../../base/digest.ts'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import {
   createFinding,
   type Diagnostic,

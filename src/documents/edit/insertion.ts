@@ -1,6 +1,6 @@
 import type { TextEdit } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
-import { segmentsOf } from '../../base/pointer.ts'
+import { segmentsOf } from '../../base/json/pointer.ts'
 import { nodeAt } from './removal.ts'
 import { withLineBreaksOf } from '../text/source.ts'
 import { memberOf, type YamlMember } from '../text/node.ts'

@@ -1,9 +1,9 @@
 /** Replaces merge keys (`<<: *base`), which YAML 1.2 does not have, by the merged keys. */
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { TextEdit } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
 import { memberOf, type YamlNode } from '../text/node.ts'
-import { segmentsOf } from '../../base/pointer.ts'
+import { segmentsOf } from '../../base/json/pointer.ts'
 import { nodeAt } from './removal.ts'
 import { withLineBreaksOf } from '../text/source.ts'
 

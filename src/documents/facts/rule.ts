@@ -1,5 +1,5 @@
 /** The type of a lint rule. The rule `group/name` is the module `rules/group/name.ts`; its examples are in `test/documents/rules`. Source: lint rules. */
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { ToolListing } from '../../tools/listed-tool.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { DocumentKind } from '../../spec/document.ts'

@@ -3,12 +3,12 @@
  * unknown name. Such a follow-up is left out while its cause is reported at the same or a higher severity, so that leaving it
  * out never turns a failed check into a passed one. Source: lint rules, "From schema errors to messages".
  */
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject } from '../../base/json/json.ts'
 import { SEVERITIES, type Diagnostic } from '../text/diagnostic.ts'
 import { groupBy } from '../text/group.ts'
 import { directoryOf, joinPath } from '../text/paths.ts'
-import { segmentsOf } from '../../base/pointer.ts'
-import { valueAt } from '../../base/resolve-pointer.ts'
+import { segmentsOf } from '../../base/json/pointer.ts'
+import { valueAt } from '../../base/json/resolve-pointer.ts'
 import { readLogicalRef } from '../text/reference.ts'
 import type { RuleName } from '../facts/rule.ts'
 import { decodeLoosely } from '../text/source.ts'

@@ -1,6 +1,6 @@
 /** Completion of `args.` in conditions, from the input schemas of the tools that a policy gates. */
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
-import { resolveReference } from '../../base/resolve-pointer.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import { resolveReference } from '../../base/json/resolve-pointer.ts'
 import { pathText, type PathSegment } from '../../policy/condition/path.ts'
 import { gatedBindings } from '../facts/policies/attachments.ts'
 import { inputOf, toolInput } from '../facts/agents/inputs.ts'

@@ -1,5 +1,5 @@
 /** Bundles JSON Schemas: referenced files are copied into `$defs`. Source: bundles, section 1. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 
 /** Keywords whose members are values, not schemas. */

@@ -1,5 +1,5 @@
 /** A quick check for valid schemas, so that only the others are validated against the meta-schema. */
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 
 /** True if the schema has only common keywords with valid values; false if that was not determined. */
 export function isPlainSchema(schema: JsonValue): boolean {

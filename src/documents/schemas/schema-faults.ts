@@ -1,13 +1,13 @@
 /** What makes a JSON Schema invalid. */
 import type { ErrorObject } from 'ajv'
-import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { measureSchema } from '../../tools/schema-size.ts'
 import { metaSchema } from '../generated/validators.js'
 import { isPlainSchema } from './plain-schema.ts'
 import { formatPointer } from '../text/pointer.ts'
 import type { SchemaText } from './schemas.ts'
 import { nearestCandidate } from '../text/suggest.ts'
-import { valueAt } from '../../base/resolve-pointer.ts'
+import { valueAt } from '../../base/json/resolve-pointer.ts'
 
 export interface SchemaFault {
   /** Into the schema. */

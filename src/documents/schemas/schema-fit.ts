@@ -1,7 +1,7 @@
 /** What one schema accepts and another refuses, as far as plain keywords show it. No answer proves nothing. */
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { describeMisfit } from '../../policy/prove/misfit.ts'
-import { pointerTo } from '../../base/pointer.ts'
+import { pointerTo } from '../../base/json/pointer.ts'
 
 export interface SchemaWidening {
   /** Pointer into the wider schema. */

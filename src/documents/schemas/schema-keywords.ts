@@ -1,6 +1,6 @@
 /** Finds the keywords of a JSON Schema. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { pointerTo } from '../../base/pointer.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { pointerTo } from '../../base/json/pointer.ts'
 
 /** Keywords whose members are named by the author: a property may be called `pattern`. */
 const NAMING = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])

@@ -1,5 +1,5 @@
 /** JSON Schemas that documents reference or contain. Source: authoring format, "Schema spec". */
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { createSpans, type Document, type FoundValue, type DocumentSpans } from '../text/document.ts'
 import { memoizePerObject, memoizePerWorkspace } from '../workspace/memoize.ts'
 import { decodeUtf8 } from '../workspace/read.ts'

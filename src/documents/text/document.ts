@@ -1,9 +1,9 @@
 /** An authoring document with the place of everything in it. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { idOf, type AnyDocument, type DocumentKind } from '../../spec/document.ts'
 import { partOfText } from '../../policy/condition/when.ts'
 import type { FindingPlace } from './diagnostic.ts'
-import { pointerTo, segmentsOf } from '../../base/pointer.ts'
+import { pointerTo, segmentsOf } from '../../base/json/pointer.ts'
 import type { SourceText, TextSpan } from './source.ts'
 import { memberOf, type YamlMember, type YamlNode } from './node.ts'
 

@@ -1,6 +1,6 @@
 /** Classifies the host of a URL without a DNS lookup. */
 import ipaddr from 'ipaddr.js'
-import { isLoopback } from '../../base/loopback.ts'
+import { isLoopback } from '../../base/net/loopback.ts'
 
 export const urlOf = (text: string): URL | undefined => (URL.canParse(text) ? new URL(text) : undefined)
 

@@ -1,6 +1,6 @@
 /** A parsed value with its place. */
 import { CORE_SCHEMA } from 'js-yaml'
-import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 
 /** A value with the offsets of its text. */
 export interface YamlNode {

@@ -1,6 +1,6 @@
 import type { FindingPlace } from './diagnostic.ts'
 import type { DocumentSpans } from './document.ts'
-import { pointerTo } from '../../base/pointer.ts'
+import { pointerTo } from '../../base/json/pointer.ts'
 import type { YamlNode } from './node.ts'
 
 export interface NodeUse {

@@ -1,9 +1,9 @@
 /** The JSON Schema of one argument. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { PathSegment } from '../../policy/condition/path.ts'
 import { requiresMember, typesOf } from '../../policy/prove/schema-parts.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
-import { pointerTo } from '../../base/pointer.ts'
+import { pointerTo } from '../../base/json/pointer.ts'
 
 /** JSON pointer of an argument's schema in that of the arguments. */
 export const pointerAlong = (segments: readonly PathSegment[]): string =>

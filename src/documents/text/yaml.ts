@@ -16,8 +16,8 @@ import {
   type ScalarEvent,
   type SequenceEvent,
 } from 'js-yaml'
-import { isExactNumber } from '../../base/exact-number.ts'
-import { jsonDepth, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isExactNumber } from '../../base/json/exact-number.ts'
+import { jsonDepth, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { createFinding, type Diagnostic } from './diagnostic.ts'
 import { eventsOf } from './events.ts'
 import { mappingAt, plainValue, scalarAt, sequenceAt, type YamlMember, type YamlNode } from './node.ts'

@@ -1,5 +1,5 @@
 /** Keys and values that authors of other formats write, and the key or value that means the same here. */
-import { segmentsOf } from '../../base/pointer.ts'
+import { segmentsOf } from '../../base/json/pointer.ts'
 
 interface CommonMistake {
   /** Path of the mapping in which the key is written, `*` for an index and for the name of a secret. */

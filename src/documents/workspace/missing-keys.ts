@@ -1,6 +1,6 @@
 /** Required keys that a mapping lacks. */
 import type { ErrorObject } from 'ajv'
-import { pointerTo } from '../../base/pointer.ts'
+import { pointerTo } from '../../base/json/pointer.ts'
 import type { SchemaName } from './schema-keys.ts'
 import { noteOf } from './schema-notes.ts'
 

@@ -1,9 +1,9 @@
 /** Reads a file into authoring documents, with a finding for each fault in their form. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { API_VERSION, KINDS, type DocumentKind } from '../../spec/document.ts'
 import { createFinding, replaceScalarFix, type Diagnostic } from '../text/diagnostic.ts'
 import { createDocument, type Document } from '../text/document.ts'
-import { pointerTo } from '../../base/pointer.ts'
+import { pointerTo } from '../../base/json/pointer.ts'
 import type { SchemaName } from './schema-keys.ts'
 import { checkShape, hasShape } from './shape.ts'
 import { misspeltKey } from './unknown-keys.ts'

@@ -1,6 +1,6 @@
 /** The keys that the schemas of the documents know, by the mapping in which they belong. */
 import { keys } from '../generated/keys.js'
-import { segmentsOf } from '../../base/pointer.ts'
+import { segmentsOf } from '../../base/json/pointer.ts'
 
 export type SchemaName = keyof typeof keys
 

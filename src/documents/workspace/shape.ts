@@ -3,7 +3,7 @@
  * Source: authoring format, "Resources and their fields"; lint rules, "From schema errors to messages".
  */
 import type { ErrorObject } from 'ajv'
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import { agent, bundle, config, policy, policytest, scenario, tool } from '../generated/validators.js'
 import { createFinding, type Diagnostic } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'

@@ -6,7 +6,7 @@ import { isAscii } from '../text/scripts.ts'
 import { createSource, type SourceText } from '../text/source.ts'
 import type { Workspace } from './workspace.ts'
 import type { YamlNode } from '../text/node.ts'
-import { pointerTo } from '../../base/pointer.ts'
+import { pointerTo } from '../../base/json/pointer.ts'
 
 export interface WrittenText {
   readonly text: string

@@ -1,7 +1,7 @@
 /** Keys that a schema does not know: misspelt, in the wrong place, from another format, or plainly unknown. */
 import type { ErrorObject } from 'ajv'
 import { distance } from 'fastest-levenshtein'
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { moveEdits } from '../edit/insertion.ts'
 import { MERGE_KEY, mergedKeysAt, mergeKeyEdits } from '../edit/merge-keys.ts'
 import { removalEdits } from '../edit/removal.ts'
@@ -13,8 +13,8 @@ import {
   type TextEdit,
 } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
-import { pointerTo, segmentsOf } from '../../base/pointer.ts'
-import { valueAt } from '../../base/resolve-pointer.ts'
+import { pointerTo, segmentsOf } from '../../base/json/pointer.ts'
+import { valueAt } from '../../base/json/resolve-pointer.ts'
 import { formatPointer } from '../text/pointer.ts'
 import { nearestCandidate } from '../text/suggest.ts'
 import { commonMistakeAt } from './common-mistakes.ts'

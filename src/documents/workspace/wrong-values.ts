@@ -1,6 +1,6 @@
 /** Messages for values that a schema refuses, with the value that was probably meant. */
 import type { ErrorObject } from 'ajv'
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { nodeAt } from '../edit/removal.ts'
 import {
   createFinding,
@@ -10,8 +10,8 @@ import {
   type FindingText,
 } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
-import { pointerTo, segmentsOf } from '../../base/pointer.ts'
-import { valueAt } from '../../base/resolve-pointer.ts'
+import { pointerTo, segmentsOf } from '../../base/json/pointer.ts'
+import { valueAt } from '../../base/json/resolve-pointer.ts'
 import { formatPointer } from '../text/pointer.ts'
 import { completeVersion } from '../text/reference.ts'
 import { nearestCandidate } from '../text/suggest.ts'

@@ -1,6 +1,6 @@
 /** Approvals of calls: the task that asks for one, what it covers, and edits of the arguments. Source: policies, section 5. */
 import { digestOfJson, type Digest } from '../../base/digest.ts'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { CallFacts, PolicyDecision } from '../../policy/condition/decision.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'

@@ -1,6 +1,6 @@
 /** Decides a call by the policies of its run and of the run's ancestors, and records the decision. Source: policies, sections 1 and 4. */
 import type { DecisionId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { CallFacts, PolicyDecision } from '../../policy/condition/decision.ts'
 import { recordHistoryReads, type HistorySeen } from '../../policy/condition/history.ts'
 import { decideByPolicies } from '../../policy/decide.ts'

@@ -1,9 +1,9 @@
 /** Runs of sub-agents: starting one, and settling the delegation call when it ends. */
 import type { RunId } from '../../base/ids.ts'
-import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { NOTHING_USED, type ToolCall, type Run } from '../../spec/run.ts'
 import type { RunStep } from '../../spec/step.ts'
-import type { AgentVersion } from '../../store/store.ts'
+import type { AgentVersion } from '../../store/version-rows.ts'
 import { agentNamed, textOf } from '../session/bindings.ts'
 import type { CallHandle } from '../session/call-handle.ts'
 import type { RunHandle } from '../session/transaction.ts'

@@ -1,5 +1,5 @@
 /** `svc.ask_user` and `svc.request_input`: calls by which a model asks people for input. Source: decisions, section 10. */
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import { ASK_USER } from '../session/bindings.ts'
 import type { CallHandle } from '../session/call-handle.ts'

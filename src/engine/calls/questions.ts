@@ -3,7 +3,7 @@
  * ignores is escalated automatically, so that no child waits for ever. Source: decisions, section 9.
  */
 import { digestOfJson } from '../../base/digest.ts'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import { ANSWER_SUBAGENT, ESCALATE_TO_PERSON } from '../session/bindings.ts'
 import type { CallHandle } from '../session/call-handle.ts'

@@ -1,6 +1,6 @@
 /** Applies what calls wait for that is no dispatch: the end or a question of a child, the parent's answer, a reply of the user. */
 import type { RunId } from '../../base/ids.ts'
-import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { RunState, ToolCall } from '../../spec/run.ts'
 import type { MessageFile, TransitionEventOf } from '../session/event.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'

@@ -1,4 +1,4 @@
-import { parseJson, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { parseJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { checkValue } from '../../tools/check.ts'

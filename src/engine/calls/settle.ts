@@ -1,6 +1,6 @@
 /** Settles calls: result step, call record, taint and the count of refusals. */
 import { digestOfJson } from '../../base/digest.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { ToolCall, CallOutcome, ErrorCode } from '../../spec/run.ts'
 import { isTaintSource } from '../../spec/snapshot.ts'
 import type { CallHandle } from '../session/call-handle.ts'

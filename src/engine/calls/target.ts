@@ -1,7 +1,7 @@
 /** The tool or agent that a call would reach, and whether its arguments fit. */
-import { InexactNumberError, describeInexactNumber, unsafeNumberIn } from '../../base/exact-number.ts'
+import { InexactNumberError, describeInexactNumber, unsafeNumberIn } from '../../base/json/exact-number.ts'
 import type { InvalidPlace } from '../../base/failure.ts'
-import { EXTERNAL_JSON, isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { EXTERNAL_JSON, isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { factsOfAgent, factsOfTool } from '../../policy/callee-facts.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'
 import { delegationSchema } from '../../spec/delegation.ts'

@@ -1,7 +1,7 @@
 /** Starts the effects that a session asks for, aborts those it no longer needs, and posts their outcomes to its mailbox. */
 import { dieAtFailpoint } from '../../base/failpoint.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import { positionOf } from '../calls/open-questions.ts'
 import { agentNamed, offeredTools } from '../session/bindings.ts'
 import type { EngineParts } from '../session/engine.ts'

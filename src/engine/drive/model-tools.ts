@@ -3,7 +3,7 @@ import type { ModelTool } from '../../providers/provider.ts'
 import { delegationSchema } from '../../spec/delegation.ts'
 import type { Run } from '../../spec/run.ts'
 import type { AgentSnapshot, BoundTool, JsonSchema } from '../../spec/snapshot.ts'
-import type { AgentVersion } from '../../store/store.ts'
+import type { AgentVersion } from '../../store/version-rows.ts'
 import type { Toolbox } from '../../tools/tool.ts'
 
 /** Input schemas as tool servers described them last. Weak: a tool is dropped with the version it belongs to. */

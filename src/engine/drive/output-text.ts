@@ -2,7 +2,7 @@
 import type { Instant } from '../../base/clock.ts'
 import type { Run } from '../../spec/run.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
-import type { SessionUpdate } from '../../store/store.ts'
+import type { SessionUpdate } from '../../store/session-update.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { SessionNotifier } from './notifier.ts'
 

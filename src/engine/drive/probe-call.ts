@@ -5,7 +5,7 @@
 import { toIsoText } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { TaskId } from '../../base/ids.ts'
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { approverOf, type Principal } from '../../spec/key.ts'
 import type { BoundTool, AgentSnapshot } from '../../spec/snapshot.ts'
 import type { TaskRecord } from '../../spec/task.ts'

@@ -1,6 +1,7 @@
 /** What transitions of a session may know of this server: versions, routes, slots, and calls of other sessions. */
 import type { Clock } from '../../base/clock.ts'
-import type { CallRow, Store } from '../../store/store.ts'
+import type { CallRow } from '../../store/session-update.ts'
+import type { Store } from '../../store/store.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { ConcurrencyBounds, Slots } from '../session/slots.ts'

@@ -1,6 +1,6 @@
 /** Ends a run: ends its descendants, closes its open tasks and steps, and tells the parent. */
 import type { TaskId } from '../../base/ids.ts'
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import type { ErrorCode, Run } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { isUnsafeCall } from '../session/bindings.ts'

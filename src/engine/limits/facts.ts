@@ -2,7 +2,7 @@
 import type { CallFacts, HistoryMeasure, HistoryScope, HistorySubject } from '../../policy/condition/decision.ts'
 import { argumentAt } from '../../policy/condition/path.ts'
 import type { ToolCall } from '../../spec/run.ts'
-import type { CallRow } from '../../store/store.ts'
+import type { CallRow } from '../../store/session-update.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { textOf } from '../session/bindings.ts'
 import { callKey } from '../session/keys.ts'

@@ -1,5 +1,5 @@
 /** Limits of runs. Source: authoring format, "Limits"; decisions, section 15. */
-import { formatDecimal, toScaled, type ScaledDecimal } from '../../base/decimal.ts'
+import { formatDecimal, toScaled, type ScaledDecimal } from '../../base/json/decimal.ts'
 import { describeCost, describeMoney, isPricedIn, type UnpricedModel } from '../../spec/price.ts'
 import type { LimitName, Run, RunState } from '../../spec/run.ts'
 import type { RunHandle } from '../session/transaction.ts'

@@ -1,5 +1,5 @@
 /** Requests completions, as far as limits and budgets allow. */
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { RunState } from '../../spec/run.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { describeMoney, describeUnpriced, type UnpricedModel } from '../../spec/price.ts'

@@ -4,7 +4,7 @@
  * budget exceed it by one completion at most, as a single run does. Source: decisions, section 15; security, S31.
  */
 import type { RunHandle, SessionTransaction, StateAt } from '../session/transaction.ts'
-import { formatDecimal, toScaled, type ScaledDecimal } from '../../base/decimal.ts'
+import { formatDecimal, toScaled, type ScaledDecimal } from '../../base/json/decimal.ts'
 import { mostCostOf } from '../../spec/price.ts'
 import { costBudget, tokenBudget } from './limits.ts'
 import { asksAboutLimit } from './on-limit.ts'

@@ -1,7 +1,7 @@
 /** Whether an answer to a user task is acceptable. Source: policies, section 5. */
 import { toIsoText } from '../../base/clock.ts'
 import { fail, type Failure } from '../../base/failure.ts'
-import { canonicalJson, isJsonObject, type JsonObject } from '../../base/json.ts'
+import { canonicalJson, isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { approverOf } from '../../spec/key.ts'
 import type { GivenAnswer, TaskRecord } from '../../spec/task.ts'
 import { checkValue } from '../../tools/check.ts'

@@ -1,6 +1,6 @@
 /** Applies completions: answers of the model, failures, retries and lost ones. */
 import { backoffMs } from '../../base/retry.ts'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { ModelCall } from '../../providers/provider.ts'
 import type { RunState } from '../../spec/run.ts'
 import { beginCalls, proposeCalls } from '../calls/calls.ts'

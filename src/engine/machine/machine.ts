@@ -18,7 +18,7 @@
  *
  * Pairs of state and event that are not in the table are ignored: `nextState` returns undefined and nothing changes.
  */
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { LimitName, RunState } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { beginCalls, proceedWithCalls } from '../calls/calls.ts'

@@ -1,7 +1,7 @@
 /** Checks final answers against the output that the agent declares. Source: decisions, section 16. */
-import { InexactNumberError, describeInexactNumber } from '../../base/exact-number.ts'
+import { InexactNumberError, describeInexactNumber } from '../../base/json/exact-number.ts'
 import type { InvalidPlace } from '../../base/failure.ts'
-import { parseJson, type JsonValue } from '../../base/json.ts'
+import { parseJson, type JsonValue } from '../../base/json/json.ts'
 import type { RunState } from '../../spec/run.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'

@@ -1,7 +1,7 @@
 /** Decides user tasks, by an answer or by a timeout. Source: decisions, section 8; policies, section 5. */
 import { fail, type Failure } from '../../base/failure.ts'
 import type { RunId, TaskId } from '../../base/ids.ts'
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
 import { approverOf } from '../../spec/key.ts'
 import type { ToolCall } from '../../spec/run.ts'

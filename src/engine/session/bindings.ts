@@ -1,5 +1,5 @@
 /** What the tool names of an agent refer to. */
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import { BUILTIN_VERSION, type BoundAgent, type BoundTool, type AgentSnapshot } from '../../spec/snapshot.ts'

@@ -1,5 +1,5 @@
 /** A tool call of a run in a transaction. */
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import type { BoundTool } from '../../spec/snapshot.ts'
 import type { RunStep } from '../../spec/step.ts'

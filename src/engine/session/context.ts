@@ -5,7 +5,8 @@ import type { ModelTerms } from '../../spec/price.ts'
 import type { Run } from '../../spec/run.ts'
 import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot, SnapshotModel } from '../../spec/snapshot.ts'
 import type { RunStep } from '../../spec/step.ts'
-import type { CallRow, AgentVersion } from '../../store/store.ts'
+import type { CallRow } from '../../store/session-update.ts'
+import type { AgentVersion } from '../../store/version-rows.ts'
 import type { SpentTokens } from './event.ts'
 
 /** All that a transition may know beside the session itself; gathered before it is applied. */

@@ -1,5 +1,5 @@
 /** Derives what follows from the states of the runs when a transaction is saved: their statuses and their waits. */
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import { restoredHold } from '../../spec/hold.ts'
 import { pendingOf } from '../../spec/pending.ts'
 import { isTerminal } from '../../spec/run.ts'

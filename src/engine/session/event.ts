@@ -1,6 +1,6 @@
 /** Events that move a run from one state to the next. */
 import type { RunId } from '../../base/ids.ts'
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import type { ModelCompletion, ModelUsage } from '../../providers/provider.ts'
 import type { LimitName } from '../../spec/run.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'

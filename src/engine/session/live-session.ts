@@ -2,7 +2,8 @@
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { RunStep } from '../../spec/step.ts'
-import type { CallRow, Store, SessionTree, SessionUpdate } from '../../store/store.ts'
+import type { CallRow, SessionTree, SessionUpdate } from '../../store/session-update.ts'
+import type { Store } from '../../store/store.ts'
 import { callKey } from './keys.ts'
 import type { VersionLookup } from './versions.ts'
 

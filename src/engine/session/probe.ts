@@ -2,7 +2,7 @@
  * The probe: a read-only tool, named by the author of another tool, that checks whether a call of unknown outcome happened.
  * Source: reliability, "Records and protocol".
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import type { BoundTool, AgentSnapshot } from '../../spec/snapshot.ts'
 import type { TaskRecord } from '../../spec/task.ts'

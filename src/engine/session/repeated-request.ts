@@ -2,9 +2,10 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Digest } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import { approverOf, type Principal } from '../../spec/key.ts'
-import type { IdempotencyClaim, RepeatedRequest, Store } from '../../store/store.ts'
+import type { IdempotencyClaim, RepeatedRequest } from '../../store/start-outcome.ts'
+import type { Store } from '../../store/store.ts'
 
 /** How long an `Idempotency-Key` is remembered. */
 const IDEMPOTENCY_MS = 24 * 3600_000

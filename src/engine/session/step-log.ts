@@ -1,12 +1,12 @@
 /** Steps and events that a transaction adds, numbered in the order in which they are added. */
 import type { StepId, RunId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { EventKind } from '../../spec/event.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import type { RunStep, StepType } from '../../spec/step.ts'
 import { toTimelineItem } from '../../spec/timeline-item.ts'
-import type { SessionUpdateEvent, StepEnd } from '../../store/store.ts'
+import type { SessionUpdateEvent, StepEnd } from '../../store/session-update.ts'
 import type { TransitionContext } from './context.ts'
 import type { StepOptions } from './transaction.ts'
 

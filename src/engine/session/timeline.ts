@@ -3,14 +3,15 @@ import { setImmediate } from 'node:timers/promises'
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { SessionId, TaskId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { Conversation, RunSummary, SessionBody, TimelineItem } from '../../spec/api.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import type { RunStep, StepType } from '../../spec/step.ts'
 import { toTaskContent } from '../../spec/task-content.ts'
 import { toTimelineItem } from '../../spec/timeline-item.ts'
-import type { StepSize, Store } from '../../store/store.ts'
+import type { StepSize } from '../../store/queries.ts'
+import type { Store } from '../../store/store.ts'
 
 /** A conversation whose timeline is read in pages, so that a long one does not block other requests. */
 export interface PagedConversation extends Conversation {

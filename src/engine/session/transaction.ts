@@ -4,14 +4,15 @@
  */
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, TaskId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { EventKind } from '../../spec/event.ts'
 import type { Run, RunState, RunUsage } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { RunStep, StepType } from '../../spec/step.ts'
 import type { TaskStatus, TaskRecord } from '../../spec/task.ts'
-import type { CallRow, CompletionSpend, IdempotencyClaim, TimerKind, SessionUpdate } from '../../store/store.ts'
+import type { CallRow, CompletionSpend, TimerKind, SessionUpdate } from '../../store/session-update.ts'
+import type { IdempotencyClaim } from '../../store/start-outcome.ts'
 import type { TransitionContext } from './context.ts'
 import type { RunTransitionEvent } from './event.ts'
 

@@ -3,7 +3,8 @@ import type { VersionId, WorkspaceId } from '../../base/ids.ts'
 import { readDuration } from '../../policy/condition/duration.ts'
 import type { Run } from '../../spec/run.ts'
 import type { BoundAgent, AgentSnapshot } from '../../spec/snapshot.ts'
-import type { Store, AgentVersion } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
+import type { AgentVersion } from '../../store/version-rows.ts'
 
 export interface VersionLookup {
   of(run: Run): AgentVersion

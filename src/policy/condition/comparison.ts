@@ -1,5 +1,5 @@
 /** Comparisons with their literals filled in. Source: policies, section 2. */
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import type { ConditionLeaf } from './condition.ts'
 import { operatorRow } from './operators.ts'
 import type { PathSegment } from './path.ts'

@@ -2,8 +2,8 @@
  * Reads conditions of Policy documents as authors write them, and writes the canonical form that compiled policies
  * store. Source: policies, section 2.
  */
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { pointerTo } from '../../base/pointer.ts'
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { pointerTo } from '../../base/json/pointer.ts'
 import { readDuration, writeDuration } from './duration.ts'
 import { operatorRow, operatorOf, OPERATORS, type ConditionOperator } from './operators.ts'
 import { isSpread, readPath, type ConditionPath } from './path.ts'

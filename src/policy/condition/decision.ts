@@ -2,7 +2,7 @@
  * Input and result of a decision. `decideByPolicies` is pure and synchronous, never throws and never allows on error. Source: policies, sections 1 to 4.
  */
 import type { Instant } from '../../base/clock.ts'
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
 import type { ApprovalObligations, PolicySet } from '../../spec/policy-set.ts'
 import type { DecidedPolicy } from '../../spec/step.ts'

@@ -1,5 +1,5 @@
 /** Evaluates conditions for one call in three-valued logic, with a trace. Source: policies, section 2. */
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import { compileComparison } from './comparison.ts'
 import type { Condition } from './condition.ts'
 import type { CallFacts } from './decision.ts'

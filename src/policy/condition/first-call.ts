@@ -1,5 +1,5 @@
 /** Facts of a call that no run has made: the first call of a plain run, with given differences. */
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import type { CallFacts, HistoryMeasure } from './decision.ts'
 import { CALL_FIELDS } from './fields.ts'
 import { historyText } from './history.ts'

@@ -1,6 +1,6 @@
 /** Functions of paths. Each returns undefined where it has no result, which makes the comparison unknown. Source: policies, section 2. */
 import { domainToASCII } from 'node:url'
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import type { PathFunction } from './path.ts'
 
 export const FUNCTIONS: Readonly<Record<PathFunction, (value: JsonValue) => JsonValue | undefined>> = {

@@ -1,8 +1,8 @@
 /** The operators of comparisons: exact, typed and case-sensitive, without conversion. Source: policies, section 2. */
 import ipaddr from 'ipaddr.js'
 import semver from 'semver'
-import { canonicalJson, type JsonValue } from '../../base/json.ts'
-import { loadRe2 } from '../../base/re2.ts'
+import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
+import { loadRe2 } from '../../base/pattern/re2.ts'
 import { showValue, UnusableValue, type ValueTest, type TruthValue } from './truth.ts'
 import { withinProblem, withinTest } from './within.ts'
 

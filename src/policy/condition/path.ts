@@ -1,5 +1,5 @@
 /** Paths of conditions: a root, segments and at most one function. Source: policies, section 2. */
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import type { HistoryMeasure, HistoryScope, HistorySubject } from './decision.ts'
 import { CALL_FIELDS } from './fields.ts'
 import { historyText } from './history.ts'

@@ -1,5 +1,5 @@
 /** Reads the value that a comparison tests from the facts of a call. Source: policies, section 2, "Paths". */
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import type { ConditionLeaf } from './condition.ts'
 import type { CallFacts } from './decision.ts'
 import { fieldOf } from './field-of.ts'

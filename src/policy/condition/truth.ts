@@ -1,5 +1,5 @@
 /** Three-valued truth (Kleene), and the values that comparisons test. Source: policies, section 2. */
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 
 export type TruthValue = 'true' | 'false' | 'unknown'
 

@@ -2,7 +2,7 @@
  * Parses conditions on one line, `args.amount > 100 and args.country != "DE"`, into the mapping that they stand for. The
  * text form lacks `each`, `window`, `if_missing` and `within`: those need a written-out comparison. Source: policies, section 2.
  */
-import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 
 /** A part of the text: from `start` up to, not including, `end`. */
 export interface TextRange {

@@ -1,5 +1,5 @@
 /** `within`: days and hours of a time zone. Source: policies, section 2. */
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 
 export const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
 const KEYS = ['days', 'from', 'to', 'tz']

@@ -1,5 +1,5 @@
 /** Explains a decision: each policy's tree with the values of the call, and what would have changed the outcome. */
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
 import type { Condition, ConditionLeaf } from '../condition/condition.ts'

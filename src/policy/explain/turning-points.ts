@@ -1,5 +1,5 @@
 /** Finds what would change a decision by trying other values, one field at a time. Source: policies, section 7. */
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { leavesOf, type ConditionLeaf } from '../condition/condition.ts'
 import type { PolicyDecision, CallFacts } from '../condition/decision.ts'
 import { describeValue } from '../condition/describe.ts'

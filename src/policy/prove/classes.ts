@@ -3,7 +3,7 @@
  * value is in a class. A class is left out only where a schema proves it empty, so what holds for all classes holds for all
  * values. Source: bundles, section 5, "How authority is compared".
  */
-import { canonicalJson, type JsonValue } from '../../base/json.ts'
+import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import type { ConditionLeaf } from '../condition/condition.ts'
 import { finiteValues, mayBe, mayBeOf, namedIn, numbersFor, type ValueDomain } from './domains.ts'
 

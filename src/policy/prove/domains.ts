@@ -2,7 +2,7 @@
  * The values that a path of a call can have, never too few: what a schema does not rule out for certain counts as possible, so
  * a proof over the domain holds for all calls. Source: policies, section 2.
  */
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { fieldOf } from '../condition/field-of.ts'
 import type { ConditionPath, PathSegment } from '../condition/path.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'

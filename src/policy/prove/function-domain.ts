@@ -1,5 +1,5 @@
 /** What the functions of paths return, as far as that is certain. Source: policies, section 2, "Functions". */
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import { FUNCTIONS } from '../condition/functions.ts'
 import type { PathFunction } from '../condition/path.ts'
 import { ANY_VALUE, type PossibleValues, type ValueType } from './possible-values.ts'

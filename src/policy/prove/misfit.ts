@@ -1,5 +1,5 @@
 /** Whether a schema certainly refuses a value, by its plain keywords. No answer proves nothing. */
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { isRefusedByPattern } from './pattern-fit.ts'
 import { typesOf } from './schema-parts.ts'

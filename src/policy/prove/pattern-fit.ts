@@ -1,6 +1,6 @@
 /** What patterns say about texts, without running foreign ones in the regular expression engine of JavaScript. */
-import type { JsonObject, JsonValue } from '../../base/json.ts'
-import { loadRe2 } from '../../base/re2.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import { loadRe2 } from '../../base/pattern/re2.ts'
 
 /** Syntax that means the same in a schema (ECMAScript) and in RE2, for texts of printable ASCII. */
 const SHARED =

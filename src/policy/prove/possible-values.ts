@@ -2,7 +2,7 @@
  * The values that are possible at a path of a condition, by type, bounds and length. They may be more than really occur but never
  * fewer, so what is impossible here is impossible. Source: policies, section 2.
  */
-import { canonicalJson, type JsonValue } from '../../base/json.ts'
+import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { innerPathText, type ConditionPath } from '../condition/path.ts'
 import { domainAt, finiteValues, mayBe, mayBeOf, numbersFor, type ValueDomain } from './domains.ts'

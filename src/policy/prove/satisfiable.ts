@@ -2,7 +2,7 @@
  * Whether one value of a domain can satisfy several comparisons at once. "No" is proven; "yes" means only that it is not excluded.
  * Source: policies, section 2.
  */
-import type { JsonValue } from '../../base/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 import type { ConditionLeaf } from '../condition/condition.ts'
 import { operatorRow, type ConditionOperator } from '../condition/operators.ts'
 import { innerPathText, isSpread, withoutFunction, type ConditionPath } from '../condition/path.ts'

@@ -1,6 +1,6 @@
 /** Reads JSON Schemas: which schemas apply to a value together, and what they say of its members and types. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { resolveReference } from '../../base/resolve-pointer.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { resolveReference } from '../../base/json/resolve-pointer.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import type { PathSegment } from '../condition/path.ts'
 

@@ -9,7 +9,7 @@ import type {
   Tool,
 } from '@anthropic-ai/sdk/resources/messages'
 import { alternatingTurns } from '../alternating-turns.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { keepSafeNumbers, parseArguments, toObjectSchema, vendorOptions } from '../arguments.ts'
 import { claudeThinking } from '../claude-thinking.ts'

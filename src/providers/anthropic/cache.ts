@@ -7,7 +7,7 @@ import type {
   ContentBlockParam,
   MessageCreateParamsStreaming,
 } from '@anthropic-ai/sdk/resources/messages'
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 
 /**
  * Adds the breakpoints. `cache_control` among the options of the model replaces the vendor's five minutes, for example

@@ -7,7 +7,7 @@ import type {
   ConverseStreamCommandInput,
   ConverseStreamOutput,
 } from '@aws-sdk/client-bedrock-runtime'
-import type { FetchFunction } from '../../base/transport.ts'
+import type { FetchFunction } from '../../base/net/transport.ts'
 import { toObjectSchema, vendorOptions } from '../arguments.ts'
 import { loadOptionalSdk } from '../optional-sdk.ts'
 import { claudeThinking } from '../claude-thinking.ts'

@@ -1,6 +1,6 @@
 /** Assembles a completion from the events of the Converse API. */
 import type { ConverseStreamOutput, TokenUsage } from '@aws-sdk/client-bedrock-runtime'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import { parseArguments } from '../arguments.ts'
 import type { CompletionRequest, FinishReason, ModelCall, ModelUsage } from '../provider.ts'
 import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'

@@ -1,7 +1,7 @@
 /** Messages in the form of the Converse API. */
 import type { ContentBlock, DocumentFormat, ImageFormat, Message } from '@aws-sdk/client-bedrock-runtime'
 import { alternatingTurns } from '../alternating-turns.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { MessagePart, ModelCall, ModelMessage } from '../provider.ts'
 
 export const CACHE_POINT = { cachePoint: { type: 'default' as const } }

@@ -1,6 +1,6 @@
 /** Assembles a completion from the chunks of Gemini's stream. */
 import type { GenerateContentResponse, GenerateContentResponseUsageMetadata, Part } from '@google/genai'
-import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { keepSafeNumbers } from '../arguments.ts'
 import type { CompletionRequest, FinishReason, ModelCall, ModelUsage } from '../provider.ts'
 import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'

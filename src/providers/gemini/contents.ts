@@ -1,6 +1,6 @@
 /** Messages as Gemini's contents. */
 import type { Content, Part } from '@google/genai'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { MessagePart, ModelCall, ModelMessage } from '../provider.ts'
 
 /** User and model alternate: results of calls belong to the user, and adjacent messages of one role are merged. */

@@ -5,7 +5,7 @@ import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import { toObjectSchema, parseArguments, printArguments, vendorOptions } from '../arguments.ts'
 import type { CompletionRequest, FinishReason, ModelMessage, MessagePart, ModelCall, ModelUsage } from '../provider.ts'
 import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'

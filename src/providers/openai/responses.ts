@@ -8,7 +8,7 @@ import type {
   ResponseInputItem,
   ResponseStreamEvent,
 } from 'openai/resources/responses/responses'
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { printArguments, toObjectSchema, vendorOptions } from '../arguments.ts'
 import type { CompletionRequest, MessagePart, ModelCall, ModelMessage } from '../provider.ts'

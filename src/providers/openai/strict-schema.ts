@@ -1,5 +1,5 @@
 /** Which schemas OpenAI can enforce. Source: OpenAI, "Structured Outputs", supported schemas. */
-import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 
 /** Keywords of the enforceable subset. With any other one, OpenAI refuses the request as a whole. */
 const KEYWORDS: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 /** Finds what a model costs, and how much it reads: in svc.config.yaml, else in the table of the package. Source: reach, section 5. */
 import type { Instant } from '../../base/clock.ts'
 import { digestOfJson } from '../../base/digest.ts'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { PriceConfig, ProjectConfig, ProviderType } from '../../spec/config.ts'
 import { providerSpellings } from '../../spec/document.ts'
 import type { ModelPrice, ModelTerms, PriceOfModel, TokenRates } from '../../spec/price.ts'

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../../base/clock.ts'
-import { createEgress } from '../../base/egress.ts'
+import { createEgress } from '../../base/net/egress.ts'
 import { fail } from '../../base/failure.ts'
 import { Secret, type Redactor } from '../../base/secret.ts'
 import { BASE_URL_VARIABLES, type ProjectConfig, type ProviderConfig, type ProviderType } from '../../spec/config.ts'

@@ -6,7 +6,7 @@ import { fail } from '../../base/failure.ts'
 import { isUuid, type AgentId, type RunId } from '../../base/ids.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
-import type { AgentRow } from '../../store/store.ts'
+import type { AgentRow } from '../../store/version-rows.ts'
 import type { ApiPrincipal } from './auth.ts'
 import type { ServerServices } from '../runtime/services.ts'
 

@@ -1,8 +1,8 @@
 /** Reads a JSON body. Size is checked while it arrives, depth before it is parsed. Source: decisions, section 2; security, S9. */
 import { giveWay, startWork } from '../../base/event-loop.ts'
 import { fail, Failure } from '../../base/failure.ts'
-import { InexactNumberError, describeInexactNumber } from '../../base/exact-number.ts'
-import { EXTERNAL_JSON, isJsonObject, JsonBoundError, parseJson, type JsonBounds } from '../../base/json.ts'
+import { InexactNumberError, describeInexactNumber } from '../../base/json/exact-number.ts'
+import { EXTERNAL_JSON, isJsonObject, JsonBoundError, parseJson, type JsonBounds } from '../../base/json/json.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { AsyncReadable, HttpRequestContext } from './route.ts'
 

@@ -1,7 +1,7 @@
 /** Turns errors of schema validation into sentences for users. */
 import type { ErrorObject } from 'ajv'
 import type { InvalidPlace } from '../../base/failure.ts'
-import { pointerTo } from '../../base/pointer.ts'
+import { pointerTo } from '../../base/json/pointer.ts'
 
 /** Keeps the first finding of each place. */
 export function firstPerPlace(errors: readonly ErrorObject[] | null | undefined): InvalidPlace[] {

@@ -4,7 +4,7 @@
  * Source: decisions, section 2; security, S6.
  */
 import { fail } from '../../base/failure.ts'
-import { isLoopback } from '../../base/loopback.ts'
+import { isLoopback } from '../../base/net/loopback.ts'
 import type { HttpRequestContext } from './route.ts'
 
 export interface HostRules {

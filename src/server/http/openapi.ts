@@ -1,6 +1,6 @@
 /** The OpenAPI document, from the file that is its source. */
 import { readFile } from 'node:fs/promises'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 
 /** Beside `src/` when run from the sources, beside `dist/` when bundled. */
 const PLACES = ['../../../schemas/openapi.yaml', '../../schemas/openapi.yaml', '../schemas/openapi.yaml']

@@ -2,7 +2,7 @@
 import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { LOG_DIRECTORY, logFileName } from './log-file.ts'
 
 /** Files to search for; more than are ever kept. */

@@ -1,6 +1,7 @@
 /** Logs runs: start, end, waiting and failures. Successful steps are only in the timeline. */
 import type { LogLevel, Log } from '../../base/log.ts'
-import type { Store, SessionUpdate, SessionUpdateEvent } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
+import type { SessionUpdate, SessionUpdateEvent } from '../../store/session-update.ts'
 
 /** A store that logs every update after it was saved. */
 export const withRunLog = (store: Store, log: Log): Store => ({

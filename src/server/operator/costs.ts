@@ -2,7 +2,7 @@
 import { fail } from '../../base/failure.ts'
 import type { CostSums, CostView } from '../../spec/operator.ts'
 import { joinCosts, NO_COST } from '../../spec/price.ts'
-import type { CostRow } from '../../store/store.ts'
+import type { CostRow } from '../../store/queries.ts'
 import { queryFailure } from '../http/refuse.ts'
 import type { OperatorAction } from './act.ts'
 import { findAgent } from './find.ts'

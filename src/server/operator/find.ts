@@ -4,7 +4,7 @@ import { agentIdOf, isUuid, type AgentId, type KeyId, type RunId, type TaskId, t
 import type { ApiKey, OperatorKey, Trigger } from '../../spec/key.ts'
 import type { Run } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
-import type { AgentRow, AgentVersion } from '../../store/store.ts'
+import type { AgentRow, AgentVersion } from '../../store/version-rows.ts'
 import type { ServerServices } from '../runtime/services.ts'
 
 /** @param reference id or `namespace.name` @throws Failure `not_found` */

@@ -1,6 +1,6 @@
 /** The log, filtered where it is: a line of JSON each. Source: command line, `svc logs`. */
-import type { JsonObject, JsonValue } from '../../base/json.ts'
-import { loadRe2 } from '../../base/re2.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import { loadRe2 } from '../../base/pattern/re2.ts'
 import { readLog } from '../log/read-log.ts'
 import type { OperatorRoutes } from '../../spec/operator.ts'
 import { queryFailure } from '../http/refuse.ts'

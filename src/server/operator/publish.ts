@@ -1,10 +1,10 @@
 /** Publishing and deploying. Source: bundles, section 4. */
 import { fail, type InvalidPlace } from '../../base/failure.ts'
 import { agentIdOf, versionIdOf } from '../../base/ids.ts'
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject } from '../../base/json/json.ts'
 import { digestOfSet } from '../../policy/policy-set.ts'
 import { digestOfDocument, digestOfSnapshot, type CompiledBundle, type AgentSnapshot } from '../../spec/snapshot.ts'
-import type { AgentRow, AgentVersion } from '../../store/store.ts'
+import type { AgentRow, AgentVersion } from '../../store/version-rows.ts'
 import { throwFindings } from '../http/refuse.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorPrincipal } from '../auth/auth.ts'

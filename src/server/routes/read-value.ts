@@ -1,6 +1,6 @@
 import { digestOf } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
-import { canonicalJson, isJsonObject, type JsonValue } from '../../base/json.ts'
+import { canonicalJson, isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { timelineItemOf } from '../../engine/session/timeline.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'

@@ -3,7 +3,7 @@ import { Failure, isFailure } from '../../base/failure.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import { readMoney } from '../../spec/price.ts'
 import type { Trigger } from '../../spec/key.ts'
-import type { StartLimits } from '../../store/store.ts'
+import type { StartLimits } from '../../store/start-outcome.ts'
 
 /** @param trigger absent for a start by an operator, which only the plan limits */
 export const startLimits = ({ plan }: ProjectConfig, trigger?: Trigger): StartLimits => ({

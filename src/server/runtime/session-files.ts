@@ -1,7 +1,7 @@
 /** The files of a session, for `svc.read_file`: those that a client marked in its input or sent with a message. */
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { SessionId } from '../../base/ids.ts'
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject } from '../../base/json/json.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { Store } from '../../store/store.ts'
 

@@ -3,7 +3,7 @@
  * numbering, so gaps in `ordinal` and in event ids are intended.
  * Source: HTTP API, "Authentication", 7; decisions, section 7.
  */
-import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { Conversation, PendingAnswer, SessionListItem } from '../../spec/api.ts'
 import type { LiveText, OutputText, StoredEvent, TextDelta } from '../../spec/event.ts'
 import { answerableWhileHidden } from '../../spec/pending.ts'

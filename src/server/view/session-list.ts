@@ -1,9 +1,10 @@
 /** Writes a page of sessions within the bounds of an answer. Source: decisions, section 2, "Bounded answers". */
 import { setImmediate } from 'node:timers/promises'
 import { digestOf } from '../../base/digest.ts'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { SessionListItem } from '../../spec/api.ts'
-import type { LeftOutValue, ListedSession, SessionPosition, Store } from '../../store/store.ts'
+import type { LeftOutValue, ListedSession, SessionPosition } from '../../store/queries.ts'
+import type { Store } from '../../store/store.ts'
 import type { HttpReply } from '../http/reply.ts'
 import { REFERENCE_BYTES, toReference } from '../../spec/value-reference.ts'
 import { MAX_ANSWER_BYTES, wholeLimit } from './answer-bounds.ts'

@@ -1,6 +1,6 @@
 // Written by scripts/openapi.js from schemas/openapi.yaml.
 
-import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 
 export type Timestamp = string
 

@@ -1,6 +1,6 @@
 // Written by scripts/openapi.js from schemas/operator-requests.yaml.
 
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { CancelBody } from './api.ts'
 
 /** What the operator's own routes accept. Queries are as the server reads them; all travel as text. */

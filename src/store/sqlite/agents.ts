@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { AgentId, VersionId, WorkspaceId } from '../../base/ids.ts'
-import type { AgentRow, Store } from '../store.ts'
+import type { AgentRow } from '../version-rows.ts'
+import type { Store } from '../store.ts'
 import { createRowCache } from './database/row-cache.ts'
 
 export interface AgentCounts {

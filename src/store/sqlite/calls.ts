@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import type { Digest } from '../../base/digest.ts'
 import type { AgentId, RunId, SessionId } from '../../base/ids.ts'
-import type { CallRow, Store } from '../store.ts'
+import type { CallRow } from '../session-update.ts'
+import type { Store } from '../store.ts'
 import { joinClauses, statementCache } from './database/filter.ts'
 import { toValue } from './database/json-column.ts'
 

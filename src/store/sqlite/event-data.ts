@@ -3,7 +3,7 @@
  * is more than half of the text. The row has the same ids, so they are left out on writing and restored on reading.
  */
 import type { RunId, SessionId } from '../../base/ids.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { StoredEvent } from '../../spec/event.ts'
 import type { StepOwner } from '../../spec/timeline-item.ts'
 

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Digest } from '../../base/digest.ts'
 import type { Instant } from '../../base/clock.ts'
-import type { IdempotencyClaim, RepeatedRequest } from '../store.ts'
+import type { IdempotencyClaim, RepeatedRequest } from '../start-outcome.ts'
 import { toObject, toText } from './database/json-column.ts'
 
 export interface IdempotencyTable {

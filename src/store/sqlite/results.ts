@@ -1,7 +1,7 @@
 /** Stores the results of tools. Source: reliability, "Storage rules". */
 import type { Database } from 'better-sqlite3'
 import { digestOf, type Digest } from '../../base/digest.ts'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { toObject, toValue } from './database/json-column.ts'
 

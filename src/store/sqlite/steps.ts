@@ -1,7 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import type { RunId, SessionId, StepId } from '../../base/ids.ts'
 import type { RunStep, StepType } from '../../spec/step.ts'
-import type { StepEnd, StepSize, Store } from '../store.ts'
+import type { StepEnd } from '../session-update.ts'
+import type { StepSize } from '../queries.ts'
+import type { Store } from '../store.ts'
 import { toObject, toText } from './database/json-column.ts'
 import { openResults, toContent } from './results.ts'
 

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import type { Store, SessionTimer, TimerKey } from '../store.ts'
+import type { Store } from '../store.ts'
+import type { SessionTimer, TimerKey } from '../session-update.ts'
 
 export interface TimerTable {
   readonly reads: Pick<Store, 'dueTimers' | 'nextTimerAt'>

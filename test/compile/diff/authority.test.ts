@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject, JsonValue } from '../../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../../src/base/json/json.ts'
 import {
   compareAuthority,
   replayWitness,

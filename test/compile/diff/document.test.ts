@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../../src/base/json.ts'
+import type { JsonObject } from '../../../src/base/json/json.ts'
 import { diffDocuments } from '../../../src/compile/diff/document.ts'
 import { digestOfDocument, type PublishedDocument } from '../../../src/spec/snapshot.ts'
 

@@ -1,7 +1,7 @@
 /** Random pairs of versions, each a schema with policies, and what must hold for the verdict about a pair. */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
-import type { JsonObject, JsonValue } from '../../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../../src/base/json/json.ts'
 import {
   compareAuthority,
   type AuthorityComparison,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { JsonObject, JsonValue } from '../../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../../src/base/json/json.ts'
 import { acceptsAll, compareSchemas } from '../../../src/compile/diff/schema.ts'
 import type { JsonSchema } from '../../../src/spec/snapshot.ts'
 import { checkValue } from '../../../src/tools/check.ts'

@@ -2,7 +2,7 @@
  * What policies decide about one call, written a second time and without regard to speed: from the page about policies alone,
  * sections 2 and 4. It imports nothing that decides.
  */
-import type { JsonObject, JsonValue } from '../../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../../src/base/json/json.ts'
 
 export interface SlowPolicy {
   readonly effect: 'grant' | 'restrict' | 'require_approval' | 'escalate' | 'deny'

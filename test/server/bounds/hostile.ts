@@ -1,5 +1,5 @@
 /** Schemas that make a check long, and values that make each of them work: the same for the same seed. */
-import type { JsonObject, JsonValue } from '../../../src/base/json.ts'
+import type { JsonObject, JsonValue } from '../../../src/base/json/json.ts'
 
 export interface HostileCase {
   readonly seed: number

@@ -1,6 +1,6 @@
 /** `svc approve` and `svc reject`. The command is the decision, so neither asks for confirmation or takes `--yes`. */
 import { fail } from '../../../base/failure.ts'
-import { isJsonObject, type JsonObject } from '../../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import type { TaskDecision } from '../../../client/index.ts'
 import type { ShownTask } from '../../../spec/task.ts'
 import { describeSubject } from '../../../spec/task-card.ts'

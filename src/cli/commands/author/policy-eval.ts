@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fail, type InvalidPlace } from '../../../base/failure.ts'
-import { isJsonObject, type JsonValue } from '../../../base/json.ts'
+import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { explainDecision } from '../../../policy/explain/explain.ts'
 import { createTheme } from '../../../terminal/theme.ts'
 import { pathOfAgent } from '../../project/agent-path.ts'

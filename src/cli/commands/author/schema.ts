@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { fail } from '../../../base/failure.ts'
-import type { JsonObject } from '../../../base/json.ts'
+import type { JsonObject } from '../../../base/json/json.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { packageFile } from '../../project/package-file.ts'
 import { readSchemaFile } from '../../project/schema-file.ts'

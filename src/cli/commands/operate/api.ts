@@ -1,5 +1,5 @@
 import { fail } from '../../../base/failure.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { safeBlock } from '../../../base/escape-text.ts'
 import { openRawApi, type RawApi } from '../../pages/raw-api.ts'
 import type { CommandContext } from '../../shell/command.ts'

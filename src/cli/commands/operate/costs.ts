@@ -10,7 +10,7 @@ import { openProject } from '../../project/project.ts'
 import { agentOf } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
-import { printTable } from '../../shell/list.ts'
+import { printTable } from '../../shell/screen/list.ts'
 import { parseMoment } from '../../shell/numbers.ts'
 
 const GROUPS = ['agent', 'model', 'day']

@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failure.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitCodes } from '../../shell/exit-codes.ts'
-import { printLong } from '../../shell/list.ts'
+import { printLong } from '../../shell/screen/list.ts'
 import { nearestWord } from '../../shell/nearest.ts'
 import type { helpAnswer } from '../../answers/operate.ts'
 import type { AnswerOf } from '../../answers/schema.ts'

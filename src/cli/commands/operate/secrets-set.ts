@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { fail } from '../../../base/failure.ts'
-import { isJsonObject } from '../../../base/json.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
 import { loadWorkspace } from '../../../documents/workspace/load.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import type { writtenSecret } from '../../answers/operate.ts'

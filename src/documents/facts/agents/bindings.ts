@@ -1,11 +1,11 @@
 /** Tool and sub-agent bindings with the documents they name. Source: bundles, section 1; decisions, section 14. */
 import { rcompare } from 'semver'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { SIDE_EFFECT_CLASSES, type SideEffectClass } from '../../../spec/document.ts'
 import type { Document } from '../../text/document.ts'
 import { groupBy } from '../../text/group.ts'
 import { memoizePerObject } from '../../workspace/memoize.ts'
-import { pointerTo } from '../../../base/pointer.ts'
+import { pointerTo } from '../../../base/json/pointer.ts'
 import {
   BUILTIN_TOOLS,
   deriveWireName,

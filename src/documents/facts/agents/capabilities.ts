@@ -2,7 +2,7 @@
  * Capabilities of a tool: reads private data, reads untrusted content, sends data out. Taken from the labels of the Tool
  * document, otherwise guessed from names. Source: lint rules, "security".
  */
-import { isJsonObject } from '../../../base/json.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
 import { effectiveClass, textMember, toolDocument, toolsOf, type ToolUse } from './bindings.ts'
 import type { Document } from '../../text/document.ts'
 import { memoizePerObject } from '../../workspace/memoize.ts'

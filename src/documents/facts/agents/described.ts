@@ -1,5 +1,5 @@
 /** Descriptions of tools and sub-agents that a model reads. */
-import type { JsonValue } from '../../../base/json.ts'
+import type { JsonValue } from '../../../base/json/json.ts'
 import type { FindingPlace } from '../../text/diagnostic.ts'
 import type { Document } from '../../text/document.ts'
 import type { KeywordUse } from '../../schemas/schema-keywords.ts'

@@ -1,5 +1,5 @@
 /** The limits of an agent. */
-import { isJsonObject, type JsonObject } from '../../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import type { Document } from '../../text/document.ts'
 
 /** `spec.limits` as written, read without computing places; empty where there is none. */

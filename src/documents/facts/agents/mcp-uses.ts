@@ -1,5 +1,5 @@
 /** Tool bindings that are routed to an MCP server. Source: authoring format, "Tool binding": `mcp`. */
-import { isJsonObject } from '../../../base/json.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
 import { textMember, toolsOf, wireNameOf, type ToolUse } from './bindings.ts'
 import type { Document } from '../../text/document.ts'
 import type { Workspace } from '../../workspace/workspace.ts'

@@ -1,5 +1,5 @@
 /** The annotation `svc/model-fallback`: further models of an agent, as YAML flow text or as the path of a file. Source: decisions, sections 1 and 13. */
-import type { JsonValue } from '../../../base/json.ts'
+import type { JsonValue } from '../../../base/json/json.ts'
 import { API_VERSION, canonicalProvider, type ModelSpec } from '../../../spec/document.ts'
 import type { Document } from '../../text/document.ts'
 import { readValues } from '../../workspace/read.ts'

@@ -1,5 +1,5 @@
 /** The part of `svc.lock` that lint reads. Source: bundles, section 3. */
-import { isJsonObject, type JsonValue } from '../../../base/json.ts'
+import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
 import type { Document } from '../../text/document.ts'
 import { directoryOf, joinPath } from '../../text/paths.ts'
 import type { Workspace } from '../../workspace/workspace.ts'

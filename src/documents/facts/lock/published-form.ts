@@ -1,5 +1,5 @@
 /** Tool and Policy documents in the form that is published and locked. Source: bundles, sections 3 and 4. */
-import { isJsonObject, type JsonObject } from '../../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import type { SchemaSpec } from '../../../spec/document.ts'
 import { digestOfDocument, type JsonSchema } from '../../../spec/snapshot.ts'
 import type { Digest } from '../../../base/digest.ts'

@@ -1,5 +1,5 @@
 /** Which policies are attached where, and to which calls. Source: policies, section 3. */
-import { isJsonObject } from '../../../base/json.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
 import { subAgentsOf, toolDocument, toolsOf, usesOf, type CallBinding, type ToolUse } from '../agents/bindings.ts'
 import { linkOf } from './decision.ts'
 import type { Document, FoundText } from '../../text/document.ts'

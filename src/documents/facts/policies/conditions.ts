@@ -1,5 +1,5 @@
 /** Conditions of a Policy document with their places. Source: policies, section 2. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import {
   readCondition,
   type Condition,
@@ -11,7 +11,7 @@ import {
 import { innerPathText, readPath, type ConditionPath } from '../../../policy/condition/path.ts'
 import { readWhen, textPointer, whenRange, whenTests, type WhenNode } from '../../../policy/condition/when.ts'
 import type { Document } from '../../text/document.ts'
-import { pointerTo } from '../../../base/pointer.ts'
+import { pointerTo } from '../../../base/json/pointer.ts'
 
 const BASE = '/spec/conditions'
 

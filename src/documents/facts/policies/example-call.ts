@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { leavesOf, type Condition, type ConditionLeaf } from '../../../policy/condition/condition.ts'
 import { operatorRow } from '../../../policy/condition/operators.ts'
 import { stepInto } from '../../../policy/condition/path.ts'

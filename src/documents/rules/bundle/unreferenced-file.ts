@@ -2,7 +2,7 @@ import type { Document } from '../../text/document.ts'
 import { pathsIn } from '../../facts/path-refs.ts'
 import { directoryOf, pathsUnder } from '../../text/paths.ts'
 import type { LintRule } from '../../facts/rule.ts'
-import { valueAt } from '../../../base/resolve-pointer.ts'
+import { valueAt } from '../../../base/json/resolve-pointer.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
 export const bundleUnreferencedFile: LintRule = {

@@ -1,6 +1,6 @@
 import { flowText, MERGE_KEY, mergeKeyEdits } from '../../edit/merge-keys.ts'
 import { everyNode, placeOfNode } from '../../text/nodes.ts'
-import { segmentsOf } from '../../../base/pointer.ts'
+import { segmentsOf } from '../../../base/json/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const docAnchorAcrossPolicy: LintRule = {

@@ -1,5 +1,5 @@
 import { inc } from 'semver'
-import { canonicalJson } from '../../../base/json.ts'
+import { canonicalJson } from '../../../base/json/json.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 import { publishedFormOf } from '../../facts/lock/published-form.ts'
 import type { LintRule } from '../../facts/rule.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
 import { gatedAgents } from '../../facts/policies/attachments.ts'
 import { decisionOf } from '../../facts/policies/decision.ts'
 import { limitsOf } from '../../facts/agents/limits.ts'

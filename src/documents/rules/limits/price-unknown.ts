@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
 import { PRICE_TABLE_VERSION, termsOf } from '../../../providers/prices/prices.ts'
 import { mappingOf, providerTypeOf } from '../../../providers/registry/provider-type.ts'
 import type { ModelSpec } from '../../../spec/document.ts'

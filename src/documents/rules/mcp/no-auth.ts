@@ -1,6 +1,6 @@
-import { isLoopback } from '../../../base/loopback.ts'
+import { isLoopback } from '../../../base/net/loopback.ts'
 import { urlOf } from '../../text/hosts.ts'
-import { segmentsOf } from '../../../base/pointer.ts'
+import { segmentsOf } from '../../../base/json/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const mcpNoAuth: LintRule = {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
 import { textMember, toolsOf } from '../../facts/agents/bindings.ts'
 import { lockOf } from '../../facts/lock/lock-file.ts'
 import type { LintRule } from '../../facts/rule.ts'

@@ -1,5 +1,5 @@
 import { removalWithParent } from '../../edit/removal.ts'
-import { segmentsOf } from '../../../base/pointer.ts'
+import { segmentsOf } from '../../../base/json/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const mcpServerUnused: LintRule = {

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../../base/loopback.ts'
+import { isLoopback } from '../../../base/net/loopback.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const mcpUrlNotHttps: LintRule = {

@@ -1,5 +1,5 @@
 import type { LintRule } from '../../facts/rule.ts'
-import { isLoopback } from '../../../base/loopback.ts'
+import { isLoopback } from '../../../base/net/loopback.ts'
 import { urlOf } from '../../text/hosts.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 

@@ -1,6 +1,6 @@
 import { isOnlineProvider, OFFLINE_PROVIDERS, type ModelSpec } from '../../../spec/document.ts'
 import { MODEL_FALLBACK, findModelFallback } from '../../facts/agents/model-fallback.ts'
-import { isJsonObject } from '../../../base/json.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const modelFallback: LintRule = {

@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../../base/json.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
 import type { LintRule } from '../../facts/rule.ts'
-import { valueAt } from '../../../base/resolve-pointer.ts'
+import { valueAt } from '../../../base/json/resolve-pointer.ts'
 
 export const modelParameterRange: LintRule = {
   name: 'model/parameter-range',

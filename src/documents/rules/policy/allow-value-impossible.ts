@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
 import { gatedBindings } from '../../facts/policies/attachments.ts'
 import { effectOf } from '../../facts/policies/authority.ts'
 import { inputOf } from '../../facts/agents/inputs.ts'

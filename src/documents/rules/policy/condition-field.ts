@@ -1,9 +1,9 @@
-import type { JsonValue } from '../../../base/json.ts'
+import type { JsonValue } from '../../../base/json/json.ts'
 import { CALL_FIELDS } from '../../../policy/condition/fields.ts'
 import { PATH_FUNCTIONS } from '../../../policy/condition/path.ts'
 import { conditionOf, conditionProblems, fieldsIn, leavesIn } from '../../facts/policies/conditions.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
-import { segmentsOf } from '../../../base/pointer.ts'
+import { segmentsOf } from '../../../base/json/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyNoDecision: LintRule = {

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../../base/json.ts'
+import type { JsonValue } from '../../../base/json/json.ts'
 import type { ConditionLeaf } from '../../../policy/condition/condition.ts'
 import { innerPathText } from '../../../policy/condition/path.ts'
 import { isAlwaysUnknown } from '../../../policy/prove/satisfiable.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../base/json.ts'
+import type { JsonObject, JsonValue } from '../../../base/json/json.ts'
 import { schemaRule } from '../../facts/schema-rule.ts'
 import { describeMisfit } from '../../../policy/prove/misfit.ts'
 import type { LintRule } from '../../facts/rule.ts'

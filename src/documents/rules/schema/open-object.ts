@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
 import { declaredClass } from '../../facts/agents/bindings.ts'
 import { toolInput } from '../../facts/agents/inputs.ts'
 import { insertionEdits } from '../../edit/insertion.ts'

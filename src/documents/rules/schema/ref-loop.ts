@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
 import type { SchemaSpec } from '../../../spec/document.ts'
 import { measureSchema } from '../../../tools/schema-size.ts'
 import type { Document } from '../../text/document.ts'

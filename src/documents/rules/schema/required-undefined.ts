@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
 import { schemaRule } from '../../facts/schema-rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 import type { LintRule } from '../../facts/rule.ts'

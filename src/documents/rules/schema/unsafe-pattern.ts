@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject } from '../../../base/json.ts'
-import { patternGrowth, patternSteps } from '../../../base/pattern-growth.ts'
-import { pointerTo } from '../../../base/pointer.ts'
+import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
+import { patternGrowth, patternSteps } from '../../../base/pattern/pattern-growth.ts'
+import { pointerTo } from '../../../base/json/pointer.ts'
 import { schemaRule } from '../../facts/schema-rule.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

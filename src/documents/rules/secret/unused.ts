@@ -2,7 +2,7 @@ import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings } from '../../.
 import { fallbackOf } from '../../facts/agents/model-fallback.ts'
 import { removalWithParent } from '../../edit/removal.ts'
 import type { Document } from '../../text/document.ts'
-import { pointerTo } from '../../../base/pointer.ts'
+import { pointerTo } from '../../../base/json/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 

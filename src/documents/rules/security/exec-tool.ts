@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../../../base/json.ts'
+import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { isGated } from '../../facts/policies/authority.ts'
 import { toolsOf } from '../../facts/agents/bindings.ts'
 import { wordsOf } from '../../facts/agents/capabilities.ts'

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../../base/json.ts'
-import { pointerTo } from '../../../base/pointer.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
+import { pointerTo } from '../../../base/json/pointer.ts'
 import { schemaRule } from '../../facts/schema-rule.ts'
 import type { LintRule } from '../../facts/rule.ts'
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
 import { authorityOver, stopsOrdinaryCalls } from '../../facts/policies/authority.ts'
 import { toolsOf } from '../../facts/agents/bindings.ts'
 import { agentCapabilitiesOf, capabilitiesOf } from '../../facts/agents/capabilities.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import { subAgentEdges } from '../../facts/agents/closure.ts'
 import { ownInput } from '../../facts/agents/inputs.ts'
 import { INPUT_SCHEMA, schemasOf } from '../../schemas/schemas.ts'

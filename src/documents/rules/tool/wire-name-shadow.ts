@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
 import { textMember, toolsOf, wireNameOf, type ToolUse } from '../../facts/agents/bindings.ts'
 import { skeletonOf } from '../../text/scripts.ts'
 import type { LintRule } from '../../facts/rule.ts'

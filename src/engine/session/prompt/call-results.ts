@@ -1,5 +1,5 @@
 /** Results of calls, as the model reads them. */
-import type { JsonValue } from '../../../base/json.ts'
+import type { JsonValue } from '../../../base/json/json.ts'
 import type { CompletionRequest, ModelCall, ModelMessage } from '../../../providers/provider.ts'
 import type { RunStep } from '../../../spec/step.ts'
 import { textOf } from '../bindings.ts'

@@ -1,5 +1,5 @@
 /** Builds the request to the model from the steps of a run. Pure: file contents are passed in. Source: decisions, sections 4 and 11. */
-import type { JsonObject } from '../../../base/json.ts'
+import type { JsonObject } from '../../../base/json/json.ts'
 import type { CompletionRequest, ModelTool } from '../../../providers/provider.ts'
 import { withOutputLimit } from '../../../providers/output-limit.ts'
 import { estimateUsage } from '../../../providers/tokens.ts'

@@ -1,7 +1,7 @@
 /** Live lists of `inbox --watch` and `runs list --watch`. Source: command line, 1.2. */
 import { setTimeout as after } from 'node:timers/promises'
-import { drawTable, type TableColumn } from '../../terminal/table.ts'
-import type { CommandContext } from './command.ts'
+import { drawTable, type TableColumn } from '../../../terminal/table.ts'
+import type { CommandContext } from '../command.ts'
 import { answerScreen } from './list.ts'
 
 /** Time between two queries. */

@@ -1,5 +1,5 @@
 /** Asks for a line that is not shown while it is typed. */
-import { Interrupted } from './io.ts'
+import { Interrupted } from '../io.ts'
 
 /** Draws nothing but the question, so that it serves a screen reader too. */
 export async function askHidden(question: string, signal?: AbortSignal): Promise<string> {

@@ -1,9 +1,9 @@
 /** Prints lists and single objects for a terminal, a pipe or `--json`. Source: command line, 1.2. */
-import type { OperatorList } from '../../spec/operator.ts'
-import { drawCard, type CardField } from '../../terminal/card.ts'
-import { createScreen, type Screen } from '../../terminal/screen.ts'
-import { drawTable, type TableColumn } from '../../terminal/table.ts'
-import type { CommandContext } from './command.ts'
+import type { OperatorList } from '../../../spec/operator.ts'
+import { drawCard, type CardField } from '../../../terminal/card.ts'
+import { createScreen, type Screen } from '../../../terminal/screen.ts'
+import { drawTable, type TableColumn } from '../../../terminal/table.ts'
+import type { CommandContext } from '../command.ts'
 import { liveScreens } from './live-screens.ts'
 
 /** @param nothing sentence on a terminal where the list is empty */

@@ -1,8 +1,8 @@
 /** Questions as plain lines, for a screen reader: each is one line, nothing is redrawn. Source: command line, 1.3. */
 import { createInterface } from 'node:readline/promises'
 import { askHidden } from './hidden-prompt.ts'
-import { Interrupted, type Prompts } from './io.ts'
-import { matchKey } from './keys.ts'
+import { Interrupted, type Prompts } from '../io.ts'
+import { matchKey } from '../screen/keys.ts'
 
 export function createPlainPrompts(env: Readonly<Record<string, string | undefined>>): Prompts {
   const text = (question: string, signal?: AbortSignal): Promise<string> => askLine(question, signal)

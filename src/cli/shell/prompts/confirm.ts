@@ -1,5 +1,5 @@
-import { fail } from '../../base/failure.ts'
-import type { CommandContext } from './command.ts'
+import { fail } from '../../../base/failure.ts'
+import type { CommandContext } from '../command.ts'
 
 /**
  * Asks for confirmation before data is lost; `--yes` confirms without asking.

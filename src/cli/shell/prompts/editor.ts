@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fail } from '../../base/failure.ts'
+import { fail } from '../../../base/failure.ts'
 
 /**
  * Returns the saved text.

@@ -1,0 +1,111 @@
+/** Filters and pages of lists, and the rows of lists that are no record of their own. */
+import type { Instant } from '../base/clock.ts'
+import type { Digest } from '../base/digest.ts'
+import type { AgentId, RunId, SessionId, TriggerId, WorkspaceId } from '../base/ids.ts'
+import type { CostSum } from '../spec/price.ts'
+import type { Session } from '../spec/session.ts'
+import type { StepType } from '../spec/step.ts'
+import type { TaskKind, TaskRecord, TaskStatus } from '../spec/task.ts'
+
+/** Sums of one day, agent, model and currency. */
+export interface CostRow {
+  /** UTC, `2026-11-23`. */
+  readonly day: string
+  readonly agent: string
+  readonly provider: string
+  readonly model: string
+  readonly completions: number
+  readonly inputTokens: number
+  readonly cachedInputTokens: number
+  readonly cacheWriteTokens: number
+  readonly outputTokens: number
+  readonly reasoningTokens: number
+  readonly cost: CostSum
+}
+
+/** What is known of a step without reading it. */
+export interface StepSize {
+  readonly ordinal: number
+  readonly type: StepType
+  /** Of its content, as JSON. */
+  readonly bytes: number
+}
+
+export interface PageRange {
+  readonly skip: number
+  readonly take: number
+}
+
+export interface SessionFilter {
+  readonly workspaceId: WorkspaceId
+  readonly agentId?: AgentId
+  readonly versionId?: string
+  readonly status?: readonly string[]
+  /** Needs `agentId`. */
+  readonly tag?: string
+  /** Earliest start. */
+  readonly from?: Instant
+  /** Sessions that started before it. */
+  readonly to?: Instant
+}
+
+/** Place of a session in the list: pages that begin after it neither repeat nor skip a session when others are added. */
+export interface SessionPosition {
+  readonly startedAt: Instant
+  /** Row number, which orders sessions of one instant. */
+  readonly n: number
+}
+
+export interface SessionPage extends PageRange {
+  readonly after?: SessionPosition
+  /** Larger inputs and outputs, in bytes of JSON, come by size alone; absent = all come whole. */
+  readonly wholeBytes?: number
+}
+
+/** A value that a list left out. */
+export interface LeftOutValue {
+  readonly bytes: number
+  /** Digest of its JSON text; null where it was stored before digests were. */
+  readonly digest: Digest | null
+}
+
+/** A session of a list. What was left out is null in it, also in `startContext.userInput`, which repeats the input. */
+export interface ListedSession extends Session {
+  readonly leftOut?: { readonly input?: LeftOutValue; readonly output?: LeftOutValue }
+}
+
+export interface RunFilter {
+  readonly workspaceId: WorkspaceId
+  readonly agentId?: AgentId
+  readonly status?: readonly string[]
+  readonly waiting?: boolean
+  readonly since?: Instant
+  readonly sessionId?: SessionId
+}
+
+export interface TaskFilter {
+  readonly workspaceId: WorkspaceId
+  readonly agentId?: AgentId
+  readonly kinds?: readonly TaskKind[]
+  /** Includes decided tasks. */
+  readonly all?: boolean
+}
+
+/** Whose tasks: of all sessions of a workspace, or of those of one agent that a trigger or nobody's key started. */
+export interface TaskScope {
+  readonly workspaceId: WorkspaceId
+  readonly own?: { readonly agentId: AgentId; readonly triggerId: TriggerId }
+}
+
+export interface TaskPage {
+  readonly take: number
+  /** All when absent. */
+  readonly status?: readonly TaskStatus[]
+  /** Row number of the last task of the page before. */
+  readonly before?: number
+}
+
+export interface TaskInSession {
+  readonly task: TaskRecord
+  readonly rootRunId: RunId
+}

@@ -1,0 +1,97 @@
+/** What a save of a session writes. */
+import type { Instant } from '../base/clock.ts'
+import type { Digest } from '../base/digest.ts'
+import type { AgentId, RunId, SessionId, StepId } from '../base/ids.ts'
+import type { JsonValue } from '../base/json/json.ts'
+import type { StoredEvent } from '../spec/event.ts'
+import type { Money } from '../spec/price.ts'
+import type { Run } from '../spec/run.ts'
+import type { Session } from '../spec/session.ts'
+import type { CompletionUsage, RunStep } from '../spec/step.ts'
+import type { TaskRecord } from '../spec/task.ts'
+import type { IdempotencyClaim } from './start-outcome.ts'
+
+/** A session with everything needed to advance it: its runs and its pending tasks. */
+export interface SessionTree {
+  readonly session: Session
+  readonly runs: readonly Run[]
+  readonly tasks: readonly TaskRecord[]
+}
+
+export type TimerKind = 'task_timeout' | 'retry' | 'wall_clock' | 'hitl_wait'
+
+/** A timer that fires at an instant unless it is cleared first. At most one per (session, run, kind, ref). */
+export interface SessionTimer {
+  readonly sessionId: SessionId
+  readonly runId: RunId
+  readonly kind: TimerKind
+  /** Id of the task or call that the timer belongs to; empty for the run itself. */
+  readonly ref: string
+  readonly at: Instant
+}
+
+export type TimerKey = Omit<SessionTimer, 'at'>
+
+/** One call of a tool or agent, for history conditions and audits. Writing the same key replaces the whole row. */
+export interface CallRow {
+  readonly sessionId: SessionId
+  readonly runId: RunId
+  readonly callId: string
+  readonly agentId: AgentId
+  /** Logical id of the tool or agent. */
+  readonly ref: string
+  readonly argumentsDigest: Digest
+  readonly arguments: JsonValue
+  readonly state: string
+  readonly attempt: number
+  readonly idempotencyKey: string
+  /** Time of the last state change. A call that waited for a person thus counts in the time window in which it was done. */
+  readonly at: Instant
+}
+
+/** The end of a step that an earlier update stored. */
+export interface StepEnd {
+  readonly id: StepId
+  readonly ordinal: number
+  readonly finishedAt: Instant
+  readonly error: string | null
+}
+
+/**
+ * An event of an update: in full, or with only the `ordinal` of a step when its data is that step as stored. The store
+ * rebuilds the data from the step on reading, so that the content is written once.
+ */
+export type SessionUpdateEvent = StoredEvent | (Omit<StoredEvent, 'data'> & { readonly ordinal: number })
+
+/** What one completion used. `cost` is null where the price is not known, and absent where nobody bills the model. */
+export interface CompletionSpend {
+  readonly runId: RunId
+  readonly provider: string
+  readonly model: string
+  readonly usage: CompletionUsage
+  readonly cost?: Money | null
+}
+
+/** Everything that one save of a session writes. */
+export interface SessionUpdate {
+  /** The session after the update; `version` is the one that was read, the store adds one. */
+  readonly session: Session
+  /** New and changed runs. */
+  readonly runs: readonly Run[]
+  readonly steps: readonly RunStep[]
+  /** Ends of steps that earlier updates stored. */
+  readonly closedSteps: readonly StepEnd[]
+  /** New and changed tasks. Their votes are stored as separate rows. */
+  readonly tasks: readonly TaskRecord[]
+  readonly calls: readonly CallRow[]
+  /** Numbered by the writer without gaps; `session.lastSeq` is the number of the last one. */
+  readonly events: readonly SessionUpdateEvent[]
+  readonly setTimers: readonly SessionTimer[]
+  readonly clearTimers: readonly TimerKey[]
+  /** Completions that this update records, for the sums of the day. */
+  readonly spends: readonly CompletionSpend[]
+  /** Answers to be remembered by their idempotency key, from the moment at which they take effect. */
+  readonly claims?: readonly IdempotencyClaim[]
+  /** True while the session has work in flight; a restart recovers these. A waiting session only occupies rows. */
+  readonly busy: boolean
+}
