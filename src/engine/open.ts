@@ -70,6 +70,7 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
       return { runId, status }
     },
     follow: (runId, after, signal) => followRunEvents(store, notifier, runId, after, signal),
+    watch: (listener) => notifier.watch(listener),
     waitForPause: (run, signal) => waitForPause(store, notifier, run, signal),
     conversation: (sessionId, part) => conversationOf(store, sessionId, part),
     async recover() {

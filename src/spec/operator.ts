@@ -108,6 +108,26 @@ export const OPERATOR_KEY_HEADER = 'x-operator-key'
 export type CreatedKey = KeyView & { readonly secret: string }
 export type CreatedOperatorKey = OperatorKeyView & { readonly secret: string }
 
+/** A browser that is signed in to the console, or was. */
+export interface ConsoleSessionView {
+  readonly sessionId: string
+  readonly operator: string
+  /** The credential that signed in; null for the local identity of the operator channel. */
+  readonly keyId: string | null
+  readonly browser: string
+  readonly createdAt: string
+  readonly lastUsedAt: string
+  readonly endedAt: string | null
+  /** The one that asks. */
+  readonly isThis: boolean
+}
+
+/** What changed since the last hint: these sessions, and whether anything that belongs to none. */
+export interface LiveHint {
+  readonly sessions: readonly string[] | 'any'
+  readonly workspace: boolean
+}
+
 export interface InboxItem {
   readonly userTaskId: string
   readonly kind: string
@@ -333,14 +353,23 @@ interface OperatorAnswers {
   'GET /restored': RestoredView
   /** Releases everything, or what is named: a run by any run of its tree, an agent with its triggers, a trigger. */
   'POST /restored/release': { runs: number; triggers: number }
+  /** The address that signs one browser in, within a minute, as whoever asks. */
+  'POST /console/codes': { url: string; expiresAt: string }
+  /** Newest first. */
+  'GET /console/sessions': OperatorList<ConsoleSessionView>
+  'POST /console/sessions/:id/end': ConsoleSessionView
+  /** Server-sent `LiveHint`s. */
+  'GET /live': never
   'GET /status': {
     version: string
     pid: number
     url: string | null
     uploadUrl: string | null
+    consoleUrl: string | null
     workspace: string
     /** Who the request comes from: the credential's email, else the local identity. */
     operator: string
+    roles: readonly string[]
     startedAt: string
   }
 }

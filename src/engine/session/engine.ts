@@ -97,6 +97,8 @@ export interface Engine {
    * after the terminal event of the run (for the root: of the session). Events that arrive together are yielded together.
    */
   follow(runId: RunId, after: number, signal: AbortSignal): AsyncIterable<readonly FollowedEvent[]>
+  /** Tells of every session that changes, without saying what, until the returned function is called. */
+  watch(listener: (sessionId: SessionId) => void): () => void
   /** Resolves when the run has ended or waits for somebody, or when the signal aborts. */
   waitForPause(run: { readonly id: RunId; readonly sessionId: SessionId }, signal: AbortSignal): Promise<void>
   /** The conversation as it is now, unredacted: the caller redacts what it sends. */

@@ -1,0 +1,84 @@
+/** The console: boots the page, and lists its screens, one line each. */
+import { signal } from '@preact/signals'
+import { render } from 'preact'
+import { announce } from './parts/announce.ts'
+import { html, type View } from './parts/html.ts'
+import { listenToKeys } from './parts/keys.ts'
+import { EmptyState, Loading } from './parts/states.ts'
+import { InboxScreen } from './views/inbox.ts'
+import { applyColours, Shell } from './views/shell.ts'
+import { signIn, SignInScreen, takeCode } from './views/sign-in.ts'
+import { watchInbox } from './wire/inbox-count.ts'
+import { openLive } from './wire/live.ts'
+import { startClock } from './wire/moment.ts'
+import { address, followLinks, goTo } from './wire/navigation.ts'
+import { callOperator, RequestError, signedIn } from './wire/request.ts'
+
+type Screen = (given: { readonly id?: string }) => View
+
+/** Path, and the screen behind it. Those of other files are loaded when they are opened. */
+const SCREENS: readonly (readonly [RegExp, () => Screen | Promise<Screen>])[] = [
+  [/^\/(?:inbox)?$/, () => InboxScreen],
+  [/^\/inbox\/(?<id>[^/]+)$/, () => InboxScreen],
+  [/^\/runs$/, async () => (await import('./views/runs.ts')).RunsScreen],
+  [/^\/runs\/(?<id>[^/]+)$/, async () => (await import('./views/run.ts')).RunScreen],
+]
+
+const loaded = signal(new Map<RegExp, Screen>())
+
+function Current(): View {
+  const { path } = address.value
+  for (const [pattern, load] of SCREENS) {
+    const match = pattern.exec(path)
+    if (!match) continue
+    const screen = loaded.value.get(pattern) ?? take(pattern, load())
+    const id = match.groups?.['id']
+    return screen
+      ? html`<${screen} ...${id === undefined ? {} : { id: decodeURIComponent(id) }} />`
+      : html`<${Loading} />`
+  }
+  return html`<${EmptyState} icon="search" title="There is no such screen."><p><a href="/inbox">Go to the inbox</a></p></${EmptyState}>`
+}
+
+function take(pattern: RegExp, screen: Screen | Promise<Screen>): Screen | undefined {
+  if (!(screen instanceof Promise)) return screen
+  void screen.then((each) => (loaded.value = new Map([...loaded.value, [pattern, each]])))
+  return undefined
+}
+
+const refusal = signal<string | undefined>(undefined)
+
+function App(): View | null {
+  if (signedIn.value === undefined) return null
+  if (!signedIn.value) return html`<${SignInScreen} problem=${refusal.value} />`
+  return html`<${Shell} path=${address.value.path === '/' ? '/inbox' : address.value.path}><${Current} /></${Shell}>`
+}
+
+async function boot(): Promise<void> {
+  applyColours()
+  followLinks()
+  listenToKeys()
+  startClock()
+  const code = takeCode()
+  render(html`<${App} />`, document.body)
+  try {
+    if (code !== undefined) await signIn({ code })
+    else {
+      await callOperator('GET /status')
+      signedIn.value = true
+    }
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error
+    // Somebody who is signed in already opens an old address.
+    const isSignedIn = code !== undefined && (await callOperator('GET /status').catch(() => undefined)) !== undefined
+    if (!isSignedIn && code !== undefined) refusal.value = error.message
+    signedIn.value = isSignedIn || error.status === 0
+  }
+  if (address.value.path === '/') goTo('/inbox', true)
+  if (signedIn.value) {
+    watchInbox()
+    openLive()
+  } else announce('Nobody is signed in.')
+}
+
+void boot()
