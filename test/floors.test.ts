@@ -45,7 +45,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'table',
     '.',
   ],
-  console: ['wire', 'parts', 'card', 'views', '.'],
+  console: ['wire', 'parts', 'card', 'timeline', 'views', '.'],
   compile: ['state', 'package', 'stages', 'view', '.', 'diff'],
   documents: ['generated', 'text', 'edit', 'workspace', 'fmt', 'schemas', 'facts', 'rules', 'lint', 'report', 'lsp'],
   engine: ['session', 'limits', 'calls', 'machine', 'drive', '.'],

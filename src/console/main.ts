@@ -12,7 +12,7 @@ import { watchInbox } from './wire/inbox-count.ts'
 import { openLive } from './wire/live.ts'
 import { startClock } from './wire/moment.ts'
 import { address, followLinks, goTo } from './wire/navigation.ts'
-import { callOperator, RequestError, signedIn } from './wire/request.ts'
+import { RequestError, sendRequest, signedIn } from './wire/request.ts'
 
 type Screen = (given: { readonly id?: string }) => View
 
@@ -61,19 +61,16 @@ async function boot(): Promise<void> {
   startClock()
   const code = takeCode()
   render(html`<${App} />`, document.body)
-  try {
-    if (code !== undefined) await signIn({ code })
-    else {
-      await callOperator('GET /status')
-      signedIn.value = true
-    }
-  } catch (error) {
-    if (!(error instanceof RequestError)) throw error
-    // Somebody who is signed in already opens an old address.
-    const isSignedIn = code !== undefined && (await callOperator('GET /status').catch(() => undefined)) !== undefined
-    if (!isSignedIn && code !== undefined) refusal.value = error.message
-    signedIn.value = isSignedIn || error.status === 0
+  if (code !== undefined)
+    await signIn({ code }).catch((error: unknown) => {
+      if (!(error instanceof RequestError)) throw error
+      refusal.value = error.message
+    })
+  // Also after a refusal: somebody who is signed in already may open an old address. A server that does not answer is waited for.
+  const { signedIn: isSignedIn } = (await sendRequest('GET', '/sign-in').catch(() => ({ signedIn: true }))) as {
+    readonly signedIn: boolean
   }
+  signedIn.value = isSignedIn
   if (address.value.path === '/') goTo('/inbox', true)
   if (signedIn.value) {
     watchInbox()

@@ -23,6 +23,7 @@ import { streamLogs } from './operator/logs.ts'
 import { createConsoleCode, endConsoleSession, listConsoleSessions } from './operator/console.ts'
 import { identifyOnChannel, type IdentifyOperator } from './operator/identify.ts'
 import { createKey, createOperatorKey, listKeys, revokeKey } from './operator/keys.ts'
+import { getOutline, getStep } from './operator/outline.ts'
 import { deployVersion, publishClosure } from './operator/publish.ts'
 import { listRestored, releaseRestored } from './operator/restored.ts'
 import { cancelRun, listRuns, sendMessage, startRun } from './operator/runs.ts'
@@ -50,6 +51,8 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /keys/:id/revoke': revokeKey,
   'POST /runs': startRun,
   'GET /runs': listRuns,
+  'GET /runs/:id/outline': getOutline,
+  'GET /runs/:id/step': getStep,
   'POST /runs/:id/cancel': cancelRun,
   'POST /runs/:id/messages': sendMessage,
   'GET /sessions': listSessions,

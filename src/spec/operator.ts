@@ -11,6 +11,7 @@ import type {
   SessionListItem,
   StartRunResponse,
   TaskContent,
+  TimelineItem,
 } from './api.ts'
 import type { OperatorRequests } from './generated/operator.ts'
 import type { CostSum } from './price.ts'
@@ -194,10 +195,55 @@ export interface RunView {
   readonly totalTokensUsed: number
   /** What the completions of this run cost; absent where nothing was billed. */
   readonly cost?: CostSum
+  /** The beginning of its input, in one line; where `preview` was asked for. */
+  readonly inputPreview?: string
   readonly trigger: string
   readonly waitingOn?: string
   /** As in the status of a run. */
   readonly hold?: { readonly reason: string; readonly since: string }
+}
+
+/**
+ * A step in an outline: its ordinal, the index of its run, its type, what it is about, when it began and ended in milliseconds,
+ * tokens, the id of its call, and 1 where it is an error.
+ */
+export type OutlineRow = readonly [
+  ordinal: number,
+  run: number,
+  type: string,
+  summary: string,
+  startedAt: number,
+  finishedAt: number | null,
+  tokens: number | null,
+  callId: string | null,
+  isError: 0 | 1,
+]
+
+/** A run of an outline; it answers the call `parentCallId` of its parent. */
+export interface OutlineRun {
+  readonly runId: string
+  readonly parentRunId: string | null
+  readonly parentCallId: string | null
+  readonly depth: number
+  readonly agent: string
+  readonly versionLabel: string
+  readonly status: string
+  readonly startedAt: string
+  readonly finishedAt: string | null
+  readonly totalTokensUsed: number
+  readonly cost?: CostSum
+}
+
+export interface RunOutline {
+  readonly runId: string
+  readonly sessionId: string
+  /** The run and those below it, each after its parent. */
+  readonly runs: readonly OutlineRun[]
+  /** In order. */
+  readonly rows: readonly OutlineRow[]
+  /** Number of the last step that was read: where the next outline goes on. */
+  readonly after: number
+  readonly hasMore: boolean
 }
 
 /** Something that an open run from a backup does once it is released, and may have done before. */
@@ -322,6 +368,10 @@ interface OperatorAnswers {
   /** All routes of `/v1` answer here, with an operator as principal and never redacted; these two are called by name. */
   'GET /v1/runs/:id': RunStatusBody
   'GET /v1/runs/:id/conversation': Conversation
+  /** Steps of the run and those below it, without their content. */
+  'GET /runs/:id/outline': RunOutline
+  /** One step of the run's session, whole. */
+  'GET /runs/:id/step': TimelineItem
   'POST /runs/:id/cancel': { runId: string; before: string; after: string }
   /** As `POST /v1/runs/{runId}/messages`, with the operator's authority. `as`: the identity that the request has. */
   'POST /runs/:id/messages': MessageAccepted

@@ -6,14 +6,14 @@ import { isJsonObject } from '../../base/json/json.ts'
 import type { ConsoleSession } from '../../spec/key.ts'
 import { readJson, type BodyLimits } from '../http/body.ts'
 import { clientAddress } from '../http/ip.ts'
-import type { HttpReply } from '../http/reply.ts'
+import { okReply, type HttpReply } from '../http/reply.ts'
 import type { ApiRoute, HttpRequestContext } from '../http/route.ts'
 import { identifyByCredential } from '../operator/identify.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { SignInIdentity } from '../runtime/sign-in-codes.ts'
 import { isLocal, isSecure, type ListenerRules } from './address.ts'
 import { writeSessionCookie } from './session-cookie.ts'
-import { readSession } from './visitor.ts'
+import { identifyVisitor, readSession } from './visitor.ts'
 
 const BODY: BodyLimits = { maxBytes: 1024, maxLevels: 2, maxValues: 10 }
 
@@ -21,9 +21,18 @@ const BODY: BodyLimits = { maxBytes: 1024, maxLevels: 2, maxValues: 10 }
 const MAX_BROWSER = 120
 
 export const listSignInRoutes = (services: ServerServices, rules: ListenerRules): readonly ApiRoute[] => [
+  { method: 'GET', path: '/sign-in', handle: (call) => isSignedIn(services, rules, call) },
   { method: 'POST', path: '/sign-in', handle: (call) => signIn(services, rules, call) },
   { method: 'POST', path: '/sign-out', handle: (call) => signOut(services, rules, call) },
 ]
+
+/** For the page before it asks for anything else: a refused request would stand in the browser's console as an error. */
+const isSignedIn = async (
+  services: ServerServices,
+  rules: ListenerRules,
+  call: HttpRequestContext,
+): Promise<HttpReply> =>
+  okReply({ signedIn: await identifyVisitor(rules)(services, call).then(() => true, () => false) })
 
 /** With `{code}` of an address that `svc console` printed, or `{key}`, the operator credential of a person. */
 async function signIn(services: ServerServices, rules: ListenerRules, call: HttpRequestContext): Promise<HttpReply> {

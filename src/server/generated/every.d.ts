@@ -30,6 +30,8 @@ export declare const checks: Readonly<
     | 'GET /keys query'
     | 'POST /runs body'
     | 'GET /runs query'
+    | 'GET /runs/:id/outline query'
+    | 'GET /runs/:id/step query'
     | 'POST /runs/:id/cancel body'
     | 'POST /runs/:id/messages body'
     | 'GET /sessions query'

@@ -13,6 +13,7 @@ import { pageOf, parseMessage } from '../http/validate.ts'
 import type { OperatorAction } from './act.ts'
 import { notFoundFailure, findAgent, findRun } from './find.ts'
 import { toEnding } from './ending.ts'
+import { findRuns, previewOf } from './find-runs.ts'
 import { viewDigestOf } from './tasks.ts'
 
 export const startRun: OperatorAction<'POST /runs'> = async ({ services, operator, body }) => {
@@ -58,18 +59,23 @@ export const listRuns: OperatorAction<'GET /runs'> = async ({ services, query })
     const runs = await store.runsEndingWith(workspace.id, toEnding(ending), 20)
     return { items: await Promise.all(runs.map((run) => toRunView(services, run))), total: runs.length }
   }
-  const { items, total } = await store.runs(
-    {
-      workspaceId: workspace.id,
-      ...(agent !== undefined && { agentId: (await findAgent(services, agent)).id }),
-      ...(session !== undefined && { sessionId: parseSession(session) }),
-      ...(status !== undefined && { status: status.split(',') }),
-      ...(waiting && { waiting: true }),
-      ...(since !== undefined && { since: parseSince(since) }),
-    },
-    pageOf(query),
-  )
-  return { items: await Promise.all(items.map((run) => toRunView(services, run))), total }
+  const filter = {
+    workspaceId: workspace.id,
+    ...(agent !== undefined && { agentId: (await findAgent(services, agent)).id }),
+    ...(session !== undefined && { sessionId: parseSession(session) }),
+    ...(status !== undefined && { status: status.split(',') }),
+    ...(waiting && { waiting: true }),
+    ...(since !== undefined && { since: parseSince(since) }),
+  }
+  const { find, roots = false, preview = false } = query
+  const page = pageOf(query)
+  const { items, total } =
+    find === undefined && !roots ? await store.runs(filter, page) : await findRuns(store, filter, { find, roots }, page)
+  const views = items.map(async (run) => ({
+    ...(await toRunView(services, run)),
+    ...(preview && { inputPreview: previewOf(run.input) }),
+  }))
+  return { items: await Promise.all(views), total }
 }
 
 export const cancelRun: OperatorAction<'POST /runs/:id/cancel'> = async ({ services, operator, id, body }) => {
