@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { silentLog } from '../../src/base/log.ts'
 import { buildBundle } from '../../src/cli/release/build.ts'
 import { createOperator, type OperatorClient } from '../../src/cli/project/operator.ts'
+import { lazyAuthority } from '../../src/cli/project/lazy-authority.ts'
 import type { Project } from '../../src/cli/project/project.ts'
 import { openServer, type RunningServer } from '../../src/server/open.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
@@ -49,6 +50,7 @@ export async function openRefundServer(): Promise<RefundServer> {
       configDirectory: directory,
       env: { PATH: process.env['PATH'], SVC_OPERATOR: 'ana' },
       version: '0.1.0',
+      authority: lazyAuthority,
       log: silentLog,
       port,
       console: { port: consolePort },

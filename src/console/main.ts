@@ -22,6 +22,12 @@ const SCREENS: readonly (readonly [RegExp, () => Screen | Promise<Screen>])[] = 
   [/^\/inbox\/(?<id>[^/]+)$/, () => InboxScreen],
   [/^\/runs$/, async () => (await import('./views/runs.ts')).RunsScreen],
   [/^\/runs\/(?<id>[^/]+)$/, async () => (await import('./views/run.ts')).RunScreen],
+  [/^\/agents$/, async () => (await import('./views/agents.ts')).AgentsScreen],
+  [/^\/agents\/(?<id>[^/]+)$/, async () => (await import('./views/agent.ts')).AgentScreen],
+  [/^\/try\/(?<id>[^/]+)$/, async () => (await import('./views/try.ts')).TryScreen],
+  [/^\/files$/, async () => (await import('./views/files.ts')).FilesScreen],
+  [/^\/costs$/, async () => (await import('./views/costs.ts')).CostsScreen],
+  [/^\/admin$/, async () => (await import('./views/admin.ts')).AdminScreen],
 ]
 
 const loaded = signal(new Map<RegExp, Screen>())

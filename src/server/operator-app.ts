@@ -20,6 +20,7 @@ import { getFile, listFiles } from './operator/files.ts'
 import { backupRoute } from './operator/backup.ts'
 import { streamLive } from './operator/live.ts'
 import { streamLogs } from './operator/logs.ts'
+import { getDifference, getMatrix } from './operator/authority.ts'
 import { createConsoleCode, endConsoleSession, listConsoleSessions } from './operator/console.ts'
 import { identifyOnChannel, type IdentifyOperator } from './operator/identify.ts'
 import { createKey, createOperatorKey, listKeys, revokeKey } from './operator/keys.ts'
@@ -39,6 +40,8 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /agents': listAgents,
   'GET /versions': listVersions,
   'GET /snapshot': getSnapshot,
+  'GET /matrix': getMatrix,
+  'GET /difference': getDifference,
   'GET /documents': listDocuments,
   'POST /yank': yankVersion,
   'POST /triggers': createTrigger,

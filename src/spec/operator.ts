@@ -319,6 +319,37 @@ export interface RecordedDecision {
   readonly history: Readonly<Record<string, number | null>>
 }
 
+/** What an agent may call, and who decides about it: a row for each policy of each call. */
+export interface AuthorityRow {
+  readonly tool: string
+  readonly wire: string
+  readonly kind: 'tool' | 'agent'
+  readonly decision: 'allow' | 'deny' | 'require_approval' | 'escalate'
+  readonly by: string
+  readonly when: string
+}
+
+/** What a version does that another did not. */
+export interface ChangeView {
+  readonly kind: string
+  readonly severity: 'major' | 'minor' | 'patch'
+  readonly widens: boolean
+  readonly agent: string
+  readonly tool?: string
+  /** A call that the two versions decide differently. */
+  readonly witness?: {
+    readonly tool: string
+    readonly arguments: JsonValue
+    readonly context?: JsonObject
+    readonly before: string
+    readonly after: string
+  }
+  readonly from: JsonValue
+  readonly to: JsonValue
+  readonly path: string | null
+  readonly say: string
+}
+
 export interface OperatorList<T> {
   readonly items: readonly T[]
   readonly total: number
@@ -350,6 +381,10 @@ interface OperatorAnswers {
   'GET /versions': OperatorList<VersionView>
   /** Snapshot of a version: `agent` and `version` or the digest; for resolution, differences and `explain`. */
   'GET /snapshot': AgentSnapshot
+  /** Of a version, the deployed one where none is named. */
+  'GET /matrix': OperatorList<AuthorityRow>
+  /** What `to` does that `from` did not, what widens authority first. */
+  'GET /difference': { breaking: boolean; widens: boolean; changes: readonly ChangeView[] }
   'GET /documents': OperatorList<PublishedDocument>
   /** A yanked version is never newly chosen; what pins it keeps it. */
   'POST /yank': { kind: 'Agent' | 'Tool' | 'Policy'; id: string; version: string; digest: string; yanked: boolean }

@@ -7,6 +7,7 @@ import type { Cassette } from '../../spec/cassette.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { wholeNumber } from '../shell/numbers.ts'
 import type { Project } from './project.ts'
+import { lazyAuthority } from './lazy-authority.ts'
 import { packageVersion } from '../shell/version.ts'
 import { writeWorkspaceName } from './workspace-file.ts'
 
@@ -91,6 +92,7 @@ export async function openProjectServer(
     configDirectory: project.directory,
     env,
     version: packageVersion,
+    authority: lazyAuthority,
     offline,
     development,
     host,

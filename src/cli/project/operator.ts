@@ -10,6 +10,7 @@ import type { CommandContext } from '../shell/command.ts'
 import { answersAt, sendOverSocket, socketOf } from './operator-socket.ts'
 import type { Project } from './project.ts'
 import { remoteError } from '../shell/remote.ts'
+import { lazyAuthority } from './lazy-authority.ts'
 import { packageVersion } from '../shell/version.ts'
 import { writeWorkspaceName } from './workspace-file.ts'
 
@@ -83,6 +84,7 @@ function openInProcess(
       clock: io.clock,
       log: silentLog,
       version: packageVersion,
+      authority: lazyAuthority,
       readOnly,
     })
   }

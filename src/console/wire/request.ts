@@ -38,8 +38,17 @@ export async function callOperator<R extends ConsoleRoute>(
   return (await sendRequest(method, search.size > 0 ? `${path}?${search}` : path, body)) as OperatorRoutes[R]['answer']
 }
 
+/** The text of an answer that is no JSON document. @throws RequestError */
+export async function sendText(path: string): Promise<string> {
+  return await (await fetchOk('GET', path)).text()
+}
+
 /** @throws RequestError; its status is 0 where no server answered */
 export async function sendRequest(method: string, path: string, body?: unknown): Promise<unknown> {
+  return await (await fetchOk(method, path, body)).json()
+}
+
+async function fetchOk(method: string, path: string, body?: unknown): Promise<Response> {
   const headers = {
     accept: 'application/json',
     'x-svc-console': '1',
@@ -48,8 +57,8 @@ export async function sendRequest(method: string, path: string, body?: unknown):
   const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
   const response = await fetch(path, init).catch(() => undefined)
   if (!response) throw new RequestError(0, 'no_server', 'The server does not answer.')
+  if (response.ok) return response
   const answer: unknown = await response.json().catch(() => undefined)
-  if (response.ok) return answer
   const { error = response.statusText, code = '' } = (answer ?? {}) as Partial<ErrorBody>
   if (code === 'not_signed_in') signedIn.value = false
   throw new RequestError(response.status, code, error)

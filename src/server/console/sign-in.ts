@@ -32,7 +32,12 @@ const isSignedIn = async (
   rules: ListenerRules,
   call: HttpRequestContext,
 ): Promise<HttpReply> =>
-  okReply({ signedIn: await identifyVisitor(rules)(services, call).then(() => true, () => false) })
+  okReply({
+    signedIn: await identifyVisitor(rules)(services, call).then(
+      () => true,
+      () => false,
+    ),
+  })
 
 /** With `{code}` of an address that `svc console` printed, or `{key}`, the operator credential of a person. */
 async function signIn(services: ServerServices, rules: ListenerRules, call: HttpRequestContext): Promise<HttpReply> {

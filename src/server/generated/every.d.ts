@@ -20,6 +20,8 @@ export declare const checks: Readonly<
     | 'GET /agents query'
     | 'GET /versions query'
     | 'GET /snapshot query'
+    | 'GET /matrix query'
+    | 'GET /difference query'
     | 'GET /documents query'
     | 'POST /yank body'
     | 'POST /triggers body'

@@ -145,6 +145,7 @@ async function openParts(
       closing: false,
     },
     development: options.development ?? false,
+    ...(options.authority && { authority: options.authority }),
     rehearsals,
     operator: env['SVC_OPERATOR'] ?? env['USER'] ?? env['USERNAME'] ?? 'operator',
   }

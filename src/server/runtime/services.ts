@@ -10,6 +10,7 @@ import type { Store } from '../../store/store.ts'
 import type { KeyAttempts } from './attempts.ts'
 import type { ChangeHints } from './change-hints.ts'
 import type { SignInCodes } from './sign-in-codes.ts'
+import type { AuthorityReader } from './authority-reader.ts'
 import type { StreamReaders } from './readers.ts'
 import type { RehearsalRegistry } from './rehearsals.ts'
 import type { SessionScopes } from './scopes.ts'
@@ -40,6 +41,8 @@ export interface ServerServices {
   /** True for a development server: `as` may name anybody, and runs may be rehearsed. */
   readonly development?: boolean
   readonly rehearsals: RehearsalRegistry
+  /** Absent where nobody who can compile opened the server. */
+  readonly authority?: AuthorityReader
   /** Identity of requests on the local operator channel that carry no credential. */
   readonly operator: string
 }

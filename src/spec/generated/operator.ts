@@ -38,6 +38,19 @@ export interface OperatorRequests<Bundle> {
       readonly digest?: string
     }
   }
+  'GET /matrix': {
+    readonly query: {
+      readonly agent: string
+      readonly version?: string
+    }
+  }
+  'GET /difference': {
+    readonly query: {
+      readonly agent: string
+      readonly from: string
+      readonly to: string
+    }
+  }
   'GET /documents': {
     readonly query: {
       readonly kind: 'Tool' | 'Policy'
