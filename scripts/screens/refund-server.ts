@@ -1,9 +1,8 @@
 /** A server with the console, the refund template deployed, and a few runs of it: for pictures and for tests in a browser. */
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parse } from 'yaml'
-import { readFileSync } from 'node:fs'
 import { silentLog } from '../../src/base/log.ts'
 import { buildBundle } from '../../src/cli/release/build.ts'
 import { createOperator, type OperatorClient } from '../../src/cli/project/operator.ts'
@@ -22,6 +21,8 @@ export interface RefundServer {
   readonly operator: OperatorClient
   /** Starts a run and resolves when it waits or has ended. */
   start(input: JsonObject): Promise<string>
+  /** Publishes the template once more, as another version and with a text replaced in some files. */
+  publish(version: string, edits: Readonly<Record<string, readonly [from: string, to: string]>>): Promise<void>
   /** The address that signs a browser in. */
   address(): Promise<string>
   /** The same server again, with the same data at the same addresses. */
@@ -60,9 +61,12 @@ export async function openRefundServer(): Promise<RefundServer> {
     (request) => server.operator.fetch(request),
     async () => undefined,
   )
-  const { compiled, findings } = await buildBundle({ project, path: directory })
-  if (!compiled?.bundle) throw new Error(JSON.stringify(findings))
-  await operator.call('POST /publish', { body: { bundle: compiled.bundle, deploy: true } })
+  const publish = async (deploy: boolean): Promise<void> => {
+    const { compiled, findings } = await buildBundle({ project, path: directory })
+    if (!compiled?.bundle) throw new Error(JSON.stringify(findings))
+    await operator.call('POST /publish', { body: { bundle: compiled.bundle, deploy } })
+  }
+  await publish(true)
   return {
     get server() {
       return server
@@ -75,6 +79,18 @@ export async function openRefundServer(): Promise<RefundServer> {
         new AbortController().signal,
       )
       return runId
+    },
+    async publish(version, edits) {
+      const everyFile = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter(
+        (name) => name.endsWith('.yaml') && !name.startsWith('.svc'),
+      )
+      for (const name of everyFile) {
+        const [from, to] = edits[name] ?? ['', '']
+        const path = join(directory, name)
+        const text = readFileSync(path, 'utf8').replace(from, to)
+        writeFileSync(path, text.replaceAll(/(\bversion: |@)1\.0\.0\b/g, `$1${version}`))
+      }
+      await publish(false)
     },
     address: async () => (await operator.call('POST /console/codes', { body: undefined })).url,
     async restart() {

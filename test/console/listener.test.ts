@@ -67,6 +67,29 @@ test('takes the credential of a person in a header, as a command line sends it, 
   expect(await status.json()).toMatchObject({ operator: 'ben@acme.example', roles: ['finance'] })
 })
 
+test('saves a file of others, and never serves it as what it says it is', async () => {
+  const server = await openWithConsole()
+  const { secret } = await publishDesk(server.operator, { allowUploads: true })
+  const post = (path: string, body: object) =>
+    fetch(server.url + path, {
+      method: 'POST',
+      headers: { 'x-api-key': secret, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }).then((response) => response.json() as Promise<Record<string, never>>)
+  const about = { filename: 'evil.js', mediaType: 'text/javascript', maxContentLength: 100 }
+  const { objectKey, uploadUrl, requiredHeaders } = await post('/v1/file-library/presign', about)
+  await fetch(uploadUrl!, { method: 'PUT', headers: requiredHeaders!, body: 'alert(1)' })
+  await post('/v1/file-library/finalize', { objectKey, maxContentLength: 100 })
+  const { send } = await signedIn(server)
+  for (const accept of ['*/*', 'text/html']) {
+    const { headers, body } = await send(`GET /files/content?key=${objectKey}`, { headers: { accept } })
+    expect(body['text']).toBe('alert(1)')
+    expect(headers.get('content-type')).toBe('application/octet-stream')
+    expect(headers.get('content-disposition')).toMatch(/^attachment; filename\*=UTF-8''[\w-]+evil\.js$/)
+    expect(headers.get('content-security-policy')).toContain('sandbox')
+  }
+})
+
 test('refuses a write that is not by the page itself', async () => {
   const server = await openWithConsole()
   const { send } = await signedIn(server)
