@@ -103,7 +103,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
           error: `${agent.id} declares no MCP server "${tool.mcp?.server}".`,
         }
       const missing = missingSecret(agent, server, env)
-      if (missing !== undefined) return { at: 'not_sent', code: 'refused', error: missing }
+      if (missing !== undefined) return { at: 'not_sent', ...missing }
       const name = tool.mcp?.tool ?? tool.wire
       const started = clock.monotonic()
       const limit = withDeadline(timeoutMs, signal)

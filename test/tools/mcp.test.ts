@@ -355,7 +355,7 @@ describe('credentials', () => {
     await start('stateless')
     expect(await call('lookup', {}, { server: { auth: { scheme: 'bearer', secret: 'token' } } })).toEqual({
       at: 'not_sent',
-      code: 'refused',
+      code: 'secret_missing',
       error: 'The secret "token" is not set: the environment variable ORDERS_TOKEN is missing or empty.',
     })
     expect(fake.requests).toEqual([])
