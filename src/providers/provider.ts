@@ -3,7 +3,7 @@ import type { RunId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { JsonSchema, SnapshotModel } from '../spec/snapshot.ts'
 import type { ModelTerms } from '../spec/price.ts'
-import type { OutageReason } from '../spec/hold.ts'
+import type { OutageReason } from '../spec/outage.ts'
 
 export type MessagePart =
   | { readonly type: 'text'; readonly text: string }

@@ -1,6 +1,6 @@
 /** Converts what the vendors' SDKs throw into errors for people. */
 import type { Clock } from '../base/clock.ts'
-import { EGRESS_REFUSED } from '../base/net/egress.ts'
+import { EGRESS_REFUSED } from '../base/net/transport.ts'
 import { parseJson } from '../base/json/json.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import type { Redactor, Secret } from '../base/secret.ts'

@@ -1,29 +1,7 @@
 /** Why a run that works does nothing. Source: decisions, section 18; reliability, "Hold instead of fail". */
 import { toIsoText, type Instant } from '../base/clock.ts'
+import { isHeldBy, type Outage, type OutageReason } from './outage.ts'
 import type { Run } from './run.ts'
-
-/** What keeps a completion or a call from being made, and passes by itself or by what an operator does. */
-export type OutageReason =
-  'provider_unreachable' | 'tool_unreachable' | 'mcp_unreachable' | 'secret_missing' | 'quota_spent'
-
-/** An outage as a run meets it, kept in its state until an attempt gets an answer. */
-export interface Outage {
-  readonly reason: OutageReason
-  /** Names what is missing, so that one run tries for all that miss it. For logs and operators; never part of an answer. */
-  readonly cause: string
-  /** First failed attempt. */
-  readonly since: Instant
-  readonly failures: number
-}
-
-/** Attempts, within seconds, before a run is held. Source: decisions, section 13: retried twice at once. */
-export const ATTEMPTS_BEFORE_HOLD = 3
-
-/** True where waiting for seconds would not help. */
-const needsOperator = (reason: OutageReason): boolean => reason === 'secret_missing' || reason === 'quota_spent'
-
-export const isHeldBy = ({ reason, failures }: Outage): boolean =>
-  needsOperator(reason) || failures >= ATTEMPTS_BEFORE_HOLD
 
 /** The member `hold` of a run's status and of `engine.run.paused`. */
 export type RunHold = {

@@ -6,7 +6,7 @@ import type { Digest } from '../base/digest.ts'
 import type { Instant } from '../base/clock.ts'
 import type { AgentId, RunId, SessionId, TaskId, VersionId, WorkspaceId, DecisionId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
-import type { Outage } from './hold.ts'
+import type { Outage } from './outage.ts'
 import type { CostSum } from './price.ts'
 
 export type RunStatusName =

@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.ts'
 import { InexactNumberError, unsafeNumberIn } from '../base/json/exact-number.ts'
 import { findExceededBound, parseJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import type { Redactor } from '../base/secret.ts'
-import { isUnsent, type FetchFunction } from '../base/net/transport.ts'
+import { isUnsent, unsentCode, type FetchFunction } from '../base/net/transport.ts'
 import { innermostMessage } from '../base/innermost-cause.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { BoundTool, JsonSchema, AgentSnapshot } from '../spec/snapshot.ts'
@@ -254,7 +254,7 @@ function toFailedOutcome(
   if (typeof status === 'number' && status < 500)
     return { at: 'not_sent', code: 'refused', error: `MCP server "${server}" answered ${status}: ${why}` }
   if (!dispatched)
-    return { at: 'not_sent', code: 'unreachable', error: `MCP server "${server}" cannot be reached: ${why}` }
+    return { at: 'not_sent', code: unsentCode(error), error: `MCP server "${server}" cannot be reached: ${why}` }
   return {
     at: 'unknown',
     code: 'broken',

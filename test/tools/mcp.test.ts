@@ -366,7 +366,7 @@ test('an address that is not https is not connected to', async () => {
   await start('stateless')
   expect(await call('lookup', {}, { server: { url: 'http://mcp.example/' } })).toEqual({
     at: 'not_sent',
-    code: 'unreachable',
+    code: 'refused',
     error:
       'MCP server "orders" cannot be reached: http://mcp.example is not https, which all hosts but those of this machine need; network.allowed_hosts in svc.config.yaml can allow it.',
   })

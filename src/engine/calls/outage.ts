@@ -3,7 +3,7 @@
  * authorized again, and the model is told nothing meanwhile.
  */
 import type { Instant } from '../../base/clock.ts'
-import { isHeldBy } from '../../spec/hold.ts'
+import { isHeldBy } from '../../spec/outage.ts'
 import type { RunState, ToolCall } from '../../spec/run.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 import { describeExpired, laterAttempt, nextAttempt } from '../limits/outage.ts'

@@ -1,7 +1,7 @@
 /** What transitions may know beside the session: time, ids, versions, routes, slots and calls of other sessions. */
 import type { Instant } from '../../base/clock.ts'
 import type { IdSource, RunId } from '../../base/ids.ts'
-import type { Outage } from '../../spec/hold.ts'
+import type { Outage } from '../../spec/outage.ts'
 import type { ModelTerms } from '../../spec/price.ts'
 import type { Run } from '../../spec/run.ts'
 import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot, SnapshotModel } from '../../spec/snapshot.ts'

@@ -2,7 +2,7 @@
 import type { RunId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import type { ModelCompletion, ModelUsage } from '../../providers/provider.ts'
-import type { OutageReason } from '../../spec/hold.ts'
+import type { OutageReason } from '../../spec/outage.ts'
 import type { LimitName } from '../../spec/run.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
 import type { TaskRecord } from '../../spec/task.ts'
