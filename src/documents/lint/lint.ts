@@ -4,7 +4,7 @@ import { createFinding, sortDiagnostics, type Diagnostic, type LintSeverity } fr
 import type { Document } from '../text/document.ts'
 import { withoutFollowUps } from './follow-ups.ts'
 import { isUnder } from '../text/paths.ts'
-import type { LintProject, PublishedRegistry, ReportFault, LintRule, RuleName, ServerFacts } from '../facts/rule.ts'
+import type { LintProject, PublishedRegistry, ReportFault, NamedRule, RuleName, ServerFacts } from '../facts/rule.ts'
 import { rules } from '../rules/index.ts'
 import { suppressFindings, suppressionsIn } from './suppress.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -67,16 +67,16 @@ function checkDocuments(workspace: Workspace, options: LintOptions): Diagnostic[
 }
 
 /** Names of all rules, for configuration and `svc explain`. */
-export const findRule = (name: string): LintRule | undefined => rules.find((rule) => rule.name === name)
+export const findRule = (name: string): NamedRule | undefined => rules.find((rule) => rule.name === name)
 
-function isRun(rule: LintRule, options: LintOptions): boolean {
+function isRun(rule: NamedRule, options: LintOptions): boolean {
   const chosen = options.rules?.[rule.name]
   if (chosen === 'off' || (options.crossFile === false && rule.crossFile)) return false
   return rule.strictOnly !== true || options.strict === true || chosen !== undefined
 }
 
 const reporter =
-  (rule: LintRule, document: Document, found: Diagnostic[]): ReportFault =>
+  (rule: NamedRule, document: Document, found: Diagnostic[]): ReportFault =>
   (at, message, { severity = rule.severity, ...details } = {}) => {
     const place = typeof at === 'string' ? document.placeOf(at) : at
     found.push(createFinding(rule.name, severity, place, message, details))
