@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander'
-import { fail, type Failure } from '../base/failure.ts'
+import { type Failure } from '../base/failure.ts'
 import type {
   CommandSpec,
   TypedArguments,
@@ -14,6 +14,7 @@ import type { GlobalOptions } from './shell/mode.ts'
 import { nearestWord } from './shell/nearest.ts'
 import { commandTable, commandGroups } from './table/table.ts'
 import { packageVersion } from './shell/version.ts'
+import { usageFailure } from './shell/usage-failure.ts'
 
 /** The parser of all commands, and the command that it found. */
 interface Program {
@@ -40,7 +41,7 @@ export async function parseCommandLine(argv: readonly string[], io: Io): Promise
     const unknown = /^error: unknown command '(.*)'$/.exec(error.message)
     if (unknown) throw unknownCommand(unknown[1]!, argv)
     const hint = suggestion?.replace(/^\(|\)$/g, '').replace('Did you mean', 'did you mean')
-    throw fail('usage', { what: sentence(what!) }, { fix: hint ?? usageOf(argv, /missing/.test(what!)) })
+    throw usageFailure(sentence(what!), hint ?? usageOf(argv, /missing/.test(what!)))
   }
   return found() ?? 0
 }
@@ -116,11 +117,7 @@ function unknownCommand(word: string, argv: readonly string[]): Failure {
     word,
     siblings.length > 0 ? siblings : [...new Set(commandTable.map(({ path }) => path.split(' ')[0]!))],
   )
-  return fail(
-    'usage',
-    { what: `Unknown command '${word}'.` },
-    { fix: near ? `did you mean ${near}?` : 'svc help lists the commands.' },
-  )
+  return usageFailure(`Unknown command '${word}'.`, near ? `did you mean ${near}?` : 'svc help lists the commands.')
 }
 
 /** Adds the default value to an option written without one, which otherwise would take the next argument as its value. */

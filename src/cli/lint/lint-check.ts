@@ -1,6 +1,5 @@
 /** Loads and lints the documents of a project, with facts of the registry, MCP servers and policy tests. */
 import { resolve } from 'node:path'
-import { fail } from '../../base/failure.ts'
 import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import type { FileContents } from '../../documents/text/files.ts'
 import { lintWorkspace as check, type LintOptions } from '../../documents/lint/lint.ts'
@@ -11,7 +10,7 @@ import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { countNoun } from '../shell/counted.ts'
 import type { CheckedProject } from './lint-fix.ts'
-import { nearestWord } from '../shell/nearest.ts'
+import { suggestWord } from '../shell/nearest.ts'
 import type { OperatorClient } from '../project/operator.ts'
 import { isPolicyTest } from '../policy/test-path.ts'
 import { pathInProject } from '../project/project-path.ts'
@@ -23,6 +22,7 @@ import {
   serverFacts,
   type RecordingRegistry,
 } from '../project/registry.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 /** A document from standard input. */
 export interface VirtualDocument {
@@ -219,7 +219,7 @@ function severities(given: readonly string[]): NonNullable<LintOptions['rules']>
     given.map((text) => {
       const [name = '', severity = ''] = text.split('=')
       if (severity !== 'off' && severity !== 'warn' && severity !== 'error')
-        throw fail('usage', { what: `--rule takes ID=off, ID=warn or ID=error, not "${text}".` })
+        throw usageFailure(`--rule takes ID=off, ID=warn or ID=error, not "${text}".`)
       known(name)
       return [name, severity]
     }),
@@ -230,6 +230,5 @@ function severities(given: readonly string[]): NonNullable<LintOptions['rules']>
 function known(name: string): void {
   const names = rules.map((rule) => rule.name)
   if ((names as readonly string[]).includes(name)) return
-  const near = nearestWord(name, names)
-  throw fail('usage', { what: `There is no rule "${name}".` }, near ? { fix: `Did you mean ${near}?` } : {})
+  throw usageFailure(`There is no rule "${name}".`, suggestWord(name, names))
 }

@@ -1,6 +1,5 @@
 /** Closures of agents, built from documents or fetched from the registry. */
 import { resolve } from 'node:path'
-import { fail } from '../../base/failure.ts'
 import type { BundleContents } from '../../compile/package/contents.ts'
 import { closureInBundle, loadClosure, type ComparedClosure } from '../../compile/diff/closure.ts'
 import { packBundle } from '../../compile/package/pack.ts'
@@ -12,6 +11,7 @@ import { withOperator, type OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
 import { agentOf, splitVersion } from '../project/reference.ts'
 import { hasRegistry, lookupOf, versionViews } from '../project/registry.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 /** Builds a directory, a document, an archive or `-`. Published versions are looked up where there may be any. */
 export async function buildAt(call: CommandContext, project: Project, path: string): Promise<BundleBuild> {
@@ -39,7 +39,7 @@ export async function closureAt(call: CommandContext, project: Project, path: st
   )
   if (!compiled?.bundle || !compiled.lock || compiled.document === undefined) throw documentsFailure(findings)
   const { bundle, lock, document } = compiled
-  if (bundle.root === undefined) throw fail('usage', { what: `${path} holds no agent to compare.` })
+  if (bundle.root === undefined) throw usageFailure(`${path} holds no agent to compare.`)
   return { closure: closureInBundle(bundle, bundle.root), files: packBundle(workspace, document, lock).files }
 }
 

@@ -1,5 +1,4 @@
 /** Publishes work in progress: every save without errors becomes a version `-dev.N` and is deployed. */
-import { fail } from '../../base/failure.ts'
 import { digestOfJson } from '../../base/digest.ts'
 import { sortDiagnostics } from '../../documents/text/diagnostic.ts'
 import type { VersionView } from '../../spec/operator.ts'
@@ -9,6 +8,7 @@ import { lateBoundOf, type LateBound } from './late-bound.ts'
 import type { OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
 import { RemoteError } from '../shell/remote.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 export interface SnapshotSave {
   readonly build: BundleBuild
@@ -43,7 +43,7 @@ export async function saveSnapshot(
   const plain = await buildBundle({ project, path, operator })
   if (!plain.compiled?.bundle) return { build: plain, lateBound: [] }
   const { root } = plain.compiled.bundle
-  if (root === undefined) throw fail('usage', { what: `${path} holds no agent to run.` })
+  if (root === undefined) throw usageFailure(`${path} holds no agent to run.`)
   const late = await lateBoundOf(plain)
   if (late.findings.some(({ severity }) => severity === 'error'))
     return withFindings({ build: { workspace: plain.workspace, findings: plain.findings }, lateBound: [] }, late)

@@ -1,5 +1,4 @@
 import { basename, resolve } from 'node:path'
-import { fail } from '../../../base/failure.ts'
 import { writeArchive } from '../../../compile/package/archive.ts'
 import { bundleTree, type TreeEdge, type TreeNode } from '../../../compile/view/tree.ts'
 import { packBundle } from '../../../compile/package/pack.ts'
@@ -15,6 +14,7 @@ import { hasRegistry } from '../../project/registry.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { packAnswer, treeAnswer, verifyAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function bundleTreeCommand(call: CommandContext<AnswerOf<typeof treeAnswer>>): Promise<void> {
   const { given, mode, out, cwd } = call
@@ -55,14 +55,14 @@ export async function bundlePack(call: CommandContext<AnswerOf<typeof packAnswer
   const project = await openProject(call)
   const built = await buildAt(call, project, given.argument(0) ?? cwd)
   const { lock, compiled } = soundBuild(call, built)
-  if (compiled.document === undefined) throw fail('usage', { what: 'There is nothing to pack.' })
+  if (compiled.document === undefined) throw usageFailure('There is nothing to pack.')
   const archive = packBundle(built.workspace, compiled.document, lock)
   const { bytes, digest } = await writeArchive(archive)
   const file =
     given.text('output') ??
     `${lock.bundle ? `${lock.bundle.id}-${lock.bundle.version}` : basename(compiled.document).replace(/\.[^.]+$/, '')}.tgz`
   if (file === '-') {
-    if (!io.writeBytes) throw fail('usage', { what: 'Bytes cannot be written here.' })
+    if (!io.writeBytes) throw usageFailure('Bytes cannot be written here.')
     io.writeBytes(bytes)
   } else await writeUserFile(resolve(cwd, file), bytes)
   const packed = { file, size: bytes.length, digest, documents: archive.files.size }

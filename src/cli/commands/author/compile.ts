@@ -13,7 +13,7 @@ import { documentsFailure, printFindings } from '../../release/findings.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
 import { checkDrift, saveLock } from '../../release/lock-file.ts'
 import { matrixLines } from '../../release/matrix-lines.ts'
-import { nearestWord } from '../../shell/nearest.ts'
+import { suggestWord } from '../../shell/nearest.ts'
 import { withOperator } from '../../project/operator.ts'
 import { concernLine, concernsOf } from '../../policy/list-applicable.ts'
 import { openProject, type Project } from '../../project/project.ts'
@@ -21,6 +21,7 @@ import { hasRegistry } from '../../project/registry.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { compileAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function compileCommand(call: CommandContext<AnswerOf<typeof compileAnswer>>): Promise<void> {
   const { given, mode, out, cwd } = call
@@ -35,7 +36,7 @@ export async function compileCommand(call: CommandContext<AnswerOf<typeof compil
   if (!compiled?.bundle || !compiled.lock) throw documentsFailure(findings, call)
   const { bundle, lock, locked } = compiled
   if (update !== undefined && !locked?.members.some(({ id, origin }) => id === update && origin === 'registry'))
-    throw fail('usage', { what: `svc.lock pins no published member "${update}".` })
+    throw usageFailure(`svc.lock pins no published member "${update}".`)
   if (given.flag('check')) checkDrift(built, cwd)
   else if (!onlyAsks(call)) await saveLock(built, lock)
   const directory = given.text('out')
@@ -77,8 +78,7 @@ function standFor(boundary: string, bundle: CompiledBundle) {
   const stands = [`boundary ${boundary}`, `synthetic ${boundary}`]
   if (declared.includes(boundary))
     return concernsOf(bundle).filter(({ because }) => because.some((each) => stands.includes(each)))
-  const near = nearestWord(boundary, declared)
-  throw fail('not_found', { what: `authority boundary ${boundary}` }, near ? { fix: `Did you mean ${near}?` } : {})
+  throw fail('not_found', { what: `authority boundary ${boundary}` }, { fix: suggestWord(boundary, declared) })
 }
 
 /** Queries published documents only where a registry exists. */

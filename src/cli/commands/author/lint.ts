@@ -16,13 +16,14 @@ import { requireDocumentPaths, openDocuments, pathInProject } from '../../projec
 import { stdinBytes, writeOut } from '../../files/stdin-bytes.ts'
 import type { lintAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function lint(call: CommandContext<AnswerOf<typeof lintAnswer>>): Promise<number> {
   const { given, cwd } = call
   const paths = given.rest(0)
   const stdin = paths.length === 1 && paths[0] === '-'
   if (stdin && (given.flag('watch') || given.text('changed') !== undefined))
-    throw fail('usage', { what: 'Standard input is read once: --watch and --changed need files.' })
+    throw usageFailure('Standard input is read once: --watch and --changed need files.')
   if (!stdin) requireDocumentPaths(cwd, paths)
   const open = (): Promise<Project> =>
     openDocuments(call, paths[0] === undefined || stdin ? undefined : resolve(cwd, paths[0]))

@@ -1,6 +1,6 @@
 /** Runs scenario tests with tool doubles and scripted answers, in memory and in virtual time. Source: command line, 2.1 and 4. */
 import { relative, resolve } from 'node:path'
-import { fail, isFailure } from '../../../base/failure.ts'
+import { isFailure } from '../../../base/failure.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { formatDuration } from '../../../terminal/time.ts'
 import { createTheme } from '../../../terminal/theme.ts'
@@ -22,6 +22,7 @@ import { watchFiles } from '../../files/watch.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { testAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 interface ScenarioResult extends TestCase {
   readonly scenario?: Scenario
@@ -37,7 +38,7 @@ export async function test(call: CommandContext<AnswerOf<typeof testAnswer>>): P
   const paths = given.rest(0).map((path) => resolve(cwd, path))
   const wanted = paths.length > 0 ? paths : [project.directory]
   if (given.flag('record') && given.flag('update'))
-    throw fail('usage', { what: 'A recording is made first and its scenario updated then: give --record or --update.' })
+    throw usageFailure('A recording is made first and its scenario updated then: give --record or --update.')
   if (!given.flag('watch')) return await testOnce(call, wanted)
   const again = async (): Promise<void> => {
     await testOnce(call, wanted).catch((error: unknown) => {

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { fail } from '../../../base/failure.ts'
 import type { StartRunResponse } from '../../../spec/api.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { readDecisions } from '../../runs/decide-file.ts'
@@ -15,6 +14,7 @@ import { readServerFile } from '../../project/server-file.ts'
 import { readRehearsal } from '../../scenario/rehearsal.ts'
 import { saveSnapshot } from '../../release/snapshots.ts'
 import { givenKey, openAgentTarget, type ServerTarget } from '../../project/target.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function run(call: CommandContext<FollowAnswer | StartRunResponse>): Promise<number> {
   const { given, mode, out, signal } = call
@@ -68,10 +68,9 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
 
 function operatorOf({ operator }: ServerTarget): OperatorClient {
   if (operator) return operator
-  throw fail(
-    'usage',
-    { what: 'Only svc dev runs with another model, records or replays; a key reaches no such server.' },
-    { fix: 'Leave out the key and the address.' },
+  throw usageFailure(
+    'Only svc dev runs with another model, records or replays; a key reaches no such server.',
+    'Leave out the key and the address.',
   )
 }
 
@@ -86,11 +85,7 @@ async function readAgent(
   if (!/[/\\]|\.(?:ya?ml|json)$|^\.+$/.test(text)) return splitVersion(text)
   const running = await readServerFile(project.dataDirectory)
   if ((await givenKey(call, project)) !== undefined || running?.key === undefined)
-    throw fail(
-      'usage',
-      { what: `Only svc dev runs a path such as ${text}.` },
-      { fix: 'Start svc dev, or name the agent.' },
-    )
+    throw usageFailure(`Only svc dev runs a path such as ${text}.`, 'Start svc dev, or name the agent.')
   return await withOperator(project, call, async (operator) => {
     const { build, saved } = await saveSnapshot(project, resolve(call.cwd, text), operator)
     printFindings(call, build.findings, build.workspace)
@@ -110,10 +105,9 @@ async function describe(
   const agent = await agentOf(name, operator)
   const deployed = agent.deployed?.versionLabel
   if (version !== undefined && deployed !== undefined && version !== deployed)
-    throw fail(
-      'usage',
-      { what: `Runs of ${agent.name} execute ${deployed}, which is deployed, not ${version}.` },
-      { fix: `svc deploy ${agent.name}@${version}` },
+    throw usageFailure(
+      `Runs of ${agent.name} execute ${deployed}, which is deployed, not ${version}.`,
+      `svc deploy ${agent.name}@${version}`,
     )
   return {
     agentId: agent.agentId,

@@ -29,6 +29,7 @@ import { watchList } from '../../shell/screen/watch-list.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { cancelledRuns, runsAnswer, runView } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer | typeof runView>>): Promise<void> {
   const { given, io } = call
@@ -208,8 +209,7 @@ async function runToWatch(call: CommandContext, { operator }: ServerTarget): Pro
   const { given, io, mode, signal } = call
   const named = given.argument(0)
   if (named !== undefined) return await runIdOf(named, operator)
-  if (!mode.interactive || !operator)
-    throw fail('usage', { what: 'Which run?' }, { fix: 'svc runs watch RUN, for example @last' })
+  if (!mode.interactive || !operator) throw usageFailure('Which run?', 'svc runs watch RUN, for example @last')
   for (;;) {
     const { items } = await operator.call('GET /runs', { query: { take: '50', status: UNDER_WAY } })
     if (items.length === 0) throw fail('not_found', { what: 'run under way' })

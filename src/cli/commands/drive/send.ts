@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { fail } from '../../../base/failure.ts'
 import { fileItem, type FileItem, type RunMessage } from '../../../client/index.ts'
 import type { MessageAccepted } from '../../../spec/api.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -12,6 +11,7 @@ import { openUserFile } from '../../files/read-file.ts'
 import { runIdOf } from '../../project/reference.ts'
 import { RefusedAnswer } from '../../shell/remote.ts'
 import { openAgentTarget, openTarget, type ServerTarget } from '../../project/target.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function send(call: CommandContext<FollowAnswer | MessageAccepted>): Promise<number> {
   const { given, mode, out, signal } = call
@@ -88,10 +88,6 @@ async function textOf({ given, mode, io, signal }: CommandContext, hasFiles: boo
   if (typed === '-') return (await io.stdin.text()).trimEnd()
   if (typed !== undefined || hasFiles) return typed
   if (!mode.interactive)
-    throw fail(
-      'usage',
-      { what: 'There is no reply to send.' },
-      { fix: 'svc send RUN TEXT, or - to read standard input' },
-    )
+    throw usageFailure('There is no reply to send.', 'svc send RUN TEXT, or - to read standard input')
   return await io.prompts.text('Reply:', signal)
 }

@@ -1,4 +1,3 @@
-import { fail } from '../../../base/failure.ts'
 import type { StreamEvent } from '../../../client/index.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { createLiveTimeline } from '../../../terminal/timeline.ts'
@@ -9,6 +8,7 @@ import { wholeNumber } from '../../shell/numbers.ts'
 import { openProject } from '../../project/project.ts'
 import { runIdOf } from '../../project/reference.ts'
 import { openTarget } from '../../project/target.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 /** The raw events: machine output in every mode but `--pretty`. */
 export async function stream(call: CommandContext<unknown>): Promise<void> {
@@ -50,8 +50,7 @@ function pretty(call: CommandContext): (event: StreamEvent) => Promise<void> {
 /** `*` matches any text. */
 function globOf(glob: string | undefined): (subject: string) => boolean {
   if (glob === undefined) return () => true
-  if (!/^[A-Za-z0-9_.*]+$/.test(glob))
-    throw fail('usage', { what: `"${glob}" is not a subject.` }, { fix: 'For example engine.step.*' })
+  if (!/^[A-Za-z0-9_.*]+$/.test(glob)) throw usageFailure(`"${glob}" is not a subject.`, 'For example engine.step.*')
   const pattern = new RegExp(`^${glob.replaceAll('.', String.raw`\.`).replaceAll('*', '.*')}$`)
   return (subject) => pattern.test(subject)
 }

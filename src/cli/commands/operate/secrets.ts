@@ -6,7 +6,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { readDotEnv } from '../../project/dot-env.ts'
 import type { ModelEndpoint } from '../../project/model-endpoint.ts'
 import { printTable } from '../../shell/screen/list.ts'
-import { nearestWord } from '../../shell/nearest.ts'
+import { suggestWord } from '../../shell/nearest.ts'
 import { openProject } from '../../project/project.ts'
 import { splitVersion } from '../../project/reference.ts'
 import { checksOfAgent, type SecretCheck, type SecretProbe, type SecretState } from '../../project/secret-checks.ts'
@@ -56,11 +56,8 @@ function chosen(documents: readonly Document[], text: string | undefined): reado
   const { name } = splitVersion(text)
   const found = agents.filter(({ identity }) => identity?.id === name)
   if (found.length > 0) return found
-  const near = nearestWord(
-    name,
-    agents.map(({ identity }) => identity!.id),
-  )
-  throw fail('not_found', { what: `agent ${name} in this project` }, near ? { fix: `Did you mean ${near}?` } : {})
+  const ids = agents.map(({ identity }) => identity!.id)
+  throw fail('not_found', { what: `agent ${name} in this project` }, { fix: suggestWord(name, ids) })
 }
 
 /** Verifies the key by listing the models of the provider, which is free. */
