@@ -17,6 +17,7 @@ import { documentsFailure } from '../release/findings.ts'
 import { suggestWord } from '../shell/nearest.ts'
 import type { Project } from '../project/project.ts'
 import { substitutePolicies } from './substitute.ts'
+import { loadDocuments } from '../project/documents.ts'
 
 /** A tool or sub-agent that the subject can call. */
 export interface EvalCallee {
@@ -104,8 +105,7 @@ export async function policyDocuments(
   names: readonly string[],
   near: string = project.directory,
 ): Promise<{ readonly workspace: Workspace; readonly documents: readonly Document[] }> {
-  const { include } = project.config
-  const workspace = await loadWorkspace(project.directory, include ? { include } : {})
+  const workspace = await loadDocuments(project)
   const all = workspace.documents.filter(isPolicy)
   const documents: Document[] = []
   for (const name of names) {

@@ -4,13 +4,13 @@ import type { BundleContents } from '../../compile/package/contents.ts'
 import { closureInBundle, loadClosure, type ComparedClosure } from '../../compile/diff/closure.ts'
 import { packBundle } from '../../compile/package/pack.ts'
 import { isArchivePath, openArchiveAt } from './archives.ts'
-import { buildBundle, type BundleBuild } from './build.ts'
+import { buildWithRegistry, type BundleBuild } from './build.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { documentsFailure, printFindings } from './findings.ts'
-import { withOperator, type OperatorClient } from '../project/operator.ts'
+import type { OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
 import { agentOf, splitVersion } from '../project/reference.ts'
-import { hasRegistry, lookupOf, versionViews } from '../project/registry.ts'
+import { lookupOf, versionViews } from '../project/registry.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 
 /** Builds a directory, a document, an archive or `-`. Published versions are looked up where there may be any. */
@@ -18,9 +18,7 @@ export async function buildAt(call: CommandContext, project: Project, path: stri
   const archive = isArchivePath(path)
     ? await openArchiveAt(call, path === '-' ? path : resolve(call.cwd, path))
     : undefined
-  const options = { project, path: resolve(call.cwd, path), ...(archive && { archive }) }
-  if (!hasRegistry(project)) return await buildBundle(options)
-  return await withOperator(project, call, (operator) => buildBundle({ ...options, operator }))
+  return await buildWithRegistry(call, { project, path: resolve(call.cwd, path), ...(archive && { archive }) })
 }
 
 /** The agent at a path with all that it pins, and the files that it was compiled from. */

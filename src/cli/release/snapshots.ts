@@ -7,7 +7,7 @@ import { buildBundle, type BundleBuild } from './build.ts'
 import { lateBoundOf, type LateBound } from './late-bound.ts'
 import type { OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
-import { RemoteError } from '../shell/remote.ts'
+import { versionViews } from '../project/registry.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 
 export interface SnapshotSave {
@@ -51,7 +51,7 @@ export async function saveSnapshot(
   const digest = digestOfJson(all.map(({ closureDigest }) => closureDigest))
   if (before?.saved && before.digest === digest) return { ...before, saved: { ...before.saved, unchanged: true } }
   const ids = [...new Set(all.flatMap(({ agents }) => agents.map(({ id }) => id)))]
-  const histories = new Map(await Promise.all(ids.map(async (id) => [id, await versionsOf(operator, id)] as const)))
+  const histories = new Map(await Promise.all(ids.map(async (id) => [id, await versionViews(operator, id)] as const)))
   const last = Math.max(
     0,
     ...[...histories.values()].flat().map(({ versionLabel }) => Number(/[-.]dev\.(\d+)$/.exec(versionLabel)?.[1] ?? 0)),
@@ -104,13 +104,4 @@ async function numbered(plain: BundleBuild, root: string, number: number): Promi
     },
     late,
   )
-}
-
-async function versionsOf(operator: OperatorClient, agent: string): Promise<readonly VersionView[]> {
-  try {
-    return (await operator.call('GET /versions', { query: { agent } })).items
-  } catch (error) {
-    if (error instanceof RemoteError && error.status === 404) return []
-    throw error
-  }
 }

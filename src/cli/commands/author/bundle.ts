@@ -4,13 +4,11 @@ import { bundleTree, type TreeEdge, type TreeNode } from '../../../compile/view/
 import { packBundle } from '../../../compile/package/pack.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { openArchiveAt } from '../../release/archives.ts'
-import { buildBundle, type BundleBuild } from '../../release/build.ts'
+import { buildWithRegistry, type BundleBuild } from '../../release/build.ts'
 import { buildAt } from '../../release/closures.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
-import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { hasRegistry } from '../../project/registry.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { packAnswer, treeAnswer, verifyAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
@@ -77,11 +75,7 @@ export async function bundleVerify(call: CommandContext<AnswerOf<typeof verifyAn
   const file = given.argument(0)!
   const project = await openProject(call)
   const archive = await openArchiveAt(call, file === '-' ? file : resolve(cwd, file))
-  const options = { project, path: resolve(cwd, file), archive }
-  const built = hasRegistry(project)
-    ? await withOperator(project, call, (operator) => buildBundle({ ...options, operator }))
-    : await buildBundle(options)
-  const { bundle } = soundBuild(call, built)
+  const { bundle } = soundBuild(call, await buildWithRegistry(call, { project, path: resolve(cwd, file), archive }))
   const verified = {
     ok: true,
     file,

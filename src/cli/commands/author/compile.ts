@@ -7,17 +7,15 @@ import { authorityMatrix, type MatrixRow } from '../../../compile/view/matrix.ts
 import { summarizeCompile } from '../../../compile/view/summary.ts'
 import type { CompiledBundle, AgentSnapshot } from '../../../spec/snapshot.ts'
 import { createAskMcp, withMcpSpinner } from '../../release/ask-mcp.ts'
-import { buildBundle } from '../../release/build.ts'
+import { buildWithRegistry } from '../../release/build.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
 import { checkDrift, saveLock } from '../../release/lock-file.ts'
 import { matrixLines } from '../../release/matrix-lines.ts'
 import { suggestWord } from '../../shell/nearest.ts'
-import { withOperator } from '../../project/operator.ts'
 import { concernLine, concernsOf } from '../../policy/list-applicable.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { hasRegistry } from '../../project/registry.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { compileAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
@@ -90,8 +88,7 @@ async function compileHere(call: CommandContext, project: Project, path: string,
     ...(call.given.flag('mcp') && { askMcp: withMcpSpinner(call, await createAskMcp(call, project)) }),
     ...(update !== undefined && { update }),
   }
-  if (!hasRegistry(project)) return await buildBundle(options)
-  return await withOperator(project, call, (operator) => buildBundle({ ...options, operator }))
+  return await buildWithRegistry(call, options)
 }
 
 /** Creates the directory, but none above it: a path with a mistake in it is told, as by every command that writes a file. */

@@ -48,9 +48,9 @@ export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typ
   ]
   if (mode.json) return await out.json({ dir: directory, template, files: written, next })
   const { describeInventory } = await import('../../project/inventory.ts')
-  const { config } = await openProject({ ...call, cwd: directory })
+  const inventory = await describeInventory(await openProject({ ...call, cwd: directory }))
   const created = written.filter(({ action }) => action === 'created').length
-  out.line(`created ${shown}/ (${created} files): ${await describeInventory(directory, config.include)}`)
+  out.line(`created ${shown}/ (${created} files): ${inventory}`)
   out.hint(
     `next:  ${next.join(' && ')}${model === undefined ? '          no API key needed, the model is scripted' : ''}`,
   )

@@ -3,7 +3,6 @@ import { stat } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { toIsoText } from '../../../base/clock.ts'
 import type { Document } from '../../../documents/text/document.ts'
-import { loadWorkspace } from '../../../documents/workspace/load.ts'
 import type { Workspace } from '../../../documents/workspace/workspace.ts'
 import { describeVerdict } from '../../../policy/decide.ts'
 import type { CallFacts, PolicySets } from '../../../policy/condition/decision.ts'
@@ -31,6 +30,7 @@ import { openProject, type Project } from '../../project/project.ts'
 import type { backtestAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
+import { loadDocuments } from '../../project/documents.ts'
 
 interface Flip {
   readonly runId: string
@@ -160,10 +160,7 @@ async function bundleIn(
 ): Promise<CompiledBundle | undefined> {
   if (!(await stat(path).catch(() => undefined))) return undefined
   const here = relative(project.directory, path).replaceAll('\\', '/')
-  const { documents } = await loadWorkspace(
-    project.directory,
-    project.config.include ? { include: project.config.include } : {},
-  )
+  const { documents } = await loadDocuments(project)
   const isRoot = ({ kind, path }: Document) =>
     (kind === 'Agent' || kind === 'Bundle') && (here === '' || path === here || path.startsWith(`${here}/`))
   if (!documents.some(isRoot)) return undefined

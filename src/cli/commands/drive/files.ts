@@ -14,7 +14,7 @@ import { OPERATOR_URL, withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { remoteError } from '../../shell/remote.ts'
 import { stdinBytes } from '../../files/stdin-bytes.ts'
-import { openTarget } from '../../project/target.ts'
+import { withTarget } from '../../project/target.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { downloadedFile, filesAnswer, uploadedFiles } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
@@ -38,8 +38,7 @@ export async function filesUpload(call: CommandContext<AnswerOf<typeof uploadedF
   if (name !== undefined && files.length > 1)
     throw usageFailure('--name is for one file.', 'Upload the others without it.')
   const about = { ...(name !== undefined && { filename: name }), ...(mediaType !== undefined && { mediaType }) }
-  const target = await openTarget(call, await openProject(call))
-  try {
+  await withTarget(call, await openProject(call), async (target) => {
     const items: Uploaded[] = []
     for (const file of files) {
       const source =
@@ -68,9 +67,7 @@ export async function filesUpload(call: CommandContext<AnswerOf<typeof uploadedF
     if (mode.json) return await out.json({ items, total: items.length })
     const [first] = items
     if (first) out.hint(`use it:  svc run AGENT document:='${JSON.stringify(first.inputRef)}'`)
-  } finally {
-    await target.close()
-  }
+  })
 }
 
 export async function filesList(call: CommandContext<AnswerOf<typeof filesAnswer>>): Promise<void> {

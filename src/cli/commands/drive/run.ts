@@ -3,11 +3,11 @@ import type { StartRunResponse } from '../../../spec/api.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { readDecisions } from '../../runs/decide-file.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
-import { followRun } from '../../runs/follow.ts'
+import { followToOutcome } from './follow-run.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
 import { readInput, type InputContract } from '../../runs/input.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
-import { printInterrupted, printOutcome, type FollowAnswer } from '../../runs/outcome.ts'
+import type { FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { agentIdFrom, agentOf, splitVersion } from '../../project/reference.ts'
 import { readServerFile } from '../../project/server-file.ts'
@@ -27,7 +27,7 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
     const { agentId, contract } = await describe(name, version, target, project)
     const input = await readInput(given.rest(1), given.text('input'), contract, target.client, call)
     const idempotencyKey = given.text('idempotency-key')
-    const rulebook = await readDecisions(call, project, target)
+    const scriptedAnswers = await readDecisions(call, project, target)
     const started = rehearsal
       ? await operatorOf(target).call('POST /runs', { body: { agent: agentId, input, rehearsal } })
       : await target.client.startRun(
@@ -45,22 +45,8 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
     const agent = `${contract.agent}${contract.version && `@${contract.version}`}`
     out.hint(`run ${runId.slice(-6)} · ${agent}`)
     // Follows as the operator if possible, because the trigger may hide its timeline from keys.
-    const desk = {
-      call,
-      client: target.answering,
-      answering: target.answering,
-      ...(target.operator && { operator: target.operator }),
-      agent,
-    }
-    try {
-      return await printOutcome(
-        call,
-        await followRun(desk, { ...following, runId, ...(rulebook && { scriptedAnswers: rulebook }) }),
-        following.events,
-      )
-    } catch (error) {
-      return printInterrupted(call, runId, error)
-    }
+    const asOperator = { ...target, client: target.answering, agent }
+    return await followToOutcome(call, asOperator, { ...following, runId, ...(scriptedAnswers && { scriptedAnswers }) })
   } finally {
     await target.close()
   }

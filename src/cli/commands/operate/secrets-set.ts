@@ -2,13 +2,13 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { isJsonObject } from '../../../base/json/json.ts'
-import { loadWorkspace } from '../../../documents/workspace/load.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import type { writtenSecret } from '../../answers/operate.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { readDotEnv, writeDotEnv } from '../../project/dot-env.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
+import { loadDocuments } from '../../project/documents.ts'
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
@@ -33,8 +33,7 @@ export async function secretsSet(call: CommandContext<AnswerOf<typeof writtenSec
 
 /** The name of a secret stands for the variable from which the documents take it. */
 async function variableOf(project: Project, typed: string): Promise<string> {
-  const { include } = project.config
-  const { documents } = await loadWorkspace(project.directory, include ? { include } : {})
+  const { documents } = await loadDocuments(project)
   const declared = documents
     .flatMap((document) => document.at('secrets').flatMap(({ value }) => (isJsonObject(value) ? [value] : [])))
     .flatMap((secrets) => (Object.hasOwn(secrets, typed) ? [secrets[typed]] : []))

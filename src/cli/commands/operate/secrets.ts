@@ -1,6 +1,5 @@
 import { fail } from '../../../base/failure.ts'
 import type { Document } from '../../../documents/text/document.ts'
-import { loadWorkspace } from '../../../documents/workspace/load.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { readDotEnv } from '../../project/dot-env.ts'
@@ -12,13 +11,13 @@ import { splitVersion } from '../../project/reference.ts'
 import { checksOfAgent, type SecretCheck, type SecretProbe, type SecretState } from '../../project/secret-checks.ts'
 import type { secretsAnswer } from '../../answers/operate.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { loadDocuments } from '../../project/documents.ts'
 
 /** Never a value: who needs which variable, and whether it is there. */
 export async function secretsCheck(call: CommandContext<AnswerOf<typeof secretsAnswer>>): Promise<number> {
   const { given, mode, out, io } = call
   const project = await openProject(call)
-  const { include } = project.config
-  const workspace = await loadWorkspace(project.directory, include ? { include } : {})
+  const workspace = await loadDocuments(project)
   const agents = chosen(workspace.documents, given.argument(0))
   const files = await readDotEnv(project.directory)
   const checks = agents.flatMap((agent) => checksOfAgent(agent, project.config, files, io.env))
