@@ -128,10 +128,10 @@ async function decide(call: CommandContext, client: SvcClient, runId: string, pe
     out.prose(`  why       ${task.reason ?? task.title}`)
     explainTask(answerScreen(call), task).forEach(out.line)
   }
-  const desk = { call, client, answering: client, agent: AGENT }
+  const context = { call, client, answering: client, agent: AGENT }
   if (mode.interactive && !mode.json) {
     // The demo ends with its run, so it asks again when the person skips the task.
-    while ((await decideTask(desk, runId, task, call.signal)) === 'later')
+    while ((await decideTask(context, runId, task, call.signal)) === 'later')
       out.message('the demo goes on when you have decided')
     return
   }
