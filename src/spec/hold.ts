@@ -37,3 +37,27 @@ function heldAttempts(state: Run['state']): readonly { readonly outage: Outage; 
     return [{ outage, ...(call.at === 'retrying' && { until: call.until }) }]
   })
 }
+
+const REASON_TEXTS: Readonly<Record<RunHold['reason'], string>> = {
+  provider_unreachable: 'the model cannot be reached',
+  tool_unreachable: 'a tool cannot be reached',
+  mcp_unreachable: 'an MCP server cannot be reached',
+  secret_missing: 'a secret is missing where the server runs (svc secrets check)',
+  quota_spent: "the account's quota at the model's vendor is spent",
+  restored: 'it came from a backup (svc restore --resume releases it)',
+}
+
+/** For people: `since TIME: the model cannot be reached; next attempt at TIME`. */
+export function describeHold({
+  reason,
+  since,
+  nextAttemptAt,
+}: {
+  reason: string
+  since: string
+  nextAttemptAt?: string
+}): string {
+  const why = Object.hasOwn(REASON_TEXTS, reason) ? REASON_TEXTS[reason as RunHold['reason']] : reason
+  const next = nextAttemptAt === undefined ? '' : `; next attempt at ${nextAttemptAt}`
+  return `since ${since}: ${why}${next}`
+}

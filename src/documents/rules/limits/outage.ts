@@ -2,7 +2,6 @@ import { outageProblem } from '../../facts/outage.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsOutage: LintRule = {
-  name: 'limits/outage',
   severity: 'error',
   law: '`svc/on-outage` is `hold` or `fail`, and `svc/max-outage` a duration from 1s to 30d.',
   fix: 'Write "hold" or "fail", and a duration such as "6h".',
