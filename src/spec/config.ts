@@ -61,6 +61,7 @@ export interface TriggerConfig {
   readonly cron?: string
   readonly timeZone?: string
   readonly exposeTimeline?: boolean
+  readonly allowDelete?: boolean
   readonly allowIps?: string[]
   readonly ratePerMinute?: number
   readonly ratePerDay?: number

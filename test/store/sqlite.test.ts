@@ -99,7 +99,7 @@ describe('a file', () => {
     const db = connectSqlite(path, {})
     db.pragma('user_version = 99')
     db.close()
-    expect(() => openSqlite(path, { clock })).toThrow('a newer svc wrote it (schema 99, this one knows 13)')
+    expect(() => openSqlite(path, { clock })).toThrow('a newer svc wrote it (schema 99, this one knows 14)')
   })
 
   test('that was left by a killed process and is damaged is refused', async () => {
@@ -109,7 +109,7 @@ describe('a file', () => {
     await store.close()
     const bytes = readFileSync(path)
     // Pages of rows, which opening the file does not read.
-    bytes.fill(0xff, 4096 * 80, 4096 * 85)
+    bytes.fill(0xff, 4096 * 100, 4096 * 105)
     writeFileSync(path, bytes)
     await openSqlite(path, { clock }).close()
     writeFileSync(`${path}-wal`, 'left')

@@ -41,6 +41,7 @@ import { applyLimit, escalateLimit, grantLimit, haltRun, hitlWaitBreach, wallClo
 import { asksAboutLimit } from '../limits/on-limit.ts'
 import { startTurn } from '../limits/request-completion.ts'
 import { readOutput } from './output.ts'
+import { chooseEarlier, messagesBefore } from '../session/prompt/earlier.ts'
 import { filesIn, firstMessage } from '../session/prompt/input.ts'
 import { abandonCompletion } from '../session/unanswered.ts'
 
@@ -152,7 +153,14 @@ function startRun(run: RunHandle, here: StateAt<'thinking'>): RunState {
   const { input } = run.record
   run.addEvent('run', 'engine.run.started', { status: 'Running', output: null, error: null })
   const files = filesIn(input).map((filename): JsonObject => ({ filename }))
-  run.addStep('UserMessage', { text: firstMessage(input), ...(files.length > 0 && { files }) })
+  const { tx, snapshot } = run
+  const before = messagesBefore(run.record, { runs: tx.runs(), stepsOf: ({ id }) => tx.run(id).steps() })
+  const earlier = chooseEarlier(before, tx.context.termsOf(snapshot.model).contextWindow)
+  run.addStep('UserMessage', {
+    text: firstMessage(input),
+    ...(files.length > 0 && { files }),
+    ...(earlier && { earlier }),
+  })
   return startTurn(run, here.turn)
 }
 

@@ -62,6 +62,8 @@ export interface OperatorRequests<Bundle> {
       readonly cron?: string
       readonly timeZone?: string
       readonly exposeTimeline?: boolean
+      /** Whether keys may erase ended sessions of the trigger. */
+      readonly allowDelete?: boolean
       readonly allowIps?: readonly string[]
       /** Null removes the limit. */
       readonly ratePerMinute?: number | null
@@ -75,6 +77,8 @@ export interface OperatorRequests<Bundle> {
     readonly body: {
       readonly active?: boolean
       readonly exposeTimeline?: boolean
+      /** Whether keys may erase ended sessions of the trigger. */
+      readonly allowDelete?: boolean
       readonly allowIps?: readonly string[]
       /** Null removes the limit. */
       readonly ratePerMinute?: number | null
@@ -120,6 +124,10 @@ export interface OperatorRequests<Bundle> {
     readonly body: {
       readonly agent: string
       readonly input?: JsonObject
+      /** An ended session that goes on. Not with `rehearsal`. */
+      readonly session?: string
+      /** Label of the version that it goes on with, in place of the deployed one. */
+      readonly version?: string
       /** A run that is not what its agent's documents say. Only a development server rehearses. */
       readonly rehearsal?: {
         /** `provider/name`, asked instead of the models of every agent. */
@@ -154,6 +162,16 @@ export interface OperatorRequests<Bundle> {
       readonly ending?: string
       readonly skip?: number
       readonly take?: number
+    }
+  }
+  'PATCH /sessions/:id': {
+    readonly body: {
+      /** Null or an empty text removes it. */
+      readonly title?: string | null
+      readonly metadata?: Readonly<Record<string, string>>
+      readonly tags?: readonly string[]
+      /** Exempts the session from erasure and retention. */
+      readonly legalHold?: boolean
     }
   }
   'GET /files': {

@@ -20,6 +20,7 @@ export interface SessionFence {
   readonly tokens: number
   readonly status: RunStatusName
   readonly busy: 0 | 1
+  readonly erasedAt: number | null
 }
 
 export interface SessionTable {
@@ -30,13 +31,15 @@ export interface SessionTable {
   /** Writes a new session with version 1 and returns its row number. */
   insert(update: SessionUpdate): number
   update(stored: SessionFence, update: SessionUpdate): void
+  /** Writes what a new root run replaces; the root run before it keeps its input. */
+  replaceRoot(n: number, session: Session): void
 }
 
 export function openSessions(db: Database, agents: AgentTable): SessionTable {
   const prepared = statementCache(db)
   const number = db.prepare<[string], number>('select n from session where id = ?').pluck()
   const fence = db.prepare<[string], SessionFence>(
-    `select n, version, last_seq as lastSeq, total_tokens_used as tokens, status, busy
+    `select n, version, last_seq as lastSeq, total_tokens_used as tokens, status, busy, erased_at as erasedAt
      from session
      where id = ?`,
   )
@@ -65,6 +68,18 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
   // even when the values stay the same. That takes as long as the rest of the update.
   const updateRowAndStatus = db.prepare(
     `update session set ${changes}, status = ?, finished_at = ?, busy = ? where n = ?`,
+  )
+  // The input stands with the session while its root run is the newest one.
+  const keepInput = db.prepare<[number]>(
+    `update run
+     set input = (select input from session where n = run.session_n)
+     where id = (select root_run_id from session where n = ?)`,
+  )
+  const replaceRoot = db.prepare(
+    `update session
+     set entry_run_id = coalesce(entry_run_id, root_run_id), root_run_id = :rootRunId, version_id = :versionId,
+       version_label = :versionLabel, input = :input, input_digest = :inputDigest, start_context = :startContext
+     where n = :n`,
   )
   const one = db.prepare<[string], SessionRow>(`${SELECT} where s.id = ?`)
   // A rare query of people: a scan is cheaper than an index that every start would have to write.
@@ -171,6 +186,19 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
       for (const tag of session.tags ?? []) insertTag.run(agentN, tag, session.startedAt, n)
       return n
     },
+    replaceRoot(n, session) {
+      keepInput.run(n)
+      const input = toText(session.input)!
+      replaceRoot.run({
+        n,
+        rootRunId: session.rootRunId,
+        versionId: session.agentVersionId,
+        versionLabel: session.versionLabel,
+        input,
+        inputDigest: largeDigest(input),
+        startContext: toText(withoutInput(session)),
+      })
+    },
     update(stored, { session, busy: isBusy }) {
       const busy = isBusy ? 1 : 0
       const { status, finishedAt } = session
@@ -214,9 +242,10 @@ const OWNER = 'cross join agent a on a.n = s.agent_n'
 const FROM = `from session s ${OWNER}`
 
 const COLUMNS = `s.id, a.workspace_id, a.id as agent_id, s.agent_name, s.version_id, s.version_label, s.llm_model,
-  s.trigger_type, s.triggered_by, s.person, s.trigger_id, s.trigger_name, s.root_run_id, s.status, s.total_tokens_used,
+  s.trigger_type, s.triggered_by, s.person, s.trigger_id, s.trigger_name, s.root_run_id,
+  s.entry_run_id, s.status, s.total_tokens_used,
   s.run_count, s.start_context, s.error, s.metadata, s.tags, s.started_at, s.finished_at, s.version,
-  s.last_seq, s.last_ordinal, s.cost`
+  s.last_seq, s.last_ordinal, s.cost, s.title, s.erased_at, s.legal_hold`
 
 const SELECT = `select ${COLUMNS}, s.input, s.output ${FROM}`
 
@@ -241,6 +270,7 @@ interface SessionRow {
   trigger_id: TriggerId | null
   trigger_name: string | null
   root_run_id: RunId
+  entry_run_id: RunId | null
   status: RunStatusName
   total_tokens_used: number
   run_count: number
@@ -256,6 +286,9 @@ interface SessionRow {
   last_seq: number
   last_ordinal: number
   cost: string | null
+  title: string | null
+  erased_at: number | null
+  legal_hold: 0 | 1
 }
 
 interface ListedRow extends SessionRow {
@@ -292,6 +325,7 @@ function toSession(row: SessionRow): Session {
     triggerId: row.trigger_id,
     triggerName: row.trigger_name,
     rootRunId: row.root_run_id,
+    ...(row.entry_run_id !== null && { entryRunId: row.entry_run_id }),
     status: row.status,
     totalTokensUsed: row.total_tokens_used,
     runCount: row.run_count,
@@ -305,6 +339,9 @@ function toSession(row: SessionRow): Session {
     lastSeq: row.last_seq,
     lastOrdinal: row.last_ordinal,
     ...(row.cost !== null && { cost: toObject(row.cost) as unknown as CostSum }),
+    ...(row.title !== null && { title: row.title }),
+    ...(row.erased_at !== null && { erasedAt: row.erased_at }),
+    ...(row.legal_hold === 1 && { legalHold: true }),
     ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Record<string, string> }),
     ...(row.tags !== null && { tags: JSON.parse(row.tags) as string[] }),
   }
