@@ -156,7 +156,7 @@ async function nextUpdate(
   const run = { ...fresh, usage: { ...fresh.usage, tainted }, starter: starterOf(request) }
   const { session: before } = live.tree
   const entryRunId = before.entryRunId ?? before.rootRunId
-  const session: Session = { ...before, entryRunId, ...rootOf(run.id, version, input) }
+  const session: Session = { ...before, entryRunId, ...rootOf(run.id, version, input), ...labelsOf(parts, request) }
   const context: TransitionContext = {
     ...contextOf(parts, version, now),
     stepsOf: (id) => live.steps.get(id) ?? [],

@@ -109,7 +109,7 @@ describe('a file', () => {
     await store.close()
     const bytes = readFileSync(path)
     // Pages of rows, which opening the file does not read.
-    bytes.fill(0xff, 4096 * 100, 4096 * 105)
+    bytes.fill(0xff, 4096 * 95, 4096 * 100)
     writeFileSync(path, bytes)
     await openSqlite(path, { clock }).close()
     writeFileSync(`${path}-wal`, 'left')

@@ -30,6 +30,7 @@ import type {
   PublishedDocument,
   ScriptTurn,
   AgentSnapshot,
+  SessionLimits,
 } from '../../spec/snapshot.ts'
 import type { McpToolLister } from '../../tools/mcp-listing.ts'
 import type { LockFile } from './lock-file.ts'
@@ -170,6 +171,7 @@ export interface BundleAgent {
   contract?: JsonSchema
   maxToolCalls?: number
   maxCost?: Money
+  sessionLimits?: SessionLimits
   /** Models of `svc/model-fallback`. */
   fallback?: readonly ModelSpec[]
   outputSchema?: JsonSchema
