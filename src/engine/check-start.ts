@@ -18,7 +18,11 @@ export async function checkInput({ id, inputContract }: AgentSnapshot, input: Js
 }
 
 /** @throws Failure `file_not_found`, `validation_failed` */
-export async function checkFiles({ store }: EngineParts, { workspaceId }: StartRequest, input: JsonObject): Promise<void> {
+export async function checkFiles(
+  { store }: EngineParts,
+  { workspaceId }: StartRequest,
+  input: JsonObject,
+): Promise<void> {
   for (const { path, filename } of fileMarksIn(input, '/input')) {
     const about = (message: string) => ({ details: [{ path: `${path}/filename`, message }] })
     if (typeof filename !== 'string')

@@ -91,7 +91,8 @@ async function readVersion(
   const asked = continued?.versionId
   if (asked !== undefined && asked !== agent.deployedVersionId) {
     const version = await store.version(asked)
-    if (version?.agentId !== agentId || version.workspaceId !== workspaceId) throw fail('not_found', { what: 'version' })
+    if (version?.agentId !== agentId || version.workspaceId !== workspaceId)
+      throw fail('not_found', { what: 'version' })
     // Otherwise a key could run what nobody ever released, or what was taken back.
     const wasDeployed = (await store.deployedVersions(agentId)).includes(asked)
     if (principal.type !== 'operator' && (!wasDeployed || version.yanked))

@@ -4,16 +4,7 @@
  */
 import type { Digest } from '../base/digest.ts'
 import type { Instant } from '../base/clock.ts'
-import type {
-  AgentId,
-  RunId,
-  SessionId,
-  TaskId,
-  TriggerId,
-  VersionId,
-  WorkspaceId,
-  DecisionId,
-} from '../base/ids.ts'
+import type { AgentId, RunId, SessionId, TaskId, TriggerId, VersionId, WorkspaceId, DecisionId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { CostSum } from './price.ts'
 import type { TriggerType } from './session.ts'

@@ -62,7 +62,18 @@ export async function performEffect(
     const ask = async (model: SnapshotModel): Promise<ModelCompletion> => {
       const provider = parts.providers.choose(snapshot, model, run.sessionId)
       const asked = model === snapshot.model ? snapshot : { ...snapshot, model }
-      const request = toRequest({ run, snapshot: asked, steps, before, turn, attempt: tries, tools, attachments, repair, room })
+      const request = toRequest({
+        run,
+        snapshot: asked,
+        steps,
+        before,
+        turn,
+        attempt: tries,
+        tools,
+        attachments,
+        repair,
+        room,
+      })
       checkFits(request, parts.providers.terms(model, run.sessionId).contextWindow)
       const leave = await enter(model.provider, signal)
       try {

@@ -5,14 +5,7 @@
  */
 import type { Instant } from '../../base/clock.ts'
 import { fail, type InvalidPlace } from '../../base/failure.ts'
-import type {
-  CancelBody,
-  FinalizeBody,
-  MessageBody,
-  PresignBody,
-  SessionPatch,
-  StartRunBody,
-} from '../../spec/api.ts'
+import type { CancelBody, FinalizeBody, MessageBody, PresignBody, SessionPatch, StartRunBody } from '../../spec/api.ts'
 import type { TaskStatus } from '../../spec/task.ts'
 import type { PageRange, SessionFilter, SessionPage, TaskPage } from '../../store/queries.ts'
 import { firstPerPlace } from './findings.ts'

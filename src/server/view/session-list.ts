@@ -76,7 +76,8 @@ export function boundedSession(item: SessionListItem): SessionListItem {
   const { input, output, startContext } = item
   const [inputText, outputText] = [JSON.stringify(input), JSON.stringify(output)]
   const sizes = [inputText, inputText, outputText].map((text) => Buffer.byteLength(text))
-  const room = MAX_ANSWER_BYTES - Buffer.byteLength(JSON.stringify({ ...item, input: null, output: null, startContext: null }))
+  const room =
+    MAX_ANSWER_BYTES - Buffer.byteLength(JSON.stringify({ ...item, input: null, output: null, startContext: null }))
   const limit = wholeLimit(sizes, room, REFERENCE_BYTES)
   if (limit === Infinity) return item
   const shown = (text: string, value: JsonValue): JsonValue => {

@@ -78,7 +78,12 @@ export function prepareErasure(db: Database): (id: SessionId, at: Instant) => vo
       session.run(at, n)
       for (const statement of statements) statement.run(n)
       for (const call of calls.all(n))
-        updateCall.run(JSON.stringify(onlyNumbers(JSON.parse(call.arguments) as JsonValue)), n, call.run_n, call.call_id)
+        updateCall.run(
+          JSON.stringify(onlyNumbers(JSON.parse(call.arguments) as JsonValue)),
+          n,
+          call.run_n,
+          call.call_id,
+        )
       for (const task of tasks.all(n))
         updateTask.run(JSON.stringify(withoutWords(JSON.parse(task.body) as TaskRecord)), task.n)
       for (const tag of JSON.parse(row.tags ?? '[]') as string[]) deleteTag.run(row.agent_n, tag, row.started_at, n)

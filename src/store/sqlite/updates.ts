@@ -45,7 +45,8 @@ export interface SessionUpdates {
 }
 
 export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
-  const { sessions, labels, runs, steps, events, tasks, calls, timers, quotas, costs, agents, idempotency, clock } = parts
+  const { sessions, labels, runs, steps, events, tasks, calls, timers, quotas, costs, agents, idempotency, clock } =
+    parts
 
   const writeRows = (n: number, update: SessionUpdate) => {
     const numbers = new Map<RunId, number>()

@@ -99,8 +99,8 @@ export function toEarlierMessages(steps: readonly RunStep[], before: readonly Ea
   const given = count === 0 ? [] : before.slice(-count)
   return [
     ...note,
-    ...given.map(
-      ({ by, text }): ModelMessage => (by === 'user' ? toUserMessage(text) : { role: 'assistant', text, calls: [] }),
+    ...given.map(({ by, text }): ModelMessage =>
+      by === 'user' ? toUserMessage(text) : { role: 'assistant', text, calls: [] },
     ),
   ]
 }

@@ -41,8 +41,9 @@ export function toRequest({
 }: PromptParts): CompletionRequest {
   const { output } = snapshot
   const results = resultsOf(steps)
+  const earlier = toEarlierMessages(steps, before)
   const messages = [
-    ...toEarlierMessages(steps, before),
+    ...earlier,
     ...messagesOf(steps, results, attachments, snapshot.model.name),
   ]
   return {
@@ -57,6 +58,7 @@ export function toRequest({
       turn,
       attempt,
       ...(repair && { earlier: messages }),
+      ...(earlier.length > 0 && { before: earlier.length }),
       output: { format: output.format, ...(output.schema !== undefined && { schema: output.schema }) },
       results,
     },
