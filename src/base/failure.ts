@@ -102,7 +102,7 @@ export const failures = {
   session_erased: {
     status: 409,
     exit: EXIT.conflict,
-    message: () => 'The content of this session was erased, so it cannot go on.',
+    message: () => 'The content of this session was erased; it can neither go on nor be changed.',
     fix: 'Start a new session.',
   },
   session_limit_reached: {
@@ -115,7 +115,7 @@ export const failures = {
     status: 409,
     exit: EXIT.conflict,
     message: () => 'A legal hold keeps this session; it cannot be erased.',
-    fix: 'svc sessions set SESSION --legal-hold off',
+    fix: 'svc sessions set SESSION --no-legal-hold',
   },
   version_not_deployable: {
     status: 409,

@@ -33,6 +33,7 @@ export declare const checks: Readonly<
     | 'GET /runs query'
     | 'POST /runs/:id/cancel body'
     | 'POST /runs/:id/messages body'
+    | 'GET /v1/runs/:id/conversation query'
     | 'GET /sessions query'
     | 'PATCH /sessions/:id body'
     | 'GET /files query'

@@ -2,12 +2,10 @@
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import { isUuid, type SessionId } from '../../base/ids.ts'
-import type { StartRequest } from '../../engine/session/engine.ts'
-import type { OperatorRoutes, RehearsalOptions, RunView } from '../../spec/operator.ts'
+import type { RehearsalOptions, RunView } from '../../spec/operator.ts'
 import { isTerminal, isWaiting, type Run } from '../../spec/run.ts'
 import { startLimits } from '../runtime/rates.ts'
 import { checkFiles, toAnswer } from '../routes/messages.ts'
-import type { AgentRow } from '../../store/version-rows.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { queryFailure } from '../http/refuse.ts'
 import { pageOf, parseMessage } from '../http/validate.ts'
@@ -18,11 +16,9 @@ import { toEnding } from './ending.ts'
 export const startRun: OperatorAction<'POST /runs'> = async ({ services, operator, body }) => {
   const { input = {}, rehearsal } = body
   const agent = await findAgent(services, body.agent)
-  const continued = await continuedOf(services, agent, body)
   const sessionId = rehearsal && rehearse(services, rehearsal)
   const start = services.engine.start({
     ...(sessionId && { sessionId }),
-    ...(continued && { continued }),
     workspaceId: services.workspace.id,
     agentId: agent.id,
     principal: operator,
@@ -34,27 +30,6 @@ export const startRun: OperatorAction<'POST /runs'> = async ({ services, operato
   })
   if (sessionId) start.catch(() => services.rehearsals.forget(sessionId))
   return start
-}
-
-/** The session that goes on, and the version it goes on with. */
-async function continuedOf(
-  { store }: ServerServices,
-  agent: AgentRow,
-  { session, version, rehearsal }: OperatorRoutes['POST /runs']['body'],
-): Promise<StartRequest['continued']> {
-  const refuse = (path: string, message: string) =>
-    fail('validation_failed', { what: 'The body is not valid.' }, { details: [{ path, message }] })
-  if (session === undefined) {
-    if (version !== undefined) throw refuse('/version', 'needs session: a new session runs the deployed version')
-    return undefined
-  }
-  if (rehearsal) throw refuse('/rehearsal', 'cannot come with session')
-  const sessionId = session.toLowerCase() as SessionId
-  if ((await store.session(sessionId))?.agentId !== agent.id) throw notFoundFailure('session of this agent')
-  if (version === undefined) return { sessionId }
-  const found = (await store.versions(agent.id)).find(({ snapshot }) => snapshot.version === version)
-  if (!found) throw notFoundFailure('version')
-  return { sessionId, versionId: found.id }
 }
 
 function rehearse({ development, ids, rehearsals }: ServerServices, options: RehearsalOptions): SessionId {

@@ -124,10 +124,6 @@ export interface OperatorRequests<Bundle> {
     readonly body: {
       readonly agent: string
       readonly input?: JsonObject
-      /** An ended session that goes on. Not with `rehearsal`. */
-      readonly session?: string
-      /** Label of the version that it goes on with, in place of the deployed one. */
-      readonly version?: string
       /** A run that is not what its agent's documents say. Only a development server rehearses. */
       readonly rehearsal?: {
         /** `provider/name`, asked instead of the models of every agent. */
@@ -154,6 +150,11 @@ export interface OperatorRequests<Bundle> {
   }
   'POST /runs/:id/cancel': { readonly body: CancelBody }
   'POST /runs/:id/messages': { readonly body: JsonObject & { readonly as?: string } }
+  'GET /v1/runs/:id/conversation': {
+    readonly query: {
+      readonly cursor?: string
+    }
+  }
   'GET /sessions': {
     readonly query: {
       readonly agent?: string

@@ -110,7 +110,11 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     load: async (sessionId) => updates.load(sessionId),
     save: (update) => write(() => reportRefusedContent(() => updates.save(update)), true),
     labelSession: (id, given) => write(() => updates.label(id, given)),
-    eraseSession: (id, at) => write(() => eraseSession(id, at)),
+    async eraseSession(id, at) {
+      await write(() => eraseSession(id, at), true)
+      // Otherwise the log of the database would keep what was there before.
+      db.pragma('wal_checkpoint(truncate)')
+    },
     deleteEndedSessions: (before, limit) => write(() => deleteEnded(before, limit)),
     deleteKeptCalls: (before, limit) => write(() => deleteKeptCalls(before, limit)),
     publish: (publication) => write(() => versions.publish(publication)),
