@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { storeContract } from './contract.ts'
+import { sessionContract } from './session-contract.ts'
 import {
   AGENT,
   NOW,
@@ -31,7 +32,9 @@ let count = 0
 const newPath = () => join(root, `${count++}.db`)
 
 storeContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
+sessionContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
 storeContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))
+sessionContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))
 
 describe('a file', () => {
   test('is the same after it was closed and opened again', async () => {

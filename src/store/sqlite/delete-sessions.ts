@@ -22,7 +22,10 @@ const OF_SESSION = [
   'delete from call where session_n = ?',
   'delete from event where session_n = ?',
   'delete from step where session_n = ?',
-  'update agent set runs = runs - (select count(*) from run where session_n = ?1 and agent_n = agent.n) where n in (select agent_n from run where session_n = ?1)',
+  `with gone (n) as (select ?)
+   update agent
+   set runs = runs - (select count(*) from run r join gone on r.session_n = gone.n where r.agent_n = agent.n)
+   where n in (select r.agent_n from run r join gone on r.session_n = gone.n)`,
   'delete from run where session_n = ?',
   'update agent set sessions = sessions - 1 where n = (select agent_n from session where n = ?)',
   'delete from session where n = ?',
