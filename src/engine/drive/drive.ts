@@ -34,6 +34,8 @@ import { looksBack, readCallsElsewhere, transitionContextOf } from './transition
 export interface SessionDriver {
   /** Takes over a session that was just stored, and starts its effects. */
   adopt(update: SessionUpdate): void
+  /** Reads a session again that was stored with another root run, and starts its effects. */
+  reload(update: SessionUpdate): void
   /**
    * Applies a change to a session after those posted before it; resolves with its result once it is durable.
    * @throws Failure `not_found` for a session that is not there; `shutting_down`
@@ -145,6 +147,12 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     if (lifecycle.phase === 'open') await mailboxes.post(sessionId, ignore, { retrySave: true }).catch(ignore)
   }
 
+  function readAgain(sessionId: SessionId): Promise<void> {
+    const actor = mailboxes.find(sessionId)
+    if (actor) actor.live = undefined
+    return wake(sessionId)
+  }
+
   return {
     adopt(update) {
       const actor = mailboxes.actorOf(update.session.id)
@@ -160,6 +168,12 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
         if (actor.inbox.length > 0) mailboxes.process(actor)
       })
     },
+    reload(update) {
+      const { id, lastSeq } = update.session
+      notifier.notify(id, lastSeq)
+      timers.schedule(update)
+      void readAgain(id)
+    },
     post(sessionId, apply) {
       if (lifecycle.phase !== 'open') return Promise.reject(fail('shutting_down'))
       return mailboxes.post(sessionId, apply)
@@ -169,11 +183,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       if (lifecycle.phase !== 'open') throw fail('shutting_down')
       await mailboxes.post(sessionId, (tx) => tx.endHold())
     },
-    release(sessionId) {
-      const actor = mailboxes.find(sessionId)
-      if (actor) actor.live = undefined
-      return wake(sessionId)
-    },
+    release: readAgain,
     applyDueTimers() {
       for (const actor of mailboxes.all()) {
         if (!actor.awaitsRetry) continue

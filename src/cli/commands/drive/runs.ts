@@ -15,6 +15,7 @@ import { describeCost } from '../../../spec/price.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { toHtml, toMarkdown } from '../../conversation/page.ts'
+import { readWhole } from '../../conversation/whole.ts'
 import { runListScreen } from '../../runs/list-screen.ts'
 import { followToOutcome } from './follow-run.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
@@ -93,7 +94,7 @@ async function watchRuns(
         read = {
           key,
           conversation: await withOperator(project, call, (operator) =>
-            operator.call('GET /v1/runs/:id/conversation', { id: run.runId }),
+            operator.call('GET /v1/runs/:id/conversation', { id: run.runId, query: {} }),
           ),
         }
       const { items, runs } = read.conversation
@@ -246,7 +247,11 @@ export async function runsConversation(call: CommandContext<unknown>): Promise<v
   await withTarget(call, await openProject(call), async (target) => {
     const runId = await runIdOf(given.argument(0)!, target.operator)
     const stepContent = (given.text('step-content') ?? 'full') as 'full' | 'slim'
-    const whole = await target.client.getConversation(runId, { stepContent }, { signal })
+    const whole = await readWhole((cursor) => {
+      const query = { stepContent, ...(cursor !== undefined && { cursor }) }
+      return target.client.getConversation(runId, query, { signal })
+    })
+    if (whole.nextCursor) out.message('the conversation is longer than can be shown at once; its end is left out')
     const items = whole.items.filter(
       ({ type, ordinal }) => ordinal > since && (types.length === 0 || types.includes(type)),
     )
@@ -259,7 +264,8 @@ export async function runsConversation(call: CommandContext<unknown>): Promise<v
     }
     if (given.flag('markdown')) return await printLong(call, toMarkdown(conversation))
     await printLong(call, drawTimeline(answerScreen(call), items, whole.runs))
-    if (whole.session.input === null && !target.operator)
+    if (whole.session.erasedAt !== undefined) out.message(`its content was erased on ${whole.session.erasedAt}`)
+    else if (whole.session.input === null && !target.operator)
       out.message('the timeline of this trigger is hidden from API keys; svc inbox and the operator see it')
   })
 }
