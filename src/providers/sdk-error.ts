@@ -73,7 +73,7 @@ function withRemedy(message: string, remedy: string | undefined): string {
 
 interface VendorAnswer {
   readonly status?: number
-  readonly headers?: Headers
+  readonly headers?: Pick<Headers, 'get'>
   readonly body?: unknown
 }
 
@@ -91,10 +91,14 @@ function answerOf(error: Error): VendorAnswer {
   if ($fault !== undefined) return { body: { message: error.message, type: error.name } }
   return {
     ...(typeof status === 'number' && { status }),
-    ...(headers instanceof Headers && { headers }),
+    ...(isReadable(headers) && { headers }),
     body: body ?? (typeof status === 'number' ? jsonIn(error.message) : undefined),
   }
 }
+
+/** Headers of an answer, or the fields that our transport gives for them. */
+const isReadable = (headers: unknown): headers is Pick<Headers, 'get'> =>
+  typeof (headers as { readonly get?: unknown } | null | undefined)?.get === 'function'
 
 interface SdkErrorFields {
   readonly status?: unknown
@@ -131,7 +135,7 @@ export const unreadableAnswerError = (remedies: ProviderRemedies | undefined, ca
   )
 
 /** Prefers `retry-after-ms`, which is more precise than `retry-after`. */
-function retryDelayMs(headers: Headers, clock: Clock): number | undefined {
+function retryDelayMs(headers: Pick<Headers, 'get'>, clock: Clock): number | undefined {
   const milliseconds = Number(headers.get('retry-after-ms') ?? Number.NaN)
   return Number.isFinite(milliseconds)
     ? Math.max(0, milliseconds)

@@ -27,6 +27,7 @@ export interface EgressOptions {
   readonly keepAlive?: boolean
   /** See `TransportOptions`. */
   readonly idleMs?: number
+  readonly plainBodies?: boolean
   /** Resolves a name to all its addresses; the system's by default. */
   readonly resolve?: Resolve
 }
@@ -50,6 +51,7 @@ export function createEgress({
   ownPorts = new Set(),
   keepAlive = false,
   idleMs,
+  plainBodies = false,
   resolve = (hostname, done) => systemLookup(hostname, { all: true }, done),
 }: EgressOptions): FetchFunction {
   const isAllowed = (host: string): boolean => from === 'config' || allowedHosts.includes(host)
@@ -63,7 +65,7 @@ export function createEgress({
   const whyNotOwn = (hostname: string, address: string): string | undefined =>
     isHere(address) ? `${hostname} is an address of this server` : whyNot(hostname, address)
 
-  const kept = { keepAlive, ...(idleMs !== undefined && { idleMs }) }
+  const kept = { keepAlive, plainBodies, ...(idleMs !== undefined && { idleMs }) }
   const open = createTransport({ ...kept, lookup: checked(resolve, whyNot) })
   /** For our own ports: refuses names that resolve to this machine. */
   const away = createTransport({ ...kept, lookup: checked(resolve, whyNotOwn) })

@@ -73,6 +73,7 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
       const keys = new Set(wanted.map(({ key }) => key))
       abortUnwanted(actor, keys)
       const waiting = waitingKeys(live.tree)
+      actor.awaitsSlot = waiting.size > 0
       slots.keep(actor.id, (key) => keys.has(key) || waiting.has(key))
       if (parts.sends === false || live.isHeld) return
       const missing = wanted.filter(({ key }) => !actor.inFlight.has(key))
@@ -115,8 +116,8 @@ async function outcomeOf(
     if (kind === 'invoke') dieAtFailpoint('effect.afterDispatchRecord')
     const onText = (text: string): void => publish(redactor.push(text))
     const event = parts.redactor.json(await performEffect(parts, effect, context, onText, started))
-    if (event.type === 'call.ended' && event.outcome.at === 'returned')
-      slots.arrived(effect.key, storedLength(event.outcome.result))
+    if (event.type === 'call.ended' && event.outcome.at !== 'unknown')
+      slots.arrived(effect.key, event.outcome.at === 'returned' ? storedLength(event.outcome.result) : 0)
     dieAtFailpoint(kind === 'invoke' ? 'effect.afterReply' : 'model.afterReply')
     publish(redactor.end())
     return event

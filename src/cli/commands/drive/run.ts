@@ -6,17 +6,18 @@ import type { StartRunResponse } from '../../../spec/api.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { readDecisions } from '../../runs/decide-file.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
-import { followRun } from '../../runs/follow.ts'
+import { followToOutcome } from './follow-run.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
 import { readInput, type InputContract } from '../../runs/input.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
-import { printInterrupted, printOutcome, type FollowAnswer } from '../../runs/outcome.ts'
+import type { FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { agentIdFrom, agentOf, sessionIdOf, splitVersion } from '../../project/reference.ts'
 import { readServerFile } from '../../project/server-file.ts'
 import { readRehearsal } from '../../scenario/rehearsal.ts'
 import { saveSnapshot } from '../../release/snapshots.ts'
 import { givenKey, openAgentTarget, type ServerTarget } from '../../project/target.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function run(call: CommandContext<FollowAnswer | StartRunResponse>): Promise<number> {
   const { given, mode, out, signal } = call
@@ -35,10 +36,10 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
     )
     const input = await readInput(given.rest(1), given.text('input'), contract, target.client, call)
     const idempotencyKey = given.text('idempotency-key')
-    const rulebook = await readDecisions(call, project, target)
+    const scriptedAnswers = await readDecisions(call, project, target)
     const session = await sessionToContinue(call, target)
     if (session !== undefined && rehearsal)
-      throw fail('usage', { what: '--session cannot come with --model, --record or --replay.' })
+      throw usageFailure('--session cannot come with --model, --record or --replay.')
     const started = rehearsal
       ? await operatorOf(target).call('POST /runs', { body: { agent: agentId, input, rehearsal } })
       : // The operator may continue what any trigger started.
@@ -60,22 +61,8 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
     const agent = `${contract.agent}${contract.version && `@${contract.version}`}`
     out.hint(`run ${runId.slice(-6)} · ${agent}`)
     // Follows as the operator if possible, because the trigger may hide its timeline from keys.
-    const desk = {
-      call,
-      client: target.answering,
-      answering: target.answering,
-      ...(target.operator && { operator: target.operator }),
-      agent,
-    }
-    try {
-      return await printOutcome(
-        call,
-        await followRun(desk, { ...following, runId, ...(rulebook && { scriptedAnswers: rulebook }) }),
-        following.events,
-      )
-    } catch (error) {
-      return printInterrupted(call, runId, error)
-    }
+    const asOperator = { ...target, client: target.answering, agent }
+    return await followToOutcome(call, asOperator, { ...following, runId, ...(scriptedAnswers && { scriptedAnswers }) })
   } finally {
     await target.close()
   }
@@ -83,10 +70,9 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
 
 function operatorOf({ operator }: ServerTarget): OperatorClient {
   if (operator) return operator
-  throw fail(
-    'usage',
-    { what: 'Only svc dev runs with another model, records or replays; a key reaches no such server.' },
-    { fix: 'Leave out the key and the address.' },
+  throw usageFailure(
+    'Only svc dev runs with another model, records or replays; a key reaches no such server.',
+    'Leave out the key and the address.',
   )
 }
 
@@ -101,11 +87,7 @@ async function readAgent(
   if (!/[/\\]|\.(?:ya?ml|json)$|^\.+$/.test(text)) return splitVersion(text)
   const running = await readServerFile(project.dataDirectory)
   if ((await givenKey(call, project)) !== undefined || running?.key === undefined)
-    throw fail(
-      'usage',
-      { what: `Only svc dev runs a path such as ${text}.` },
-      { fix: 'Start svc dev, or name the agent.' },
-    )
+    throw usageFailure(`Only svc dev runs a path such as ${text}.`, 'Start svc dev, or name the agent.')
   return await withOperator(project, call, async (operator) => {
     const { build, saved } = await saveSnapshot(project, resolve(call.cwd, text), operator)
     printFindings(call, build.findings, build.workspace)
@@ -133,7 +115,7 @@ async function sessionToContinue(call: CommandContext, { operator }: ServerTarge
   if (text === undefined) return undefined
   if (operator) return await sessionIdOf(text, operator)
   if (isUuid(text)) return text.toLowerCase()
-  throw fail('usage', { what: `With an API key a session is named by its full id, not by "${text}".` })
+  throw usageFailure(`With an API key a session is named by its full id, not by "${text}".`)
 }
 
 /** With only a key the input contract is unknown: values are sent as typed, and the server checks them. */
@@ -160,10 +142,9 @@ async function describe(
     }
   }
   if (other !== undefined)
-    throw fail(
-      'usage',
-      { what: `Runs of ${agent.name} execute ${deployed}, which is deployed, not ${version}.` },
-      { fix: `svc deploy ${agent.name}@${version}` },
+    throw usageFailure(
+      `Runs of ${agent.name} execute ${deployed}, which is deployed, not ${version}.`,
+      `svc deploy ${agent.name}@${version}`,
     )
   return {
     agentId: agent.agentId,

@@ -1,29 +1,27 @@
 import { resolve } from 'node:path'
-import { fail } from '../../../base/failure.ts'
 import { fileItem, type FileItem, type RunMessage, type RunStatus } from '../../../client/index.ts'
 import { isJsonObject } from '../../../base/json/json.ts'
 import { shortId } from '../../../base/short-text.ts'
 import type { MessageAccepted, StartRunResponse } from '../../../spec/api.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitOfCode } from '../../shell/exit.ts'
-import { followRun } from '../../runs/follow.ts'
+import { followToOutcome } from './follow-run.ts'
 import { metadataOf } from '../../project/metadata.ts'
-import { printInterrupted, printOutcome, type FollowAnswer } from '../../runs/outcome.ts'
+import type { FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { openUserFile } from '../../files/read-file.ts'
 import { agentOf, runIdOf } from '../../project/reference.ts'
 import { RefusedAnswer } from '../../shell/remote.ts'
-import { openAgentTarget, openTarget, type ServerTarget } from '../../project/target.ts'
+import { openAgentTarget, withTarget, type ServerTarget } from '../../project/target.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function send(call: CommandContext<FollowAnswer | MessageAccepted | StartRunResponse>): Promise<number> {
   const { given, mode, out, signal } = call
   const project = await openProject(call)
-  const target = await openTarget(call, project)
-  try {
-    const named = await runIdOf(given.argument(0)!, target.operator)
-    const before = await target.client.getRun(named)
+  return await withTarget(call, project, async (target) => {
+    const runId = await runIdOf(given.argument(0)!, target.operator)
+    const before = await target.client.getRun(runId)
     if (before.status === 'Completed') return await goOn(call, target, before)
-    const runId = named
     const files = await attach(call, project, target, runId)
     const text = await textOf(call, files.length > 0)
     const metadata = metadataOf(given.list('metadata'))
@@ -44,25 +42,13 @@ export async function send(call: CommandContext<FollowAnswer | MessageAccepted |
     }
     out.hint('sent; the run continues')
     return await follow(call, target, runId)
-  } finally {
-    await target.close()
-  }
+  })
 }
 
 async function follow(call: CommandContext<FollowAnswer>, target: ServerTarget, runId: string): Promise<number> {
-  const desk = {
-    call,
-    client: target.client,
-    answering: target.answering,
-    ...(target.operator && { operator: target.operator }),
-    agent: call.given.argument(0)!,
-  }
   const onTask = call.mode.interactive ? 'prompt' : 'exit'
-  try {
-    return await printOutcome(call, await followRun(desk, { runId, onTask, show: 'none', events: false }), false)
-  } catch (error) {
-    return printInterrupted(call, runId, error)
-  }
+  const options = { runId, onTask, show: 'none', events: false } as const
+  return await followToOutcome(call, { ...target, agent: call.given.argument(0)! }, options)
 }
 
 /** A completed run goes on with a new run of its session. */
@@ -73,10 +59,9 @@ async function goOn(
 ): Promise<number> {
   const { given, mode, out, signal } = call
   if (given.list('attach').length > 0)
-    throw fail(
-      'usage',
-      { what: `Run ${shortId(runId)} is completed; files go into the input of the next one.` },
-      { fix: `svc run AGENT --session ${sessionId} KEY@FILE` },
+    throw usageFailure(
+      `Run ${shortId(runId)} is completed; files go into the input of the next one.`,
+      `svc run AGENT --session ${sessionId} KEY@FILE`,
     )
   const text = (await textOf(call, false))!
   const input = { [await messageProperty(target, agentId!)]: text }
@@ -105,10 +90,9 @@ async function messageProperty({ operator }: ServerTarget, agentId: string): Pro
   const usual = ['message', 'prompt', 'text', 'question', 'task'].find((each) => texts.includes(each))
   if (usual !== undefined) return usual
   if (texts.length === 1) return texts[0]!
-  throw fail(
-    'usage',
-    { what: `The input contract of ${name} does not say which of its values a message is.` },
-    { fix: `svc run ${name} --session SESSION KEY=TEXT` },
+  throw usageFailure(
+    `The input contract of ${name} does not say which of its values a message is.`,
+    `svc run ${name} --session SESSION KEY=TEXT`,
   )
 }
 
@@ -144,10 +128,6 @@ async function textOf({ given, mode, io, signal }: CommandContext, hasFiles: boo
   if (typed === '-') return (await io.stdin.text()).trimEnd()
   if (typed !== undefined || hasFiles) return typed
   if (!mode.interactive)
-    throw fail(
-      'usage',
-      { what: 'There is no reply to send.' },
-      { fix: 'svc send RUN TEXT, or - to read standard input' },
-    )
+    throw usageFailure('There is no reply to send.', 'svc send RUN TEXT, or - to read standard input')
   return await io.prompts.text('Reply:', signal)
 }
