@@ -256,6 +256,7 @@ export function openHouse(
       return { runId, status: 'Cancelled' }
     },
     probe: () => Promise.reject(new Error('not asked here')),
+    erase: (sessionId) => store.eraseSession(sessionId, clock.now()),
     follow: (runId, after, signal) => (doors.follow ? doors.follow(runId, after, signal) : replay(runId, after)),
     watch: () => () => {},
     waitForPause: async (run, signal) => doors.waitForPause?.(run, signal),

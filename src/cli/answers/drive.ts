@@ -85,7 +85,7 @@ export const runView: AnswerSchema<RunView> = object({
   inputPreview: optional(string),
   trigger: string,
   waitingOn: optional(string),
-  hold: optional(object({ reason: string, since: string })),
+  hold: optional(object({ reason: string, since: string, nextAttemptAt: optional(string) })),
 })
 
 export const runsAnswer = listAnswer(runView)

@@ -1,5 +1,5 @@
 /** Shared by `serve`, `dev` and `demo`: reading the address, opening the server, waiting for a signal. */
-import { fail, isFailure } from '../../base/failure.ts'
+import { isFailure } from '../../base/failure.ts'
 import type { Log } from '../../base/log.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
 import type { RunningServer } from '../../server/open.ts'
@@ -10,6 +10,7 @@ import type { Project } from './project.ts'
 import { lazyAuthority } from './lazy-authority.ts'
 import { packageVersion } from '../shell/version.ts'
 import { writeWorkspaceName } from './workspace-file.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 const DEFAULT_PORT = 4310
 
@@ -33,14 +34,9 @@ export function readAddress(
 ): ListenAddress {
   const host = given.text('host') ?? project.config.dev?.host ?? '127.0.0.1'
   if (!isLoopback(host) && !given.flag('allow-remote'))
-    throw fail(
-      'usage',
-      { what: `${host} can be reached from other machines.` },
-      { fix: 'Add --allow-remote if that is intended.' },
-    )
+    throw usageFailure(`${host} can be reached from other machines.`, 'Add --allow-remote if that is intended.')
   const port = wholeNumber(given.text('port'), 'port')
-  if (port !== undefined && port > MAX_PORT)
-    throw fail('usage', { what: `--port takes a number up to ${MAX_PORT}, not ${port}.` })
+  if (port !== undefined && port > MAX_PORT) throw usageFailure(`--port takes a number up to ${MAX_PORT}, not ${port}.`)
   const chosen = port ?? project.config.dev?.port ?? DEFAULT_PORT
   const consolePort = project.config.console?.port ?? (chosen === 0 ? 0 : chosen + 2)
   return { host, port: chosen, named: port !== undefined, consolePort: withConsole ? consolePort : null }

@@ -7,6 +7,7 @@ import type { Session } from '../../spec/session.ts'
 import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { detailOf } from '../http/detail.ts'
 import { redactEvent, withoutOutputText } from '../view/redact.ts'
+import { rootAbove } from '../view/root-run.ts'
 import type { HttpReply } from '../http/reply.ts'
 import type { HttpRequestContext, RouteHandler } from '../http/route.ts'
 import { runInScope } from '../auth/scope.ts'
@@ -21,7 +22,7 @@ export const streamRun = (services: ServerServices, identify: IdentifyCaller): R
     const session = (await services.store.session(run.sessionId))!
     const owner = principal.type === 'operator' ? `operator:${principal.id}` : principal.id
     if (principal.type === 'api_key' && services.readers.count(owner) >= MAX_STREAMS) throw tooManyStreams()
-    const view = seesTimeline(principal) ? withoutOutputText : outputView(session.rootRunId)
+    const view = seesTimeline(principal) ? withoutOutputText : outputView(await rootAbove(services.store, run))
     return openStream(services, call, run, session, { owner, endsAt: expiresAt }, view)
   })
 
@@ -97,8 +98,8 @@ const ENDINGS = ['completed', 'failed', 'cancelled']
 
 /** True if the terminal event of an ended run (of the session, for a root run) comes after the cursor. */
 async function endsAfter({ store }: ServerServices, run: Run, session: Session, cursor: number): Promise<boolean> {
-  if (run.id === session.rootRunId) return cursor < session.lastSeq
-  const endings = ENDINGS.map((each) => `engine.run.${each}`)
+  const kind = run.parentRunId === null ? 'session' : 'run'
+  const endings = ENDINGS.map((each) => `engine.${kind}.${each}`)
   for (let after = cursor; ;) {
     const page = await store.events(session.id, after, PAGE)
     if (page.some((event) => event.runId === run.id && endings.includes(event.subject))) return true
