@@ -133,7 +133,7 @@ test.each([
     60,
     [
       '─'.repeat(60),
-      ` WIDER  agents may do more (1 change) ${' '.repeat(23)}`,
+      ` WIDER  agents may do more (1 change) ${' '.repeat(22)}`,
       '  wider  acme.refund-desk  limit 100 → 250',
       'server 127.0.0.1:4310 · operator ana',
       'deployed acme.refund-desk@1.2.0-dev.2',
