@@ -6,6 +6,7 @@ import { statIfAny } from './files/sync-files.ts'
 import { Interrupted, type Io } from './shell/io.ts'
 import { modeOf, type OutputMode } from './shell/mode.ts'
 import { createOutput } from './shell/output.ts'
+import { wrapMessage } from '../terminal/message.ts'
 import { createManual, parseCommandLine } from './program.ts'
 import { usageFailure } from './shell/usage-failure.ts'
 
@@ -91,11 +92,14 @@ function startDeadline(text: string | undefined, stop: AbortController): NodeJS.
   return setTimeout(() => stop.abort(fail('timed_out', { after: text })), ms)
 }
 
+const errorText = (text: string, { json, accessible }: OutputMode, { stderr }: Io): string =>
+  json || accessible || !stderr.isTTY ? text : wrapMessage(text, stderr.width)
+
 async function printError(error: unknown, mode: OutputMode, io: Io): Promise<number> {
   const { describeCommandError, formatCommandError } = await import('./shell/exit.ts')
   const words = describeCommandError(error)
   if (words) {
-    if (words.code !== 'interrupted') io.stderr.write(`${formatCommandError(words, mode.json)}\n`)
+    if (words.code !== 'interrupted') io.stderr.write(`${errorText(formatCommandError(words, mode.json), mode, io)}\n`)
     if (mode.debug && error instanceof Error) io.stderr.write(`${error.stack}\n`)
     return words.exit
   }

@@ -6,10 +6,10 @@ import { fitApproval } from '../../../terminal/approval.ts'
 import type { Canvas } from '../../../terminal/screen.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { wrapText } from '../../../terminal/text.ts'
-import { shortDuration, shortId } from '../../../base/short-text.ts'
+import { shortDuration, shortId, withoutNamespace } from '../../../base/short-text.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { createInlineSurface, type CardSurface } from '../../runs/card-surface.ts'
-import { decideTask } from '../../runs/decide-task.ts'
+import { createInlineSurface, type CardSurface } from '../../runs/card/card-surface.ts'
+import { decideTask } from '../../runs/card/decide-task.ts'
 import { runListScreen } from '../../runs/list-screen.ts'
 import { printList } from '../../shell/screen/list.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
@@ -149,8 +149,14 @@ const columns = (now: number): readonly TableColumn<InboxItem>[] => [
     cell: ({ kind, apiCompletable }) => (apiCompletable ? kind : `${kind} (operator)`),
     plain: ({ kind }) => kind,
   },
-  { title: 'AGENT', dropOrder: 2, cell: ({ agent }) => agent },
-  { title: 'WHAT', isFlexible: true, cell: (item) => `${whatOf(item)}${votesOf(item)}`, plain: whatOf },
+  { title: 'AGENT', dropOrder: 2, cell: ({ agent }) => agent, short: ({ agent }) => withoutNamespace(agent) },
+  {
+    title: 'WHAT',
+    isFlexible: true,
+    cell: (item) => `${whatOf(item)}${votesOf(item)}`,
+    short: (item) => `${item.tool ? withoutNamespace(whatOf(item)) : whatOf(item)}${votesOf(item)}`,
+    plain: whatOf,
+  },
   {
     title: 'WAITING',
     dropOrder: 4,

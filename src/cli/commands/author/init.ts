@@ -50,7 +50,7 @@ export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typ
   const { describeInventory } = await import('../../project/inventory.ts')
   const inventory = await describeInventory(await openProject({ ...call, cwd: directory }))
   const created = written.filter(({ action }) => action === 'created').length
-  out.line(`created ${shown}/ (${created} files): ${inventory}`)
+  out.prose(`created ${shown}/ (${created} files): ${inventory}`)
   out.hint(
     `next:  ${next.join(' && ')}${model === undefined ? '          no API key needed, the model is scripted' : ''}`,
   )
@@ -66,14 +66,14 @@ function checkTemplate(name: string, templates: readonly string[]): void {
 async function askTemplate({ io, signal }: CommandContext, templates: readonly string[]): Promise<string> {
   // The most complete template comes first.
   const names = [DEFAULT_TEMPLATE, ...templates.filter((name) => name !== DEFAULT_TEMPLATE)]
-  const choices = names.map(async (name) => ({ value: name, name: `${name.padEnd(10)} ${await aboutTemplate(name)}` }))
+  const choices = names.map(async (name) => ({ value: name, name, description: await aboutTemplate(name) }))
   return await io.prompts.select('template:', await Promise.all(choices), signal)
 }
 
 /** Never the current directory unasked: it may hold other things. */
 async function askFolder({ io, signal }: CommandContext, template: string | undefined): Promise<string> {
   const suggested = template === undefined ? 'my-agents' : `${template}-demo`
-  return (await io.prompts.text(`folder (empty: ${suggested}; . is this one):`, signal)).trim() || suggested
+  return (await io.prompts.text(`folder (empty: ${suggested}, . is this one):`, signal)).trim() || suggested
 }
 
 async function askName({ io, signal }: CommandContext): Promise<string | undefined> {
@@ -93,5 +93,5 @@ async function list(
     })),
   )
   if (json) return await out.json({ items, total: items.length })
-  for (const { name, about } of items) out.line(`${name.padEnd(10)} ${about}`)
+  for (const { name, about } of items) out.prose(`${name.padEnd(10)} ${about}`)
 }

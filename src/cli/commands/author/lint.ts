@@ -127,7 +127,7 @@ async function printFindings(
 ): Promise<void> {
   const format = (mode.json ? 'json' : (given.text('format') ?? 'text')) as ReportFormat
   const color = (aside ? mode.color.stderr : mode.color.stdout) > 0
-  const line = aside ? out.message : out.line
+  const line = aside ? out.message : format === 'text' ? out.prose : out.line
   const isForGithub = given.text('format') === undefined && io.env['GITHUB_ACTIONS'] === 'true'
   // A clean run, the usual case, does not load the renderer.
   if (findings.length === 0 && format === 'text') return

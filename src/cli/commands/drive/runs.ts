@@ -1,3 +1,4 @@
+import { describeHold } from '../../../spec/hold.ts'
 import { resolve } from 'node:path'
 import { isWaiting, waitForRun, type RunStatus } from '../../../client/index.ts'
 import { toIsoText } from '../../../base/clock.ts'
@@ -8,7 +9,7 @@ import { safeJson, safeText } from '../../../base/escape-text.ts'
 import { truncateText } from '../../../terminal/text.ts'
 import { styleOfStatus } from '../../../terminal/theme.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
-import { shortDuration, shortId } from '../../../base/short-text.ts'
+import { shortDuration, shortId, withoutNamespace } from '../../../base/short-text.ts'
 import { formatDuration, formatRelative } from '../../../terminal/time.ts'
 import { describeCost } from '../../../spec/price.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
@@ -77,16 +78,16 @@ async function watchRuns(
 ): Promise<void> {
   /** The conversation of a run changes only with its status, its tokens or what it waits for. */
   let read: { readonly key: string; readonly conversation: Conversation } | undefined
-  await runListScreen<RunView>(call, {
+  await runListScreen<ListedRun>(call, {
     title: (count) => `svc runs · ${count} newest`,
     note: safeText(project.workspace),
-    loadItems,
-    idOf: ({ runId }) => runId,
-    keyOf,
-    columns,
+    loadItems: async () => arrangeRunTree(await loadItems()),
+    idOf: ({ run }) => run.runId,
+    keyOf: ({ run }) => keyOf(run),
+    columns: treeColumns,
     emptyMessage: NOTHING,
     soundsBell: false,
-    drawDetail: async (run, canvas) => {
+    drawDetail: async ({ run }, canvas) => {
       const key = `${keyOf(run)} ${run.totalTokensUsed}`
       if (read?.key !== key)
         read = {
@@ -114,7 +115,7 @@ const NOTHING = 'No runs. svc run starts one.'
 
 const columns = (now: number): readonly TableColumn<RunView>[] => [
   { title: 'RUN', cell: ({ runId }) => shortId(runId), plain: ({ runId }) => runId },
-  { title: 'AGENT', cell: ({ agent }) => agent },
+  { title: 'AGENT', cell: ({ agent }) => agent, short: ({ agent }) => withoutNamespace(agent) },
   { title: 'STATUS', cell: ({ status }) => status, style: (theme, { status }) => styleOfStatus(theme, status) },
   {
     title: 'STARTED',
@@ -130,19 +131,24 @@ const columns = (now: number): readonly TableColumn<RunView>[] => [
     isFlexible: true,
     style: (theme) => theme.waiting,
     cell: ({ waitingOn, hold }) => (hold ? `held: ${hold.reason}` : (waitingOn ?? '')),
+    short: ({ waitingOn, hold }) => (hold ? `held: ${hold.reason}` : (waitingOn ?? '').replace(/: [^.\s]+\./, ': ')),
   },
 ]
 
 /** The same columns, with sub-agents indented below the agent that asked them. */
 const treeColumns = (now: number): readonly TableColumn<ListedRun>[] =>
-  columns(now).map(({ title, cell, align, style, dropOrder, isFlexible }) => ({
+  columns(now).map(({ title, cell, short, align, style, dropOrder, isFlexible }) => ({
     title,
     ...(dropOrder !== undefined && { dropOrder }),
     ...(isFlexible !== undefined && { isFlexible }),
-    cell: ({ run, indent }) => (title === 'AGENT' ? `${'  '.repeat(indent)}${cell(run)}` : cell(run)),
+    cell: ({ run, indent }) => indentedIf(title === 'AGENT', indent, cell(run)),
+    ...(short && { short: ({ run, indent }) => indentedIf(title === 'AGENT', indent, short(run)) }),
     ...(align && { align }),
     ...(style && { style: (theme, { run }) => style(theme, run) }),
   }))
+
+const indentedIf = (isIndented: boolean, indent: number, text: string): string =>
+  isIndented ? `${'  '.repeat(indent)}${text}` : text
 
 const took = ({ startedAt, finishedAt }: RunView, now: number): string =>
   finishedAt === null
@@ -161,10 +167,6 @@ export async function runsGet(call: CommandContext<unknown>): Promise<number> {
     return given.flag('exit-status') ? exitOfStatus(status.status) : 0
   })
 }
-
-/** Why and since when, and what ends it. */
-const describeHold = ({ reason, since }: NonNullable<RunStatus['hold']>): string =>
-  `${reason}, since ${since}${reason === 'restored' ? '; svc restore --resume releases it' : ''}`
 
 const fieldsOf = (run: RunStatus) => [
   { key: 'run', value: run.runId },

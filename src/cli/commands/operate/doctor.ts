@@ -31,8 +31,8 @@ export async function doctor(call: CommandContext<AnswerOf<typeof doctorAnswer>>
   else {
     const { theme } = answerScreen(call)
     for (const { ok: well, check, say, fix } of items) {
-      if (well && named.length === 0) out.line(`${theme.ok('✔')} ${check.padEnd(11)} ${say}`)
-      if (!well) out.line(`${theme.bad('✖')} ${check.padEnd(11)} ${say}${fix === undefined ? '' : `\n  fix: ${fix}`}`)
+      if (well && named.length === 0) out.prose(`${theme.ok('✔')} ${check.padEnd(11)} ${say}`)
+      if (!well) out.prose(`${theme.bad('✖')} ${check.padEnd(11)} ${say}${fix === undefined ? '' : `\n  fix: ${fix}`}`)
     }
   }
   return ok ? 0 : 1
