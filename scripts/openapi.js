@@ -188,7 +188,7 @@ const validators = (every) => {
     verbose: true,
     formats: { uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i },
     allowUnionTypes: true,
-    keywords: ['x-svc-says'],
+    keywords: ['x-message'],
     code: { source: true, esm: true, lines: false },
   })
   for (const [name, schema] of Object.entries(asked)) ajv.addSchema(schema, name)

@@ -1,5 +1,5 @@
 /** Commands that start runs and follow them. Source: command line, 2. */
-import type { CommandSpec, OptionSpec } from '../shell/command.ts'
+import type { CommandEntry, OptionSpec } from '../shell/command.ts'
 import {
   cancelledRuns,
   downloadedFile,
@@ -41,10 +41,9 @@ const followedAnswers = {
   'and then the result': runResultLine,
 }
 
-export const driveCommands: readonly CommandSpec[] = [
+export const driveCommands: readonly CommandEntry[] = [
   {
     path: 'run',
-    group: 'Drive',
     plane: 'client',
     summary: 'start a run, follow it, answer its tasks, print the output',
     arguments: [
@@ -79,7 +78,6 @@ export const driveCommands: readonly CommandSpec[] = [
   {
     path: 'runs list',
     alias: 'ps',
-    group: 'Drive',
     plane: 'operator',
     summary: 'runs, newest first',
     options: [
@@ -97,7 +95,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'runs get',
-    group: 'Drive',
     plane: 'client',
     summary: 'status and result of a run',
     arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
@@ -117,7 +114,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'runs watch',
-    group: 'Drive',
     plane: 'operator',
     summary: 'attach to a run: past events, then new ones',
     arguments: [
@@ -132,7 +128,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'runs cancel',
-    group: 'Drive',
     plane: 'operator',
     summary: 'end runs and all their sub-agent runs',
     arguments: [{ name: '<runs...>', description: 'ids, unique endings, @last or @waiting' }],
@@ -144,7 +139,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'runs conversation',
-    group: 'Drive',
     plane: 'client',
     summary: 'the timeline of a run and its sub-agents',
     arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
@@ -166,7 +160,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'stream',
-    group: 'Drive',
     plane: 'client',
     summary: 'the events of a run, one line of JSON each',
     arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
@@ -194,7 +187,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'send',
-    group: 'Drive',
     plane: 'client',
     summary: 'reply to a run that waits for text, or go on after a completed one',
     arguments: [
@@ -219,7 +211,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'sessions list',
-    group: 'Drive',
     plane: 'client',
     summary: 'sessions, newest first',
     options: [
@@ -242,7 +233,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'sessions show',
-    group: 'Drive',
     plane: 'operator',
     summary: 'one session as the tree of its runs',
     arguments: [{ name: '<session>', description: 'id, unique ending, @last or @waiting' }],
@@ -282,7 +272,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'files upload',
-    group: 'Drive',
     plane: 'client',
     summary: 'upload files, for the input of a run or for a message',
     arguments: [{ name: '<files...>', description: 'paths; - reads standard input' }],
@@ -298,7 +287,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'files list',
-    group: 'Drive',
     plane: 'operator',
     summary: 'uploaded files, newest first',
     options: [
@@ -311,7 +299,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'files get',
-    group: 'Drive',
     plane: 'operator',
     summary: 'download an uploaded file',
     arguments: [{ name: '<key>', description: 'object key or file name, as svc files list shows them' }],
