@@ -11,7 +11,7 @@ import {
   type ConversationSession,
   type ConversationTimelineItem,
   type UserTaskReqContent,
-} from '../../src/client/index.ts'
+} from '../../clients/typescript/src/index.ts'
 import { verifies } from '../api/verifies.ts'
 import { busy, fakeFetch, json, type Answer } from './fake-fetch.ts'
 

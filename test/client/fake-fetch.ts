@@ -1,4 +1,4 @@
-import type { ClientFetch } from '../../src/client/index.ts'
+import type { ClientFetch } from '../../clients/typescript/src/index.ts'
 
 export interface Sent {
   readonly method: string

@@ -11,7 +11,7 @@ import {
   type ConversationTimelineItem,
   type TaskDecision,
   type UserTask,
-} from '../../src/client/index.ts'
+} from '../../clients/typescript/src/index.ts'
 import { json } from './fake-fetch.ts'
 
 const ROOT = 'run-root'
@@ -320,7 +320,7 @@ test('the type of a row narrows its content for the type checker', () => {
   const row = { runId: ROOT, id: 'i', sequence: 1, ordinal: 1, tokensUsed: null, error: null }
   const times = { startedAt: null, finishedAt: null }
   expect([
-    said({ ...row, ...times, type: 'RunCompleted', content: { status: 'Failed', output: null, error: 'no' } }),
-    said({ ...row, ...times, type: 'Output', content: { output: 1 } }),
+    said({ ...row, ...times, type: 'RunCompleted', content: { step_kind: 'RunCompleted', status: 'Failed', output: null, error: 'no' } }),
+    said({ ...row, ...times, type: 'Output', content: { step_kind: 'Output', output: 1 } }),
   ]).toEqual(['Failed', 'Output'])
 })

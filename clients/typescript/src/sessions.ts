@@ -1,5 +1,5 @@
 import type { SessionsQuery, SvcClient } from './client.ts'
-import type { SessionItem } from './shapes.ts'
+import type { SessionListItem } from './generated/api.ts'
 import type { RequestOptions } from './transport.ts'
 
 /** Every session of the agent, newest first, a page at a time; those that begin meanwhile do not show one twice. */
@@ -8,7 +8,7 @@ export async function* iterateSessions(
   agentId: string,
   query: SessionsQuery = {},
   options: RequestOptions = {},
-): AsyncGenerator<SessionItem, void, undefined> {
+): AsyncGenerator<SessionListItem, void, undefined> {
   const seen = new Set<string>()
   for (let skip = query.skip ?? 0; ;) {
     const { items, total } = await client.listSessions(agentId, { ...query, skip }, options)

@@ -1,7 +1,9 @@
-import { isTerminal } from '../spec/run.ts'
+import { isTerminal } from './run-status.ts'
 import type { SvcClient } from './client.ts'
 import { SvcError } from './error.ts'
-import type { JsonObject, MessageAccepted, RunStatus, UserTask } from './shapes.ts'
+import type { JsonObject, MessageAccepted, RunStatus } from './generated/api.ts'
+import type { PlatformSignal } from './platform.ts'
+import type { UserTask } from './shapes.ts'
 import { answerTask, pendingTasks, type TaskDecision } from './tasks.ts'
 import { sleepUntil } from './transport.ts'
 import { waitForRun } from './wait.ts'
@@ -15,7 +17,7 @@ export interface RunToEndOptions {
   readonly onTask?: (task: UserTask) => Promise<boolean | TaskDecision | undefined> | boolean | TaskDecision | undefined
   /** Replies to a run in `WaitingForResponse`; `undefined` leaves it waiting. */
   readonly onReply?: (run: RunStatus) => Promise<string | undefined> | string | undefined
-  readonly signal?: AbortSignal
+  readonly signal?: PlatformSignal
   readonly idempotencyKey?: string
 }
 

@@ -1,6 +1,7 @@
-import { isTerminal } from '../spec/run.ts'
+import { isTerminal } from './run-status.ts'
 import type { SvcClient } from './client.ts'
-import type { ConversationResponse, JsonObject, MessageAccepted, UserTask } from './shapes.ts'
+import type { JsonObject, MessageAccepted } from './generated/api.ts'
+import type { ConversationResponse, UserTask } from './shapes.ts'
 import type { RequestOptions } from './transport.ts'
 
 /** What a person decided; for an approval `true` or `false` is enough. */

@@ -1,6 +1,5 @@
 import { followEvents, type StreamOptions } from './stream.ts'
 import type {
-  ConversationResponse,
   FileItem,
   Finalized,
   FinalizeBody,
@@ -13,7 +12,8 @@ import type {
   StartRunBody,
   StartRunResponse,
   StreamEvent,
-} from './shapes.ts'
+} from './generated/api.ts'
+import type { ConversationResponse } from './shapes.ts'
 import {
   sendRequest,
   type ClientFetch,
