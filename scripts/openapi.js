@@ -131,7 +131,7 @@ ${requests
 
 /* Validators */
 
-/** The schema with its references written out, and without what allows everything. */
+/** The schema with its references written out, and without what only describes. */
 const whole = (schema) => {
   if (Array.isArray(schema)) return schema.map(whole)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -143,7 +143,8 @@ const whole = (schema) => {
     'x-type': _t,
     ...rest
   } = resolve(schema)
-  if (rest.additionalProperties?.anyOf?.some(isAnything)) delete rest.additionalProperties
+  // Says only which values have a name: any value fits.
+  if (Object.values(rest.patternProperties ?? {}).every(({ anyOf }) => anyOf !== undefined)) delete rest.patternProperties
   return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, whole(value)]))
 }
 

@@ -91,7 +91,7 @@ export interface PendingAnswer {
 /** The call that waits for an approval. */
 export interface PendingCall {
   readonly name: string
-  readonly arguments: JsonValue
+  readonly arguments: AnyValue
   /** Of the arguments, as svc/arguments_digest takes it. */
   readonly digest: string
 }
@@ -119,7 +119,7 @@ export interface TaskContent {
   readonly reason?: string
   readonly status: 'pending' | 'completed' | 'expired' | 'cancelled' | (string & {})
   readonly tool?: TaskTool
-  readonly arguments?: JsonValue
+  readonly arguments?: AnyValue
   /** What svc/arguments_digest of an answer repeats. */
   readonly arguments_digest?: string
   readonly policies?: readonly DecidedPolicy[]
@@ -237,7 +237,10 @@ export interface Hold {
   readonly since: Timestamp
 }
 
-/** Stands for a value that would make its answer larger than 8 MiB, wherever a value of any shape is allowed; the largest values give way first. GET the url for the value. */
+/** Any JSON value; a ValueReference in its place where the answer would be too large. */
+export type AnyValue = JsonValue
+
+/** Stands for an AnyValue that would make its answer larger than 8 MiB; the largest values give way first. GET the url for the value. */
 export interface ValueReference {
   /** sha256: and the digest of the body that url answers. */
   readonly svcValue: string
@@ -265,11 +268,11 @@ export interface Session {
   readonly triggerName: string | null
   readonly status: RunStatusWord
   readonly totalTokensUsed: number
-  readonly output: JsonValue
+  readonly output: AnyValue
   readonly error: string | null
   readonly startedAt: Timestamp
   readonly finishedAt: NullableTimestamp
-  readonly input: JsonValue
+  readonly input: AnyValue
   readonly startContext: JsonObject | null
   readonly metadata?: Metadata
   readonly tags?: Tags
@@ -298,7 +301,7 @@ export interface RunSummary {
   readonly depth: number
   readonly status: RunStatusWord
   readonly totalTokensUsed: number
-  readonly output: JsonValue
+  readonly output: AnyValue
   readonly error: string | null
   readonly startedAt: NullableTimestamp
   readonly finishedAt: NullableTimestamp
@@ -306,7 +309,7 @@ export interface RunSummary {
   readonly triggeredBy: string | null
   readonly triggerId: string | null
   readonly triggerName: string | null
-  readonly input: JsonValue
+  readonly input: AnyValue
   readonly llmModel: string | null
   readonly agentName: string | null
   readonly versionLabel: string | null
@@ -556,7 +559,7 @@ export interface SessionCompletedItem extends TimelineItemBase {
 export interface UserMessageContent extends StepContent {
   readonly text: string
   readonly files?: readonly MessageFile[]
-  /** The call that asked */
+  /** The call that asked, for a reply. */
   readonly reply_to?: string
 }
 
@@ -635,7 +638,7 @@ export interface ToolCallContent extends StepContent {
   /** Logical id of the tool. */
   readonly ref: string
   readonly version: string
-  readonly arguments: JsonValue
+  readonly arguments: AnyValue
   readonly side_effect_class: string | null
   readonly attempt: number
   /** The same for every attempt. */
@@ -652,7 +655,7 @@ export interface ToolResultContent extends StepContent {
   /** Id that the model gave the call. */
   readonly tool_call_id: string
   readonly name: string
-  readonly result: JsonValue
+  readonly result: AnyValue
   readonly is_error: boolean
   readonly duration_ms: number
   /** The call of unknown outcome that an operator looked into, by this call. */
@@ -687,7 +690,7 @@ export interface SubAgentCallContent extends StepContent {
   readonly child_run_id: string
   readonly agent: string
   readonly version: string
-  readonly input: JsonValue
+  readonly input: AnyValue
 }
 
 /** How the run of a sub-agent ended. */
@@ -696,16 +699,16 @@ export interface SubAgentResultContent extends StepContent {
   readonly tool_call_id: string
   readonly child_run_id: string
   readonly status: RunStatusWord
-  readonly output: JsonValue
+  readonly output: AnyValue
   /** Type and content of the steps of the sub-agent, where it is bound with the result full. */
-  readonly steps?: JsonValue
+  readonly steps?: AnyValue
 }
 
 /** A question to the model of the parent. */
 export interface AitlRequestContent extends StepContent {
   readonly request_id: string
   readonly question: string
-  readonly context?: JsonValue
+  readonly context?: AnyValue
 }
 
 /** The answer to a question of a sub-agent. */
@@ -732,13 +735,13 @@ export interface OutputValidationContent extends StepContent {
 
 /** The result of the run. */
 export interface OutputContent extends StepContent {
-  readonly output: JsonValue
+  readonly output: AnyValue
 }
 
 /** How a run or a session ended. */
 export interface CompletedContent extends StepContent {
   readonly status: RunStatusWord
-  readonly output: JsonValue
+  readonly output: AnyValue
   readonly error: string | null
   readonly cancelled_by?: string
 }
