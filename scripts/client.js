@@ -28,7 +28,7 @@ function declarationsOf(text) {
 /** Names that `index.d.ts` exports, as `name` or `type name`. */
 function exportsOf(index, filesByPath) {
   const lists = [...index.matchAll(/export (type )?\{([^}]*)\} from/g)].flatMap(([, type = '', names]) =>
-    names.split(',').map((name) => type + name.trim()),
+    names.split(',').flatMap((name) => (name.trim() === '' ? [] : [type + name.trim()])),
   )
   const wholes = [...index.matchAll(/export type \* from '\.\/([^']+)\.(?:js|ts)'/g)].flatMap(([, path]) =>
     filesByPath.get(path).map(({ name }) => `type ${name}`),
@@ -94,7 +94,6 @@ export async function buildClient(out) {
       legalComments: 'none',
       logLevel: 'warning',
       minify: true,
-      keepNames: true,
       // Node shows the line of an error that nobody caught.
       lineLimit: 120,
     })

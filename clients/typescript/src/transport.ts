@@ -38,7 +38,7 @@ export interface ClientTransport {
 }
 
 export interface ClientRequest {
-  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | PlatformBlob | Uint8Array<ArrayBuffer> | PlatformStream
