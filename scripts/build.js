@@ -141,7 +141,7 @@ await buildClient('clients/typescript/dist')
 if (types) {
   run('scripts/declarations.js', `${out}/types`)
   mkdirSync(`${out}/types/client`)
-  cpSync('clients/typescript/dist/index.d.ts', `${out}/types/client/index.d.ts`)
+  cpSync('clients/typescript/dist/index.d.cts', `${out}/types/client/index.d.ts`)
 }
 run('scripts/types.js', out)
 writeFileSync(join(out, basename(BUILT)), inputs)

@@ -1,5 +1,5 @@
 // Builds the package of the client library (clients/typescript) into the directory that is named, or its own dist: a module for
-// ESM and one for CommonJS, and their declarations in one file each.
+// ESM and one for CommonJS, and one file of declarations for both.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -97,8 +97,9 @@ export async function buildClient(out) {
       // Node shows the line of an error that nobody caught.
       lineLimit: 120,
     })
-  const declarations = writeDeclarations()
-  for (const name of ['index.d.ts', 'index.d.cts']) writeFileSync(join(out, name), declarations)
+  writeFileSync(join(out, 'index.d.cts'), writeDeclarations())
+  // An ES module may name what a CommonJS module declares, not the other way round.
+  writeFileSync(join(out, 'index.d.ts'), "export * from './index.cjs';\n")
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))

@@ -97,7 +97,8 @@ export async function openResponse(
     response = await transport.fetch(request.url, {
       method: request.method,
       headers: { ...request.headers },
-      redirect: 'error', // a redirect would carry the key to wherever it points
+      // A redirect would carry the key to wherever it points: it is a failing status like others. Workers know no 'error'.
+      redirect: 'manual',
       signal,
       ...(request.body !== undefined && { body: request.body }),
       ...(request.body instanceof ReadableStream && { duplex: 'half' }),
