@@ -200,6 +200,7 @@ export interface RunStatus {
     | 'limit_exceeded'
     | 'output_invalid'
     | 'model_error'
+    | 'outage'
     | 'completion_truncated'
     | 'completion_filtered'
     | 'tool_failed'
@@ -232,9 +233,17 @@ export interface Cost {
 
 /** Why a run that has not ended does nothing for now. Keep polling. */
 export interface Hold {
-  /** `restored`: it came from a backup, and an operator has yet to release it. */
-  readonly reason: 'restored' | (string & {})
+  /** `restored`: it came from a backup, and an operator has yet to release it. The others: a model, tool, MCP server or secret that the run needs cannot be reached or used; the run goes on by itself when it can. */
+  readonly reason:
+    | 'restored'
+    | 'provider_unreachable'
+    | 'tool_unreachable'
+    | 'mcp_unreachable'
+    | 'secret_missing'
+    | 'quota_spent'
+    | (string & {})
   readonly since: Timestamp
+  readonly nextAttemptAt?: Timestamp
 }
 
 /** Any JSON value; a ValueReference in its place where the answer would be too large. */
