@@ -145,8 +145,17 @@ function closedSchema(schema: unknown, isPart = false): unknown {
     key,
     key === 'allOf' ? (each as unknown[]).map((part) => closedSchema(part, true)) : closedSchema(each),
   ])
-  const isObject = '$ref' in schema || 'allOf' in schema || ('type' in schema && 'properties' in schema)
+  const isObject =
+    '$ref' in schema
+      ? isObjectNamed(String(schema.$ref))
+      : 'allOf' in schema || ('type' in schema && 'properties' in schema)
   return { ...Object.fromEntries(members), ...(isObject && !isPart && { unevaluatedProperties: false }) }
+}
+
+/** True where a reference is to an object of named properties; any value may be behind others. */
+function isObjectNamed(ref: string): boolean {
+  const schema = openApi.components.schemas[ref.split('/').at(-1)!]
+  return schema !== undefined && ('properties' in schema || 'allOf' in schema)
 }
 
 /** The document as it judges answers. */
