@@ -8,6 +8,7 @@ import {
   answerTask,
   isTerminal,
   pendingTasks,
+  stepOf,
   SvcClient,
   type StreamEvent,
   type UserTask,
@@ -88,10 +89,10 @@ async function play(
   const timeline = createLiveTimeline(screen, runId)
   const results = createResultFilter(runId)
   const show = async (event: StreamEvent): Promise<void> => {
-    if (event.kind !== 'step' || !event.data.step) return
-    if (isShownAtStart(event.data.step.type) !== (event.subject === 'engine.step.started')) return
-    const lines = timeline.add(event.data.step)
-    if (event.data.step.type === 'UserTaskReq') out.hint('3/4 a policy stops the refund        a person decides')
+    const step = stepOf(event)
+    if (!step || isShownAtStart(step.type) !== (event.subject === 'engine.step.started')) return
+    const lines = timeline.add(step)
+    if (step.type === 'UserTaskReq') out.hint('3/4 a policy stops the refund        a person decides')
     lines.forEach(out.line)
     if (lines.length > 0) await pace()
   }
