@@ -243,7 +243,6 @@ export const driveCommands: readonly CommandEntry[] = [
   },
   {
     path: 'sessions set',
-    group: 'Drive',
     plane: 'operator',
     summary: 'title, metadata, tags or legal hold of a session',
     arguments: [{ name: '<session>', description: 'id, unique ending, @last or @waiting' }],
@@ -261,7 +260,6 @@ export const driveCommands: readonly CommandEntry[] = [
   },
   {
     path: 'sessions delete',
-    group: 'Drive',
     plane: 'operator',
     summary: 'erase the content of an ended session',
     arguments: [{ name: '<session>', description: 'id, unique ending, @last or @waiting' }],
