@@ -342,7 +342,7 @@ export const failures = {
     exit: EXIT.bad,
     message: (a: { id: string; version: string; latest: string; required: string; least: string }) =>
       `${a.id}@${a.version} is too small a step from ${a.latest}: what changed is ${a.required}, so it is at least ${a.least}.`,
-    fix: 'Raise metadata.version, or publish with --bump.',
+    fix: 'Raise metadata.version, or publish with --bump and that step.',
   },
   'compile/drift': {
     exit: EXIT.bad,

@@ -1,7 +1,7 @@
 /** What a person may do about a task, and how the answer is sent. */
 import { safeJson } from '../../base/escape-text.ts'
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import { toAnswerBody, type TaskDecision } from '../../client/tasks.ts'
+import { toAnswerBody, type TaskDecision } from '../../client/index.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
 import { describeTaskView, VIEW_DIGEST } from '../../spec/task-view.ts'
 import type { ShownTask } from '../../spec/task.ts'

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import { parseJson, type JsonValue } from '../../base/json/json.ts'
-import type { TaskDecision } from '../../client/tasks.ts'
+import type { TaskDecision } from '../../client/index.ts'
 import type { ProbeView } from '../../spec/operator.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { html, type View } from '../parts/html.ts'

@@ -1,7 +1,7 @@
 /** One task: its card, and what was decided about calls like it. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
-import type { TaskDecision } from '../../client/tasks.ts'
+import type { TaskDecision } from '../../client/index.ts'
 import { describeDecided, describeMissing, describeSubject, presentTask } from '../../spec/task-card.ts'
 import { readInboxItem } from '../../spec/task-content.ts'
 import type { ShownTask } from '../../spec/task.ts'

@@ -1,5 +1,5 @@
 import type { SessionsQuery, SvcClient } from './client.ts'
-import type { SessionItem } from './shapes.ts'
+import type { SessionListItem } from './generated/api.ts'
 import type { RequestOptions } from './transport.ts'
 
 /** Every session of the agent, newest first, a page at a time; those that begin meanwhile do not show one twice. */
@@ -8,16 +8,20 @@ export async function* iterateSessions(
   agentId: string,
   query: SessionsQuery = {},
   options: RequestOptions = {},
-): AsyncGenerator<SessionItem, void, undefined> {
+): AsyncGenerator<SessionListItem, void, undefined> {
   const seen = new Set<string>()
-  for (let skip = query.skip ?? 0; ;) {
-    const { items, total } = await client.listSessions(agentId, { ...query, skip }, options)
+  let skip = query.skip ?? 0
+  for (let page: SessionsQuery = { ...query, skip }; ;) {
+    const { items, total, nextCursor } = await client.listSessions(agentId, page, options)
     for (const session of items) {
       if (seen.has(session.id)) continue
       seen.add(session.id)
       yield session
     }
     skip += items.length
-    if (items.length === 0 || skip >= total) return
+    const { skip: _, ...others } = query
+    if (typeof nextCursor === 'string') page = { ...others, cursor: nextCursor }
+    else if (nextCursor === null || items.length === 0 || skip >= total) return
+    else page = { ...query, skip }
   }
 }

@@ -1,7 +1,8 @@
-import { isTerminal, isWaiting } from '../spec/run.ts'
+import { isTerminal, isWaiting } from './run-status.ts'
 import type { SvcClient } from './client.ts'
 import { SvcConnectionError, SvcError, SvcTimeoutError } from './error.ts'
-import type { RunStatus } from './shapes.ts'
+import type { RunStatus } from './generated/api.ts'
+import type { PlatformSignal } from './platform.ts'
 import { sleepUntil } from './transport.ts'
 
 /** Less than proxies let a request wait. */
@@ -15,7 +16,7 @@ const STATUS_EVENTS = /^engine\.(?:run|session)\.(?:paused|completed|failed|canc
 export interface WaitOptions {
   /** `pause` (the default): until the run is terminal or waits for someone; `terminal`: until it has ended. */
   readonly until?: 'terminal' | 'pause'
-  readonly signal?: AbortSignal
+  readonly signal?: PlatformSignal
   /** Milliseconds between the first two polls, doubling to 5 s. Polls only if the stream is unavailable. */
   readonly pollMs?: number
 }

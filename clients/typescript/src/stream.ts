@@ -1,7 +1,8 @@
 import { createParser } from 'eventsource-parser'
-import { backoffMs } from '../base/retry.ts'
+import { retryDelayMs } from './retry.ts'
 import { SvcConnectionError, SvcError, SvcTimeoutError } from './error.ts'
-import type { StreamEvent } from './shapes.ts'
+import type { StreamEvent } from './generated/api.ts'
+import type { PlatformResponse, PlatformSignal } from './platform.ts'
 import {
   createLimit,
   openResponse,
@@ -21,7 +22,7 @@ const FRUITLESS = 10
 const TERMINAL = /^engine\.(?:run|session)\.(?:completed|failed|cancelled)$/
 
 export interface StreamOptions {
-  readonly signal?: AbortSignal
+  readonly signal?: PlatformSignal
   /** Events after this one; absent = from the session's first. */
   readonly lastEventId?: string
   /** False: the first cut ends the stream with an error. */
@@ -89,7 +90,7 @@ export async function* followEvents(
     }
     const asked = failure instanceof SvcError ? failure.retryAfterMs : undefined
     await sleepUntil(
-      asked ?? (fruitless <= 1 ? serverRetryMs : undefined) ?? backoffMs(fruitless + 1, Math.random()),
+      asked ?? (fruitless <= 1 ? serverRetryMs : undefined) ?? retryDelayMs(fruitless + 1),
       options.signal,
     )
   }
@@ -103,8 +104,8 @@ interface SseFrame {
 }
 
 async function* readFrames(
-  response: Response,
-  limit: { readonly signal: AbortSignal; renew(): void },
+  response: PlatformResponse,
+  limit: { readonly signal: PlatformSignal; renew(): void },
 ): AsyncGenerator<SseFrame, void, undefined> {
   if (!response.body) return
   let frames: SseFrame[] = []
@@ -171,7 +172,7 @@ function parse(data: string, path: string): StreamEvent {
   }
 }
 
-function refuseOther(response: Response, path: string): void {
+function refuseOther(response: PlatformResponse, path: string): void {
   const type = response.headers.get('content-type')
   if (type && !type.startsWith('text/event-stream'))
     throw new SvcError({

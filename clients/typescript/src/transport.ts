@@ -1,7 +1,9 @@
-import { backoffMs, retryAfterMs } from '../base/retry.ts'
+import { parseRetryAfter, retryDelayMs } from './retry.ts'
+import type { PlatformBlob, PlatformRequestInit, PlatformResponse, PlatformSignal, PlatformStream } from './platform.ts'
 import { SvcConnectionError, SvcError, SvcTimeoutError } from './error.ts'
 
-export type ClientFetch = (input: string, init?: RequestInit) => Promise<Response>
+/** The global `fetch`, or one of its kind. */
+export type ClientFetch = (input: string, init?: PlatformRequestInit) => Promise<PlatformResponse>
 
 /** An attempt, as `onRequest` sees it. Neither the key nor the signature of an upload address is in it. */
 export interface RequestInfo {
@@ -21,7 +23,7 @@ export interface ResponseInfo extends RequestInfo {
 /** What every method takes as its last argument. */
 export interface RequestOptions {
   /** Its abort reason is thrown as it is. */
-  readonly signal?: AbortSignal
+  readonly signal?: PlatformSignal
   /** Bound of the whole call, repetitions included. */
   readonly timeoutMs?: number
   readonly maxRetries?: number
@@ -36,10 +38,10 @@ export interface ClientTransport {
 }
 
 export interface ClientRequest {
-  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: BodyInit
+  readonly body?: string | PlatformBlob | Uint8Array<ArrayBuffer> | PlatformStream
   /** The server recognises a repetition, so that a broken connection is no reason to give up. */
   readonly repeatable?: boolean
 }
@@ -64,7 +66,7 @@ export async function sendRequest(
       if ('text' in outcome) return outcome.text
       if (options.signal?.aborted) throw options.signal.reason
       if (limit.expired()) throw new SvcTimeoutError(pathOf(request.url), timeoutMs)
-      const wait = backoffMs(attempt + 1, Math.random(), retryAfterOf(outcome.error))
+      const wait = retryDelayMs(attempt + 1, retryAfterOf(outcome.error))
       // Waiting beyond the time limit is useless, and this failure says more than a timeout.
       const late = performance.now() - started + wait >= timeoutMs
       if (attempt > retries || late || !mayRepeat(request, outcome.error)) throw outcome.error
@@ -85,17 +87,18 @@ export async function openResponse(
   transport: ClientTransport,
   request: ClientRequest,
   attempt: number,
-  signal: AbortSignal,
-): Promise<Response> {
+  signal: PlatformSignal,
+): Promise<PlatformResponse> {
   const info: RequestInfo = { method: request.method, url: publicUrl(request.url), attempt }
   transport.onRequest?.(info)
   const started = performance.now()
-  let response: Response
+  let response: PlatformResponse
   try {
     response = await transport.fetch(request.url, {
       method: request.method,
       headers: { ...request.headers },
-      redirect: 'error', // a redirect would carry the key to wherever it points
+      // A redirect would carry the key to wherever it points: it is a failing status like others. Workers know no 'error'.
+      redirect: 'manual',
       signal,
       ...(request.body !== undefined && { body: request.body }),
       ...(request.body instanceof ReadableStream && { duplex: 'half' }),
@@ -113,19 +116,19 @@ export async function openResponse(
   return response
 }
 
-export async function toSvcError(request: ClientRequest, response: Response): Promise<SvcError> {
+export async function toSvcError(request: ClientRequest, response: PlatformResponse): Promise<SvcError> {
   return new SvcError({
     method: request.method,
     status: response.status,
     path: pathOf(request.url),
     body: await response.text().catch(() => ''),
     requestId: response.headers.get('x-request-id') ?? undefined,
-    retryAfterMs: retryAfterMs(response.headers.get('retry-after'), Date.now()),
+    retryAfterMs: parseRetryAfter(response.headers.get('retry-after')),
   })
 }
 
 /** Ends after `ms`, or with the reason of `signal`. */
-export function sleepUntil(ms: number, signal?: AbortSignal): Promise<void> {
+export function sleepUntil(ms: number, signal?: PlatformSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
     const stop = (): void => {
@@ -141,7 +144,7 @@ export function sleepUntil(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /** A signal that follows the caller's and ends after `ms`; a timer of our own, so that it neither leaks nor is collected. */
-export function createLimit(signal: AbortSignal | undefined, ms: number) {
+export function createLimit(signal: PlatformSignal | undefined, ms: number) {
   const controller = new AbortController()
   let expired = false
   const follow = (): void => controller.abort(signal?.reason)
@@ -176,7 +179,7 @@ async function once(
   transport: ClientTransport,
   request: ClientRequest,
   attempt: number,
-  signal: AbortSignal,
+  signal: PlatformSignal,
 ): Promise<{ readonly text: string } | { readonly error: unknown }> {
   try {
     const response = await openResponse(transport, request, attempt, signal)

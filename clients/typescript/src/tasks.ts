@@ -1,6 +1,8 @@
-import { isTerminal } from '../spec/run.ts'
+import { isTerminal } from './run-status.ts'
 import type { SvcClient } from './client.ts'
-import type { ConversationResponse, JsonObject, MessageAccepted, UserTask } from './shapes.ts'
+import { connectionOf, toSegment } from './connection.ts'
+import type { JsonObject, MessageAccepted, RunStatus, TaskContent, TaskItem, TaskList } from './generated/api.ts'
+import type { ConversationResponse, UserTask } from './shapes.ts'
 import type { RequestOptions } from './transport.ts'
 
 /** What a person decided; for an approval `true` or `false` is enough. */
@@ -18,16 +20,43 @@ export interface TaskDecision {
   readonly metadata?: JsonObject
 }
 
+export interface TasksQuery {
+  /** `pending`, `completed`, `expired` or `cancelled`, or several of them separated by commas. */
+  readonly status?: string
+  /** 1 to 500; 50 when absent. */
+  readonly take?: number
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string
+}
+
+/** Tasks of all runs that the key may reach, newest first: GET /v1/tasks. */
+export const listTasks = (client: SvcClient, query: TasksQuery = {}, options: RequestOptions = {}): Promise<TaskList> =>
+  connectionOf(client).call('GET', '/v1/tasks', options, { query: { ...query } })
+
+/** GET /v1/tasks/{taskId} */
+export const getTask = (client: SvcClient, taskId: string, options: RequestOptions = {}): Promise<TaskItem> =>
+  connectionOf(client).call('GET', `/v1/tasks/${toSegment(taskId)}`, options)
+
 /**
  * Tasks of the run and of its sub-agent runs that wait for an answer, oldest first.
  * Empty where the trigger hides the timeline.
  */
-export async function pendingTasks(
+export const pendingTasks = async (
   client: SvcClient,
   runId: string,
   options: RequestOptions = {},
+): Promise<readonly UserTask[]> => pendingTasksOf(client, await client.getRun(runId, options), options)
+
+/** The same for a status that was just read: by what it says is pending, else from the timeline. */
+export async function pendingTasksOf(
+  client: SvcClient,
+  { runId, pending }: RunStatus,
+  options: RequestOptions,
 ): Promise<readonly UserTask[]> {
-  return pendingIn(await client.getConversation(runId, { stepContent: 'full' }, options), runId)
+  if (!pending) return pendingIn(await client.getConversation(runId, { stepContent: 'full' }, options), runId)
+  const ids = pending.flatMap(({ userTaskId }) => userTaskId ?? [])
+  const tasks = await Promise.all(ids.map((id) => getTask(client, id, options)))
+  return tasks.filter(({ status }) => status === 'pending').map((task) => toUserTask(task.run_id, task))
 }
 
 /**
@@ -79,12 +108,14 @@ function pendingIn(conversation: ConversationResponse, runId: string): UserTask[
     .filter(({ runId }) => open.has(runId))
     .toSorted((a, b) => a.ordinal - b.ordinal)
     .filter(({ content }) => (content.status ?? 'pending') === 'pending' && !answered.has(content.user_task_id))
-    .map(({ runId, content }) => ({
-      userTaskId: content.user_task_id,
-      runId,
-      kind: content.kind,
-      title: content.title,
-      apiCompletable: content.completable_via?.includes('api') ?? true,
-      content,
-    }))
+    .map((item) => toUserTask(item.runId, item.content))
 }
+
+const toUserTask = (runId: string, content: TaskContent): UserTask => ({
+  userTaskId: content.user_task_id,
+  runId,
+  kind: content.kind,
+  title: content.title,
+  apiCompletable: content.completable_via?.includes('api') ?? true,
+  content,
+})

@@ -1,10 +1,12 @@
 import { SvcError } from './error.ts'
 import { mediaTypeOf } from './media-type.ts'
-import type { FileItem, FileRef, Finalized, FinalizeBody, PresignBody, Presigned } from './shapes.ts'
+import type { FileItem, Finalized, FinalizeBody, PresignBody, Presigned } from './generated/api.ts'
+import type { PlatformBlob, PlatformStream } from './platform.ts'
+import type { FileRef } from './shapes.ts'
 import { sendRequest, type RequestOptions, type ClientTransport } from './transport.ts'
 
 /** A file on a disk is given as a blob: `openAsBlob(path)` of `node:fs`. Nothing here needs Node, so any bundler takes it. */
-export type UploadSource = Blob | Uint8Array | ArrayBuffer | ReadableStream<Uint8Array>
+export type UploadSource = PlatformBlob | Uint8Array | ArrayBuffer | PlatformStream
 
 export interface UploadOptions extends RequestOptions {
   /** A label; the file's own name when absent. */

@@ -1,6 +1,5 @@
 import { followEvents, type StreamOptions } from './stream.ts'
 import type {
-  ConversationResponse,
   FileItem,
   Finalized,
   FinalizeBody,
@@ -13,15 +12,10 @@ import type {
   StartRunBody,
   StartRunResponse,
   StreamEvent,
-} from './shapes.ts'
-import {
-  sendRequest,
-  type ClientFetch,
-  type RequestInfo,
-  type RequestOptions,
-  type ResponseInfo,
-  type ClientTransport,
-} from './transport.ts'
+} from './generated/api.ts'
+import type { ConversationResponse } from './shapes.ts'
+import { connect, createConnection, toSegment, type ClientConnection } from './connection.ts'
+import type { ClientFetch, RequestInfo, RequestOptions, ResponseInfo } from './transport.ts'
 import { uploadFile, type UploadedFile, type UploadOptions, type UploadSource } from './upload.ts'
 
 /** Default address of `svc dev` and `svc serve`. */
@@ -50,14 +44,14 @@ export interface SvcClientOptions {
   readonly dangerouslyAllowBrowser?: boolean
 }
 
-export interface StartOptions extends RequestOptions {
-  /** The same key within 24 hours starts nothing twice; a broken connection is then tried again. */
-  readonly idempotencyKey?: string
+export interface WaitingOptions extends RequestOptions {
+  /** Asks the server to answer only when the run pauses or ends, at the latest after this many seconds (60 at most). */
+  readonly waitSeconds?: number
 }
 
-export interface GetRunOptions extends RequestOptions {
-  /** Asks the server to answer only when the run pauses or ends, at the latest after this many seconds. */
-  readonly waitSeconds?: number
+export interface StartOptions extends WaitingOptions {
+  /** The same key within 24 hours starts nothing twice; a broken connection is then tried again. */
+  readonly idempotencyKey?: string
 }
 
 export interface SessionsQuery {
@@ -65,6 +59,27 @@ export interface SessionsQuery {
   /** 1 to 500; 50 when absent. */
   readonly take?: number
   readonly versionId?: string
+  /** One status or several, separated by commas. */
+  readonly status?: string
+  readonly tag?: string
+  /** Sessions that started at this time or later. */
+  readonly from?: string
+  /** Sessions that started before this time. */
+  readonly to?: string
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string
+  /** `ref`: values of more than 4 KiB come as references. */
+  readonly values?: 'ref'
+}
+
+export interface ConversationQuery {
+  readonly stepContent?: 'slim' | 'full'
+  /** Items at most. */
+  readonly take?: number
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string
+  /** `ref`: values of more than 4 KiB come as references. */
+  readonly values?: 'ref'
 }
 
 /** Body of an answer; `runId` is set from the argument. Source: HTTP API, "POST /v1/runs/{runId}/input and …/messages". */
@@ -81,7 +96,7 @@ export interface RunMessage {
   readonly [field: string]: unknown
 }
 
-export interface MessageOptions extends RequestOptions {
+export interface MessageOptions extends StartOptions {
   /** `messages` when absent; both do the same. */
   readonly path?: 'input' | 'messages'
 }
@@ -93,9 +108,7 @@ export interface MessageOptions extends RequestOptions {
  * Source: HTTP API, "TypeScript client library mapping".
  */
 export class SvcClient {
-  readonly #transport: ClientTransport
-  readonly #baseUrl: string
-  readonly #headers: Readonly<Record<string, string>>
+  readonly #connection: ClientConnection
 
   constructor(options: SvcClientOptions) {
     if (!options.apiKey) throw new TypeError('SvcClient needs an apiKey.')
@@ -105,48 +118,42 @@ export class SvcClient {
       )
     const baseUrl = (options.baseUrl ?? LOCAL).replace(/\/+$/, '')
     if (!/^https?:\/\//i.test(baseUrl)) throw new TypeError(`baseUrl must begin with http:// or https://: ${baseUrl}`)
-    this.#baseUrl = baseUrl
-    this.#headers = { 'X-API-Key': options.apiKey, 'x-svc-client': CLIENT }
-    this.#transport = {
+    const headers = { 'X-API-Key': options.apiKey, 'x-svc-client': CLIENT }
+    this.#connection = createConnection(baseUrl, headers, {
       // Looked up at each call: a fetch that is replaced later is the one that counts.
       fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
       maxRetries: options.maxRetries ?? MAX_RETRIES,
       timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
       onRequest: options.onRequest,
       onResponse: options.onResponse,
-    }
+    })
+    connect(this, this.#connection)
   }
 
   /** POST /v1/agents/{agentId}/runs */
   startRun(agentId: string, body: StartRunBody = {}, options: StartOptions = {}): Promise<StartRunResponse> {
-    const { idempotencyKey } = options
-    return this.#post(
-      `/v1/agents/${segment(agentId)}/runs`,
-      body,
-      options,
-      idempotencyKey === undefined ? undefined : { 'Idempotency-Key': idempotencyKey },
-    )
+    const path = `/v1/agents/${toSegment(agentId)}/runs`
+    return this.#connection.call('POST', path, options, { body, headers: writingHeaders(options) })
   }
 
   /** GET /v1/agents/{agentId}/sessions */
   listSessions(agentId: string, query: SessionsQuery = {}, options: RequestOptions = {}): Promise<SessionList> {
-    return this.#get(`/v1/agents/${segment(agentId)}/sessions`, { ...query }, options)
+    return this.#connection.call('GET', `/v1/agents/${toSegment(agentId)}/sessions`, options, { query: { ...query } })
   }
 
   /** GET /v1/runs/{runId} */
-  getRun(runId: string, options: GetRunOptions = {}): Promise<RunStatus> {
-    const { waitSeconds } = options
-    const prefer = waitSeconds === undefined ? undefined : { Prefer: `wait=${waitSeconds}` }
-    return this.#get(`/v1/runs/${segment(runId)}`, {}, options, prefer)
+  getRun(runId: string, options: WaitingOptions = {}): Promise<RunStatus> {
+    return this.#connection.call('GET', `/v1/runs/${toSegment(runId)}`, options, { headers: waitingHeaders(options) })
   }
 
   /** GET /v1/runs/{runId}/conversation */
   getConversation(
     runId: string,
-    query: { readonly stepContent?: 'slim' | 'full' } = {},
+    query: ConversationQuery = {},
     options: RequestOptions = {},
   ): Promise<ConversationResponse> {
-    return this.#get(`/v1/runs/${segment(runId)}/conversation`, { ...query }, options)
+    const path = `/v1/runs/${toSegment(runId)}/conversation`
+    return this.#connection.call('GET', path, options, { query: { ...query } })
   }
 
   /**
@@ -154,24 +161,25 @@ export class SvcClient {
    * exception.
    */
   sendRunMessage(runId: string, body: RunMessage, options: MessageOptions = {}): Promise<MessageAccepted> {
-    return this.#post(`/v1/runs/${segment(runId)}/${options.path ?? 'messages'}`, { ...body, runId }, options)
+    const path = `/v1/runs/${toSegment(runId)}/${options.path ?? 'messages'}`
+    return this.#connection.call('POST', path, options, { body: { ...body, runId }, headers: writingHeaders(options) })
   }
 
   /** GET /v1/runs/{runId}/stream, resumed where it breaks: each event once and in order, to the end of the run. */
   streamRunEvents(runId: string, options: StreamOptions = {}): AsyncIterable<StreamEvent> {
-    const url = this.#url(`/v1/runs/${segment(runId)}/stream`, {})
-    const headers = { ...this.#headers, Accept: 'text/event-stream' }
-    return followEvents(this.#transport, { method: 'GET', url, headers }, runId, options)
+    const headers = { Accept: 'text/event-stream' }
+    const request = this.#connection.request('GET', `/v1/runs/${toSegment(runId)}/stream`, { headers })
+    return followEvents(this.#connection.transport, request, runId, options)
   }
 
   /** POST /v1/file-library/presign */
   presignFile(body: PresignBody, options: RequestOptions = {}): Promise<Presigned> {
-    return this.#post('/v1/file-library/presign', body, options)
+    return this.#connection.call('POST', '/v1/file-library/presign', options, { body })
   }
 
   /** POST /v1/file-library/finalize */
   finalizeFile(body: FinalizeBody, options: RequestOptions = {}): Promise<Finalized> {
-    return this.#post('/v1/file-library/finalize', body, options)
+    return this.#connection.call('POST', '/v1/file-library/finalize', options, { body })
   }
 
   /**
@@ -179,45 +187,15 @@ export class SvcClient {
    * `filename` of the result is the leaf of `objectKey`, as a file reference in a run's input needs it.
    */
   uploadWorkspaceFile(file: UploadSource, options: UploadOptions = {}): Promise<UploadedFile> {
-    return uploadFile(this, this.#transport, file, options)
-  }
-
-  #url(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
-    const parameters = new URLSearchParams()
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value))
-    const text = parameters.toString()
-    return `${this.#baseUrl}${path}${text && `?${text}`}`
-  }
-
-  async #get<T>(
-    path: string,
-    query: Readonly<Record<string, string | number | undefined>>,
-    options: RequestOptions,
-    more?: Readonly<Record<string, string>>,
-  ): Promise<T> {
-    const request = { method: 'GET', url: this.#url(path, query), headers: { ...this.#headers, ...more } } as const
-    return JSON.parse(await sendRequest(this.#transport, request, options)) as T
-  }
-
-  async #post<T>(
-    path: string,
-    body: unknown,
-    options: RequestOptions,
-    idempotency?: Readonly<Record<string, string>>,
-  ): Promise<T> {
-    const request = {
-      method: 'POST',
-      url: this.#url(path, {}),
-      headers: { ...this.#headers, 'Content-Type': 'application/json', ...idempotency },
-      body: JSON.stringify(body),
-      repeatable: idempotency !== undefined,
-    } as const
-    return JSON.parse(await sendRequest(this.#transport, request, options)) as T
+    return uploadFile(this, this.#connection.transport, file, options)
   }
 }
 
-const segment = (id: string): string => {
-  // `.` and `..` would be taken out of the path again, and another route called.
-  if (id === '' || id === '.' || id === '..') throw new TypeError(`"${id}" is not an id.`)
-  return encodeURIComponent(id)
-}
+const waitingHeaders = ({ waitSeconds }: WaitingOptions) => ({
+  Prefer: waitSeconds === undefined ? undefined : `wait=${waitSeconds}`,
+})
+
+const writingHeaders = (options: StartOptions) => ({
+  ...waitingHeaders(options),
+  'Idempotency-Key': options.idempotencyKey,
+})
