@@ -21,7 +21,8 @@ export function AgentScreen({ id: name = '' }: { readonly id?: string }): View {
   )
   const { query } = address.value
   const items = versions.value.value?.items
-  if (versions.error.value?.status === 404) return html`<${EmptyState} icon="agents" title="There is no such agent." />`
+  if (versions.error.value?.status === 404)
+    return html`<${EmptyState} icon="agents" title="There is no such agent." isScreen />`
   if (!items) return versions.error.value ? html`<${ErrorNote} error=${versions.error.value} />` : html`<${Loading} />`
   const deployed = items.find((each) => each.deployed)
   const shown = query.get('version') ?? deployed?.versionLabel
