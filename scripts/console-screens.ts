@@ -68,7 +68,7 @@ async function photograph(): Promise<void> {
 /** Opens a screen, and waits until nothing is read any more. */
 async function open(page: Page, address: string): Promise<void> {
   await page.goto(address)
-  await page.locator('#main h1, #main .card').first().waitFor()
+  await page.locator('#main :is(h1, .card):visible').first().waitFor()
   await page.locator('.loading').waitFor({ state: 'detached' })
 }
 

@@ -271,8 +271,7 @@ const Changes = ({ changes }: { readonly changes: readonly ChangeView[] }): View
               <li key=${at} class=${change.widens ? 'wider' : ''}>
                 <p>
                   ${change.widens ? html`<${Badge} tone="bad" icon="warning" text="may do more" />` : html`<${Badge} tone="quiet" icon="dot" text=${change.severity} />`}
-                  <span>${safeText(change.tool ?? change.agent)}</span>
-                  <span class="dim">${safeText(change.say)}</span>
+                  <span>${safeText(change.say)}</span>
                   ${change.path !== null && html`<span class="place">${safeText(change.path)}</span>`}
                 </p>
                 ${change.witness && html`<p class="witness">for example <code>${safeText(change.witness.tool)} ${safeJson(change.witness.arguments)}</code><span class="dim"> was </span>${safeText(change.witness.before)}<span class="dim">, is </span><b>${safeText(change.witness.after)}</b></p>`}
