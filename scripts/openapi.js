@@ -151,6 +151,7 @@ const asked = {
   presignBody: whole(schemas.PresignBody),
   finalizeBody: whole(schemas.FinalizeBody),
   cancelBody: whole(schemas.CancelBody),
+  sessionPatch: whole(schemas.SessionPatch),
   sessionsQuery: queryOf(api.paths['/v1/agents/{agentId}/sessions'].get.parameters),
   conversationQuery: queryOf(api.paths['/v1/runs/{runId}/conversation'].get.parameters),
   tasksQuery: queryOf(api.paths['/v1/tasks'].get.parameters),

@@ -3,6 +3,7 @@
  * HTTP over the Unix socket `admin.sock` of the server that holds the data directory, else in process under its lock.
  * One line a route, so that server and command line cannot drift apart; requests are in `schemas/operator-requests.yaml`. Bodies and answers are JSON; failures are `ErrorBody`.
  */
+import type { RunHold } from './hold.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type {
   Conversation,
@@ -61,6 +62,7 @@ export interface TriggerView {
   readonly name: string
   readonly active: boolean
   readonly exposeTimeline: boolean
+  readonly allowDelete: boolean
   readonly allowIps: readonly string[]
   readonly ratePerMinute: number | null
   readonly ratePerDay: number | null
@@ -177,7 +179,7 @@ export interface RunView {
   readonly trigger: string
   readonly waitingOn?: string
   /** As in the status of a run. */
-  readonly hold?: { readonly reason: string; readonly since: string }
+  readonly hold?: RunHold
 }
 
 /** Something that an open run from a backup does once it is released, and may have done before. */
@@ -223,7 +225,12 @@ export interface FileView {
 }
 
 /** A session with its runs, the root first, each before those it started. */
-export type SessionView = SessionListItem & { readonly agent: string; readonly runs: readonly RunView[] }
+export type SessionView = SessionListItem & {
+  readonly agent: string
+  /** True while it is exempt from erasure and retention. */
+  readonly legalHold: boolean
+  readonly runs: readonly RunView[]
+}
 
 /** A recorded decision with the data to repeat it. */
 export interface RecordedDecision {
@@ -308,6 +315,8 @@ interface OperatorAnswers {
   /** As the API lists them; without `agent` those of every agent. */
   'GET /sessions': OperatorList<SessionListItem & { readonly agent?: string }>
   'GET /sessions/:id': SessionView
+  'PATCH /sessions/:id': SessionView
+  'DELETE /sessions/:id': SessionView
   /** Finalized files, newest first. */
   'GET /files': OperatorList<FileView>
   /** The bytes. */

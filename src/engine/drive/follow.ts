@@ -27,8 +27,8 @@ export async function* followRunEvents(
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<readonly FollowedEvent[]> {
-  const { id, sessionId, isRoot, hasEnded } = await readFollowedRun(store, run, after)
-  const family = await createRunFamily(store, { id, sessionId, isRoot })
+  const { id, sessionId, isRoot, isFirst, hasEnded } = await readFollowedRun(store, run, after)
+  const family = await createRunFamily(store, { id, sessionId, isRoot, isFirst })
   const isLast = isLastEvent(id, isRoot)
   const subscription = notifier.subscribe(sessionId)
   let cursor = after
@@ -60,7 +60,7 @@ export async function* followRunEvents(
         cursor = event.seq
         const earlier = isLive ? subscription.takeDeltas(cursor) : NO_EVENTS
         if (earlier.length > 0) await addDeltas(earlier)
-        if (family.isWholeSession || event.kind === 'session' || (await family.has(event.runId))) batch.push(event)
+        if (family.isWholeSession || (await family.sees(event))) batch.push(event)
         hasLast ||= isLast(event)
         if (hasLast) break
       }
@@ -86,6 +86,8 @@ interface ReadersRun {
   readonly id: RunId
   readonly sessionId: SessionId
   readonly isRoot: boolean
+  /** True for the first root run of its session: nothing comes before it, and its stream ends before anything follows. */
+  readonly isFirst: boolean
 }
 
 async function readFollowedRun(
@@ -95,19 +97,21 @@ async function readFollowedRun(
 ): Promise<ReadersRun & { readonly hasEnded: boolean }> {
   const run = typeof given === 'string' ? await store.run(given) : given
   if (!run) throw fail('not_found', { what: 'run' })
-  const { id, sessionId, depth } = run
-  return { id, sessionId, isRoot: depth === 0, hasEnded: await isReadToEnd(store, run, after) }
+  const { id, sessionId, parentRunId, starter } = run
+  const isRoot = parentRunId === null
+  const isFirst = isRoot && starter === undefined
+  return { id, sessionId, isRoot, isFirst, hasEnded: await isReadToEnd(store, run, after) }
 }
 
 const isLastEvent =
   (id: RunId, isRoot: boolean) =>
   ({ runId, subject }: StoredEvent): boolean =>
-    isRoot ? LAST_OF_SESSION.has(subject) : runId === id && LAST_OF_RUN.has(subject)
+    runId === id && (isRoot ? LAST_OF_SESSION : LAST_OF_RUN).has(subject)
 
 /** True when the last event of the run is at or before the cursor. */
 async function isReadToEnd(store: Store, run: FollowedRun, after: number): Promise<boolean> {
   if (after === 0 || !isTerminal(run.status)) return false
-  const isLast = isLastEvent(run.id, run.depth === 0)
+  const isLast = isLastEvent(run.id, run.parentRunId === null)
   for (let cursor = after; ;) {
     const page = await store.events(run.sessionId, cursor, EVENT_PAGE)
     if (page.some(isLast)) return false
@@ -117,25 +121,35 @@ async function isReadToEnd(store: Store, run: FollowedRun, after: number): Promi
 }
 
 interface RunFamily {
-  /** True for a root run: every run of the session belongs to it. */
+  /** True where every run of the session belongs to it. */
   readonly isWholeSession: boolean
   has(id: RunId): Promise<boolean>
+  /** Events of the family, and those of the session that tell of the root run above it. */
+  sees(event: StoredEvent): Promise<boolean>
 }
 
 /** A run and its descendants. Runs are only ever added, so their parents are read again only for an unknown run. */
 async function createRunFamily(store: Store, run: ReadersRun): Promise<RunFamily> {
-  if (run.isRoot) return { isWholeSession: true, has: () => Promise.resolve(true) }
+  const yes = (): Promise<boolean> => Promise.resolve(true)
+  if (run.isFirst) return { isWholeSession: true, has: yes, sees: yes }
   let parents = new Map<RunId, RunId | null>()
   const read = async (): Promise<void> => {
     parents = new Map((await store.runsOfSession(run.sessionId)).map((each) => [each.id, each.parentRunId]))
   }
   await read()
+  const rootOf = (id: RunId): RunId => {
+    const above = parents.get(id) ?? null
+    return above === null ? id : rootOf(above)
+  }
+  const root = rootOf(run.id)
+  const has = async (id: RunId): Promise<boolean> => {
+    if (!parents.has(id)) await read()
+    for (let at: RunId | null = id; at !== null; at = parents.get(at) ?? null) if (at === run.id) return true
+    return false
+  }
   return {
     isWholeSession: false,
-    async has(id) {
-      if (!parents.has(id)) await read()
-      for (let at: RunId | null = id; at !== null; at = parents.get(at) ?? null) if (at === run.id) return true
-      return false
-    },
+    has,
+    sees: async ({ kind, runId }) => (kind === 'session' && runId === root) || has(runId),
   }
 }

@@ -1,6 +1,6 @@
 /** The interface of the engine, used by the server, the operator application and the demo. */
 import type { Clock } from '../../base/clock.ts'
-import type { AgentId, IdSource, RunId, SessionId, TaskId, TriggerId, WorkspaceId } from '../../base/ids.ts'
+import type { AgentId, IdSource, RunId, SessionId, TaskId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
@@ -34,6 +34,8 @@ export interface StartRequest {
   readonly tags?: readonly string[]
   /** Given where the caller must know the id before the run starts. */
   readonly sessionId?: SessionId
+  /** The session that goes on, and the version that its new root run executes; the deployed one where absent. */
+  readonly continued?: { readonly sessionId: SessionId; readonly versionId?: VersionId }
   readonly idempotency?: RequestKey
 }
 
@@ -41,7 +43,7 @@ export interface StartRequest {
 export type FollowedEvent = StoredEvent | LiveText | 'live'
 
 /** A run as its reader's request found it. */
-export type FollowedRun = Pick<Run, 'id' | 'sessionId' | 'depth' | 'status'>
+export type FollowedRun = Pick<Run, 'id' | 'sessionId' | 'parentRunId' | 'status' | 'starter'>
 
 export interface EngineParts {
   readonly store: Store
@@ -67,7 +69,9 @@ export interface EngineParts {
 
 export interface Engine {
   /**
-   * Starts a run of the agent's deployed version. Resolves once session, run and first work item are durable.
+   * Starts a run of the agent's deployed version, in a new session or as the next root run of one. Resolves once session, run and
+   * first work item are durable.
+   * @throws Failure `session_not_ended`, `session_erased`, `session_limit_reached`, `version_not_deployable` for a session that goes on
    * @throws Failure `no_deployed_version`, `input_contract_violation`, `file_not_found`, `provider_not_configured`,
    *   `secret_not_set`, `price_unknown`, `rate_limited`, `concurrency_limited`, `plan_limit_exceeded`, `idempotency_key_reused`
    *
@@ -95,6 +99,11 @@ export interface Engine {
     principal: Principal,
     reason?: string,
   ): Promise<{ readonly runId: RunId; readonly status: RunStatusName }>
+  /**
+   * Erases the content of an ended session, here and in the store.
+   * @throws Failure `not_found`, `session_not_ended`, `session_on_hold`
+   */
+  erase(sessionId: SessionId): Promise<void>
   /**
    * Events of the run, its descendants and its session after `after`, without a gap and without a repeat, then live; ends
    * after the terminal event of the run (for the root: of the session). Events that arrive together are yielded together.

@@ -5,7 +5,7 @@
  */
 import type { Instant } from '../../base/clock.ts'
 import { fail, type InvalidPlace } from '../../base/failure.ts'
-import type { CancelBody, FinalizeBody, MessageBody, PresignBody, StartRunBody } from '../../spec/api.ts'
+import type { CancelBody, FinalizeBody, MessageBody, PresignBody, SessionPatch, StartRunBody } from '../../spec/api.ts'
 import type { TaskStatus } from '../../spec/task.ts'
 import type { PageRange, SessionFilter, SessionPage, TaskPage } from '../../store/queries.ts'
 import { firstPerPlace } from './findings.ts'
@@ -19,7 +19,15 @@ import { checks as first, queryTypes } from '../generated/first.js'
 export function parseStart(body: unknown = {}): StartRunBody {
   const start = parseBody('startBody', body)
   throwFindings(labelProblems(start), 'The body is not valid')
+  if (start.versionId !== undefined && start.sessionId === undefined)
+    refuseBody('/versionId', 'needs sessionId: a new session runs the deployed version')
   return start
+}
+
+export function parseSessionPatch(body: unknown): SessionPatch {
+  const patch = parseBody('sessionPatch', body)
+  throwFindings(labelProblems(patch), 'The body is not valid')
+  return patch
 }
 
 export const parsePresign = (body: unknown): PresignBody => parseBody('presignBody', body)
@@ -198,6 +206,7 @@ interface CheckedBodies {
   readonly presignBody: PresignBody
   readonly finalizeBody: FinalizeBody
   readonly cancelBody: CancelBody
+  readonly sessionPatch: SessionPatch
   readonly sessionsQuery: Partial<PageRange> &
     QueryTexts<'versionId' | 'status' | 'tag' | 'from' | 'to' | 'cursor' | 'values'>
   readonly conversationQuery: { readonly take?: number } & QueryTexts<'stepContent' | 'cursor' | 'values'>

@@ -7,6 +7,7 @@ import type { Session } from '../../spec/session.ts'
 import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { detailOf } from '../http/detail.ts'
 import { redactEvent, withoutOutputText } from '../view/redact.ts'
+import { rootAbove } from '../view/root-run.ts'
 import type { HttpReply } from '../http/reply.ts'
 import type { HttpRequestContext, RouteHandler } from '../http/route.ts'
 import { runInScope } from '../auth/scope.ts'
@@ -20,13 +21,9 @@ export const streamRun = (services: ServerServices, identify: IdentifyCaller): R
     const run = await runInScope(services, principal, call.params['runId']!)
     const owner = principal.type === 'operator' ? `operator:${principal.id}` : principal.id
     if (principal.type === 'api_key' && services.readers.count(owner) >= MAX_STREAMS) throw tooManyStreams()
-    const view = seesTimeline(principal) ? withoutOutputText : outputView(await rootOf(services, run))
+    const view = seesTimeline(principal) ? withoutOutputText : outputView(await rootAbove(services.store, run))
     return openStream(services, call, run, { owner, endsAt: expiresAt }, view)
   })
-
-/** The root run of a run's session; the session is read only for a sub-agent's run. */
-const rootOf = async ({ store }: ServerServices, { id, sessionId, depth }: Run): Promise<RunId> =>
-  depth === 0 ? id : (await store.session(sessionId))!.rootRunId
 
 // Made outside the route, whose run and session would otherwise stay in memory with each stream.
 const outputView =
@@ -65,21 +62,19 @@ export async function openStream(
     return { status: 204 }
   const stop = new AbortController()
   // Keeps only the id of the run in memory: everything here is multiplied by the number of readers.
-  const { id: runId, sessionId, depth, status } = run
+  const { id: runId, sessionId, parentRunId, status, starter } = run
+  const followed = { id: runId, sessionId, parentRunId, status, ...(starter && { starter }) }
   const removeReader = services.readers.add(owner, () => stop.abort())
   const cancelTimer = endsAt === null ? () => {} : callAt(services.clock, endsAt, () => stop.abort())
-  const events = eventStream(
-    services.engine.follow({ id: runId, sessionId, depth, status }, cursor ?? 0, stop.signal),
-    {
-      view,
-      stop,
-      onEnd(cause) {
-        removeReader()
-        cancelTimer()
-        if (cause !== undefined) services.log.write('error', 'stream failed', { runId, detail: detailOf(cause) })
-      },
+  const events = eventStream(services.engine.follow(followed, cursor ?? 0, stop.signal), {
+    view,
+    stop,
+    onEnd(cause) {
+      removeReader()
+      cancelTimer()
+      if (cause !== undefined) services.log.write('error', 'stream failed', { runId, detail: detailOf(cause) })
     },
-  )
+  })
   return { status: 200, events, headers: STREAM_HEADERS }
 }
 
@@ -104,8 +99,8 @@ const ENDINGS = ['completed', 'failed', 'cancelled']
 
 /** True if the terminal event of an ended run (of the session, for a root run) comes after the cursor. */
 async function endsAfter({ store }: ServerServices, run: Run, session: Session, cursor: number): Promise<boolean> {
-  if (run.id === session.rootRunId) return cursor < session.lastSeq
-  const endings = ENDINGS.map((each) => `engine.run.${each}`)
+  const kind = run.parentRunId === null ? 'session' : 'run'
+  const endings = ENDINGS.map((each) => `engine.${kind}.${each}`)
   for (let after = cursor; ;) {
     const page = await store.events(session.id, after, PAGE)
     if (page.some((event) => event.runId === run.id && endings.includes(event.subject))) return true

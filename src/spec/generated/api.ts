@@ -34,6 +34,10 @@ export interface StartRunBody {
   readonly input?: JsonObject
   readonly metadata?: Metadata
   readonly tags?: Tags
+  /** An ended session of this agent that goes on: the run becomes its newest root run, and its model is given the earlier messages and outputs as far as they fit. Metadata and tags that are given replace those of the session. */
+  readonly sessionId?: string
+  /** With sessionId, the version that the run executes, in place of the deployed one. It was deployed before and is not yanked. */
+  readonly versionId?: string
 }
 
 export interface FileReference {
@@ -150,6 +154,7 @@ export interface RunStatus {
     | 'limit_exceeded'
     | 'output_invalid'
     | 'model_error'
+    | 'outage'
     | 'completion_truncated'
     | 'completion_filtered'
     | 'tool_failed'
@@ -182,9 +187,17 @@ export interface Cost {
 
 /** Why a run that has not ended does nothing for now. Keep polling. */
 export interface Hold {
-  /** `restored`: it came from a backup, and an operator has yet to release it. */
-  readonly reason: 'restored' | (string & {})
+  /** `restored`: it came from a backup, and an operator has yet to release it. The others: a model, tool, MCP server or secret that the run needs cannot be reached or used; the run goes on by itself when it can. */
+  readonly reason:
+    | 'restored'
+    | 'provider_unreachable'
+    | 'tool_unreachable'
+    | 'mcp_unreachable'
+    | 'secret_missing'
+    | 'quota_spent'
+    | (string & {})
   readonly since: Timestamp
+  readonly nextAttemptAt?: Timestamp
 }
 
 /** Stands for a value that would make its answer larger than 8 MiB, wherever a value of any shape is allowed; the largest values give way first. GET the url for the value. */
@@ -221,13 +234,26 @@ export interface Session {
   readonly finishedAt: NullableTimestamp
   readonly input: JsonValue
   readonly startContext: JsonObject | null
+  readonly title?: string
+  readonly metadata?: Metadata
+  readonly tags?: Tags
+  /** When its content was erased; input, output, error, startContext and the contents of its items are null since. */
+  readonly erasedAt?: Timestamp
+}
+
+/** What is given is set, the rest stays. */
+export interface SessionPatch {
+  /** Null or an empty text removes it. */
+  readonly title?: string | null
   readonly metadata?: Metadata
   readonly tags?: Tags
 }
 
 export interface SessionListItem extends Session {
+  /** The newest root run; status */
   readonly rootRunId: string | null
   readonly runCount: number
+  /** The first root run. */
   readonly entryRunId: string | null
   readonly cost?: Cost
 }
