@@ -73,7 +73,7 @@ export interface House {
     answer?: Engine['answer']
     conversation?: Engine['conversation']
     waitForPause?: Engine['waitForPause']
-    follow?: Engine['follow']
+    follow?: (runId: RunId, after: number, signal: AbortSignal) => ReturnType<Engine['follow']>
   }
   readonly api: (
     path: string,
@@ -257,7 +257,10 @@ export function openHouse(
     },
     probe: () => Promise.reject(new Error('not asked here')),
     erase: (sessionId) => store.eraseSession(sessionId, clock.now()),
-    follow: (runId, after, signal) => (doors.follow ? doors.follow(runId, after, signal) : replay(runId, after)),
+    follow(run, after, signal) {
+      const runId = typeof run === 'string' ? run : run.id
+      return doors.follow ? doors.follow(runId, after, signal) : replay(runId, after)
+    },
     watch: () => () => {},
     waitForPause: async (run, signal) => doors.waitForPause?.(run, signal),
     conversation: (sessionId) => doors.conversation!(sessionId),

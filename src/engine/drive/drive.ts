@@ -6,6 +6,7 @@ import { fail, isFailure } from '../../base/failure.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { SessionQueue } from '../../queue/queue.ts'
+import type { Run } from '../../spec/run.ts'
 import type { CallRow, SessionTree, SessionUpdate } from '../../store/session-update.ts'
 import { advanceRun } from '../machine/advance.ts'
 import type { EngineParts } from '../session/engine.ts'
@@ -43,6 +44,8 @@ export interface SessionDriver {
   post<T>(sessionId: SessionId, apply: (tx: SessionTransaction) => T): Promise<T>
   /** Continues a session that has work in flight, or had when an earlier process ended. */
   wake(sessionId: SessionId): Promise<void>
+  /** A run as it is stored, where its session is at work in this process. */
+  inMemory(sessionId: SessionId, runId: RunId): Run | undefined
   /** Stores how long a restore has held a session, which uses none of its limits. */
   endHold(sessionId: SessionId): Promise<void>
   /** Reads a session that a restore held, and continues it. */
@@ -179,6 +182,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       return mailboxes.post(sessionId, apply)
     },
     wake,
+    inMemory: (sessionId, runId) => mailboxes.find(sessionId)?.live?.tree.runs.find(({ id }) => id === runId),
     async endHold(sessionId) {
       if (lifecycle.phase !== 'open') throw fail('shutting_down')
       await mailboxes.post(sessionId, (tx) => tx.endHold())
