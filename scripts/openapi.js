@@ -165,6 +165,7 @@ const asked = {
   presignBody: whole(schemas.PresignBody),
   finalizeBody: whole(schemas.FinalizeBody),
   cancelBody: whole(schemas.CancelBody),
+  sessionPatch: whole(schemas.SessionPatch),
   sessionsQuery: queryOf(api.paths['/v1/agents/{agentId}/sessions'].get.parameters),
   conversationQuery: queryOf(api.paths['/v1/runs/{runId}/conversation'].get.parameters),
   tasksQuery: queryOf(api.paths['/v1/tasks'].get.parameters),
@@ -201,7 +202,7 @@ const validators = (every) => {
     verbose: true,
     formats: { uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i },
     allowUnionTypes: true,
-    keywords: ['x-svc-says'],
+    keywords: ['x-message'],
     code: { source: true, esm: true, lines: false },
   })
   for (const [name, schema] of Object.entries(asked)) ajv.addSchema(schema, name)

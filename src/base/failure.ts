@@ -43,7 +43,13 @@ export const failures = {
   run_out_of_scope: {
     status: 403,
     exit: EXIT.denied,
-    message: () => 'The API key is scoped to another agent or trigger than this run.',
+    message: () => 'The API key is scoped to another agent or trigger than this run or session.',
+  },
+  delete_not_allowed: {
+    status: 403,
+    exit: EXIT.denied,
+    message: () => 'The trigger of this API key does not allow sessions to be deleted.',
+    fix: 'svc triggers update TRIGGER --allow-delete',
   },
   uploads_not_allowed: {
     status: 403,
@@ -86,6 +92,37 @@ export const failures = {
     status: 409,
     exit: EXIT.conflict,
     message: () => 'This Idempotency-Key was used with another body.',
+  },
+  session_not_ended: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { status: string }) => `A run of the session has not ended; its status is ${a.status}.`,
+    fix: 'Wait until it ends, or cancel it.',
+  },
+  session_erased: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: () => 'The content of this session was erased; it can neither go on nor be changed.',
+    fix: 'Start a new session.',
+  },
+  session_limit_reached: {
+    status: 409,
+    exit: EXIT.limit,
+    message: (a: { limit: string; value: number }) => `The session has reached ${a.limit} of ${a.value}.`,
+    fix: 'Start a new session.',
+  },
+  session_on_hold: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: () => 'A legal hold keeps this session; it cannot be erased.',
+    fix: 'svc sessions set SESSION --no-legal-hold',
+  },
+  version_not_deployable: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { id: string; version: string }) =>
+      `${a.id}@${a.version} was never deployed, or is yanked, so no key may run it.`,
+    fix: 'Leave versionId out, to run the deployed version.',
   },
   not_uploaded: {
     status: 409,
@@ -269,7 +306,7 @@ export const failures = {
     exit: EXIT.bad,
     message: (a: { id: string; version: string; latest: string; required: string; least: string }) =>
       `${a.id}@${a.version} is too small a step from ${a.latest}: what changed is ${a.required}, so it is at least ${a.least}.`,
-    fix: 'Raise metadata.version, or publish with --bump.',
+    fix: 'Raise metadata.version, or publish with --bump and that step.',
   },
   'compile/drift': {
     exit: EXIT.bad,

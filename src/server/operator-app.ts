@@ -24,7 +24,7 @@ import { createKey, createOperatorKey, listKeys, revokeKey } from './operator/ke
 import { deployVersion, publishClosure } from './operator/publish.ts'
 import { listRestored, releaseRestored } from './operator/restored.ts'
 import { cancelRun, listRuns, sendMessage, startRun } from './operator/runs.ts'
-import { getSession, listSessions } from './operator/sessions.ts'
+import { deleteSession, getSession, listSessions, patchSession } from './operator/sessions.ts'
 import { getStatus } from './operator/status.ts'
 import { getTask, listSimilarTasks, listTasks, probeTask } from './operator/tasks.ts'
 import { createTrigger, deleteTrigger, listTriggers, updateTrigger } from './operator/triggers.ts'
@@ -52,6 +52,8 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /runs/:id/messages': sendMessage,
   'GET /sessions': listSessions,
   'GET /sessions/:id': getSession,
+  'PATCH /sessions/:id': patchSession,
+  'DELETE /sessions/:id': deleteSession,
   'GET /files': listFiles,
   'GET /files/content': getFile,
   'GET /tasks': listTasks,

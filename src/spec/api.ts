@@ -22,6 +22,7 @@ export type {
   Session as SessionBody,
   SessionList,
   SessionListItem,
+  SessionPatch,
   StartRunBody,
   StartRunResponse,
   TaskContent,

@@ -61,6 +61,7 @@ export interface TriggerConfig {
   readonly cron?: string
   readonly timeZone?: string
   readonly exposeTimeline?: boolean
+  readonly allowDelete?: boolean
   readonly allowIps?: string[]
   readonly ratePerMinute?: number
   readonly ratePerDay?: number
@@ -117,6 +118,8 @@ export interface ProjectConfig {
     readonly storage_bytes?: number
     readonly file_bytes?: number
   }
+  /** How long what has ended is kept: `180d`, `10y`. */
+  readonly retention?: { readonly runs?: string; readonly audit?: string }
   /** By provider name, then by model name; `*` stands for every model of the provider. */
   readonly prices?: Readonly<Record<string, Readonly<Record<string, PriceConfig>>>>
   readonly triggers?: readonly TriggerConfig[]

@@ -85,6 +85,8 @@ export interface Trigger {
   readonly name: string
   readonly active: boolean
   readonly exposeTimeline: boolean
+  /** True where its keys may erase ended sessions of its own. */
+  readonly allowDelete?: true
   /** CIDRs; empty = every address. */
   readonly allowIps: readonly string[]
   readonly ratePerMinute: number | null

@@ -62,6 +62,7 @@ export interface TriggerView {
   readonly name: string
   readonly active: boolean
   readonly exposeTimeline: boolean
+  readonly allowDelete: boolean
   readonly allowIps: readonly string[]
   readonly ratePerMinute: number | null
   readonly ratePerDay: number | null
@@ -224,7 +225,12 @@ export interface FileView {
 }
 
 /** A session with its runs, the root first, each before those it started. */
-export type SessionView = SessionListItem & { readonly agent: string; readonly runs: readonly RunView[] }
+export type SessionView = SessionListItem & {
+  readonly agent: string
+  /** True while it is exempt from erasure and retention. */
+  readonly legalHold: boolean
+  readonly runs: readonly RunView[]
+}
 
 /** A recorded decision with the data to repeat it. */
 export interface RecordedDecision {
@@ -309,6 +315,8 @@ interface OperatorAnswers {
   /** As the API lists them; without `agent` those of every agent. */
   'GET /sessions': OperatorList<SessionListItem & { readonly agent?: string }>
   'GET /sessions/:id': SessionView
+  'PATCH /sessions/:id': SessionView
+  'DELETE /sessions/:id': SessionView
   /** Finalized files, newest first. */
   'GET /files': OperatorList<FileView>
   /** The bytes. */

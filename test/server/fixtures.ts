@@ -71,7 +71,7 @@ export interface House {
     answer?: Engine['answer']
     conversation?: Engine['conversation']
     waitForPause?: Engine['waitForPause']
-    follow?: Engine['follow']
+    follow?: (runId: RunId, after: number, signal: AbortSignal) => ReturnType<Engine['follow']>
   }
   readonly api: (
     path: string,
@@ -254,7 +254,11 @@ export function openHouse(
       return { runId, status: 'Cancelled' }
     },
     probe: () => Promise.reject(new Error('not asked here')),
-    follow: (runId, after, signal) => (doors.follow ? doors.follow(runId, after, signal) : replay(runId, after)),
+    erase: (sessionId) => store.eraseSession(sessionId, clock.now()),
+    follow(run, after, signal) {
+      const runId = typeof run === 'string' ? run : run.id
+      return doors.follow ? doors.follow(runId, after, signal) : replay(runId, after)
+    },
     waitForPause: async (run, signal) => doors.waitForPause?.(run, signal),
     conversation: (sessionId) => doors.conversation!(sessionId),
     recover: async () => 0,

@@ -180,10 +180,15 @@ export async function running(
     readonly key?: object
     readonly trigger?: object
     readonly config?: ServerOptions['config']
+    readonly env?: ServerOptions['env']
   } = {},
 ) {
   const base = options()
-  const server: RunningServer = await openServer({ ...base, config: { ...base.config, ...given.config } })
+  const server: RunningServer = await openServer({
+    ...base,
+    config: { ...base.config, ...given.config },
+    env: { ...base.env, ...given.env },
+  })
   closing(() => server.close())
   const made = await publishDesk(server.operator, given.key, given.snapshot, given.trigger)
   const calls = caller(server.url, made.secret)

@@ -1,6 +1,15 @@
 /** Follows a run: shows its events, asks a person to decide its tasks, and returns where it stopped. */
 import { describeHold } from '../../spec/hold.ts'
-import { isWaiting, pendingTasks, stepOf, toAnswerBody, type RunStatus, type StreamEvent } from '../../client/index.ts'
+import {
+  isTerminal,
+  isWaiting,
+  pendingTasks,
+  stepOf,
+  toAnswerBody,
+  waitForRun,
+  type RunStatus,
+  type StreamEvent,
+} from '../../client/index.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { readClientTask, readInboxItem } from '../../spec/task-content.ts'
 import { safeText } from '../../base/escape-text.ts'
@@ -31,6 +40,10 @@ export interface FollowEnd {
   readonly task?: ShownTask
   readonly gaveUp: boolean
 }
+
+/** True where nobody sees the steps of the run, and nothing is to be answered on the way. */
+const isUnwatched = ({ show, events, onTask, scriptedAnswers }: FollowOptions): boolean =>
+  show === 'none' && !events && onTask === 'exit' && scriptedAnswers === undefined
 
 export async function followRun(session: TaskPromptContext<StreamEvent>, options: FollowOptions): Promise<FollowEnd> {
   const { call, client } = session
@@ -125,6 +138,13 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
         }, options.maxWaitMs)
   let handling = Promise.resolve()
   try {
+    if (isUnwatched(options)) {
+      // One request that the server holds, in place of a stream that nobody reads.
+      const run = await waitForRun(client, runId, { signal })
+      if (isTerminal(run.status)) return { run, gaveUp: false }
+      await handleWaiting()
+      if (end) return end
+    }
     for await (const event of client.streamRunEvents(runId, { signal })) {
       if (options.events && call.mode.json) await call.out.ndjson(event)
       else for (const each of results.add(event)) show(each)

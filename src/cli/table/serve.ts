@@ -1,5 +1,5 @@
 /** Commands that serve. Source: command line, 2. */
-import type { CommandSpec, OptionSpec } from '../shell/command.ts'
+import type { CommandEntry, OptionSpec } from '../shell/command.ts'
 import {
   backupAnswer,
   diagnosticLine,
@@ -19,10 +19,9 @@ const listening: readonly OptionSpec[] = [
   { flags: '--offline', description: 'replace every model by auto, except scripted ones' },
 ]
 
-export const serveCommands: readonly CommandSpec[] = [
+export const serveCommands: readonly CommandEntry[] = [
   {
     path: 'dev',
-    group: 'Serve',
     plane: 'server',
     summary: 'serve, watch, and redeploy on every clean save',
     arguments: [{ name: '[path]', description: 'bundle, agent or directory; the project by default' }],
@@ -44,7 +43,6 @@ export const serveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'serve',
-    group: 'Serve',
     plane: 'server',
     summary: 'run the server for shared use',
     arguments: [{ name: '[bundles...]', description: 'published and deployed first' }],
@@ -73,7 +71,6 @@ export const serveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'backup',
-    group: 'Serve',
     plane: 'operator',
     summary: 'database and files in one archive; the server keeps running',
     arguments: [{ name: '[file]', description: 'svc-DATE.tgz by default; - writes to standard output' }],
@@ -83,7 +80,6 @@ export const serveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'restore',
-    group: 'Serve',
     plane: 'operator',
     summary: 'make a backup the data directory; its open runs and triggers are held',
     arguments: [{ name: '[file]', description: 'a backup; - reads standard input' }],
@@ -107,7 +103,6 @@ export const serveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'reset',
-    group: 'Serve',
     plane: 'operator',
     summary: 'delete local state: runs, or everything',
     options: [

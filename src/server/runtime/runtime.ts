@@ -21,6 +21,7 @@ import { createSessionScopes } from './scopes.ts'
 import type { ServerServices } from './services.ts'
 import { readSessionFile } from './session-files.ts'
 import { openStorage, type ObjectStorage } from './storage.ts'
+import { startRetention } from './retention.ts'
 import { startSweeping } from './sweep.ts'
 
 interface ListenAt {
@@ -115,6 +116,8 @@ async function openParts(
   if (storage) {
     const sweeping = startSweeping(store, storage.blobs, clock, log)
     closing.push(() => sweeping.stop())
+    const retention = startRetention(store, config.retention, clock, log)
+    closing.push(() => retention.stop())
   }
   closing.push((graceMs) => engine.close(graceMs))
 

@@ -62,6 +62,8 @@ export interface OperatorRequests<Bundle> {
       readonly cron?: string
       readonly timeZone?: string
       readonly exposeTimeline?: boolean
+      /** Whether keys may erase ended sessions of the trigger. */
+      readonly allowDelete?: boolean
       readonly allowIps?: readonly string[]
       /** Null removes the limit. */
       readonly ratePerMinute?: number | null
@@ -75,6 +77,8 @@ export interface OperatorRequests<Bundle> {
     readonly body: {
       readonly active?: boolean
       readonly exposeTimeline?: boolean
+      /** Whether keys may erase ended sessions of the trigger. */
+      readonly allowDelete?: boolean
       readonly allowIps?: readonly string[]
       /** Null removes the limit. */
       readonly ratePerMinute?: number | null
@@ -146,6 +150,11 @@ export interface OperatorRequests<Bundle> {
   }
   'POST /runs/:id/cancel': { readonly body: CancelBody }
   'POST /runs/:id/messages': { readonly body: JsonObject & { readonly as?: string } }
+  'GET /v1/runs/:id/conversation': {
+    readonly query: {
+      readonly cursor?: string
+    }
+  }
   'GET /sessions': {
     readonly query: {
       readonly agent?: string
@@ -154,6 +163,16 @@ export interface OperatorRequests<Bundle> {
       readonly ending?: string
       readonly skip?: number
       readonly take?: number
+    }
+  }
+  'PATCH /sessions/:id': {
+    readonly body: {
+      /** Null or an empty text removes it. */
+      readonly title?: string | null
+      readonly metadata?: Readonly<Record<string, string>>
+      readonly tags?: readonly string[]
+      /** Exempts the session from erasure and retention. */
+      readonly legalHold?: boolean
     }
   }
   'GET /files': {

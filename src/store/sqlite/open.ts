@@ -10,6 +10,8 @@ import { openDatabase } from './database/database.ts'
 import { openEvents } from './events.ts'
 import { openFiles } from './files.ts'
 import { deleteRunRows } from './delete-runs.ts'
+import { prepareCallDeletion, prepareDeletion } from './delete-sessions.ts'
+import { prepareErasure } from './erase-session.ts'
 import { openIdempotency } from './idempotency.ts'
 import { openKeys } from './keys.ts'
 import { openOperatorKeys } from './operator-keys.ts'
@@ -18,6 +20,7 @@ import { openQuotas } from './quotas.ts'
 import { reportRefusedContent } from './refused-content.ts'
 import { openRestored } from './restored.ts'
 import { openRuns } from './runs.ts'
+import { openLabels } from './session-labels.ts'
 import { openSessions } from './sessions.ts'
 import { openSteps } from './steps.ts'
 import { openTasks } from './tasks.ts'
@@ -58,7 +61,12 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const costs = openCosts(db)
   const quotas = openQuotas(db, costs)
   const idempotency = openIdempotency(db)
+  const labels = openLabels(db)
+  const eraseSession = prepareErasure(db)
+  const deleteEnded = prepareDeletion(db)
+  const deleteKeptCalls = prepareCallDeletion(db)
   const updates = openSessionUpdates({
+    labels,
     sessions,
     runs,
     steps,
@@ -101,6 +109,14 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
       idempotency.find(principal, route, key, bodyDigest, now),
     load: async (sessionId) => updates.load(sessionId),
     save: (update) => write(() => reportRefusedContent(() => updates.save(update)), true),
+    labelSession: (id, given) => write(() => updates.label(id, given)),
+    async eraseSession(id, at) {
+      await write(() => eraseSession(id, at), true)
+      // Otherwise the log of the database would keep what was there before.
+      db.pragma('wal_checkpoint(truncate)')
+    },
+    deleteEndedSessions: (before, limit) => write(() => deleteEnded(before, limit)),
+    deleteKeptCalls: (before, limit) => write(() => deleteKeptCalls(before, limit)),
     publish: (publication) => write(() => versions.publish(publication)),
     deploy: (agentId, versionId, at, by) => write(() => versions.deploy(agentId, versionId, at, by)),
     setYanked: (versionId, yanked, reason) => write(() => versions.setYanked(versionId, yanked, reason)),

@@ -37,6 +37,10 @@ export interface StartRunBody {
   readonly input?: JsonObject
   readonly metadata?: Metadata
   readonly tags?: Tags
+  /** An ended session of this agent that goes on: the run becomes its newest root run, and its model is given the earlier messages and outputs as far as they fit. Metadata and tags that are given replace those of the session. */
+  readonly sessionId?: string
+  /** With sessionId, the version that the run executes, in place of the deployed one. It was deployed before and is not yanked. */
+  readonly versionId?: string
 }
 
 export interface FileReference {
@@ -283,13 +287,26 @@ export interface Session {
   readonly finishedAt: NullableTimestamp
   readonly input: AnyValue
   readonly startContext: JsonObject | null
+  readonly title?: string
+  readonly metadata?: Metadata
+  readonly tags?: Tags
+  /** When its content was erased; input, output, error, startContext and the contents of its items are null since. */
+  readonly erasedAt?: Timestamp
+}
+
+/** What is given is set, the rest stays. */
+export interface SessionPatch {
+  /** Null or an empty text removes it. */
+  readonly title?: string | null
   readonly metadata?: Metadata
   readonly tags?: Tags
 }
 
 export interface SessionListItem extends Session {
+  /** The newest root run; status */
   readonly rootRunId: string | null
   readonly runCount: number
+  /** The first root run. */
   readonly entryRunId: string | null
   readonly cost?: Cost
 }
