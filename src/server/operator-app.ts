@@ -25,6 +25,7 @@ import { deployVersion, publishClosure } from './operator/publish.ts'
 import { listRestored, releaseRestored } from './operator/restored.ts'
 import { cancelRun, listRuns, sendMessage, startRun } from './operator/runs.ts'
 import { deleteSession, getSession, listSessions, patchSession } from './operator/sessions.ts'
+import { getReference } from './operator/reference.ts'
 import { getStatus } from './operator/status.ts'
 import { getTask, listSimilarTasks, listTasks, probeTask } from './operator/tasks.ts'
 import { createTrigger, deleteTrigger, listTriggers, updateTrigger } from './operator/triggers.ts'
@@ -66,11 +67,17 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /backup': backupRoute,
   'GET /restored': listRestored,
   'POST /restored/release': releaseRestored,
+  'GET /reference': getReference,
   'GET /status': getStatus,
 }
 
-/** Routes that answer with a stream instead of a JSON document. */
-const STREAMED: ReadonlySet<string> = new Set<OwnOperatorRoute>(['GET /files/content', 'GET /logs', 'POST /backup'])
+/** Routes that answer with a stream or a page instead of a JSON document. */
+const STREAMED: ReadonlySet<string> = new Set<OwnOperatorRoute>([
+  'GET /files/content',
+  'GET /logs',
+  'GET /reference',
+  'POST /backup',
+])
 
 /** A whole compiled bundle travels in one body (bundles, section 2: 32 MiB of sources), schemas nested in it. */
 const BODY: BodyLimits = { maxBytes: 64 * 1024 * 1024, maxLevels: 256, maxValues: Infinity }

@@ -342,6 +342,8 @@ interface OperatorAnswers {
   'GET /restored': RestoredView
   /** Releases everything, or what is named: a run by any run of its tree, an agent with its triggers, a trigger. */
   'POST /restored/release': { runs: number; triggers: number }
+  /** The HTTP API as a page. */
+  'GET /reference': never
   'GET /status': {
     version: string
     pid: number
