@@ -14,6 +14,8 @@ interface Answer {
 }
 export interface Operation {
   readonly operationId: string
+  readonly summary?: string
+  readonly description?: string
   readonly security?: readonly unknown[]
   readonly 'x-svc-extension'?: boolean
   readonly requestBody?: unknown
