@@ -4,11 +4,12 @@ import {
   isTerminal,
   isWaiting,
   pendingTasks,
+  stepOf,
+  toAnswerBody,
   waitForRun,
   type RunStatus,
   type StreamEvent,
 } from '../../client/index.ts'
-import { toAnswerBody } from '../../client/tasks.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { readClientTask, readInboxItem } from '../../spec/task-content.ts'
 import { safeText } from '../../base/escape-text.ts'
@@ -216,7 +217,7 @@ const CLOSED = new Set(['engine.user_task.completed', 'engine.user_task.expired'
 
 function closeTask(event: StreamEvent, seen: ReadonlyMap<string, AbortController>): void {
   if (event.kind !== 'user_task' || !CLOSED.has(event.subject)) return
-  seen.get(event.data.task?.user_task_id ?? '')?.abort()
+  seen.get(event.data.task.user_task_id)?.abort()
 }
 
 function createDrawing(
@@ -226,14 +227,13 @@ function createDrawing(
   const screen = messageScreen(call)
   const timeline = createLiveTimeline(screen, runId)
   return (event, told) => {
-    if (show === 'none' || event.kind !== 'step' || !event.data.step) return
-    const { type } = event.data.step
-    if (show === 'text' && type !== 'Reasoning') return
+    const step = stepOf(event)
+    if (show === 'none' || !step) return
+    if (show === 'text' && step.type !== 'Reasoning') return
     // The approval card, drawn next, shows the details.
-    if (type === 'UserTaskReq' && onTask === 'prompt') return
-    if (type === 'UserTaskRes' && told.has(event.data.step.content.user_task_id)) return
-    if (isShownAtStart(type) === (event.subject === 'engine.step.started'))
-      screen.lines(...timeline.add(event.data.step))
+    if (step.type === 'UserTaskReq' && onTask === 'prompt') return
+    if (step.type === 'UserTaskRes' && told.has(step.content.user_task_id)) return
+    if (isShownAtStart(step.type) === (event.subject === 'engine.step.started')) screen.lines(...timeline.add(step))
   }
 }
 

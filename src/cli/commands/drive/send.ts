@@ -45,10 +45,10 @@ export async function send(call: CommandContext<FollowAnswer | MessageAccepted |
   })
 }
 
-function follow(call: CommandContext<FollowAnswer>, target: ServerTarget, runId: string): Promise<number> {
+async function follow(call: CommandContext<FollowAnswer>, target: ServerTarget, runId: string): Promise<number> {
   const onTask = call.mode.interactive ? 'prompt' : 'exit'
   const options = { runId, onTask, show: 'none', events: false } as const
-  return followToOutcome(call, { ...target, agent: call.given.argument(0)! }, options)
+  return await followToOutcome(call, { ...target, agent: call.given.argument(0)! }, options)
 }
 
 /** A completed run goes on with a new run of its session. */

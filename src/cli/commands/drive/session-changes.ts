@@ -1,5 +1,4 @@
 /** Naming, holding and erasing sessions. Source: decisions, section 17. */
-import { fail } from '../../../base/failure.ts'
 import { shortId } from '../../../base/short-text.ts'
 import type { sessionAnswer } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
@@ -9,6 +8,7 @@ import { openProject } from '../../project/project.ts'
 import { sessionIdOf } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function sessionsSet(call: CommandContext<AnswerOf<typeof sessionAnswer>>): Promise<void> {
   const { given, mode, out } = call
@@ -23,7 +23,7 @@ export async function sessionsSet(call: CommandContext<AnswerOf<typeof sessionAn
     ...(legalHold !== undefined && { legalHold }),
   }
   if (Object.keys(body).length === 0)
-    throw fail('usage', { what: 'There is nothing to set.' }, { fix: '--title, --metadata, --tag or --legal-hold' })
+    throw usageFailure('There is nothing to set.', '--title, --metadata, --tag or --legal-hold')
   await withOperator(await openProject(call), call, async (operator) => {
     const id = await sessionIdOf(given.argument(0)!, operator)
     const session = await operator.call('PATCH /sessions/:id', { id, body })

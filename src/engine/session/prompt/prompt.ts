@@ -42,10 +42,7 @@ export function toRequest({
   const { output } = snapshot
   const results = resultsOf(steps)
   const earlier = toEarlierMessages(steps, before)
-  const messages = [
-    ...earlier,
-    ...messagesOf(steps, results, attachments, snapshot.model.name),
-  ]
+  const messages = [...earlier, ...messagesOf(steps, results, attachments, snapshot.model.name)]
   return {
     model: room === undefined ? snapshot.model : withOutputLimit(snapshot.model, room),
     system: snapshot.instructions.text,
