@@ -19,12 +19,13 @@ export async function explain({ given, mode, out }: CommandContext<AnswerOf<type
       {
         fix: near
           ? `Did you mean svc explain ${near}?`
-          : 'Rules, kinds, fields, operators, classes, statuses of runs and exit codes have pages.',
+          : 'Rules, kinds, fields, operators, classes, decisions, tasks, statuses of runs and exit codes have pages.',
       },
     )
   }
   if (mode.json) return await out.json({ term, ...page })
-  out.line(page.text)
+  if (page.kind === 'rule') out.line(page.text)
+  else out.prose(page.text)
 }
 
 interface ExplainPage {
