@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander'
-import { fail, type Failure } from '../base/failure.ts'
+import type { Failure } from '../base/failure.ts'
 import type { CommandSpec, TypedArguments, CommandManual, OptionSpec, ParsedCommand } from './shell/command.ts'
 import { globalOptions } from './shell/global-options.ts'
 import type { Io } from './shell/io.ts'
@@ -8,6 +8,7 @@ import { nearestWord } from './shell/nearest.ts'
 import { commandNotes, groupsText, HELP_WIDTH, helpLayout } from './help-text.ts'
 import { commandTable } from './table/table.ts'
 import { packageVersion } from './shell/version.ts'
+import { usageFailure } from './shell/usage-failure.ts'
 
 /** The parser of all commands, and the command that it found. */
 interface Program {
@@ -34,7 +35,7 @@ export async function parseCommandLine(argv: readonly string[], io: Io): Promise
     const unknown = /^error: unknown command '(.*)'$/.exec(error.message)
     if (unknown) throw unknownCommand(unknown[1]!, argv)
     const hint = suggestion?.replace(/^\(|\)$/g, '').replace('Did you mean', 'did you mean')
-    throw fail('usage', { what: sentence(what!) }, { fix: hint ?? usageOf(argv, /missing/.test(what!)) })
+    throw usageFailure(sentence(what!), hint ?? usageOf(argv, /missing/.test(what!)))
   }
   return found() ?? 0
 }
@@ -111,11 +112,7 @@ function unknownCommand(word: string, argv: readonly string[]): Failure {
     word,
     siblings.length > 0 ? siblings : [...new Set(commandTable.map(({ path }) => path.split(' ')[0]!))],
   )
-  return fail(
-    'usage',
-    { what: `Unknown command '${word}'.` },
-    { fix: near ? `did you mean ${near}?` : 'svc help lists the commands.' },
-  )
+  return usageFailure(`Unknown command '${word}'.`, near ? `did you mean ${near}?` : 'svc help lists the commands.')
 }
 
 /** Adds the default value to an option written without one, which otherwise would take the next argument as its value. */

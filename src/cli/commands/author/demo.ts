@@ -8,6 +8,7 @@ import {
   answerTask,
   isTerminal,
   pendingTasks,
+  stepOf,
   SvcClient,
   type StreamEvent,
   type UserTask,
@@ -48,7 +49,7 @@ export async function demo(call: CommandContext<unknown>): Promise<number> {
     const project = await openProject({ cwd: directory, globals, io })
     const server = await openProjectServer(
       { project, env: io.env, offline: false, log: silentLog },
-      { host: '127.0.0.1', port: 0 },
+      { host: '127.0.0.1', port: 0, consolePort: null },
     )
     const operator = createOperator(
       (request) => server.operator.fetch(request),
@@ -88,10 +89,10 @@ async function play(
   const timeline = createLiveTimeline(screen, runId)
   const results = createResultFilter(runId)
   const show = async (event: StreamEvent): Promise<void> => {
-    if (event.kind !== 'step' || !event.data.step) return
-    if (isShownAtStart(event.data.step.type) !== (event.subject === 'engine.step.started')) return
-    const lines = timeline.add(event.data.step)
-    if (event.data.step.type === 'UserTaskReq') out.hint('3/4 a policy stops the refund        a person decides')
+    const step = stepOf(event)
+    if (!step || isShownAtStart(step.type) !== (event.subject === 'engine.step.started')) return
+    const lines = timeline.add(step)
+    if (step.type === 'UserTaskReq') out.hint('3/4 a policy stops the refund        a person decides')
     lines.forEach(out.line)
     if (lines.length > 0) await pace()
   }
@@ -132,10 +133,10 @@ async function decide(call: CommandContext, client: SvcClient, runId: string, pe
     out.prose(`  why       ${task.reason ?? task.title}`)
     explainTask(answerScreen(call), task).forEach(out.line)
   }
-  const desk = { call, client, answering: client, agent: AGENT }
+  const context = { call, client, answering: client, agent: AGENT }
   if (mode.interactive && !mode.json) {
     // The demo ends with its run, so it asks again when the person skips the task.
-    while ((await decideTask(desk, runId, task, call.signal)) === 'later')
+    while ((await decideTask(context, runId, task, call.signal)) === 'later')
       out.message('the demo goes on when you have decided')
     return
   }
