@@ -168,6 +168,7 @@ export const shipCommands: readonly CommandEntry[] = [
       { flags: '--allow-ip <cidr>', description: 'accept requests from there only', many: true },
       { flags: '--expose-timeline', description: 'show steps to API clients (the default)' },
       { flags: '--no-expose-timeline', description: 'show results only' },
+      { flags: '--allow-delete', description: 'let its keys erase ended sessions' },
     ],
     examples: [
       'svc triggers create acme.refund-desk --type api --name web',
@@ -188,6 +189,8 @@ export const shipCommands: readonly CommandEntry[] = [
       { flags: '--allow-ip <cidr>', description: 'accept requests from there only', many: true },
       { flags: '--expose-timeline', description: 'show steps to API clients' },
       { flags: '--no-expose-timeline', description: 'show results only' },
+      { flags: '--allow-delete', description: 'let its keys erase ended sessions' },
+      { flags: '--no-allow-delete', description: 'refuse that (the default)' },
       { flags: '--active', description: 'accept starts again' },
       { flags: '--no-active', description: 'refuse its keys' },
     ],

@@ -99,11 +99,16 @@ function capChanges(before: AgentSnapshot, after: AgentSnapshot): readonly Versi
   return valueChange(kind, { agent: after.id }, from, to, say)
 }
 
+type AnnotatedLimit = 'svc/max-tool-calls' | 'svc/max-tokens-per-session' | 'svc/max-runs-per-session'
+
 const limitsOf = ({
   limits,
   maxToolCalls,
-}: AgentSnapshot): AgentLimits & { readonly 'svc/max-tool-calls': number } => ({
+  sessionLimits,
+}: AgentSnapshot): AgentLimits & Readonly<Record<AnnotatedLimit, number | undefined>> => ({
   ...limits,
+  'svc/max-tokens-per-session': sessionLimits?.tokens,
+  'svc/max-runs-per-session': sessionLimits?.runs,
   'svc/max-tool-calls': maxToolCalls ?? DEFAULT_MAX_TOOL_CALLS,
 })
 
