@@ -26,6 +26,7 @@ export interface OpenedPage {
 
 /** A group of tests that need a browser. */
 export function describeInBrowser(name: string, tests: () => void): void {
+  // oxlint-disable-next-line vitest/valid-title
   describe.skipIf(!isInstalled)(name, { timeout: PATIENCE_MS }, () => {
     afterEach(async () => {
       const all = watched.flatMap(({ problems }) => problems)
