@@ -131,7 +131,24 @@ const { metafile: ofClient } = await build({
   platform: 'neutral',
   mainFields: ['module', 'main'],
 })
-writeFileSync(`${out}/THIRD-PARTY-NOTICES.txt`, noticesOf([ofProgram, ofWorker, ofClient], root))
+// The page of the console. Screens behind `import()` are loaded when they are opened.
+const { metafile: ofConsole } = await build({
+  bundle: true,
+  metafile: true,
+  minify: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'browser',
+  target: ['chrome123', 'firefox120', 'safari17.5'],
+  logLevel: 'warning',
+  legalComments: 'none',
+  entryPoints: { console: 'src/console/main.ts', style: 'src/console/style/console.css' },
+  entryNames: '[name]',
+  chunkNames: '[name]-[hash]',
+  outdir: `${out}/console`,
+})
+cpSync('src/console/index.html', `${out}/console/index.html`)
+writeFileSync(`${out}/THIRD-PARTY-NOTICES.txt`, noticesOf([ofProgram, ofWorker, ofClient, ofConsole], root))
 
 if (failpoints) {
   await buildProgram(`${out}/failpoints`, { start }, { ...common.define, SVC_FAILPOINTS: 'true' })

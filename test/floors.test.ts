@@ -19,6 +19,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   compile: 4,
   server: 4,
   cli: 5,
+  console: 5,
 }
 
 /** The rooms of a floor, lowest first; `.` stands for its loose files. A room imports from itself and from those before it. */
@@ -44,12 +45,13 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'table',
     '.',
   ],
+  console: ['wire', 'parts', 'card', 'timeline', 'views', '.'],
   compile: ['state', 'package', 'stages', 'view', '.', 'diff'],
   documents: ['generated', 'text', 'edit', 'workspace', 'fmt', 'schemas', 'facts', 'rules', 'lint', 'report', 'lsp'],
   engine: ['session', 'limits', 'calls', 'machine', 'drive', '.'],
   policy: ['condition', '.', 'prove', 'explain'],
   providers: ['.', 'openai', 'anthropic', 'gemini', 'bedrock', 'prices', 'registry'],
-  server: ['generated', 'log', 'http', 'runtime', 'view', 'auth', 'routes', 'operator', '.'],
+  server: ['generated', 'log', 'http', 'runtime', 'view', 'auth', 'routes', 'operator', 'console', '.'],
   spec: ['generated', '.'],
   store: ['.', 'sqlite'],
 }

@@ -75,6 +75,7 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
       await driver.release(sessionId)
     },
     follow: (run, after, signal) => followRunEvents(store, notifier, run, after, signal),
+    watch: (listener) => notifier.watch(listener),
     waitForPause: (run, signal) => waitForPause(store, notifier, driver, run, signal),
     conversation: (sessionId, part) => conversationOf(store, sessionId, part),
     async recover() {

@@ -101,7 +101,7 @@ export const options = (dataDirectory?: string): ServerOptions => ({
 
 type Fetching = { fetch(request: Request): Promise<Response> }
 
-export async function ask(app: Fetching, line: string, body?: unknown): Promise<never> {
+export async function ask<T = never>(app: Fetching, line: string, body?: unknown): Promise<T> {
   const [method, path] = line.split(' ') as [string, string]
   const response = await app.fetch(
     new Request(`http://operator.svc${path}`, {
@@ -111,7 +111,7 @@ export async function ask(app: Fetching, line: string, body?: unknown): Promise<
   )
   const answer: unknown = await response.json()
   if (!response.ok) throw new Error(JSON.stringify(answer))
-  return answer as never
+  return answer as T
 }
 
 export async function publishDesk(

@@ -2,6 +2,9 @@
 import type { CommandEntry, OptionSpec } from '../shell/command.ts'
 import {
   backupAnswer,
+  consoleAddress,
+  consoleSession,
+  consoleSessions,
   diagnosticLine,
   heldCounts,
   readyAnswer,
@@ -34,6 +37,7 @@ export const serveCommands: readonly CommandEntry[] = [
       { flags: '--record <dir>', description: 'record the answers of models and tools' },
       { flags: '--replay <dir>', description: 'replay a recording; a missing answer is an error' },
       { flags: '--no-console', description: 'without the web console' },
+      { flags: '--open', description: 'open the web console in a browser' },
     ],
     examples: ['svc dev', 'svc dev --port 0 --json'],
     ...printsLines('a line each', readyAnswer, reloadAnswer, diagnosticLine),
@@ -49,6 +53,7 @@ export const serveCommands: readonly CommandEntry[] = [
     options: [
       ...listening,
       { flags: '--storage <url>', description: 's3://bucket[?endpoint=…] in place of the embedded storage' },
+      { flags: '--console', description: 'operators sign in at an address of their own, with the web console' },
       {
         flags: '--log-format <format>',
         description: 'of the log on stderr; json by default',
@@ -68,6 +73,24 @@ export const serveCommands: readonly CommandEntry[] = [
     exits: { 1: 'a bundle has errors', 6: 'port taken, or another server holds the directory' },
     drains: true,
     load: async () => (await import('../commands/serve/serve.ts')).serve,
+  },
+  {
+    path: 'console',
+    plane: 'operator',
+    summary: 'print an address that signs a browser in to the web console',
+    options: [
+      { flags: '--open', description: 'open it in a browser' },
+      { flags: '--sessions', description: 'list the browsers that are signed in, or were' },
+      { flags: '--end <session>', description: 'sign a browser out: id or unique ending' },
+    ],
+    examples: ['svc console', 'svc console --open', 'svc console --sessions --json', 'svc console --end 5e2c11'],
+    ...printsCases({
+      '': consoleAddress,
+      'with --sessions': consoleSessions,
+      'with --end': consoleSession,
+    }),
+    exits: { 5: 'no such session', 6: 'no console is open' },
+    load: async () => (await import('../commands/serve/console.ts')).printConsoleAddress,
   },
   {
     path: 'backup',

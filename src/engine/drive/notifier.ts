@@ -13,6 +13,8 @@ export interface SessionNotifier {
   notify(sessionId: SessionId, seq: number, fresh?: FreshEvents): void
   /** Model text as it arrives, for those subscribed now. */
   publishDelta(delta: LiveText): void
+  /** Tells of every session that changes, until the returned function is called. */
+  watch(listener: (sessionId: SessionId) => void): () => void
   /**
    * Subscribes until `close`.
    * @param takesText whether model text wakes the subscriber too
@@ -83,6 +85,7 @@ interface SessionChannel {
 
 export function createNotifier(): SessionNotifier {
   const channels = new Map<SessionId, SessionChannel>()
+  const watchers = new Set<(sessionId: SessionId) => void>()
   const hasNews = ({ notifications, textTimer }: SessionChannel, { seen, deltas }: Subscriber): boolean =>
     notifications > seen || (textTimer === undefined && deltas.length > 0)
   const wakeSubscribers = (channel: SessionChannel): void => {
@@ -115,7 +118,12 @@ export function createNotifier(): SessionNotifier {
     channel.textTimer = setTimeout(() => releaseText(channel), TEXT_MS).unref()
   }
   return {
+    watch(listener) {
+      watchers.add(listener)
+      return () => void watchers.delete(listener)
+    },
     notify(sessionId, seq, fresh) {
+      for (const tell of watchers) tell(sessionId)
       const channel = channels.get(sessionId)
       if (channel === undefined) return
       channel.notifications++

@@ -109,6 +109,8 @@ export interface Engine {
    * after the terminal event of the run (for the root: of the session). Events that arrive together are yielded together.
    */
   follow(run: RunId | FollowedRun, after: number, signal: AbortSignal): AsyncIterable<readonly FollowedEvent[]>
+  /** Tells of every session that changes, without saying what, until the returned function is called. */
+  watch(listener: (sessionId: SessionId) => void): () => void
   /**
    * Resolves when the run has ended or waits for somebody, or when the signal aborts, with the run as it is then where it was
    * looked at.

@@ -49,7 +49,7 @@ export async function demo(call: CommandContext<unknown>): Promise<number> {
     const project = await openProject({ cwd: directory, globals, io })
     const server = await openProjectServer(
       { project, env: io.env, offline: false, log: silentLog },
-      { host: '127.0.0.1', port: 0 },
+      { host: '127.0.0.1', port: 0, consolePort: null },
     )
     const operator = createOperator(
       (request) => server.operator.fetch(request),

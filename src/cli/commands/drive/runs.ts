@@ -36,7 +36,7 @@ import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer | typeof runView>>): Promise<void> {
   const { given, io } = call
-  const [agent, since, session] = [given.text('agent'), given.text('since'), given.text('session')]
+  const [agent, since, session, find] = ['agent', 'since', 'session', 'find'].map((name) => given.text(name))
   const status = given.list('status').join(',')
   const limit = wholeNumber(given.text('limit'), 'limit', 1) ?? 20
   const project = await openProject(call)
@@ -49,6 +49,7 @@ export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer |
           ...(status !== '' && { status }),
           ...(given.flag('waiting') && { waiting: 'true' }),
           ...(session !== undefined && { session }),
+          ...(find !== undefined && { find }),
           ...(since !== undefined && { since: toIsoText(parseMoment(since, io.clock.now())) }),
         },
       }),
