@@ -36,4 +36,12 @@ export const reportTap = (cases: readonly TestCase[]): string =>
     ]),
   ].join('\n')
 
+/** The failures for the log of a pipeline, whose report goes to a file. */
+export const failureLines = (cases: readonly TestCase[]): readonly string[] =>
+  cases
+    .filter(({ ok }) => !ok)
+    .map(
+      ({ file, name, failure }) => `FAIL ${file} › ${name}${failure[0] === undefined ? '' : `   ${failure[0].trim()}`}`,
+    )
+
 const tap = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('#', String.raw`\#`)
