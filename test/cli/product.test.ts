@@ -615,7 +615,10 @@ describe('svc dev', () => {
     const bench = join(parent, 'workbench')
     const policy = join(bench, 'policies/refund-limit.yaml')
     const dev = going(['dev', '--port', '0', '--json'], { cwd: bench })
-    expect(JSON.parse(await dev.line(/./))).toMatchObject({ type: 'ready', consoleUrl: null })
+    expect(JSON.parse(await dev.line(/./))).toMatchObject({
+      type: 'ready',
+      consoleUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    })
     const start = ['run', 'acme.refund-desk', 'order=A-1', 'amount=180']
     expect((await runSvc(start, { cwd: bench })).code).toBe(3)
 
