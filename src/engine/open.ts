@@ -74,8 +74,9 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
       // What this process has of it in memory goes too.
       await driver.release(sessionId)
     },
-    follow: (runId, after, signal) => followRunEvents(store, notifier, runId, after, signal),
-    waitForPause: (run, signal) => waitForPause(store, notifier, run, signal),
+    follow: (run, after, signal) => followRunEvents(store, notifier, run, after, signal),
+    watch: (listener) => notifier.watch(listener),
+    waitForPause: (run, signal) => waitForPause(store, notifier, driver, run, signal),
     conversation: (sessionId, part) => conversationOf(store, sessionId, part),
     async recover() {
       // Loading a session recovers the calls that an earlier process sent.

@@ -135,6 +135,13 @@ export interface ProjectConfig {
     readonly region?: string
     readonly max_file_bytes?: number
   }
+  /** The operator listener with the console. */
+  readonly console?: {
+    readonly host?: string
+    readonly port?: number
+    /** The address that people use, where a proxy stands before the listener. */
+    readonly url?: string
+  }
   readonly dev?: { readonly port?: number; readonly host?: string }
   readonly profiles?: Readonly<Record<string, ProfileConfig>>
 }

@@ -9,6 +9,7 @@ import type { Instant } from '../base/clock.ts'
 import type { Digest } from '../base/digest.ts'
 import type {
   AgentId,
+  ConsoleSessionId,
   FileId,
   KeyId,
   RunId,
@@ -20,7 +21,7 @@ import type {
 } from '../base/ids.ts'
 import type { StoredEvent } from '../spec/event.ts'
 import type { StoredFile } from '../spec/file.ts'
-import type { ApiKey, OperatorKey, Trigger } from '../spec/key.ts'
+import type { ApiKey, ConsoleSession, OperatorKey, Trigger } from '../spec/key.ts'
 import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { PublishedDocument } from '../spec/snapshot.ts'
@@ -195,6 +196,14 @@ export interface Store {
   /** A second revocation keeps the instant of the first. @throws Failure `not_found` */
   revokeOperatorKey(id: KeyId, at: Instant): Promise<void>
   touchOperatorKey(id: KeyId, at: Instant): Promise<void>
+  createConsoleSession(session: ConsoleSession): Promise<void>
+  /** @param hash SHA-256 of the cookie's value, hexadecimal */
+  consoleSessionByHash(hash: string): Promise<ConsoleSession | undefined>
+  /** Newest first, at most `limit`. */
+  consoleSessions(workspaceId: WorkspaceId, limit: number): Promise<readonly ConsoleSession[]>
+  touchConsoleSession(id: ConsoleSessionId, at: Instant): Promise<void>
+  /** A second end keeps the instant of the first. @throws Failure `not_found` */
+  endConsoleSession(id: ConsoleSessionId, at: Instant): Promise<void>
 
   // Files
   /** T13. @throws Failure `storage_limit_exceeded` when pending and stored bytes with this file would exceed `quota` */

@@ -476,3 +476,19 @@ CREATE TABLE kept_call (
 ) strict;
 
 CREATE INDEX kept_call_at on kept_call (at);
+
+CREATE TABLE console_session (
+  id text primary key,
+  workspace_id text not null,
+  -- SHA-256 of the cookie's value, hexadecimal.
+  hash text not null unique,
+  operator text not null,
+  -- The credential that signed in; null for the local identity of the operator channel.
+  key_id text references operator_key (id),
+  browser text not null,
+  created_at integer not null,
+  last_used_at integer not null,
+  ended_at integer
+) strict;
+
+CREATE INDEX console_session_of_workspace on console_session (workspace_id);

@@ -9,7 +9,7 @@ import { networkInterfaces } from 'node:os'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { isLocalhostName, isLoopback } from './loopback.ts'
-import { createTransport, UnsentError, type FetchFunction } from './transport.ts'
+import { createTransport, EGRESS_REFUSED, UnsentError, type FetchFunction } from './transport.ts'
 
 export interface EgressOptions {
   /** Who wrote the addresses: the author of a document, or the operator in the configuration. */
@@ -36,9 +36,6 @@ type Resolve = (
   hostname: string,
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void
-
-/** The code of a request that was not made because its address may not be used. */
-export const EGRESS_REFUSED = 'ERR_EGRESS_REFUSED'
 
 /** Redirects followed on one host before the request fails as a redirect loop. */
 const MAX_REDIRECTS = 3

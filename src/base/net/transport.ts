@@ -35,11 +35,20 @@ export class UnsentError extends Error {
   }
 }
 
+/** The code of an address that may not be used: no attempt can succeed. */
+export const EGRESS_REFUSED = 'ERR_EGRESS_REFUSED'
+
 /** True if an error or its cause says that nothing was sent. */
-export function isUnsent(error: unknown): boolean {
+export const isUnsent = (error: unknown): boolean => findUnsent(error) !== undefined
+
+/** `refused` where no attempt can succeed, because the address may not be used. */
+export const unsentCode = (error: unknown): 'refused' | 'unreachable' =>
+  findUnsent(error)?.code === EGRESS_REFUSED ? 'refused' : 'unreachable'
+
+function findUnsent(error: unknown): UnsentError | undefined {
   for (let here = error, depth = 0; here instanceof Error && depth < 8; here = here.cause, depth++)
-    if (here instanceof UnsentError) return true
-  return false
+    if (here instanceof UnsentError) return here
+  return undefined
 }
 
 /** Its requests fail with an UnsentError, or, once they may have been received, with the signal's reason or the socket's error. */

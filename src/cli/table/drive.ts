@@ -1,5 +1,5 @@
 /** Commands that start runs and follow them. Source: command line, 2. */
-import type { CommandSpec, OptionSpec } from '../shell/command.ts'
+import type { CommandEntry, OptionSpec } from '../shell/command.ts'
 import {
   cancelledRuns,
   downloadedFile,
@@ -7,6 +7,7 @@ import {
   runAnswer,
   runResultLine,
   runsAnswer,
+  runOutline,
   runView,
   sessionAnswer,
   uploadedFiles,
@@ -41,10 +42,9 @@ const followedAnswers = {
   'and then the result': runResultLine,
 }
 
-export const driveCommands: readonly CommandSpec[] = [
+export const driveCommands: readonly CommandEntry[] = [
   {
     path: 'run',
-    group: 'Drive',
     plane: 'client',
     summary: 'start a run, follow it, answer its tasks, print the output',
     arguments: [
@@ -79,7 +79,6 @@ export const driveCommands: readonly CommandSpec[] = [
   {
     path: 'runs list',
     alias: 'ps',
-    group: 'Drive',
     plane: 'operator',
     summary: 'runs, newest first',
     options: [
@@ -88,6 +87,7 @@ export const driveCommands: readonly CommandSpec[] = [
       { flags: '--waiting', description: 'that wait for a person' },
       { flags: '--session <id>', description: 'of this session' },
       { flags: '--since <time>', description: '10m, 2026-11-20 or RFC 3339' },
+      { flags: '--find <text>', description: 'in id, agent, status, input, output or error of the newest' },
       { flags: '--limit <n>', description: 'at most this many; 20 by default' },
       { flags: '--watch', description: 'keep running and show changes' },
     ],
@@ -97,7 +97,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'runs get',
-    group: 'Drive',
     plane: 'client',
     summary: 'status and result of a run',
     arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
@@ -117,7 +116,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'runs watch',
-    group: 'Drive',
     plane: 'operator',
     summary: 'attach to a run: past events, then new ones',
     arguments: [
@@ -131,8 +129,21 @@ export const driveCommands: readonly CommandSpec[] = [
     load: async () => (await import('../commands/drive/runs.ts')).runsWatch,
   },
   {
+    path: 'runs steps',
+    plane: 'operator',
+    summary: 'the steps of a run and its sub-agents in one line each',
+    arguments: [
+      { name: '<run>', description: 'id, unique ending, @last or @waiting' },
+      { name: '[ordinal]', description: 'this step, whole' },
+    ],
+    options: [{ flags: '--since <ordinal>', description: 'steps after this one' }],
+    examples: ['svc runs steps @last', 'svc runs steps @last 17 --json'],
+    ...printsCases({ '': runOutline, 'with an ordinal': apiBody('TimelineItem') }),
+    exits: { 5: 'no such run or step' },
+    load: async () => (await import('../commands/drive/steps.ts')).runsSteps,
+  },
+  {
     path: 'runs cancel',
-    group: 'Drive',
     plane: 'operator',
     summary: 'end runs and all their sub-agent runs',
     arguments: [{ name: '<runs...>', description: 'ids, unique endings, @last or @waiting' }],
@@ -144,7 +155,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'runs conversation',
-    group: 'Drive',
     plane: 'client',
     summary: 'the timeline of a run and its sub-agents',
     arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
@@ -166,7 +176,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'stream',
-    group: 'Drive',
     plane: 'client',
     summary: 'the events of a run, one line of JSON each',
     arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
@@ -194,7 +203,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'send',
-    group: 'Drive',
     plane: 'client',
     summary: 'reply to a run that waits for text, or go on after a completed one',
     arguments: [
@@ -219,7 +227,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'sessions list',
-    group: 'Drive',
     plane: 'client',
     summary: 'sessions, newest first',
     options: [
@@ -242,7 +249,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'sessions show',
-    group: 'Drive',
     plane: 'operator',
     summary: 'one session as the tree of its runs',
     arguments: [{ name: '<session>', description: 'id, unique ending, @last or @waiting' }],
@@ -253,7 +259,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'sessions set',
-    group: 'Drive',
     plane: 'operator',
     summary: 'title, metadata, tags or legal hold of a session',
     arguments: [{ name: '<session>', description: 'id, unique ending, @last or @waiting' }],
@@ -271,7 +276,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'sessions delete',
-    group: 'Drive',
     plane: 'operator',
     summary: 'erase the content of an ended session',
     arguments: [{ name: '<session>', description: 'id, unique ending, @last or @waiting' }],
@@ -282,7 +286,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'files upload',
-    group: 'Drive',
     plane: 'client',
     summary: 'upload files, for the input of a run or for a message',
     arguments: [{ name: '<files...>', description: 'paths; - reads standard input' }],
@@ -298,7 +301,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'files list',
-    group: 'Drive',
     plane: 'operator',
     summary: 'uploaded files, newest first',
     options: [
@@ -311,7 +313,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'files get',
-    group: 'Drive',
     plane: 'operator',
     summary: 'download an uploaded file',
     arguments: [{ name: '<key>', description: 'object key or file name, as svc files list shows them' }],

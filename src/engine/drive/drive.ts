@@ -6,11 +6,13 @@ import { fail, isFailure } from '../../base/failure.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { SessionQueue } from '../../queue/queue.ts'
+import type { Run } from '../../spec/run.ts'
 import type { CallRow, SessionTree, SessionUpdate } from '../../store/session-update.ts'
 import { advanceRun } from '../machine/advance.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import { createLive, loadLive, takeUpdate, type LiveSession } from '../session/live-session.ts'
+import { createOutages } from '../session/outages.ts'
 import { createSlots, createCompletionSlots, DEFAULT_CONCURRENCY } from '../session/slots.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import { createVersions, type VersionCache, type VersionLookup } from '../session/versions.ts'
@@ -42,6 +44,8 @@ export interface SessionDriver {
   post<T>(sessionId: SessionId, apply: (tx: SessionTransaction) => T): Promise<T>
   /** Continues a session that has work in flight, or had when an earlier process ended. */
   wake(sessionId: SessionId): Promise<void>
+  /** A run as it is stored, where its session is at work in this process. */
+  inMemory(sessionId: SessionId, runId: RunId): Run | undefined
   /** Stores how long a restore has held a session, which uses none of its limits. */
   endHold(sessionId: SessionId): Promise<void>
   /** Reads a session that a restore held, and continues it. */
@@ -62,10 +66,15 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
   const slots = createSlots(bounds, (sessionId, runId) => {
     if (lifecycle.phase === 'open') void postEvent(sessionId, runId, { type: 'admitted' }, { retrySave: true })
   })
+  const outages = createOutages(log, (sessionId, runId, cause) =>
+    lifecycle.phase === 'open'
+      ? postEvent(sessionId, runId, { type: 'outage.over', cause }, { retrySave: true })
+      : Promise.resolve(),
+  )
   const enter = createCompletionSlots(bounds)
-  const effects = createEffectRunner({ parts, notifier, slots, described, enter, lifecycle, postEvent })
+  const effects = createEffectRunner({ parts, notifier, slots, outages, described, enter, lifecycle, postEvent })
   const commitParts = { store, log, notifier, timers }
-  const contextParts = { parts, cache, described, slots, bounds, lifecycle }
+  const contextParts = { parts, cache, described, slots, outages, bounds, lifecycle }
   /** The last commit that counted calls of other sessions. Such commits run one at a time, so that two cannot both be the last allowed. */
   let lastLookBack: Promise<unknown> = Promise.resolve()
 
@@ -173,6 +182,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       return mailboxes.post(sessionId, apply)
     },
     wake,
+    inMemory: (sessionId, runId) => mailboxes.find(sessionId)?.live?.tree.runs.find(({ id }) => id === runId),
     async endHold(sessionId) {
       if (lifecycle.phase !== 'open') throw fail('shutting_down')
       await mailboxes.post(sessionId, (tx) => tx.endHold())

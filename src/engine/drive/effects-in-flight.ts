@@ -7,6 +7,7 @@ import { agentNamed, offeredTools } from '../session/bindings.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import type { LiveSession } from '../session/live-session.ts'
+import type { Outages } from '../session/outages.ts'
 import { messagesBefore } from '../session/prompt/earlier.ts'
 import type { Slots } from '../session/slots.ts'
 import { effectsOf, waitingKeys, type RunEffect } from './effects.ts'
@@ -15,6 +16,7 @@ import { createMeter } from './meter.ts'
 import type { DescribedTools } from './model-tools.ts'
 import type { SessionNotifier } from './notifier.ts'
 import { isAllAnswer } from './output-text.ts'
+import { reachedCauses } from './outage-end.ts'
 import { performEffect, type EffectContext, type EffectInFlight } from './perform-effect.ts'
 
 export interface EffectRunner {
@@ -28,6 +30,7 @@ export interface EffectRunnerParts {
   readonly parts: EngineParts
   readonly notifier: SessionNotifier
   readonly slots: Slots
+  readonly outages: Outages
   readonly described: DescribedTools
   readonly enter: EffectInFlight['enter']
   readonly lifecycle: DriverLifecycle
@@ -41,7 +44,7 @@ export interface EffectRunnerParts {
 }
 
 export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
-  const { parts, slots, lifecycle, enter, postEvent } = runner
+  const { parts, slots, outages, lifecycle, enter, postEvent } = runner
   const underWay = new Set<Promise<void>>()
 
   function start(actor: SessionActor, live: LiveSession, effect: RunEffect): void {
@@ -59,6 +62,7 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
   ): Promise<void> {
     const event = await outcomeOf(runner, live, effect, started)
     if (!event) return
+    for (const cause of reachedCauses(live, effect, event)) outages.over(cause)
     // The tree has already moved on from an effect that was aborted. Whether a call was made is recorded all the same.
     const isKnown = event.type === 'call.ended' && event.outcome.at !== 'unknown'
     if ((started.controller.signal.aborted && !isKnown) || lifecycle.phase === 'closed') return

@@ -3,13 +3,13 @@ import { giveWay, startWork } from '../../base/event-loop.ts'
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
-import { isTerminal, type Run } from '../../spec/run.ts'
+import { isTerminal } from '../../spec/run.ts'
 import type { Store } from '../../store/store.ts'
 import type { SessionNotifier } from './notifier.ts'
-import type { FollowedEvent } from '../session/engine.ts'
+import type { FollowedEvent, FollowedRun } from '../session/engine.ts'
 
 /** Events read per query; bounds memory per reader to one page. */
-const PAGE = 256
+export const EVENT_PAGE = 256
 
 const NO_EVENTS: readonly never[] = []
 
@@ -23,11 +23,11 @@ const LAST_OF_RUN = new Set(['engine.run.completed', 'engine.run.failed', 'engin
 export async function* followRunEvents(
   store: Store,
   notifier: SessionNotifier,
-  id: RunId,
+  run: RunId | FollowedRun,
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<readonly FollowedEvent[]> {
-  const { sessionId, isRoot, isFirst, hasEnded } = await readFollowedRun(store, id, after)
+  const { id, sessionId, isRoot, isFirst, hasEnded } = await readFollowedRun(store, run, after)
   const family = await createRunFamily(store, { id, sessionId, isRoot, isFirst })
   const isLast = isLastEvent(id, isRoot)
   const subscription = notifier.subscribe(sessionId)
@@ -44,7 +44,9 @@ export async function* followRunEvents(
       // A wake-up for model text alone needs no query.
       const tookLong = startWork()
       const page =
-        seen === readAt ? NO_EVENTS : await subscription.readPage(cursor, () => store.events(sessionId, cursor, PAGE))
+        seen === readAt
+          ? NO_EVENTS
+          : await subscription.readPage(cursor, () => store.events(sessionId, cursor, EVENT_PAGE))
       // Large events take as long again to be written to the reader.
       if (tookLong()) await giveWay()
       const batch: FollowedEvent[] = []
@@ -58,11 +60,11 @@ export async function* followRunEvents(
         cursor = event.seq
         const earlier = isLive ? subscription.takeDeltas(cursor) : NO_EVENTS
         if (earlier.length > 0) await addDeltas(earlier)
-        if (await family.sees(event)) batch.push(event)
+        if (family.isWholeSession || (await family.sees(event))) batch.push(event)
         hasLast ||= isLast(event)
         if (hasLast) break
       }
-      const isCaughtUp = hasLast || page.length < PAGE
+      const isCaughtUp = hasLast || page.length < EVENT_PAGE
       // Marks the end of the replay, also where the run has ended and the stream ends with it.
       if (isCaughtUp && !isLive) batch.push('live')
       isLive ||= isCaughtUp
@@ -80,7 +82,7 @@ export async function* followRunEvents(
 }
 
 /** What a reader keeps of its run: the run itself, with its input, may be large, and thousands may read it. */
-interface FollowedRun {
+interface ReadersRun {
   readonly id: RunId
   readonly sessionId: SessionId
   readonly isRoot: boolean
@@ -90,14 +92,15 @@ interface FollowedRun {
 
 async function readFollowedRun(
   store: Store,
-  id: RunId,
+  given: RunId | FollowedRun,
   after: number,
-): Promise<FollowedRun & { readonly hasEnded: boolean }> {
-  const run = await store.run(id)
+): Promise<ReadersRun & { readonly hasEnded: boolean }> {
+  const run = typeof given === 'string' ? await store.run(given) : given
   if (!run) throw fail('not_found', { what: 'run' })
-  const isRoot = run.parentRunId === null
-  const isFirst = isRoot && run.starter === undefined
-  return { id, sessionId: run.sessionId, isRoot, isFirst, hasEnded: await isReadToEnd(store, run, after) }
+  const { id, sessionId, parentRunId, starter } = run
+  const isRoot = parentRunId === null
+  const isFirst = isRoot && starter === undefined
+  return { id, sessionId, isRoot, isFirst, hasEnded: await isReadToEnd(store, run, after) }
 }
 
 const isLastEvent =
@@ -106,13 +109,13 @@ const isLastEvent =
     runId === id && (isRoot ? LAST_OF_SESSION : LAST_OF_RUN).has(subject)
 
 /** True when the last event of the run is at or before the cursor. */
-async function isReadToEnd(store: Store, run: Run, after: number): Promise<boolean> {
+async function isReadToEnd(store: Store, run: FollowedRun, after: number): Promise<boolean> {
   if (after === 0 || !isTerminal(run.status)) return false
   const isLast = isLastEvent(run.id, run.parentRunId === null)
   for (let cursor = after; ;) {
-    const page = await store.events(run.sessionId, cursor, PAGE)
+    const page = await store.events(run.sessionId, cursor, EVENT_PAGE)
     if (page.some(isLast)) return false
-    if (page.length < PAGE) return true
+    if (page.length < EVENT_PAGE) return true
     cursor = page.at(-1)!.seq
   }
 }
@@ -126,7 +129,7 @@ interface RunFamily {
 }
 
 /** A run and its descendants. Runs are only ever added, so their parents are read again only for an unknown run. */
-async function createRunFamily(store: Store, run: FollowedRun): Promise<RunFamily> {
+async function createRunFamily(store: Store, run: ReadersRun): Promise<RunFamily> {
   const yes = (): Promise<boolean> => Promise.resolve(true)
   if (run.isFirst) return { isWholeSession: true, has: yes, sees: yes }
   let parents = new Map<RunId, RunId | null>()

@@ -13,6 +13,7 @@ import type { RunStep } from '../../spec/step.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 import { toolNamed } from '../session/bindings.ts'
 import type { EngineParts } from '../session/engine.ts'
+import { modelCause } from '../session/outages.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import type { EarlierMessage } from '../session/prompt/earlier.ts'
 import { filesOf } from '../session/prompt/input.ts'
@@ -86,7 +87,8 @@ export async function performEffect(
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ProviderError) {
-      const { message, retryable, retryAfterMs } = error
+      const { message, retryable, retryAfterMs, outage: reason } = error
+      const cause = modelCause(context.snapshot.model.provider)
       const spent = meter.hasText() ? meter.spent() : undefined
       return {
         type: 'model.failed',
@@ -94,10 +96,19 @@ export async function performEffect(
         attempt,
         error: message,
         retryable,
-        ...(retryAfterMs !== undefined && { retryAfterMs }),
+        ...(reason && { outage: { reason, cause, ...(retryAfterMs !== undefined && { retryAfterMs }) } }),
         ...(spent && { spent }),
       }
     }
+    if (isFailure(error, 'secret_not_set'))
+      return {
+        type: 'model.failed',
+        turn,
+        attempt,
+        error: error.message,
+        retryable: false,
+        outage: { reason: 'secret_missing', cause: error.message },
+      }
     if (isFailure(error)) return { type: 'model.failed', turn, attempt, error: error.message, retryable: false }
     throw error
   }
@@ -135,7 +146,10 @@ async function sendRequest(
     meter.addText(part.text)
     if (part.type === 'text') onText(part.text)
   }
-  throw new ProviderError('The connection to the model broke before its answer was complete.', { retryable: true })
+  throw new ProviderError('The connection to the model broke before its answer was complete.', {
+    retryable: true,
+    outage: 'provider_unreachable',
+  })
 }
 
 /** Sends a call to its tool. Nothing is sent before this point. */

@@ -9,7 +9,7 @@ import type { ModelProviders } from '../../providers/provider.ts'
 import type { MessageAccepted, StartRunResponse } from '../../spec/api.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
 import type { Principal } from '../../spec/key.ts'
-import type { RunStatusName } from '../../spec/run.ts'
+import type { Run, RunStatusName } from '../../spec/run.ts'
 import type { GivenAnswer } from '../../spec/task.ts'
 import type { TriggerType } from '../../spec/starter.ts'
 import type { StartLimits } from '../../store/start-outcome.ts'
@@ -41,6 +41,9 @@ export interface StartRequest {
 
 /** Stored events, model text as it arrives, and one mark where the replay ends. */
 export type FollowedEvent = StoredEvent | LiveText | 'live'
+
+/** A run as its reader's request found it. */
+export type FollowedRun = Pick<Run, 'id' | 'sessionId' | 'parentRunId' | 'status' | 'starter'>
 
 export interface EngineParts {
   readonly store: Store
@@ -105,9 +108,17 @@ export interface Engine {
    * Events of the run, its descendants and its session after `after`, without a gap and without a repeat, then live; ends
    * after the terminal event of the run (for the root: of the session). Events that arrive together are yielded together.
    */
-  follow(runId: RunId, after: number, signal: AbortSignal): AsyncIterable<readonly FollowedEvent[]>
-  /** Resolves when the run has ended or waits for somebody, or when the signal aborts. */
-  waitForPause(run: { readonly id: RunId; readonly sessionId: SessionId }, signal: AbortSignal): Promise<void>
+  follow(run: RunId | FollowedRun, after: number, signal: AbortSignal): AsyncIterable<readonly FollowedEvent[]>
+  /** Tells of every session that changes, without saying what, until the returned function is called. */
+  watch(listener: (sessionId: SessionId) => void): () => void
+  /**
+   * Resolves when the run has ended or waits for somebody, or when the signal aborts, with the run as it is then where it was
+   * looked at.
+   */
+  waitForPause(
+    run: { readonly id: RunId; readonly sessionId: SessionId },
+    signal: AbortSignal,
+  ): Promise<Run | undefined>
   /** The conversation as it is now, unredacted: the caller redacts what it sends. */
   conversation(sessionId: SessionId, part?: ConversationPart): Promise<PagedConversation>
   /** Continues work that was in flight when the last process ended; resolves with the number of sessions. */

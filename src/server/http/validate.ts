@@ -143,13 +143,24 @@ export function parseOperatorQuery(route: string, query: URLSearchParams): unkno
   return checkQuery(name, given)
 }
 
-/** A cursor of the stream: `Last-Event-ID`, else `?after=`, else undefined. @param last number of the last event there is */
-export function parseCursor(headers: Headers, query: URLSearchParams, last: number): number | undefined {
-  const text = headers.get('last-event-id') || query.get('after')
-  if (text === null || text === '') return undefined
+/** A cursor of the stream as it is written, and where. */
+export interface WrittenCursor {
+  readonly text: string
+  readonly path: '/Last-Event-ID' | '/after'
+}
+
+/** `Last-Event-ID`, else `?after=`, else undefined. */
+export function cursorIn(headers: Headers, query: URLSearchParams): WrittenCursor | undefined {
+  const header = headers.get('last-event-id')
+  if (header) return { text: header, path: '/Last-Event-ID' }
+  const after = query.get('after')
+  return after ? { text: after, path: '/after' } : undefined
+}
+
+/** @param last number of the last event there is */
+export function parseCursor({ text, path }: WrittenCursor, last: number): number {
   const cursor = DIGITS.test(text) ? Number(text) : NaN
   if (cursor <= last) return cursor
-  const path = headers.get('last-event-id') ? '/Last-Event-ID' : '/after'
   throw fail(
     'validation_failed',
     { what: 'The cursor names no event of this run.' },

@@ -1,8 +1,8 @@
 import { digestOfJson } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
-import type { RunId, SessionId, VersionId } from '../../base/ids.ts'
+import type { AgentId, RunId, SessionId, TriggerId, VersionId } from '../../base/ids.ts'
 import type { StartRunResponse } from '../../spec/api.ts'
-import { waitAsPreferred } from './prefer-wait.ts'
+import { waitAsPreferred, type GrantedWait } from './prefer-wait.ts'
 import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { apiBody, readJson } from '../http/body.ts'
 import { startLimits, withRateHeaders } from '../runtime/rates.ts'
@@ -47,17 +47,16 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
       throw trigger ? withRateHeaders(error, trigger) : error
     }
     const run = { id: started.runId as RunId, sessionId: started.sessionId as SessionId }
-    const headers = await waitAsPreferred(services, call, principal, run)
-    return { ...acceptedReply(await withStatusNow(services, started, headers)), headers }
+    const { agentId, triggerId } = started
+    // A session that goes on belongs to the trigger that began it.
+    if (!continued)
+      services.scopes.add(run.sessionId, { agentId: agentId as AgentId, triggerId: triggerId as TriggerId | null })
+    const waited = await waitAsPreferred(services, call, principal, run)
+    return { ...acceptedReply(withStatusNow(started, waited)), headers: waited.headers }
   })
 
 /** The response with the run as it is after a wait; unchanged without one. */
-async function withStatusNow(
-  { store }: ServerServices,
-  started: StartRunResponse,
-  waited: Readonly<Record<string, string>>,
-): Promise<StartRunResponse> {
-  const run = Object.keys(waited).length === 0 ? undefined : await store.run(started.runId as RunId)
+function withStatusNow(started: StartRunResponse, { run }: GrantedWait): StartRunResponse {
   if (!run) return started
   const { status, output, error, usage } = run
   const totalTokensUsed = usage.inputTokens + usage.outputTokens

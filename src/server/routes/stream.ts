@@ -13,17 +13,16 @@ import type { HttpRequestContext, RouteHandler } from '../http/route.ts'
 import { runInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { STREAM_HEADERS, eventStream, type EventStreamOptions } from '../http/sse.ts'
-import { parseCursor } from '../http/validate.ts'
+import { cursorIn, parseCursor } from '../http/validate.ts'
 
 /** GET /v1/runs/{runId}/stream: everything from the session's first event, or after the cursor, then live. */
 export const streamRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async (call, { principal, expiresAt }) => {
     const run = await runInScope(services, principal, call.params['runId']!)
-    const session = (await services.store.session(run.sessionId))!
     const owner = principal.type === 'operator' ? `operator:${principal.id}` : principal.id
     if (principal.type === 'api_key' && services.readers.count(owner) >= MAX_STREAMS) throw tooManyStreams()
     const view = seesTimeline(principal) ? withoutOutputText : outputView(await rootAbove(services.store, run))
-    return openStream(services, call, run, session, { owner, endsAt: expiresAt }, view)
+    return openStream(services, call, run, { owner, endsAt: expiresAt }, view)
   })
 
 // Made outside the route, whose run and session would otherwise stay in memory with each stream.
@@ -52,20 +51,22 @@ export async function openStream(
   services: ServerServices,
   { request, url }: HttpRequestContext,
   run: Run,
-  session: Session,
   { owner, endsAt }: StreamLease,
   view: EventStreamOptions['view'],
 ): Promise<HttpReply> {
-  const cursor = parseCursor(request.headers, url.searchParams, session.lastSeq)
+  const given = cursorIn(request.headers, url.searchParams)
+  const session = given && (await services.store.session(run.sessionId))
+  const cursor = session && parseCursor(given, session.lastSeq)
   // 204 tells a standard EventSource to stop reconnecting.
-  if (cursor !== undefined && isTerminal(run.status) && !(await endsAfter(services, run, session, cursor)))
+  if (session && cursor !== undefined && isTerminal(run.status) && !(await endsAfter(services, run, session, cursor)))
     return { status: 204 }
   const stop = new AbortController()
   // Keeps only the id of the run in memory: everything here is multiplied by the number of readers.
-  const { id: runId } = run
+  const { id: runId, sessionId, parentRunId, status, starter } = run
+  const followed = { id: runId, sessionId, parentRunId, status, ...(starter && { starter }) }
   const removeReader = services.readers.add(owner, () => stop.abort())
   const cancelTimer = endsAt === null ? () => {} : callAt(services.clock, endsAt, () => stop.abort())
-  const events = eventStream(services.engine.follow(runId, cursor ?? 0, stop.signal), {
+  const events = eventStream(services.engine.follow(followed, cursor ?? 0, stop.signal), {
     view,
     stop,
     onEnd(cause) {

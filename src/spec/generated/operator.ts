@@ -38,6 +38,19 @@ export interface OperatorRequests<Bundle> {
       readonly digest?: string
     }
   }
+  'GET /matrix': {
+    readonly query: {
+      readonly agent: string
+      readonly version?: string
+    }
+  }
+  'GET /difference': {
+    readonly query: {
+      readonly agent: string
+      readonly from: string
+      readonly to: string
+    }
+  }
   'GET /documents': {
     readonly query: {
       readonly kind: 'Tool' | 'Policy'
@@ -144,8 +157,23 @@ export interface OperatorRequests<Bundle> {
       readonly waiting?: boolean
       readonly since?: string
       readonly session?: string
+      /** In id, agent, status, input, output or error. */
+      readonly find?: string
+      readonly preview?: boolean
+      /** Without sub-agent runs. */
+      readonly roots?: boolean
       readonly skip?: number
       readonly take?: number
+    }
+  }
+  'GET /runs/:id/outline': {
+    readonly query: {
+      readonly after?: number
+    }
+  }
+  'GET /runs/:id/step': {
+    readonly query: {
+      readonly ordinal: number
     }
   }
   'POST /runs/:id/cancel': { readonly body: CancelBody }

@@ -14,6 +14,7 @@ import { prepareCallDeletion, prepareDeletion } from './delete-sessions.ts'
 import { prepareErasure } from './erase-session.ts'
 import { openIdempotency } from './idempotency.ts'
 import { openKeys } from './keys.ts'
+import { openConsoleSessions } from './console-sessions.ts'
 import { openOperatorKeys } from './operator-keys.ts'
 import { createPrivateFile } from './database/private-file.ts'
 import { openQuotas } from './quotas.ts'
@@ -84,6 +85,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const triggers = openTriggers(db, quotas)
   const keys = openKeys(db)
   const operatorKeys = openOperatorKeys(db)
+  const consoleSessions = openConsoleSessions(db)
   const files = openFiles(db)
   const restored = openRestored(db)
   const { write, flush } = createWriter(db, keys.writeDueUses, ballast)
@@ -101,6 +103,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     ...triggers.reads,
     ...keys.reads,
     ...operatorKeys.reads,
+    ...consoleSessions.reads,
     ...files.reads,
     ...restored.reads,
     ...costs.reads,
@@ -131,6 +134,9 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     createOperatorKey: (key) => write(() => operatorKeys.insert(key)),
     revokeOperatorKey: (id, at) => write(() => operatorKeys.revoke(id, at)),
     touchOperatorKey: (id, at) => write(() => operatorKeys.touch(id, at)),
+    createConsoleSession: (session) => write(() => consoleSessions.insert(session)),
+    touchConsoleSession: (id, at) => write(() => consoleSessions.touch(id, at)),
+    endConsoleSession: (id, at) => write(() => consoleSessions.end(id, at)),
     presignFile: (file, quota) => write(() => files.presign(file, quota)),
     finalizeFile: (id, sizeBytes, at) => write(() => files.finalize(id, sizeBytes, at)),
     closeUpload: (id) => write(() => files.closeUpload(id)),

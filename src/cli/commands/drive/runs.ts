@@ -1,3 +1,4 @@
+import { describeHold } from '../../../spec/hold.ts'
 import { resolve } from 'node:path'
 import { isWaiting, waitForRun, type RunStatus } from '../../../client/index.ts'
 import { toIsoText } from '../../../base/clock.ts'
@@ -18,6 +19,7 @@ import { readWhole } from '../../conversation/whole.ts'
 import { runListScreen } from '../../runs/list-screen.ts'
 import { followToOutcome } from './follow-run.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
+import { withKeyNames } from '../../runs/key-names.ts'
 import { arrangeRunTree, type ListedRun } from '../../runs/run-tree.ts'
 import { answerScreen, printList, printLong, printOne, printTable } from '../../shell/screen/list.ts'
 import { parseMoment, wholeNumber } from '../../shell/numbers.ts'
@@ -34,7 +36,7 @@ import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer | typeof runView>>): Promise<void> {
   const { given, io } = call
-  const [agent, since, session] = [given.text('agent'), given.text('since'), given.text('session')]
+  const [agent, since, session, find] = ['agent', 'since', 'session', 'find'].map((name) => given.text(name))
   const status = given.list('status').join(',')
   const limit = wholeNumber(given.text('limit'), 'limit', 1) ?? 20
   const project = await openProject(call)
@@ -47,6 +49,7 @@ export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer |
           ...(status !== '' && { status }),
           ...(given.flag('waiting') && { waiting: 'true' }),
           ...(session !== undefined && { session }),
+          ...(find !== undefined && { find }),
           ...(since !== undefined && { since: toIsoText(parseMoment(since, io.clock.now())) }),
         },
       }),
@@ -92,9 +95,10 @@ async function watchRuns(
       if (read?.key !== key)
         read = {
           key,
-          conversation: await withOperator(project, call, (operator) =>
-            operator.call('GET /v1/runs/:id/conversation', { id: run.runId, query: {} }),
-          ),
+          conversation: await withOperator(project, call, async (operator) => {
+            const found = await operator.call('GET /v1/runs/:id/conversation', { id: run.runId, query: {} })
+            return { ...found, items: await withKeyNames(found.items, operator) }
+          }),
         }
       const { items, runs } = read.conversation
       const head = `${run.agent}@${run.versionLabel}`
@@ -167,10 +171,6 @@ export async function runsGet(call: CommandContext<unknown>): Promise<number> {
     return given.flag('exit-status') ? exitOfStatus(status.status) : 0
   })
 }
-
-/** Why and since when, and what ends it. */
-const describeHold = ({ reason, since }: NonNullable<RunStatus['hold']>): string =>
-  `${reason}, since ${since}${reason === 'restored' ? '; svc restore --resume releases it' : ''}`
 
 const fieldsOf = (run: RunStatus) => [
   { key: 'run', value: run.runId },
@@ -266,7 +266,8 @@ export async function runsConversation(call: CommandContext<unknown>): Promise<v
       return out.hint(`wrote ${file}`)
     }
     if (given.flag('markdown')) return await printLong(call, toMarkdown(conversation))
-    await printLong(call, drawTimeline(answerScreen(call), items, whole.runs))
+    const named = await withKeyNames(items, target.operator)
+    await printLong(call, drawTimeline(answerScreen(call), named, whole.runs))
     if (whole.session.erasedAt !== undefined) out.message(`its content was erased on ${whole.session.erasedAt}`)
     else if (whole.session.input === null && !target.operator)
       out.message('the timeline of this trigger is hidden from API keys; svc inbox and the operator see it')
