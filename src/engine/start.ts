@@ -13,16 +13,17 @@ import type { AgentVersion } from '../store/version-rows.ts'
 import { checkForeignValue } from '../tools/check.ts'
 import { advanceRun } from './machine/advance.ts'
 import { newRun } from './calls/delegate.ts'
+import type { SessionStart } from './drive/drive.ts'
 import type { TransitionContext } from './session/context.ts'
 import { openTransaction } from './session/open-transaction.ts'
 import type { EngineParts, StartRequest } from './session/engine.ts'
 import { claimOf, closeClaim, findRepeated, toRepeated } from './session/repeated-request.ts'
 
-/** @param adopt takes over the stored session; not called when no run was started */
+/** @param beginStart gives who holds the session, and takes it over once it is stored */
 export async function startSession(
   parts: EngineParts,
   request: StartRequest,
-  adopt: (update: SessionUpdate) => void,
+  beginStart: () => SessionStart,
 ): Promise<StartRunResponse> {
   const { store } = parts
   const { idempotency } = request
@@ -45,9 +46,10 @@ export async function startSession(
     triggerId: request.triggerId,
     pending: [],
   }
-  const started = await store.start(update, request.limits, claim && closeClaim(claim, response))
+  const start = beginStart()
+  const started = await store.start(update, request.limits, claim && closeClaim(claim, response), start.holder)
   if (started.outcome !== 'started') return toResponse(started)
-  adopt(update)
+  start.adopt(update)
   return response
 }
 

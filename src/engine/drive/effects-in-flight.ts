@@ -8,7 +8,8 @@ import type { EngineParts } from '../session/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { Slots } from '../session/slots.ts'
-import { effectsOf, waitingKeys, type RunEffect } from './effects.ts'
+import { effectsOf, unknownKeys, waitingKeys, type RunEffect } from './effects.ts'
+import type { SessionLeases } from './leases.ts'
 import type { DriverLifecycle, MailboxOptions, SessionActor } from './mailbox.ts'
 import { createMeter } from './meter.ts'
 import type { DescribedTools } from './model-tools.ts'
@@ -30,6 +31,7 @@ export interface EffectRunnerParts {
   readonly described: DescribedTools
   readonly enter: EffectInFlight['enter']
   readonly lifecycle: DriverLifecycle
+  readonly leases: SessionLeases
   /** Resolves when the event is applied, or cannot be; never rejects. */
   readonly postEvent: (
     sessionId: SessionId,
@@ -40,11 +42,17 @@ export interface EffectRunnerParts {
 }
 
 export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
-  const { parts, slots, lifecycle, enter, postEvent } = runner
+  const { slots, lifecycle, enter, leases, postEvent } = runner
   const underWay = new Set<Promise<void>>()
 
-  function start(actor: SessionActor, live: LiveSession, effect: RunEffect): void {
-    const started: EffectInFlight = { controller: new AbortController(), meter: createMeter(), enter }
+  function start(actor: SessionActor, live: LiveSession, effect: RunEffect, epoch: number): void {
+    const started: EffectInFlight = {
+      isCall: effect.do === 'invoke',
+      controller: new AbortController(),
+      meter: createMeter(),
+      enter,
+      mayLeave: () => leases.mayLeave(actor.id, epoch),
+    }
     actor.inFlight.set(effect.key, started)
     const done = runEffect(actor, live, effect, started).finally(() => void underWay.delete(done))
     underWay.add(done)
@@ -70,13 +78,14 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
       if (actor.inbox.some(({ isRecovery }) => isRecovery)) return
       const wanted = effectsOf(live.tree).filter(({ runId }) => !actor.blockedRuns.has(runId))
       const keys = new Set(wanted.map(({ key }) => key))
-      abortUnwanted(actor, keys)
+      abortUnwanted(actor, keys, unknownKeys(live.tree))
       const waiting = waitingKeys(live.tree)
       slots.keep(actor.id, (key) => keys.has(key) || waiting.has(key))
-      if (parts.sends === false || live.isHeld) return
+      const epoch = leases.epochOf(actor.id)
+      if (epoch === undefined || live.isHeld) return
       const missing = wanted.filter(({ key }) => !actor.inFlight.has(key))
       if (lifecycle.phase === 'open') {
-        for (const effect of missing) start(actor, live, effect)
+        for (const effect of missing) start(actor, live, effect, epoch)
         return
       }
       const inFlight = new Set(actor.inFlight.keys())
@@ -90,9 +99,9 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
   }
 }
 
-function abortUnwanted({ inFlight }: SessionActor, wanted: ReadonlySet<string>): void {
+function abortUnwanted({ inFlight }: SessionActor, wanted: ReadonlySet<string>, unknown: ReadonlySet<string>): void {
   for (const [key, { controller }] of inFlight) {
-    if (wanted.has(key)) continue
+    if (wanted.has(key) || unknown.has(key)) continue
     controller.abort()
     inFlight.delete(key)
   }

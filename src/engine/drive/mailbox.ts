@@ -30,6 +30,10 @@ export interface SessionActor {
   readonly id: SessionId
   /** Undefined until it is loaded, and after a failed save that leaves it uncertain what is stored. */
   live: LiveSession | undefined
+  /** True if another process changed the session, so that it has to be read again. */
+  isStale: boolean
+  /** False where another process holds the session, or this one performs no effects. */
+  maySend: boolean
   inbox: MailboxItem[]
   /** Resolves when the inbox is processed; undefined while nobody processes it. */
   running: Promise<void> | undefined
@@ -76,6 +80,8 @@ export function createMailboxes(
       actor = {
         id,
         live: undefined,
+        isStale: false,
+        maySend: false,
         inbox: [],
         running: undefined,
         awaitsRetry: false,

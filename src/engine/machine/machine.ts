@@ -31,6 +31,7 @@ import {
   applyCompletion,
   markUnsent,
   recoverCompletion,
+  applyHeldBack,
   applyModelFailure,
   applyRetry,
 } from './completion.ts'
@@ -71,6 +72,7 @@ export const transitions: Table = {
     started: startRun,
     'model.answered': applyCompletion,
     'model.failed': applyModelFailure,
+    'model.held_back': applyHeldBack,
     admitted: admitCompletion,
     'task.closed': applyLimitDecision,
     'wall_clock.due': applyWallClock,
