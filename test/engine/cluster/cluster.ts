@@ -21,6 +21,7 @@ import {
   boundAgent,
   key,
   operator,
+  overloaded,
   policy,
   publish,
   returns,
@@ -121,8 +122,8 @@ export async function liveTogether(
     const name = `worker ${number}`
     const process = createProcess(name, world, shared, faults, tellOthers)
     const own = createChance(seed * 1000 + number)
-    // Wall clocks differ by up to an hour; the store's decides.
-    const skewMs = own.int(-3600, 3600) * 1000
+    // A server whose clock is further off does not start. Of leases the store's clock decides.
+    const skewMs = own.int(-5000, 5000)
     const engine = createEngine({
       store: process.store,
       worker: name,
@@ -142,6 +143,8 @@ export async function liveTogether(
             trace.push(`${name} asks ${request.run.id} ${request.run.turn}`)
             await world.after(chance.int(0, 3))
             await process.pass()
+            // The retry is a timer, which every process sees.
+            if (chance.often(0.1)) throw overloaded
             yield { type: 'end', completion: answerOf(request, agent.model.name) }
           },
         }),
