@@ -109,7 +109,7 @@ export async function liveTogether(
   const faults: Faults = { slow: 0.3 * strength, lostReply: 0.15 * chance.next(), lostHint: chance.next() }
 
   /** Whether connections take longer to open than a lease lasts. */
-  const waits = chance.often(0.4)
+  let waits = chance.often(0.4)
 
   const members: (Member | undefined)[] = Array.from({ length: PROCESSES })
   const tellOthers = (from: VirtualProcess, sessions: readonly SessionId[]): void => {
@@ -210,6 +210,7 @@ export async function liveTogether(
     if (round < FAULTY_ROUNDS) goWrong()
     else if (round === FAULTY_ROUNDS) {
       Object.assign(faults, { slow: 0, lostReply: 0, lostHint: 0 })
+      waits = false
       members.forEach((each, at) => (each?.process.isUp() ? each.process.thaw() : open(at)))
     }
     world.tick(chance.int(0, 4000))
