@@ -346,7 +346,7 @@ export interface FailureExtras {
   /** Further response headers, for example `Allow`. */
   readonly headers?: Readonly<Record<string, string>>
   /** Another remedy than the table's. */
-  readonly fix?: string
+  readonly fix?: string | undefined
   readonly cause?: unknown
 }
 

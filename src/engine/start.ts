@@ -236,6 +236,7 @@ const initialContext = (parts: EngineParts, version: AgentVersion, now: number):
     Math.max(...[model, ...fallback].map((each) => parts.providers.maxOutputTokens(each))),
   termsOf: (model) => parts.providers.terms(model),
   spentOn: () => undefined,
+  outages: { laterThan: () => undefined, failed() {} },
   maxIterations: parts.maxIterations ?? 100,
   jitter: 0,
 })

@@ -3,6 +3,7 @@
  * HTTP over the Unix socket `admin.sock` of the server that holds the data directory, else in process under its lock.
  * One line a route, so that server and command line cannot drift apart; requests are in `schemas/operator-requests.yaml`. Bodies and answers are JSON; failures are `ErrorBody`.
  */
+import type { RunHold } from './hold.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type {
   Conversation,
@@ -177,7 +178,7 @@ export interface RunView {
   readonly trigger: string
   readonly waitingOn?: string
   /** As in the status of a run. */
-  readonly hold?: { readonly reason: string; readonly since: string }
+  readonly hold?: RunHold
 }
 
 /** Something that an open run from a backup does once it is released, and may have done before. */

@@ -6,6 +6,7 @@ import type { Digest } from '../base/digest.ts'
 import type { Instant } from '../base/clock.ts'
 import type { AgentId, RunId, SessionId, TaskId, VersionId, WorkspaceId, DecisionId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
+import type { Outage } from './outage.ts'
 import type { CostSum } from './price.ts'
 
 export type RunStatusName =
@@ -16,6 +17,8 @@ export type ErrorCode =
   | 'limit_exceeded'
   | 'output_invalid'
   | 'model_error'
+  /** An outage outlasted `svc/max-outage`. */
+  | 'outage'
   | 'completion_truncated'
   | 'completion_filtered'
   | 'tool_failed'
@@ -45,6 +48,8 @@ export type CallState =
   | { readonly at: 'proposed'; readonly approved?: { readonly task: TaskId; readonly digest: Digest } }
   /** Allowed; waits to be sent, since unsafe calls of a run are sent one at a time. */
   | { readonly at: 'ready' }
+  /** It was certainly not made, because what it needs cannot be reached; it is ready again at `until`. */
+  | { readonly at: 'retrying'; readonly until: Instant }
   | { readonly at: 'awaiting'; readonly task: TaskId }
   /** `svc.ask_user`: the run waits for a message. */
   | { readonly at: 'listening' }
@@ -83,6 +88,10 @@ export interface ToolCall {
   /** Set once a retried attempt may have happened: the outcome of a later attempt does not undo it. */
   readonly inDoubt?: true
   readonly decisionId?: DecisionId
+  /** The approval that covers it. */
+  readonly approval?: { readonly task: TaskId; readonly digest: Digest }
+  /** Set from the first attempt that could not reach what the call needs. */
+  readonly outage?: Outage
   readonly state: CallState
 }
 
@@ -104,6 +113,8 @@ export type RunState =
       readonly room?: number
       readonly emptied?: true
       readonly note?: JsonObject
+      /** Set while attempts of this completion have not reached the model. */
+      readonly outage?: Outage
     }
   /** A failed completion is retried at `until`. */
   | {
@@ -115,6 +126,7 @@ export type RunState =
       readonly room?: number
       readonly emptied?: true
       readonly note?: JsonObject
+      readonly outage?: Outage
     }
   | { readonly at: 'calling'; readonly turn: number; readonly calls: readonly ToolCall[] }
   /** A limit was reached and an operator is asked; `then` is the state in which the run continues. */

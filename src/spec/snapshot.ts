@@ -123,6 +123,10 @@ export interface AgentSnapshot {
   readonly maxToolCalls?: number
   /** `svc/max-cost-per-run`. */
   readonly maxCost?: Money
+  /** What an outage does to a run (`svc/on-outage`); absent = it is held. */
+  readonly onOutage?: 'fail'
+  /** Longest hold by one outage, in milliseconds (`svc/max-outage`); absent = `DEFAULT_MAX_OUTAGE_MS`. */
+  readonly maxOutageMs?: number
   readonly output: {
     readonly format: 'text' | 'json'
     readonly schema?: JsonSchema

@@ -58,6 +58,9 @@ export function drawDevStatus({ theme, width }: Canvas, status: DevStatus, now: 
   ]
 }
 
+/** Lines of one change; the log above has it whole. */
+const WIDER_LINES = 3
+
 /** What a save lets agents do in addition: the most visible lines of the screen. */
 function drawWider(
   { theme, width }: Pick<Canvas, 'theme' | 'width'>,
@@ -69,7 +72,12 @@ function drawWider(
   const cut = truncateText(head, room)
   return [
     theme.wider(cut + ' '.repeat(Math.max(0, room - widthOf(cut)))),
-    ...changes.flatMap((each) => wrapText(safeText(each), room - 2).map((line) => theme.strong(`  ${line}`))),
+    ...changes.flatMap((each) => {
+      const lines = wrapText(safeText(each), room - 2)
+      const shown =
+        lines.length <= WIDER_LINES ? lines : [...lines.slice(0, WIDER_LINES - 1), `${lines[WIDER_LINES - 1]!} …`]
+      return shown.map((line) => theme.strong(`  ${truncateText(line, room - 2)}`))
+    }),
   ]
 }
 

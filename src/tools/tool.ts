@@ -30,7 +30,7 @@ export type ToolOutcome =
   | {
       readonly at: 'not_sent'
       /** `held_back`: `mayLeave` said no; the call is still to be made. */
-      readonly code: 'no_handler' | 'refused' | 'unreachable' | 'cancelled' | 'held_back'
+      readonly code: 'no_handler' | 'refused' | 'unreachable' | 'secret_missing' | 'cancelled' | 'held_back'
       readonly error: string
     }
   | { readonly at: 'unknown'; readonly code: 'timeout' | 'broken'; readonly error: string }

@@ -51,6 +51,16 @@ const asked = (rpc: string): number => fake.requests.filter((each) => each.rpc =
 describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s', (era) => {
   beforeEach(() => start(era))
 
+  test('answers a call whose arguments look like a request for tools with as much as any call', async () => {
+    await fake.close()
+    await start(era, [saying('x'.repeat(900 * 1024))])
+    expect(await call('say', { method: 'tools/list' })).toEqual({
+      at: 'returned',
+      isError: false,
+      result: 'x'.repeat(900 * 1024),
+    })
+  })
+
   test('answers with its structured content', async () => {
     expect(await call()).toEqual({ at: 'returned', isError: false, result: { status: 'lost', order: 'A-1' } })
   })
@@ -345,7 +355,7 @@ describe('credentials', () => {
     await start('stateless')
     expect(await call('lookup', {}, { server: { auth: { scheme: 'bearer', secret: 'token' } } })).toEqual({
       at: 'not_sent',
-      code: 'refused',
+      code: 'secret_missing',
       error: 'The secret "token" is not set: the environment variable ORDERS_TOKEN is missing or empty.',
     })
     expect(fake.requests).toEqual([])
@@ -356,7 +366,7 @@ test('an address that is not https is not connected to', async () => {
   await start('stateless')
   expect(await call('lookup', {}, { server: { url: 'http://mcp.example/' } })).toEqual({
     at: 'not_sent',
-    code: 'unreachable',
+    code: 'refused',
     error:
       'MCP server "orders" cannot be reached: http://mcp.example is not https, which all hosts but those of this machine need; network.allowed_hosts in svc.config.yaml can allow it.',
   })

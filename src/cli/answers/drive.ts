@@ -59,7 +59,7 @@ export const runView: AnswerSchema<RunView> = object({
   cost: optional(costSum),
   trigger: string,
   waitingOn: optional(string),
-  hold: optional(object({ reason: string, since: string })),
+  hold: optional(object({ reason: string, since: string, nextAttemptAt: optional(string) })),
 })
 
 export const runsAnswer = listAnswer(runView)

@@ -1,5 +1,5 @@
 /** Shared by `serve`, `dev` and `demo`: reading the address, opening the server, waiting for a signal. */
-import { fail, isFailure } from '../../base/failure.ts'
+import { isFailure } from '../../base/failure.ts'
 import type { Log } from '../../base/log.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
 import type { RunningServer } from '../../server/open.ts'
@@ -9,6 +9,7 @@ import { wholeNumber } from '../shell/numbers.ts'
 import type { Project } from './project.ts'
 import { packageVersion } from '../shell/version.ts'
 import { writeWorkspaceName } from './workspace-file.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 const DEFAULT_PORT = 4310
 
@@ -26,14 +27,9 @@ export interface ListenAddress {
 export function readAddress({ given }: Pick<CommandContext, 'given'>, project: Project): ListenAddress {
   const host = given.text('host') ?? project.config.dev?.host ?? '127.0.0.1'
   if (!isLoopback(host) && !given.flag('allow-remote'))
-    throw fail(
-      'usage',
-      { what: `${host} can be reached from other machines.` },
-      { fix: 'Add --allow-remote if that is intended.' },
-    )
+    throw usageFailure(`${host} can be reached from other machines.`, 'Add --allow-remote if that is intended.')
   const port = wholeNumber(given.text('port'), 'port')
-  if (port !== undefined && port > 65_534)
-    throw fail('usage', { what: `--port takes a number up to 65534, not ${port}.` })
+  if (port !== undefined && port > 65_534) throw usageFailure(`--port takes a number up to 65534, not ${port}.`)
   return { host, port: port ?? project.config.dev?.port ?? DEFAULT_PORT, named: port !== undefined }
 }
 

@@ -1,11 +1,13 @@
 /** Follows a run: shows its events, asks a person to decide its tasks, and returns where it stopped. */
+import { describeHold } from '../../spec/hold.ts'
 import { isWaiting, pendingTasks, type RunStatus, type StreamEvent } from '../../client/index.ts'
 import { toAnswerBody } from '../../client/tasks.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { readClientTask, readInboxItem } from '../../spec/task-content.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { createLiveTimeline } from '../../terminal/timeline.ts'
-import { decideTask, type TaskPromptContext } from './decide-task.ts'
+import { decideTask } from './card/decide-task.ts'
+import type { TaskPromptContext } from './card/open-decision.ts'
 import { createResultFilter } from './result-filter.ts'
 import { answerOf, type WaitingTask, type ScriptedAnswers } from './decisions.ts'
 import { messageScreen } from '../shell/screen/list.ts'
@@ -128,6 +130,7 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
       if (options.events && call.mode.json) await call.out.ndjson(event)
       else for (const each of results.add(event)) show(each)
       closeTask(event, seen)
+      tellHold(call, event)
       // Keep reading events while a person decides: the task may be closed elsewhere.
       if (asksForSomebody(event, runId))
         handling = handling.then(handleWaiting).catch((error: unknown) => {
@@ -184,6 +187,12 @@ export const describeTask = (task: ShownTask): string =>
 
 const asksForSomebody = ({ subject, data }: StreamEvent, runId: string): boolean =>
   subject === 'engine.user_task.created' || (subject === 'engine.run.paused' && data.runId === runId)
+
+/** Says why a run does nothing, so that who watches it does not take it for hanging. */
+function tellHold({ out }: TaskPromptContext['call'], { subject, data }: StreamEvent): void {
+  const { hold } = data as { readonly hold?: RunStatus['hold'] }
+  if (subject === 'engine.run.paused' && hold) out.message(`held ${describeHold(hold)}`)
+}
 
 const CLOSED = new Set(['engine.user_task.completed', 'engine.user_task.expired', 'engine.user_task.cancelled'])
 

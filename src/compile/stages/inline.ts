@@ -1,6 +1,7 @@
 /** Puts files that agents name in by value: instructions, schemas, the script of a scripted model. */
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { MAX_COST, MAX_COST_FORM } from '../../documents/facts/cost-cap.ts'
+import { outageProblem, readOutageTerms, type OutageTerms } from '../../documents/facts/outage.ts'
 import { MODEL_FALLBACK, namesFallbackFile, readModelFallback } from '../../documents/facts/agents/model-fallback.ts'
 import { readValues } from '../../documents/workspace/read.ts'
 import { isOnlineProvider, type AgentDocument, type ModelSpec } from '../../spec/document.ts'
@@ -33,6 +34,7 @@ function inlineMember(state: CompileState, member: BundleAgent): void {
   if (maxToolCalls !== undefined) member.maxToolCalls = maxToolCalls
   const maxCost = readMaxCost(state, agent, spot)
   if (maxCost !== undefined) member.maxCost = maxCost
+  member.outage = readOutage(state, agent, spot)
   const fallback = readFallback(state, agent, spot)
   if (fallback !== undefined) member.fallback = fallback
   const output = agent.output?.schema && inlineSchema(state, agent.output.schema, spot('/output/schema'))
@@ -70,6 +72,20 @@ function readMaxCost(
   const cap = readMoney(text)
   if (cap) return cap
   return reportFinding(state, 'limits/cost-cap', spot('/metadata/annotations/svc~1max-cost-per-run'), MAX_COST_FORM)
+}
+
+function readOutage(
+  state: CompileState,
+  { metadata }: AgentDocument,
+  spot: (pointer: string) => DocumentPlace,
+): OutageTerms {
+  const annotations = metadata.annotations ?? {}
+  const problems = Object.entries(annotations).flatMap(([name, text]) => {
+    const problem = outageProblem(name, text)
+    return problem === undefined ? [] : [{ at: spot(`/metadata/annotations/${name.replace('/', '~1')}`), problem }]
+  })
+  for (const { at, problem } of problems) reportFinding(state, 'limits/outage', at, problem)
+  return problems.length > 0 ? {} : readOutageTerms(annotations)
 }
 
 function readFallback(

@@ -21,6 +21,7 @@ import type {
   ToolBinding,
   ToolDocument,
 } from '../../spec/document.ts'
+import type { OutageTerms } from '../../documents/facts/outage.ts'
 import type { Money } from '../../spec/price.ts'
 import type { ApprovalObligations, PolicyOrigin, PolicySet } from '../../spec/policy-set.ts'
 import type {
@@ -170,6 +171,8 @@ export interface BundleAgent {
   contract?: JsonSchema
   maxToolCalls?: number
   maxCost?: Money
+  /** `svc/on-outage` and `svc/max-outage`. */
+  outage?: OutageTerms
   /** Models of `svc/model-fallback`. */
   fallback?: readonly ModelSpec[]
   outputSchema?: JsonSchema

@@ -35,7 +35,7 @@ export function authorizeCall(call: CallHandle): ToolCall {
   const { decision } = decided
   const approved = record.state.at === 'proposed' ? record.state.approved : undefined
   if (approved && decision.decision !== 'deny' && isCoveredByApproval(call, approved, decision)) {
-    return { ...record, state: { at: 'ready' } }
+    return { ...record, approval: approved, state: { at: 'ready' } }
   }
   const recorded = recordDecision(call, decided)
   if (decision.decision === 'deny') {

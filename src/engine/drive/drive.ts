@@ -12,6 +12,7 @@ import { advanceRun } from '../machine/advance.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import { createLive, loadLive, takeUpdate, type LiveSession } from '../session/live-session.ts'
+import { createOutages } from '../session/outages.ts'
 import { createSlots, createCompletionSlots, DEFAULT_CONCURRENCY } from '../session/slots.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import { createVersions, type VersionCache, type VersionLookup } from '../session/versions.ts'
@@ -74,6 +75,11 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
   const slots = createSlots(bounds, (sessionId, runId) => {
     if (lifecycle.phase === 'open') void postEvent(sessionId, runId, { type: 'admitted' }, { retrySave: true })
   })
+  const outages = createOutages(log, (sessionId, runId, cause) =>
+    lifecycle.phase === 'open'
+      ? postEvent(sessionId, runId, { type: 'outage.over', cause }, { retrySave: true })
+      : Promise.resolve(),
+  )
   const enter = createCompletionSlots(bounds)
   const leases = createLeases(parts, {
     claimed: (id) => {
@@ -85,10 +91,20 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       void wake(id)
     },
   })
-  const effects = createEffectRunner({ parts, notifier, slots, described, enter, lifecycle, leases, postEvent })
+  const effects = createEffectRunner({
+    parts,
+    notifier,
+    slots,
+    outages,
+    described,
+    enter,
+    lifecycle,
+    leases,
+    postEvent,
+  })
   const holding = { parts, leases, lifecycle }
   const commitParts = { store, log, notifier, timers, leases }
-  const contextParts = { parts, cache, described, slots, bounds, lifecycle }
+  const contextParts = { parts, cache, described, slots, outages, bounds, lifecycle }
   /** The last commit that counted calls of other sessions. Such commits run one at a time, so that two cannot both be the last allowed. */
   let lastLookBack: Promise<unknown> = Promise.resolve()
 

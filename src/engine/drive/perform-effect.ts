@@ -14,6 +14,7 @@ import type { RunStep } from '../../spec/step.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 import { toolNamed } from '../session/bindings.ts'
 import type { EngineParts } from '../session/engine.ts'
+import { modelCause } from '../session/outages.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import { filesOf } from '../session/prompt/input.ts'
 import { idempotencyKeyOf } from '../session/keys.ts'
@@ -78,7 +79,8 @@ export async function performEffect(
     signal.throwIfAborted()
     if (isHeldBack(error)) return { type: 'model.held_back', turn, attempt }
     if (error instanceof ProviderError) {
-      const { message, retryable, retryAfterMs } = error
+      const { message, retryable, retryAfterMs, outage: reason } = error
+      const cause = modelCause(context.snapshot.model.provider)
       const spent = meter.hasText() ? meter.spent() : undefined
       return {
         type: 'model.failed',
@@ -86,10 +88,19 @@ export async function performEffect(
         attempt,
         error: message,
         retryable,
-        ...(retryAfterMs !== undefined && { retryAfterMs }),
+        ...(reason && { outage: { reason, cause, ...(retryAfterMs !== undefined && { retryAfterMs }) } }),
         ...(spent && { spent }),
       }
     }
+    if (isFailure(error, 'secret_not_set'))
+      return {
+        type: 'model.failed',
+        turn,
+        attempt,
+        error: error.message,
+        retryable: false,
+        outage: { reason: 'secret_missing', cause: error.message },
+      }
     if (isFailure(error)) return { type: 'model.failed', turn, attempt, error: error.message, retryable: false }
     throw error
   }
@@ -127,7 +138,10 @@ async function sendRequest(
     meter.addText(part.text)
     if (part.type === 'text') onText(part.text)
   }
-  throw new ProviderError('The connection to the model broke before its answer was complete.', { retryable: true })
+  throw new ProviderError('The connection to the model broke before its answer was complete.', {
+    retryable: true,
+    outage: 'provider_unreachable',
+  })
 }
 
 /** Sends a call to its tool. Nothing is sent before this point. */

@@ -4,6 +4,7 @@ import type { CallRow } from '../../store/session-update.ts'
 import type { Store } from '../../store/store.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
+import type { Outages } from '../session/outages.ts'
 import type { ConcurrencyBounds, Slots } from '../session/slots.ts'
 import type { TransitionContext } from '../session/context.ts'
 import { callKey } from '../session/keys.ts'
@@ -16,12 +17,13 @@ export interface TransitionContextParts {
   readonly cache: VersionCache
   readonly described: DescribedTools
   readonly slots: Slots
+  readonly outages: Outages
   readonly bounds: ConcurrencyBounds
   readonly lifecycle: DriverLifecycle
 }
 
 export function transitionContextOf(
-  { parts, cache, described, slots, bounds, lifecycle }: TransitionContextParts,
+  { parts, cache, described, slots, outages, bounds, lifecycle }: TransitionContextParts,
   actor: SessionActor,
   live: LiveSession,
   callsElsewhere: readonly CallRow[],
@@ -47,6 +49,10 @@ export function transitionContextOf(
       Math.max(...[model, ...fallback].map((each) => parts.providers.maxOutputTokens(each, live.tree.session.id))),
     termsOf: (model) => parts.providers.terms(model, live.tree.session.id),
     spentOn: (completion) => actor.inFlight.get(completion)?.meter.spent(),
+    outages: {
+      laterThan: (cause, run, now) => outages.laterThan(cause, run, actor.id, now),
+      failed: outages.failed,
+    },
     maxIterations: parts.maxIterations ?? 100,
     jitter: parts.random(),
   }

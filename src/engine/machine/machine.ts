@@ -22,6 +22,7 @@ import type { JsonObject } from '../../base/json/json.ts'
 import type { LimitName, RunState } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { beginCalls, proceedWithCalls } from '../calls/calls.ts'
+import { retryCalls, retryCallsAfterOutage } from '../calls/outage.ts'
 import { applyCallOutcome, applyLateOutcome } from '../calls/outcome.ts'
 import { applyChildEnd, applyChildQuestion, applyQuestionAnswer, applyReply } from '../calls/replies.ts'
 import { recoverCalls, revertUnsent } from '../calls/restart.ts'
@@ -34,6 +35,8 @@ import {
   applyHeldBack,
   applyModelFailure,
   applyRetry,
+  retryAfterOutage,
+  retryAtStart,
 } from './completion.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { cancelledState, completedState, failedState } from '../limits/ending.ts'
@@ -84,16 +87,19 @@ export const transitions: Table = {
   },
   backing_off: {
     'retry.due': applyRetry,
+    'outage.over': retryAfterOutage,
     'task.closed': applyLimitDecision,
     'wall_clock.due': applyWallClock,
     'hitl_wait.due': applyHitlWait,
-    woken: applyRetry,
+    woken: retryAtStart,
     cancelled: cancelRun,
     broken: failRun,
   },
   calling: {
     'call.ended': applyCallOutcome,
     admitted: proceedWithCalls,
+    'retry.due': (run, here) => retryCalls(run, here),
+    'outage.over': retryCallsAfterOutage,
     'child.ended': applyChildEnd,
     'task.closed': (run, here, { task }) =>
       task.about === 'limit' ? applyGrant(run, here, task) : applyTaskDecision(run, here, task),

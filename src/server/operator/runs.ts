@@ -1,6 +1,7 @@
 /** Runs of all agents, driven with the operator's authority. The routes that read one run are those of `/v1`. */
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
+import { holdOf } from '../view/shape.ts'
 import { isUuid, type SessionId } from '../../base/ids.ts'
 import type { RehearsalOptions, RunView } from '../../spec/operator.ts'
 import { isTerminal, isWaiting, type Run } from '../../spec/run.ts'
@@ -119,7 +120,7 @@ export async function toRunView(services: ServerServices, run: Run): Promise<Run
     ...(run.usage.cost && { cost: run.usage.cost }),
     trigger: session?.triggerName ?? session?.triggerType ?? 'operator',
     ...(waitingOn !== undefined && { waitingOn }),
-    ...(heldAt !== undefined && { hold: { reason: 'restored', since: toIsoText(heldAt) } }),
+    ...holdOf(run, heldAt),
   }
 }
 

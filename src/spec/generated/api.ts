@@ -150,6 +150,7 @@ export interface RunStatus {
     | 'limit_exceeded'
     | 'output_invalid'
     | 'model_error'
+    | 'outage'
     | 'completion_truncated'
     | 'completion_filtered'
     | 'tool_failed'
@@ -182,9 +183,17 @@ export interface Cost {
 
 /** Why a run that has not ended does nothing for now. Keep polling. */
 export interface Hold {
-  /** `restored`: it came from a backup, and an operator has yet to release it. */
-  readonly reason: 'restored' | (string & {})
+  /** `restored`: it came from a backup, and an operator has yet to release it. The others: a model, tool, MCP server or secret that the run needs cannot be reached or used; the run goes on by itself when it can. */
+  readonly reason:
+    | 'restored'
+    | 'provider_unreachable'
+    | 'tool_unreachable'
+    | 'mcp_unreachable'
+    | 'secret_missing'
+    | 'quota_spent'
+    | (string & {})
   readonly since: Timestamp
+  readonly nextAttemptAt?: Timestamp
 }
 
 /** Stands for a value that would make its answer larger than 8 MiB, wherever a value of any shape is allowed; the largest values give way first. GET the url for the value. */

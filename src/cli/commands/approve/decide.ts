@@ -6,7 +6,7 @@ import type { ShownTask } from '../../../spec/task.ts'
 import { describeSubject } from '../../../spec/task-card.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
-import { askAcknowledgement } from '../../runs/acknowledge.ts'
+import { askAcknowledgement } from '../../runs/card/acknowledge.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { parseJson, readText } from '../../runs/input.ts'
 import { describeApproval } from '../../runs/describe-answer.ts'
@@ -14,6 +14,7 @@ import { outputUnderReview } from '../../runs/output-review.ts'
 import { nextOf, withTaskChannel, type AnswerReport, type AnswerReceipt } from '../../runs/task-channel.ts'
 import type { receiptsAnswer } from '../../answers/approve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function approve(call: CommandContext<AnswerOf<typeof receiptsAnswer>>): Promise<void> {
   const { given, out } = call
@@ -52,11 +53,7 @@ export async function reject(call: CommandContext<AnswerOf<typeof receiptsAnswer
   let reason = given.text('reason')
   if (reason === undefined && given.choice('reason') !== false) {
     if (!mode.interactive)
-      throw fail(
-        'usage',
-        { what: 'A reason is required when not interactive.' },
-        { fix: '--reason TEXT   or   --no-reason' },
-      )
+      throw usageFailure('A reason is required when not interactive.', '--reason TEXT   or   --no-reason')
     reason = await io.prompts.text('Reason:', signal)
   }
   await decideEach(
@@ -105,10 +102,9 @@ async function decideEach(
 
 function checkKind(task: ShownTask, digest: string | undefined): void {
   if (task.kind !== 'approval' && task.kind !== 'escalation')
-    throw fail(
-      'usage',
-      { what: `Task ${shortId(task.id)} asks for an answer (${task.kind}), not for an approval.` },
-      { fix: `svc answer ${shortId(task.id)} …` },
+    throw usageFailure(
+      `Task ${shortId(task.id)} asks for an answer (${task.kind}), not for an approval.`,
+      `svc answer ${shortId(task.id)} …`,
     )
   if (
     digest !== undefined &&
@@ -132,13 +128,13 @@ async function checkSeen({ given, mode, io, out, signal }: CommandContext, task:
     })
   out.message(safeText(`${describeSubject(task)}  ${JSON.stringify(task.arguments)}`))
   if (!(await io.prompts.confirm('Approve it with these arguments?', signal)))
-    throw fail('usage', { what: 'Nothing was approved.' })
+    throw usageFailure('Nothing was approved.')
 }
 
 async function readEdited(call: CommandContext, given: string, task: ShownTask): Promise<JsonObject> {
   const text = given === 'editor' ? await openEdited(call, task) : given
   const value = parseJson(text.startsWith('@') ? await readText(text.slice(1), call) : text, '--edit')
-  if (!isJsonObject(value)) throw fail('usage', { what: '--edit takes the arguments as one object.' })
+  if (!isJsonObject(value)) throw usageFailure('--edit takes the arguments as one object.')
   return value
 }
 
@@ -149,11 +145,7 @@ async function readOutput(call: CommandContext, output: string): Promise<string>
   if (text.startsWith('@')) return await readText(text.slice(1), call)
   if (text !== 'editor') return text
   if (!mode.interactive)
-    throw fail(
-      'usage',
-      { what: 'The output is not valid; another is needed in its place.' },
-      { fix: '--edit TEXT, or --edit @FILE' },
-    )
+    throw usageFailure('The output is not valid; another is needed in its place.', '--edit TEXT, or --edit @FILE')
   return (await io.prompts.edit(output, signal)).trim()
 }
 
@@ -168,11 +160,7 @@ async function acknowledgement({ given, mode, io, signal }: CommandContext, task
   if (given.flag('ack')) return true
   if (task.comprehensionRequired !== true) return false
   if (!mode.interactive)
-    throw fail(
-      'usage',
-      { what: 'The policy asks the approver to confirm that the arguments were understood.' },
-      { fix: '--ack' },
-    )
+    throw usageFailure('The policy asks the approver to confirm that the arguments were understood.', '--ack')
   if (await askAcknowledgement(task.arguments, io.prompts, signal)) return true
-  throw fail('usage', { what: 'That is not what the call says; nothing was approved.' })
+  throw usageFailure('That is not what the call says; nothing was approved.')
 }

@@ -16,7 +16,7 @@ import { readClientTask } from '../../../spec/task-content.ts'
 import { createLiveTimeline } from '../../../terminal/timeline.ts'
 import { formatDuration } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { decideTask } from '../../runs/decide-task.ts'
+import { decideTask } from '../../runs/card/decide-task.ts'
 import { isShownAtStart } from '../../runs/follow.ts'
 import { createResultFilter } from '../../runs/result-filter.ts'
 import type { demoResult } from '../../answers/author.ts'
@@ -66,7 +66,8 @@ export async function demo(call: CommandContext<unknown>): Promise<number> {
 
 async function makeKey(operator: OperatorClient): Promise<string> {
   const trigger = await operator.call('POST /triggers', { body: { agent: AGENT, type: 'api', name: 'api' } })
-  return (await operator.call('POST /keys', { body: { agent: AGENT, trigger: trigger.triggerId } })).secret
+  return (await operator.call('POST /keys', { body: { agent: AGENT, trigger: trigger.triggerId, name: 'svc demo' } }))
+    .secret
 }
 
 async function play(
@@ -105,7 +106,7 @@ async function play(
     const took = formatDuration(Date.parse(finishedAt ?? startedAt) - Date.parse(startedAt))
     const measured = `${took} · ${totalTokensUsed} tokens (scripted)`
     const words = [status.toLowerCase(), JSON.stringify(output)]
-    out.line(screen.isTTY ? [...words, measured].join('  ') : words.join('\t'))
+    out.prose(screen.isTTY ? [...words, measured].join('  ') : words.join('\t'))
     if (!screen.isTTY) out.hint(`in ${measured}`)
   }
   out.hint(
@@ -124,13 +125,13 @@ async function decide(call: CommandContext, client: SvcClient, runId: string, pe
   const { mode, out } = call
   const task = readClientTask(pending, AGENT)
   if (!mode.json) {
-    out.line(`  why       ${task.reason ?? task.title}`)
+    out.prose(`  why       ${task.reason ?? task.title}`)
     explainTask(answerScreen(call), task).forEach(out.line)
   }
-  const desk = { call, client, answering: client, agent: AGENT }
+  const context = { call, client, answering: client, agent: AGENT }
   if (mode.interactive && !mode.json) {
     // The demo ends with its run, so it asks again when the person skips the task.
-    while ((await decideTask(desk, runId, task, call.signal)) === 'later')
+    while ((await decideTask(context, runId, task, call.signal)) === 'later')
       out.message('the demo goes on when you have decided')
     return
   }

@@ -1,20 +1,20 @@
 import { resolve } from 'node:path'
-import { fail } from '../../../base/failure.ts'
 import type { StartRunResponse } from '../../../spec/api.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { readDecisions } from '../../runs/decide-file.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
-import { followRun } from '../../runs/follow.ts'
+import { followToOutcome } from './follow-run.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
 import { readInput, type InputContract } from '../../runs/input.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
-import { printInterrupted, printOutcome, type FollowAnswer } from '../../runs/outcome.ts'
+import type { FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { agentIdFrom, agentOf, splitVersion } from '../../project/reference.ts'
 import { readServerFile } from '../../project/server-file.ts'
 import { readRehearsal } from '../../scenario/rehearsal.ts'
 import { saveSnapshot } from '../../release/snapshots.ts'
 import { givenKey, openAgentTarget, type ServerTarget } from '../../project/target.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function run(call: CommandContext<FollowAnswer | StartRunResponse>): Promise<number> {
   const { given, mode, out, signal } = call
@@ -27,7 +27,7 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
     const { agentId, contract } = await describe(name, version, target, project)
     const input = await readInput(given.rest(1), given.text('input'), contract, target.client, call)
     const idempotencyKey = given.text('idempotency-key')
-    const rulebook = await readDecisions(call, project, target)
+    const scriptedAnswers = await readDecisions(call, project, target)
     const started = rehearsal
       ? await operatorOf(target).call('POST /runs', { body: { agent: agentId, input, rehearsal } })
       : await target.client.startRun(
@@ -45,22 +45,8 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
     const agent = `${contract.agent}${contract.version && `@${contract.version}`}`
     out.hint(`run ${runId.slice(-6)} · ${agent}`)
     // Follows as the operator if possible, because the trigger may hide its timeline from keys.
-    const desk = {
-      call,
-      client: target.answering,
-      answering: target.answering,
-      ...(target.operator && { operator: target.operator }),
-      agent,
-    }
-    try {
-      return await printOutcome(
-        call,
-        await followRun(desk, { ...following, runId, ...(rulebook && { scriptedAnswers: rulebook }) }),
-        following.events,
-      )
-    } catch (error) {
-      return printInterrupted(call, runId, error)
-    }
+    const asOperator = { ...target, client: target.answering, agent }
+    return await followToOutcome(call, asOperator, { ...following, runId, ...(scriptedAnswers && { scriptedAnswers }) })
   } finally {
     await target.close()
   }
@@ -68,10 +54,9 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
 
 function operatorOf({ operator }: ServerTarget): OperatorClient {
   if (operator) return operator
-  throw fail(
-    'usage',
-    { what: 'Only svc dev runs with another model, records or replays; a key reaches no such server.' },
-    { fix: 'Leave out the key and the address.' },
+  throw usageFailure(
+    'Only svc dev runs with another model, records or replays; a key reaches no such server.',
+    'Leave out the key and the address.',
   )
 }
 
@@ -86,11 +71,7 @@ async function readAgent(
   if (!/[/\\]|\.(?:ya?ml|json)$|^\.+$/.test(text)) return splitVersion(text)
   const running = await readServerFile(project.dataDirectory)
   if ((await givenKey(call, project)) !== undefined || running?.key === undefined)
-    throw fail(
-      'usage',
-      { what: `Only svc dev runs a path such as ${text}.` },
-      { fix: 'Start svc dev, or name the agent.' },
-    )
+    throw usageFailure(`Only svc dev runs a path such as ${text}.`, 'Start svc dev, or name the agent.')
   return await withOperator(project, call, async (operator) => {
     const { build, saved } = await saveSnapshot(project, resolve(call.cwd, text), operator)
     printFindings(call, build.findings, build.workspace)
@@ -110,10 +91,9 @@ async function describe(
   const agent = await agentOf(name, operator)
   const deployed = agent.deployed?.versionLabel
   if (version !== undefined && deployed !== undefined && version !== deployed)
-    throw fail(
-      'usage',
-      { what: `Runs of ${agent.name} execute ${deployed}, which is deployed, not ${version}.` },
-      { fix: `svc deploy ${agent.name}@${version}` },
+    throw usageFailure(
+      `Runs of ${agent.name} execute ${deployed}, which is deployed, not ${version}.`,
+      `svc deploy ${agent.name}@${version}`,
     )
   return {
     agentId: agent.agentId,

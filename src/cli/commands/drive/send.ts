@@ -1,23 +1,22 @@
 import { resolve } from 'node:path'
-import { fail } from '../../../base/failure.ts'
 import { fileItem, type FileItem, type RunMessage } from '../../../client/index.ts'
 import type { MessageAccepted } from '../../../spec/api.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitOfCode } from '../../shell/exit.ts'
-import { followRun } from '../../runs/follow.ts'
+import { followToOutcome } from './follow-run.ts'
 import { metadataOf } from '../../project/metadata.ts'
-import { printInterrupted, printOutcome, type FollowAnswer } from '../../runs/outcome.ts'
+import type { FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { openUserFile } from '../../files/read-file.ts'
 import { runIdOf } from '../../project/reference.ts'
 import { RefusedAnswer } from '../../shell/remote.ts'
-import { openAgentTarget, openTarget, type ServerTarget } from '../../project/target.ts'
+import { openAgentTarget, withTarget, type ServerTarget } from '../../project/target.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function send(call: CommandContext<FollowAnswer | MessageAccepted>): Promise<number> {
   const { given, mode, out, signal } = call
   const project = await openProject(call)
-  const target = await openTarget(call, project)
-  try {
+  return await withTarget(call, project, async (target) => {
     const runId = await runIdOf(given.argument(0)!, target.operator)
     const files = await attach(call, project, target, runId)
     const text = await textOf(call, files.length > 0)
@@ -38,22 +37,10 @@ export async function send(call: CommandContext<FollowAnswer | MessageAccepted>)
       return 0
     }
     out.hint('sent; the run continues')
-    const desk = {
-      call,
-      client: target.client,
-      answering: target.answering,
-      ...(target.operator && { operator: target.operator }),
-      agent: given.argument(0)!,
-    }
     const onTask = mode.interactive ? 'prompt' : 'exit'
-    try {
-      return await printOutcome(call, await followRun(desk, { runId, onTask, show: 'none', events: false }), false)
-    } catch (error) {
-      return printInterrupted(call, runId, error)
-    }
-  } finally {
-    await target.close()
-  }
+    const options = { runId, onTask, show: 'none', events: false } as const
+    return await followToOutcome(call, { ...target, agent: given.argument(0)! }, options)
+  })
 }
 
 /** Creates a key if none was given: the operator application has no route for uploads. */
@@ -88,10 +75,6 @@ async function textOf({ given, mode, io, signal }: CommandContext, hasFiles: boo
   if (typed === '-') return (await io.stdin.text()).trimEnd()
   if (typed !== undefined || hasFiles) return typed
   if (!mode.interactive)
-    throw fail(
-      'usage',
-      { what: 'There is no reply to send.' },
-      { fix: 'svc send RUN TEXT, or - to read standard input' },
-    )
+    throw usageFailure('There is no reply to send.', 'svc send RUN TEXT, or - to read standard input')
   return await io.prompts.text('Reply:', signal)
 }

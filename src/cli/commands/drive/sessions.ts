@@ -18,6 +18,7 @@ import { versionViews } from '../../project/registry.ts'
 import { givenKey, openTarget } from '../../project/target.ts'
 import type { sessionAnswer } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 type ListedSession = SessionItem & { readonly agent?: string }
 interface Query {
@@ -65,9 +66,9 @@ async function withPages(
   const version = given.text('version')
   if ((await givenKey(call, project)) !== undefined) {
     if (agent === undefined)
-      throw fail('usage', { what: 'With an API key sessions are listed by agent.' }, { fix: '--agent NAMESPACE.NAME' })
+      throw usageFailure('With an API key sessions are listed by agent.', '--agent NAMESPACE.NAME')
     if (version !== undefined && !isUuid(version))
-      throw fail('usage', { what: `With an API key a version is named by its full id, not by "${version}".` })
+      throw usageFailure(`With an API key a version is named by its full id, not by "${version}".`)
     const target = await openTarget(call, project)
     const agentId = agentIdFrom(agent, project.workspace)
     return await work((query) => target.client.listSessions(agentId, query, { signal }), agent, version)
@@ -90,8 +91,7 @@ async function withPages(
 
 async function versionIdOf(text: string, agentId: string | undefined, operator: OperatorClient): Promise<string> {
   if (isUuid(text)) return text.toLowerCase()
-  if (agentId === undefined)
-    throw fail('usage', { what: `"${text}" is a version of one agent.` }, { fix: '--agent NAMESPACE.NAME' })
+  if (agentId === undefined) throw usageFailure(`"${text}" is a version of one agent.`, '--agent NAMESPACE.NAME')
   const found = (await versionViews(operator, agentId)).find(({ versionLabel }) => versionLabel === text)
   if (!found) throw fail('not_found', { what: `version ${text}` })
   return found.agentVersionId

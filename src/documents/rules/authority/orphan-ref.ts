@@ -5,7 +5,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
 export const authorityOrphanRef: LintRule = {
-  name: 'authority/orphan-ref',
   severity: 'warning',
   law: '`authority_ref` names a boundary that an agent of the bundle declares.',
   fix: 'Declare the boundary in `metadata.governance.authority_boundaries`, or remove the link.',

@@ -4,7 +4,6 @@ import { isJsonObject } from '../../../base/json/json.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const modelFallback: LintRule = {
-  name: 'model/fallback',
   severity: 'error',
   law: '`svc/model-fallback` lists further models, each shaped as `spec.model`, of known providers, none of them twice.',
   fix: 'Write a list of other models, such as "[{provider: openai, name: gpt-5}]".',

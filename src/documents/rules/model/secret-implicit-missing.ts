@@ -3,7 +3,6 @@ import { insertionEdits } from '../../edit/insertion.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const modelSecretImplicitMissing: LintRule = {
-  name: 'model/secret-implicit-missing',
   severity: 'error',
   law: 'Without `model.secret`, the agent declares a secret named after the provider. Offline providers need none, nor does a provider that the project file declares with a `key`, or as `openai-compatible` or `bedrock`.',
   fix: 'Declare a secret, and name it in `model.secret`.',

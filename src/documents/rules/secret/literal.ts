@@ -3,7 +3,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { writtenTexts } from '../../workspace/texts.ts'
 
 export const secretLiteral: LintRule = {
-  name: 'secret/literal',
   severity: 'error',
   law: 'A document and the files it references contain no credential.',
   fix: 'Revoke it, and name an environment variable under `secrets`.',

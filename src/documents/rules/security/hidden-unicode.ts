@@ -3,7 +3,6 @@ import { isAscii } from '../../text/scripts.ts'
 import { isAsciiOnly, namedTexts, writtenTexts } from '../../workspace/texts.ts'
 
 export const securityHiddenUnicode: LintRule = {
-  name: 'security/hidden-unicode',
   severity: 'error',
   law: 'A document contains no invisible characters.',
   fix: 'Remove the characters.',

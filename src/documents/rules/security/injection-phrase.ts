@@ -6,7 +6,6 @@ import { mayContain } from '../../workspace/texts.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
 export const securityInjectionPhrase: LintRule = {
-  name: 'security/injection-phrase',
   severity: 'warning',
   law: 'A description gives the model no orders and hides nothing from the user.',
   fix: 'Rewrite the description: say what the tool does, give no orders.',

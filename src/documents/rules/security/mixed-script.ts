@@ -3,7 +3,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { isAsciiOnly } from '../../workspace/texts.ts'
 
 export const securityMixedScript: LintRule = {
-  name: 'security/mixed-script',
   severity: 'warning',
   law: 'An id, wire name or host uses letters of one script.',
   fix: 'Use Latin letters only.',

@@ -1,7 +1,7 @@
 /** Where the card of a task is shown and its questions are asked: below the log, or in a pane of a full screen. */
-import type { Canvas } from '../../terminal/screen.ts'
-import type { CommandContext } from '../shell/command.ts'
-import { messageScreen } from '../shell/screen/list.ts'
+import type { Canvas } from '../../../terminal/screen.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { messageScreen } from '../../shell/screen/list.ts'
 
 export interface CardSurface {
   /** Columns that the card has, and how it is drawn. */

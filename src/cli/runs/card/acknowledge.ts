@@ -1,7 +1,7 @@
-import type { JsonValue } from '../../base/json/json.ts'
-import { findKeyArgument } from '../../spec/task-card.ts'
-import { safeText } from '../../base/escape-text.ts'
-import type { Prompts } from '../shell/io.ts'
+import type { JsonValue } from '../../../base/json/json.ts'
+import { findKeyArgument } from '../../../spec/task-card.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import type { Prompts } from '../../shell/io.ts'
 
 /**
  * Where a policy requires comprehension, the approver types the key fact: the first number among the arguments, else the
