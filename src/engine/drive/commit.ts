@@ -51,15 +51,16 @@ export async function commitBatch(
   if (!update) return applied
   // A save writes what the work made, which then takes long as well.
   if (tookLong) await giveWay()
-  const holder = actor.maySend ? leases.holderOf(actor.id) : undefined
+  const holder = actor.maySend ? leases.holderOf(actor.epoch) : undefined
   const askedAt = leases.now()
   try {
     const lease = await store.save(update, holder)
-    if (holder && !lease) leases.drop(actor.id)
-    else if (lease && holder?.epoch === undefined) leases.keep(lease, askedAt)
+    if (lease && actor.epoch === undefined) leases.keep(lease, askedAt)
+    else if (!lease) leases.drop(actor.id, actor.epoch)
+    actor.epoch = lease?.epoch
     leases.sawVersion(actor.id, update.session.version + 1)
   } catch (error) {
-    if (isFailure(error, 'lease_lost')) leases.drop(actor.id)
+    if (isFailure(error, 'lease_lost')) leases.drop(actor.id, actor.epoch)
     else if (!isFailure(error, 'run_moved_on')) throw error
     actor.live = undefined
     actor.inbox.unshift(...applied.map(({ item }) => item))

@@ -19,7 +19,7 @@ import { createVersions, type VersionCache, type VersionLookup } from '../sessio
 import { commitBatch } from './commit.ts'
 import { createEffectRunner } from './effects-in-flight.ts'
 import type { DescribedTools } from './model-tools.ts'
-import { mayHold, takeOver } from './hold-session.ts'
+import { holdSession, takeOver } from './hold-session.ts'
 import { isolateUnsavable, keepForRetry } from './failed-save.ts'
 import {
   createMailboxes,
@@ -143,7 +143,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     actor.isStale = false
     actor.live = undefined
     const live = await loadLive(store, actor.id, versionsOf)
-    actor.maySend = live !== undefined && (await mayHold(holding, live))
+    if (live) Object.assign(actor, await holdSession(holding, live))
     actor.live = live
     // What another process holds is recovered by that one, and what a restore holds when it is released.
     if (!actor.live || !actor.maySend) return
@@ -199,6 +199,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     if (maySend && update.busy) leases.keep({ sessionId: id, epoch: FIRST_EPOCH }, askedAt)
     const actor = mailboxes.actorOf(id)
     actor.maySend = maySend
+    actor.epoch = leases.epochOf(id)
     const tree: SessionTree = { session: { ...update.session, version: 0 }, runs: [], tasks: [] }
     const live = createLive(tree, [], [], versionsOf(tree))
     takeUpdate(live, update, update.session.startedAt)
@@ -216,7 +217,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     beginStart() {
       const askedAt = leases.now()
       return {
-        holder: parts.sends === false ? undefined : leases.newHolder(),
+        holder: parts.sends === false ? undefined : leases.holderOf(undefined),
         adopt: (update) => adopt(update, askedAt),
       }
     },

@@ -86,7 +86,7 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
       const waiting = waitingKeys(live.tree)
       actor.awaitsSlot = waiting.size > 0
       slots.keep(actor.id, (key) => keys.has(key) || waiting.has(key))
-      const epoch = leases.epochOf(actor.id)
+      const { epoch } = actor
       if (epoch === undefined || live.isHeld) return
       const missing = wanted.filter(({ key }) => !actor.inFlight.has(key))
       if (lifecycle.phase === 'open') {

@@ -3,7 +3,7 @@ import type { EngineParts } from '../session/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import { hasWork } from '../session/open-transaction.ts'
 import type { SessionLeases } from './leases.ts'
-import type { DriverLifecycle } from './mailbox.ts'
+import type { DriverLifecycle, SessionActor } from './mailbox.ts'
 
 export interface HoldingParts {
   readonly parts: EngineParts
@@ -11,22 +11,25 @@ export interface HoldingParts {
   readonly lifecycle: DriverLifecycle
 }
 
-/** True where this process holds a session that was just read, takes it now, or takes it with the next save. */
-export async function mayHold(
+/** Whether this process holds a session that was just read, takes it now, or takes it with the next save. */
+export async function holdSession(
   { parts, leases, lifecycle }: HoldingParts,
   { tree, heldBy, isHeld }: LiveSession,
-): Promise<boolean> {
+): Promise<Pick<SessionActor, 'maySend' | 'epoch'>> {
   const { id, version } = tree.session
-  if (heldBy !== parts.worker) leases.drop(id)
-  if (parts.sends === false || isHeld) return false
-  if (leases.epochOf(id) !== undefined) {
-    leases.sawVersion(id, version)
-    return true
+  if (heldBy !== parts.worker) leases.drop(id, leases.epochOf(id))
+  if (parts.sends === false || isHeld) return NOT_OURS
+  if (leases.epochOf(id) === undefined) {
+    if (lifecycle.phase !== 'open' || (heldBy !== undefined && heldBy !== parts.worker)) return NOT_OURS
+    // What is not busy is taken by the save that makes it so, in the same transaction.
+    if (!hasWork(tree.runs)) return { maySend: true, epoch: undefined }
+    if (!(await leases.claimOne(id))) return NOT_OURS
   }
-  if (lifecycle.phase !== 'open' || (heldBy !== undefined && heldBy !== parts.worker)) return false
-  // What is not busy is taken by the save that makes it so, in the same transaction.
-  return hasWork(tree.runs) ? leases.claimOne(id) : true
+  leases.sawVersion(id, version)
+  return { maySend: true, epoch: leases.epochOf(id) }
 }
+
+const NOT_OURS = { maySend: false, epoch: undefined }
 
 /** Takes a session that this process has changed without holding it, unless another one works on it. */
 export async function takeOver({ parts, leases, lifecycle }: HoldingParts, live: LiveSession): Promise<boolean> {

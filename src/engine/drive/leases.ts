@@ -28,15 +28,14 @@ export interface LeaseEvents {
 export interface SessionLeases {
   /** Epoch of the lease of a session; undefined where this process has none. */
   epochOf(id: SessionId): number | undefined
-  /** For a save: by the holder of the lease, or by a worker that takes it. */
-  holderOf(id: SessionId): LeaseHolder
-  /** For a start: a session that is new has no lease yet. */
-  newHolder(): LeaseHolder
+  /** For a save: by the holder of the lease of this epoch, or by a worker that takes the session. */
+  holderOf(epoch: number | undefined): LeaseHolder
   /** Records a lease that the store gave. @param askedAt from `now`, before the store was asked */
   keep(lease: SessionLease, askedAt: LeaseStart): void
   /** A session was read or saved, and has this version. */
   sawVersion(id: SessionId, version: number): void
-  drop(id: SessionId): void
+  /** Forgets the lease of this epoch, but none that was taken since. */
+  drop(id: SessionId, epoch: number | undefined): void
   /** Takes a session with work in flight that nobody holds. */
   claimOne(id: SessionId): Promise<boolean>
   /** Takes all that can be taken, and resolves with their number. */
@@ -128,17 +127,15 @@ export function createLeases(
   return {
     now,
     keep,
-    newHolder: () => ({ worker, ttlMs }),
     epochOf: (id) => held.get(id)?.epoch,
-    holderOf(id) {
-      const epoch = held.get(id)?.epoch
-      return { worker, ttlMs, ...(epoch !== undefined && { epoch }) }
-    },
+    holderOf: (epoch) => ({ worker, ttlMs, ...(epoch !== undefined && { epoch }) }),
     sawVersion(id, version) {
       const lease = held.get(id)
       if (lease) held.set(id, { ...lease, version })
     },
-    drop: (id) => void held.delete(id),
+    drop(id, epoch) {
+      if (epoch !== undefined && held.get(id)?.epoch === epoch) held.delete(id)
+    },
     async claimOne(id) {
       const since = now()
       const lease = await store.claimOne(worker, id, ttlMs)

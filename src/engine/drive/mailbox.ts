@@ -34,6 +34,11 @@ export interface SessionActor {
   isStale: boolean
   /** False where another process holds the session, or this one performs no effects. */
   maySend: boolean
+  /**
+   * Of the lease under which the session was read and its calls recovered: effects start under no other. Undefined where nobody
+   * holds it. A lease that has been taken since is good for the session only once it was read again.
+   */
+  epoch: number | undefined
   inbox: MailboxItem[]
   /** Resolves when the inbox is processed; undefined while nobody processes it. */
   running: Promise<void> | undefined
@@ -87,6 +92,7 @@ export function createMailboxes(
         live: undefined,
         isStale: false,
         maySend: false,
+        epoch: undefined,
         inbox: [],
         running: undefined,
         awaitsRetry: false,
