@@ -76,7 +76,7 @@ const recordedScreens: Readonly<Record<string, RecordedScreen>> = {
   inbox: { command: 'svc inbox', until: /q leave/ },
   'inbox-open': { command: 'svc inbox', until: CARD, steps: [[/q leave/, 'Enter']] },
   runs: { command: 'svc runs list', until: /Completed/ },
-  'runs-watch': { command: 'svc runs list --watch', until: /q leave/ },
+  'runs-watch': { command: 'svc runs list --watch', until: /Completed[^]*q leave/ },
   conversation: { command: 'svc runs conversation @last --no-pager', until: /UserTaskReq/, height: 60 },
   'policy-explain': { command: 'svc policy explain @last', until: /result/, height: 40 },
   doctor: { command: 'svc doctor', until: /proxy/, height: 40 },

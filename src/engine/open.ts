@@ -59,7 +59,7 @@ export function createEngine(parts: EngineParts): Engine {
     store,
     start(request) {
       if (closing) return Promise.reject(fail('shutting_down'))
-      const started = startSession(parts, request, () => driver.beginStart())
+      const started = startSession(parts, request, driver)
       const done: Promise<unknown> = started.catch(() => {}).finally(() => starting.delete(done))
       starting.add(done)
       return started
@@ -87,8 +87,14 @@ export function createEngine(parts: EngineParts): Engine {
       })
       return { runId, status }
     },
-    follow: (runId, after, signal) => followRunEvents(store, notifier, runId, after, signal),
-    waitForPause: (run, signal) => waitForPause(store, notifier, run, signal),
+    async erase(sessionId) {
+      await store.eraseSession(sessionId, parts.clock.now())
+      // What this process has of it in memory goes too.
+      await driver.release(sessionId)
+    },
+    follow: (run, after, signal) => followRunEvents(store, notifier, run, after, signal),
+    watch: (listener) => notifier.watch(listener),
+    waitForPause: (run, signal) => waitForPause(store, notifier, driver, run, signal),
     conversation: (sessionId, part) => conversationOf(store, sessionId, part),
     async recover() {
       void followHints().catch(logLost)

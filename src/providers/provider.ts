@@ -57,6 +57,8 @@ export interface CompletionRequest {
     readonly attempt?: number
     /** The full transcript when `messages` leave some of it out, as when an output is repaired. It uses up turns of a script too. */
     readonly earlier?: readonly ModelMessage[]
+    /** How many messages at the front come from the session before the run; they use up no turn of a script. */
+    readonly before?: number
     /** Required form of the final answer. `schema` applies whether or not the output is strict. */
     readonly output?: { readonly format: 'text' | 'json'; readonly schema?: JsonSchema }
     readonly results: readonly {

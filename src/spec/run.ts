@@ -4,10 +4,11 @@
  */
 import type { Digest } from '../base/digest.ts'
 import type { Instant } from '../base/clock.ts'
-import type { AgentId, RunId, SessionId, TaskId, VersionId, WorkspaceId, DecisionId } from '../base/ids.ts'
+import type { AgentId, RunId, SessionId, TaskId, TriggerId, VersionId, WorkspaceId, DecisionId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { Outage } from './outage.ts'
 import type { CostSum } from './price.ts'
+import type { TriggerType } from './session.ts'
 
 export type RunStatusName =
   'Running' | 'WaitingForHITL' | 'WaitingForAITL' | 'WaitingForResponse' | 'Completed' | 'Failed' | 'Cancelled'
@@ -37,6 +38,10 @@ export type LimitName =
   | 'max_wall_clock_seconds'
   | 'max_hitl_wait_minutes'
   | 'max_subagent_depth'
+  /** `svc/max-tokens-per-session`. */
+  | 'max_tokens_per_session'
+  /** `svc/max-runs-per-session`. */
+  | 'max_runs_per_session'
 
 export const isTerminal = (status: string): boolean =>
   status === 'Completed' || status === 'Failed' || status === 'Cancelled'
@@ -184,6 +189,16 @@ export const NOTHING_USED: RunUsage = {
   refusals: {},
 }
 
+/** Who started a root run. */
+export interface RunStarter {
+  readonly triggerType: TriggerType
+  readonly triggeredBy: string | null
+  /** The operator who started it through a key of one command; null = `triggeredBy` says who it was. */
+  readonly person: string | null
+  readonly triggerId: TriggerId | null
+  readonly triggerName: string | null
+}
+
 export interface Run {
   readonly id: RunId
   readonly sessionId: SessionId
@@ -209,4 +224,6 @@ export interface Run {
   readonly errorCode: ErrorCode | null
   readonly startedAt: Instant
   readonly finishedAt: Instant | null
+  /** Of a root run that continues a session; the first root run was started by whoever started the session. */
+  readonly starter?: RunStarter
 }

@@ -67,7 +67,7 @@ function drawWider(
   changes: readonly string[],
   total = changes.length,
 ): string[] {
-  const head = ` WIDER  this save lets agents do more (${total} ${total === 1 ? 'change' : 'changes'}) `
+  const head = ` WIDER  agents may do more (${total} ${total === 1 ? 'change' : 'changes'}) `
   const room = Math.min(width, 120)
   const cut = truncateText(head, room)
   return [

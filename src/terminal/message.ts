@@ -17,11 +17,14 @@ export function wrapMessage(text: string, width: number): string {
 
 const CODE_FRAME = /^ *\d* \| /
 
+/** A sequence that sets a style; widths count it as nothing. */
+const STYLE = String.raw`(?:\u001b\[[\d;]*m)*`
+
 /** What a person copies into a shell. */
-const COMMAND = /^(?:\u001b\[[\d;]*m)*(?:svc|npm|npx|cd|curl|docker|export|git|patch) /
+const COMMAND = new RegExp(String.raw`^${STYLE}(?:svc|npm|npx|cd|curl|docker|export|git|patch) `)
 
 /** A mark or a label with its gap, below which nothing else stands: `  fix:  `, `next:  `, `10:41:02  `. */
-const LABEL = /^( *(?:\u001b\[[\d;]*m)*[^\s]{1,12} {2,})\S/
+const LABEL = new RegExp(String.raw`^( *${STYLE}\S{1,12} {2,})\S`)
 
 const GAP = / {3,}/
 

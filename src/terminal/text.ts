@@ -48,7 +48,7 @@ export function foldText(text: string, width: number): string[] {
   return [...pieces, current]
 }
 
-const SEPARATOR = /^[ /@,;&]$/
+const SEPARATOR = /^[ /@,;&_-]$/
 
 /** Share of a piece after which a separator ends it: earlier ones would leave ragged lines. */
 const NEAR_END = 0.5

@@ -39,7 +39,16 @@ const LEGAL: Readonly<Record<RunState['at'], readonly RunEventType[]>> = {
     'cancelled',
     'broken',
   ],
-  backing_off: ['retry.due', 'outage.over', 'task.closed', 'wall_clock.due', 'hitl_wait.due', 'woken', 'cancelled', 'broken'],
+  backing_off: [
+    'retry.due',
+    'outage.over',
+    'task.closed',
+    'wall_clock.due',
+    'hitl_wait.due',
+    'woken',
+    'cancelled',
+    'broken',
+  ],
   calling: [
     'admitted',
     'call.ended',

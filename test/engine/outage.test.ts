@@ -32,7 +32,7 @@ const statusOf = async (bench: Bench, run: RunId) => {
 const eventsOf = async (bench: Bench, run: RunId) => {
   const { sessionId } = (await bench.store.run(run))!
   return (await bench.store.events(sessionId, 0, 1000)).filter(
-    ({ runId, subject }) => runId === run && /^engine\.run\./.test(subject),
+    ({ runId, subject }) => runId === run && subject.startsWith('engine.run.'),
   )
 }
 

@@ -53,7 +53,6 @@ function readChunks(message: IncomingMessage, release: () => void, why: () => Er
   let end: 'end' | Error | undefined
   let asked: { resolve: (chunk: Chunk) => void; reject: (error: Error) => void } | undefined
   const finish = (how: 'end' | Error): void => {
-    if (end !== undefined) return
     end = how
     release()
     if (asked === undefined) return
@@ -72,9 +71,11 @@ function readChunks(message: IncomingMessage, release: () => void, why: () => Er
     if (waitingBytes >= MAX_WAITING_BYTES) message.pause()
     return undefined
   })
+  // Each body closes in the end, most of them after their end.
+  const breakOff = (): void => (end === undefined ? finish(why()) : undefined)
   message.once('end', () => finish('end'))
-  message.once('error', () => finish(why()))
-  message.once('close', () => finish(why()))
+  message.once('error', breakOff)
+  message.once('close', breakOff)
   const next = (): Promise<Chunk> => {
     const chunk = waiting.shift()
     if (chunk !== undefined) {
@@ -89,8 +90,10 @@ function readChunks(message: IncomingMessage, release: () => void, why: () => Er
   const cancel = (): Promise<void> => {
     waiting.length = 0
     // A message that is read to its end leaves its connection for the next request.
-    if (end === undefined) message.destroy()
-    finish('end')
+    if (end === undefined) {
+      message.destroy()
+      finish('end')
+    }
     return Promise.resolve()
   }
   return {

@@ -14,9 +14,11 @@ export function matrixLines(screen: Screen, title: string, rows: readonly Matrix
   if (rows.length === 0) return []
   const { theme, isTTY } = screen
   const canvas: Canvas = { theme, isTTY, width: screen.width - INDENT.length }
-  const whole = drawTable({ ...canvas, width: Number.POSITIVE_INFINITY }, columns, rows)
-  const fits = whole.every((line) => widthOf(line) <= canvas.width)
-  return [title, ...(fits ? whole : rows.flatMap((row) => stackedLines(canvas, row))).map((line) => INDENT + line)]
+  const tableOf = (shown: typeof columns) => drawTable({ ...canvas, width: Number.POSITIVE_INFINITY }, shown, rows)
+  const fitting = [columns, unversioned]
+    .map(tableOf)
+    .find((lines) => lines.every((line) => widthOf(line) <= canvas.width))
+  return [title, ...(fitting ?? rows.flatMap((row) => stackedLines(canvas, row))).map((line) => INDENT + line)]
 }
 
 /** Where the table has no room: the call and its decision, and below them when and by which policy. */
@@ -45,3 +47,8 @@ const columns: readonly TableColumn<MatrixRow>[] = [
   { title: 'BY', cell: ({ by }) => by },
   { title: 'WHEN', cell: ({ when }) => when },
 ]
+
+/** Takes less room: the versions of the policies are those that are published with the agent. */
+const unversioned = columns.map((column) =>
+  column.title === 'BY' ? { ...column, cell: ({ by }: MatrixRow) => by.replace(/@[^@]*$/, '') } : column,
+)

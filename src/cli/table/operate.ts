@@ -1,5 +1,5 @@
 /** Commands that look after the installation. Source: command line, 2. */
-import type { CommandSpec } from '../shell/command.ts'
+import type { CommandEntry } from '../shell/command.ts'
 import {
   changedSetting,
   costsAnswer,
@@ -16,10 +16,9 @@ import {
 import { printsCases, printsDocument, printsLines } from '../answers/schema.ts'
 import { listFilters } from './shared.ts'
 
-export const operateCommands: readonly CommandSpec[] = [
+export const operateCommands: readonly CommandEntry[] = [
   {
     path: 'logs',
-    group: 'Operate',
     plane: 'operator',
     summary: 'what the server and its runs did, oldest first',
     options: [
@@ -44,7 +43,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'costs',
-    group: 'Operate',
     plane: 'operator',
     summary: 'tokens and money of completions, in sums of whole days',
     options: [
@@ -60,7 +58,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'secrets check',
-    group: 'Operate',
     plane: 'offline',
     summary: 'which secrets agents need, and whether each is set',
     arguments: [{ name: '[agent]', description: 'of this agent only' }],
@@ -72,7 +69,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'secrets set',
-    group: 'Operate',
     plane: 'offline',
     summary: 'write a secret to .env, which svc dev reads and git ignores',
     arguments: [{ name: '<name>', description: 'variable, or the name of a secret that an agent declares' }],
@@ -82,7 +78,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'doctor',
-    group: 'Operate',
     plane: 'offline',
     summary: 'check what svc needs: machine, project, data, and what agents call',
     arguments: [
@@ -115,7 +110,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'api',
-    group: 'Operate',
     plane: 'client',
     summary: 'send one request to the API and print the response',
     arguments: [
@@ -138,7 +132,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'config list',
-    group: 'Operate',
     plane: 'offline',
     summary: 'settings in effect, from flags, environment and files',
     options: [{ flags: '--origin', description: 'show where each value comes from' }],
@@ -148,7 +141,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'config get',
-    group: 'Operate',
     plane: 'offline',
     summary: 'one setting',
     arguments: [{ name: '<key>', description: 'as svc config list shows it: dev.port' }],
@@ -159,7 +151,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'config set',
-    group: 'Operate',
     plane: 'offline',
     summary: 'write one setting; comments are kept',
     arguments: [
@@ -173,7 +164,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'completion',
-    group: 'Operate',
     plane: 'offline',
     summary: 'print the completion script of a shell',
     arguments: [
@@ -184,7 +174,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'openapi',
-    group: 'Operate',
     plane: 'offline',
     summary: 'print the OpenAPI 3.1 document of the HTTP interface',
     options: [
@@ -196,7 +185,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'help',
-    group: 'Operate',
     plane: 'offline',
     summary: 'explain a command or a topic',
     arguments: [
@@ -213,7 +201,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'version',
-    group: 'Operate',
     plane: 'offline',
     summary: 'print the version, with --json of all parts',
     examples: ['svc version', 'svc version --json'],

@@ -1,5 +1,5 @@
 /** Every command, one entry each, in the order of `svc help`. Source: command line, 2. */
-import type { CommandSpec, CommandGroup } from '../shell/command.ts'
+import type { CommandEntry, CommandGroup, CommandSpec } from '../shell/command.ts'
 import { approveCommands } from './approve.ts'
 import { authorCommands } from './author.ts'
 import { driveCommands } from './drive.ts'
@@ -7,13 +7,17 @@ import { operateCommands } from './operate.ts'
 import { serveCommands } from './serve.ts'
 import { shipCommands } from './ship.ts'
 
-export const commandGroups: readonly CommandGroup[] = ['Author', 'Ship', 'Serve', 'Drive', 'Approve', 'Operate']
-
-export const commandTable: readonly CommandSpec[] = [
-  ...authorCommands,
-  ...shipCommands,
-  ...serveCommands,
-  ...driveCommands,
-  ...approveCommands,
-  ...operateCommands,
+const commandsByGroup: readonly (readonly [CommandGroup, readonly CommandEntry[]])[] = [
+  ['Author', authorCommands],
+  ['Ship', shipCommands],
+  ['Serve', serveCommands],
+  ['Drive', driveCommands],
+  ['Approve', approveCommands],
+  ['Operate', operateCommands],
 ]
+
+export const commandGroups = commandsByGroup.map(([group]) => group)
+
+export const commandTable: readonly CommandSpec[] = commandsByGroup.flatMap(([group, commands]) =>
+  commands.map((command) => ({ ...command, group })),
+)

@@ -30,8 +30,12 @@ function inlineMember(state: CompileState, member: BundleAgent): void {
       ? undefined
       : inlineSchemaFile(state, contract, spot('/metadata/annotations/svc~1input-schema'))
   if (contractSchema !== undefined) member.contract = contractSchema
-  const maxToolCalls = readMaxToolCalls(state, agent, spot)
+  const maxToolCalls = readWholeNumber(state, agent, spot, 'svc/max-tool-calls', 4)
   if (maxToolCalls !== undefined) member.maxToolCalls = maxToolCalls
+  const tokens = readWholeNumber(state, agent, spot, 'svc/max-tokens-per-session', 12)
+  const runs = readWholeNumber(state, agent, spot, 'svc/max-runs-per-session', 6)
+  if (tokens !== undefined || runs !== undefined)
+    member.sessionLimits = { ...(tokens !== undefined && { tokens }), ...(runs !== undefined && { runs }) }
   const maxCost = readMaxCost(state, agent, spot)
   if (maxCost !== undefined) member.maxCost = maxCost
   member.outage = readOutage(state, agent, spot)
@@ -47,19 +51,20 @@ function inlineMember(state: CompileState, member: BundleAgent): void {
   }
 }
 
-/** The annotation that limits the calls of one completion. Source: decisions, section 15. */
-const MAX_TOOL_CALLS = 'svc/max-tool-calls'
-
-function readMaxToolCalls(
+/** An annotation that is a limit. Source: decisions, section 15. */
+function readWholeNumber(
   state: CompileState,
   agent: AgentDocument,
   spot: (pointer: string) => DocumentPlace,
+  annotation: string,
+  digits: number,
 ): number | undefined {
-  const text = agent.metadata.annotations?.[MAX_TOOL_CALLS]
+  const text = agent.metadata.annotations?.[annotation]
   if (text === undefined) return undefined
-  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
-  const at = spot('/metadata/annotations/svc~1max-tool-calls')
-  return reportFinding(state, 'doc/schema', at, `${MAX_TOOL_CALLS} is a whole number from 1 to 9999, as text.`)
+  if (/^[1-9]\d*$/.test(text) && text.length <= digits) return Number(text)
+  const at = spot(`/metadata/annotations/${annotation.replace('/', '~1')}`)
+  const most = '9'.repeat(digits)
+  return reportFinding(state, 'doc/schema', at, `${annotation} is a whole number from 1 to ${most}, as text.`)
 }
 
 function readMaxCost(

@@ -31,6 +31,7 @@ import type {
   PublishedDocument,
   ScriptTurn,
   AgentSnapshot,
+  SessionLimits,
 } from '../../spec/snapshot.ts'
 import type { McpToolLister } from '../../tools/mcp-listing.ts'
 import type { LockFile } from './lock-file.ts'
@@ -173,6 +174,7 @@ export interface BundleAgent {
   maxCost?: Money
   /** `svc/on-outage` and `svc/max-outage`. */
   outage?: OutageTerms
+  sessionLimits?: SessionLimits
   /** Models of `svc/model-fallback`. */
   fallback?: readonly ModelSpec[]
   outputSchema?: JsonSchema

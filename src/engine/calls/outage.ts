@@ -24,7 +24,7 @@ export function postponeCall(call: CallHandle, outcome: NotSent): ToolCall | und
   if (!report) return undefined
   const { run, record } = call
   const step = nextAttempt(run, record.outage, report)
-  if (step.then === 'give_up') {
+  if (step.outcome === 'give_up') {
     if (!step.expired || !record.outage) return undefined
     const error = describeExpired(record.outage, run.tx.now, outcome.error)
     return call.moveTo({ at: 'settled', outcome: 'not_sent', ends: { error, errorCode: 'outage' } })

@@ -8,6 +8,8 @@ import { takeUpdate, type LiveSession } from '../session/live-session.ts'
 import type { TransitionContext } from '../session/context.ts'
 import { openTransaction } from '../session/open-transaction.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
+import { EVENT_PAGE } from './follow.ts'
+import { freshEvents } from './fresh-events.ts'
 import type { SessionLeases } from './leases.ts'
 import { toRunFailure, type MailboxItem, type SessionActor } from './mailbox.ts'
 import type { SessionNotifier } from './notifier.ts'
@@ -68,7 +70,12 @@ export async function commitBatch(
   }
   publishOutput(notifier, live, update, tx.now)
   takeUpdate(live, update, tx.now)
-  notifier.notify(actor.id, update.session.lastSeq)
+  const { lastSeq } = update.session
+  const { events } = update
+  notifier.notify(actor.id, lastSeq, {
+    after: lastSeq - events.length,
+    make: () => (events.length < EVENT_PAGE ? freshEvents(live, events) : undefined),
+  })
   timers.schedule(update)
   return applied
 }

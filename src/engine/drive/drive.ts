@@ -6,6 +6,7 @@ import { fail, isFailure } from '../../base/failure.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { SessionQueue } from '../../queue/queue.ts'
+import type { Run } from '../../spec/run.ts'
 import { FIRST_EPOCH, type LeaseHolder, type SessionHint } from '../../store/lease.ts'
 import type { CallRow, SessionTree, SessionUpdate } from '../../store/session-update.ts'
 import { advanceRun } from '../machine/advance.ts'
@@ -41,6 +42,8 @@ export interface SessionDriver {
   claimAll(): Promise<number>
   /** Another process changed or released these sessions. */
   applyHint(hint: SessionHint): Promise<void>
+  /** Reads a session again that was stored with another root run, and starts its effects. */
+  reload(update: SessionUpdate): void
   /**
    * Applies a change to a session after those posted before it; resolves with its result once it is durable.
    * @throws Failure `not_found` for a session that is not there; `shutting_down`
@@ -48,6 +51,8 @@ export interface SessionDriver {
   post<T>(sessionId: SessionId, apply: (tx: SessionTransaction) => T): Promise<T>
   /** Continues a session that has work in flight, or had when an earlier process ended. */
   wake(sessionId: SessionId): Promise<void>
+  /** A run as it is stored, where its session is at work in this process. */
+  inMemory(sessionId: SessionId, runId: RunId): Run | undefined
   /** Stores how long a restore has held a session, which uses none of its limits. */
   endHold(sessionId: SessionId): Promise<void>
   /** Reads a session that a restore held, and continues it. */
@@ -213,6 +218,11 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     })
   }
 
+  function readAgain(sessionId: SessionId): Promise<void> {
+    markStale(sessionId)
+    return wake(sessionId)
+  }
+
   return {
     beginStart() {
       const askedAt = leases.now()
@@ -236,20 +246,23 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
         } else if (await leases.claimOne(id)) queue().wake(id)
       }
     },
+    reload(update) {
+      const { id, lastSeq } = update.session
+      notifier.notify(id, lastSeq)
+      timers.schedule(update)
+      void readAgain(id)
+    },
     post(sessionId, apply) {
       if (lifecycle.phase !== 'open') return Promise.reject(fail('shutting_down'))
       return mailboxes.post(sessionId, apply)
     },
     wake,
+    inMemory: (sessionId, runId) => mailboxes.find(sessionId)?.live?.tree.runs.find(({ id }) => id === runId),
     async endHold(sessionId) {
       if (lifecycle.phase !== 'open') throw fail('shutting_down')
       await mailboxes.post(sessionId, (tx) => tx.endHold())
     },
-    release(sessionId) {
-      const actor = mailboxes.find(sessionId)
-      if (actor) actor.live = undefined
-      return wake(sessionId)
-    },
+    release: readAgain,
     applyDueTimers() {
       for (const actor of mailboxes.all()) {
         if (!actor.awaitsRetry) continue

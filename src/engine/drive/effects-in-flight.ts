@@ -8,6 +8,7 @@ import type { EngineParts } from '../session/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { Outages } from '../session/outages.ts'
+import { messagesBefore } from '../session/prompt/earlier.ts'
 import type { Slots } from '../session/slots.ts'
 import { effectsOf, unknownKeys, waitingKeys, type RunEffect } from './effects.ts'
 import type { SessionLeases } from './leases.ts'
@@ -163,6 +164,7 @@ function effectContextOf(live: LiveSession, runId: RunId, described: DescribedTo
     run,
     snapshot,
     steps: [...(live.steps.get(runId) ?? [])],
+    before: messagesBefore(run, { runs: live.tree.runs, stepsOf: ({ id }) => live.steps.get(id) ?? [] }),
     described,
     offered: offeredTools(snapshot, positionOf(run, live.tree.runs)),
     childOf: (wire) => {

@@ -16,6 +16,7 @@ import { toolNamed } from '../session/bindings.ts'
 import type { EngineParts } from '../session/engine.ts'
 import { modelCause } from '../session/outages.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
+import type { EarlierMessage } from '../session/prompt/earlier.ts'
 import { filesOf } from '../session/prompt/input.ts'
 import { idempotencyKeyOf } from '../session/keys.ts'
 import { toRequest } from '../session/prompt/prompt.ts'
@@ -28,6 +29,8 @@ import { toModelTools, type OfferedTools } from './model-tools.ts'
 /** The part of a session that an effect reads while it runs. */
 export interface EffectContext extends OfferedTools {
   readonly steps: readonly RunStep[]
+  /** Messages and outputs of the session before the run. */
+  readonly before: readonly EarlierMessage[]
 }
 
 /** An effect in flight in this process. */
@@ -57,7 +60,7 @@ export async function performEffect(
   }
   const { turn, attempt } = effect
   try {
-    const { run, snapshot, steps } = context
+    const { run, snapshot, steps, before } = context
     const attachments = await attachFiles(parts.store, parts.blobs, run.workspaceId, filesOf(steps))
     const tools = await toModelTools(parts.tools, context, signal)
     const repair = effect.note?.['repair'] === true
@@ -65,7 +68,18 @@ export async function performEffect(
     const ask = async (model: SnapshotModel): Promise<ModelCompletion> => {
       const provider = parts.providers.choose(snapshot, model, run.sessionId)
       const asked = model === snapshot.model ? snapshot : { ...snapshot, model }
-      const request = toRequest({ run, snapshot: asked, steps, turn, attempt: tries, tools, attachments, repair, room })
+      const request = toRequest({
+        run,
+        snapshot: asked,
+        steps,
+        before,
+        turn,
+        attempt: tries,
+        tools,
+        attachments,
+        repair,
+        room,
+      })
       checkFits(request, parts.providers.terms(model, run.sessionId).contextWindow)
       const leave = await enter(model.provider, signal)
       try {

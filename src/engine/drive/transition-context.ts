@@ -51,7 +51,7 @@ export function transitionContextOf(
     spentOn: (completion) => actor.inFlight.get(completion)?.meter.spent(),
     outages: {
       laterThan: (cause, run, now) => outages.laterThan(cause, run, actor.id, now),
-      failed: outages.failed,
+      failed: (outage, run, until) => outages.failed(outage, run, until),
     },
     maxIterations: parts.maxIterations ?? 100,
     jitter: parts.random(),

@@ -15,9 +15,9 @@ const LONGEST_RETRY_AFTER_MS = 3600_000
 const DEFAULT_MAX_OUTAGE_MS = 24 * 3600_000
 
 export type OutageStep =
-  | { readonly then: 'wait'; readonly outage: Outage; readonly until: Instant }
+  | { readonly outcome: 'wait'; readonly outage: Outage; readonly until: Instant }
   /** `expired`: the run was held, and for as long as is allowed. */
-  | { readonly then: 'give_up'; readonly expired: boolean }
+  | { readonly outcome: 'give_up'; readonly expired: boolean }
 
 /** What follows a failed attempt. @param before the outage as earlier attempts met it */
 export function nextAttempt(run: RunHandle, before: Outage | undefined, report: OutageReport): OutageStep {
@@ -26,15 +26,15 @@ export function nextAttempt(run: RunHandle, before: Outage | undefined, report: 
   const { reason, cause, retryAfterMs } = report
   const outage: Outage = { reason, cause, since: before?.since ?? now, failures: (before?.failures ?? 0) + 1 }
   const isHeld = isHeldBy(outage)
-  if (isHeld && onOutage === 'fail') return { then: 'give_up', expired: false }
+  if (isHeld && onOutage === 'fail') return { outcome: 'give_up', expired: false }
   const end = outage.since + maxOutageMs
-  if (isHeld && now >= end) return { then: 'give_up', expired: true }
+  if (isHeld && now >= end) return { outcome: 'give_up', expired: true }
   const pause = pauseMs(outage, context.jitter, retryAfterMs)
   const until = now + Math.round(pause)
-  if (!isHeld) return { then: 'wait', outage, until }
+  if (!isHeld) return { outcome: 'wait', outage, until }
   const attempt = Math.min(until, end)
   context.outages.failed(outage, run.id, attempt)
-  return { then: 'wait', outage, until: attempt }
+  return { outcome: 'wait', outage, until: attempt }
 }
 
 function pauseMs(outage: Outage, jitter: number, retryAfterMs: number | undefined): number {

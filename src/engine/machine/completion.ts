@@ -113,7 +113,7 @@ export function applyModelFailure(
     )
   if (event.outage) {
     const step = nextAttempt(run, here.outage, event.outage)
-    if (step.then === 'wait') return backOff(run, here, step.until, step.outage)
+    if (step.outcome === 'wait') return backOff(run, here, step.until, step.outage)
     if (!step.expired || !here.outage) return failedState('model_error', event.error)
     return failedState('outage', describeExpired(here.outage, run.tx.now, event.error))
   }

@@ -47,6 +47,5 @@ export const toSessionListItem = (session: Session): SessionListItem => ({
   ...toSessionBody(session),
   rootRunId: session.rootRunId,
   runCount: session.runCount,
-  // The root is the first run of its session, whatever started it.
-  entryRunId: session.rootRunId,
+  entryRunId: session.entryRunId ?? session.rootRunId,
 })

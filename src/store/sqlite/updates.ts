@@ -1,8 +1,10 @@
 import type { Clock } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
+import type { Session } from '../../spec/session.ts'
 import { FIRST_EPOCH, type LeaseHolder, type SessionLease } from '../lease.ts'
 import type { IdempotencyClaim, StartOutcome, StartLimits } from '../start-outcome.ts'
+import type { SessionLabels } from '../queries.ts'
 import type { SessionUpdate, StoredTree } from '../session-update.ts'
 import type { AgentTable } from './agents.ts'
 import type { CallTable } from './calls.ts'
@@ -11,6 +13,7 @@ import type { EventTable } from './events.ts'
 import type { IdempotencyTable } from './idempotency.ts'
 import type { QuotaTable } from './quotas.ts'
 import type { RunTable } from './runs.ts'
+import type { LabelTable } from './session-labels.ts'
 import type { LeaseColumns, SessionFence, SessionTable } from './sessions.ts'
 import type { StepTable } from './steps.ts'
 import type { TaskTable } from './tasks.ts'
@@ -18,6 +21,7 @@ import type { TimerTable } from './timers.ts'
 
 interface UpdateTables {
   readonly sessions: SessionTable
+  readonly labels: LabelTable
   readonly runs: RunTable
   readonly steps: StepTable
   readonly events: EventTable
@@ -42,10 +46,13 @@ export interface SessionUpdates {
   /** @throws Failure `run_moved_on`, `lease_lost`, `not_found` */
   save(update: SessionUpdate, holder: LeaseHolder | undefined): SessionLease | undefined
   load(sessionId: SessionId): StoredTree | undefined
+  /** @throws Failure `not_found`, `session_erased` */
+  label(id: SessionId, labels: SessionLabels): void
 }
 
 export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
-  const { sessions, runs, steps, events, tasks, calls, timers, quotas, costs, agents, idempotency, clock } = parts
+  const { sessions, labels, runs, steps, events, tasks, calls, timers, quotas, costs, agents, idempotency, clock } =
+    parts
 
   const writeRows = (n: number, update: SessionUpdate) => {
     const numbers = new Map<RunId, number>()
@@ -67,6 +74,13 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     for (const timer of update.setTimers) timers.set(n, runNumber(timer.runId), timer)
   }
 
+  const findUnchanged = ({ id, version }: Session): SessionFence => {
+    const stored = sessions.readFence(id)
+    if (!stored) throw missingSession()
+    if (stored.version !== version) throw fail('run_moved_on', { sessionId: id, seen: version })
+    return stored
+  }
+
   return {
     start(update, limits, claim, holder) {
       const now = clock.now()
@@ -76,23 +90,27 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
         const earlier = idempotency.find(principal, route, key, bodyDigest, now)
         if (earlier) return earlier
       }
-      const refusal = quotas.admit(session, limits, now)
+      const stored = session.version === 0 ? undefined : findUnchanged(session)
+      const { triggerId } = update.runs.at(-1)?.starter ?? session
+      const refusal = quotas.admit({ workspaceId: session.workspaceId, triggerId }, limits, now)
       if (refusal) return refusal
       if (claim) idempotency.insert(claim, now)
-      checkEventNumbers(update, 0)
+      checkEventNumbers(update, stored?.lastSeq ?? 0)
+      if (stored) {
+        sessions.replaceRoot(stored.n, session)
+        if (update.labels) labels.set(session.id, update.labels)
+        sessions.update(stored, update, leaseAfter(update, stored, undefined, now))
+      }
       const lease: LeaseColumns =
         holder && update.busy
           ? { owner: holder.worker, epoch: FIRST_EPOCH, leaseUntil: now + holder.ttlMs }
           : { owner: null, epoch: 0, leaseUntil: null }
-      writeRows(sessions.insert(update, lease), update)
+      writeRows(stored?.n ?? sessions.insert(update, lease), update)
       return { outcome: 'started' }
     },
     save(update, holder) {
       const { session } = update
-      const stored = sessions.readFence(session.id)
-      if (!stored) throw fail('not_found', { what: 'session' })
-      if (stored.version !== session.version)
-        throw fail('run_moved_on', { sessionId: session.id, seen: session.version })
+      const stored = findUnchanged(session)
       const lease = leaseAfter(update, stored, holder, clock.now())
       checkEventNumbers(update, stored.lastSeq)
       const tokens = session.totalTokensUsed - stored.tokens
@@ -106,6 +124,9 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
       writeRows(stored.n, update)
       return holder && lease.owner === holder.worker ? { sessionId: session.id, epoch: lease.epoch } : undefined
     },
+    label(id, given) {
+      if (!labels.set(id, given)) throw sessions.numberOf(id) === undefined ? missingSession() : fail('session_erased')
+    },
     load(sessionId) {
       const stored = sessions.readFence(sessionId)
       const session = sessions.get(sessionId)
@@ -116,6 +137,8 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     },
   }
 }
+
+const missingSession = () => fail('not_found', { what: 'session' })
 
 /**
  * The lease as a save leaves it. A session that is not busy has no holder; one that nobody holds is taken by the worker that saves.

@@ -3,14 +3,15 @@ import { fail } from '../../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import type { TaskDecision } from '../../../client/index.ts'
 import type { ShownTask } from '../../../spec/task.ts'
-import { describeSubject } from '../../../spec/task-card.ts'
-import { safeText } from '../../../base/escape-text.ts'
+import { presentTask } from '../../../spec/task-card.ts'
+import { drawApproval, fitApproval } from '../../../terminal/approval.ts'
 import { shortId } from '../../../base/short-text.ts'
 import { askAcknowledgement } from '../../runs/card/acknowledge.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { parseJson, readText } from '../../runs/input.ts'
 import { describeApproval } from '../../runs/describe-answer.ts'
-import { outputUnderReview } from '../../runs/output-review.ts'
+import { messageScreen } from '../../shell/screen/list.ts'
+import { outputUnderReview } from '../../../spec/output-review.ts'
 import { nextOf, withTaskChannel, type AnswerReport, type AnswerReceipt } from '../../runs/task-channel.ts'
 import type { receiptsAnswer } from '../../answers/approve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
@@ -116,17 +117,24 @@ function checkKind(task: ShownTask, digest: string | undefined): void {
 
 /**
  * Where the arguments were edited, or several people must approve, an approver confirms which arguments were seen: by their
- * digest, or at a terminal, which shows them. Source: policies, section 5.
+ * digest, or at a terminal, which shows them. Source: policies, section 5. At a terminal the same holds for a call that cannot
+ * be undone and that the card would fold: nobody approves what was not shown whole.
  */
-async function checkSeen({ given, mode, io, out, signal }: CommandContext, task: ShownTask): Promise<void> {
+async function checkSeen(call: CommandContext, task: ShownTask): Promise<void> {
+  const { given, mode, io, out, signal } = call
+  if (given.text('args-digest') !== undefined || given.text('edit') !== undefined) return
   const needsDigest =
     task.argumentsDigest !== undefined && ((task.approvalsRequired ?? 1) > 1 || (task.edits?.length ?? 0) > 0)
-  if (!needsDigest || given.text('args-digest') !== undefined || given.text('edit') !== undefined) return
+  const screen = messageScreen(call)
+  const card = presentTask(task, io.clock.now())
+  const isFolded = mode.interactive && card.isIrreversible && fitApproval(screen, card, screen.statusRows).hasFolded
+  if (!needsDigest && !isFolded) return
   if (!mode.interactive)
     throw fail('digest_required', undefined, {
       fix: 'svc inbox --json shows args and argsDigest; then  --args-digest SHA',
     })
-  out.message(safeText(`${describeSubject(task)}  ${JSON.stringify(task.arguments)}`))
+  const whole = { valueLines: Number.POSITIVE_INFINITY, footer: `task ${shortId(task.id)}` }
+  drawApproval(screen, card, whole).lines.forEach(out.message)
   if (!(await io.prompts.confirm('Approve it with these arguments?', signal)))
     throw usageFailure('Nothing was approved.')
 }

@@ -8,6 +8,7 @@ import {
   answerTask,
   isTerminal,
   pendingTasks,
+  stepOf,
   SvcClient,
   type StreamEvent,
   type UserTask,
@@ -32,6 +33,9 @@ import { publishPath } from '../ship/publish.ts'
 const AGENT = 'acme.refund-desk'
 const INPUT = { order: 'A-1042', amount: 180 }
 
+/** Longer than a demo takes. */
+const KEY_SECONDS = 24 * 60 * 60
+
 /** Pause between two lines at speed 1x, so that a reader can follow. */
 const PACE_MS = 400
 
@@ -45,7 +49,7 @@ export async function demo(call: CommandContext<unknown>): Promise<number> {
     const project = await openProject({ cwd: directory, globals, io })
     const server = await openProjectServer(
       { project, env: io.env, offline: false, log: silentLog },
-      { host: '127.0.0.1', port: 0 },
+      { host: '127.0.0.1', port: 0, consolePort: null },
     )
     const operator = createOperator(
       (request) => server.operator.fetch(request),
@@ -66,8 +70,9 @@ export async function demo(call: CommandContext<unknown>): Promise<number> {
 
 async function makeKey(operator: OperatorClient): Promise<string> {
   const trigger = await operator.call('POST /triggers', { body: { agent: AGENT, type: 'api', name: 'api' } })
-  return (await operator.call('POST /keys', { body: { agent: AGENT, trigger: trigger.triggerId, name: 'svc demo' } }))
-    .secret
+  // It acts for the person at the terminal, who is the one that decides.
+  const body = { agent: AGENT, trigger: trigger.triggerId, oneCommand: true, expiresInSeconds: KEY_SECONDS }
+  return (await operator.call('POST /keys', { body })).secret
 }
 
 async function play(
@@ -84,10 +89,10 @@ async function play(
   const timeline = createLiveTimeline(screen, runId)
   const results = createResultFilter(runId)
   const show = async (event: StreamEvent): Promise<void> => {
-    if (event.kind !== 'step' || !event.data.step) return
-    if (isShownAtStart(event.data.step.type) !== (event.subject === 'engine.step.started')) return
-    const lines = timeline.add(event.data.step)
-    if (event.data.step.type === 'UserTaskReq') out.hint('3/4 a policy stops the refund        a person decides')
+    const step = stepOf(event)
+    if (!step || isShownAtStart(step.type) !== (event.subject === 'engine.step.started')) return
+    const lines = timeline.add(step)
+    if (step.type === 'UserTaskReq') out.hint('3/4 a policy stops the refund        a person decides')
     lines.forEach(out.line)
     if (lines.length > 0) await pace()
   }

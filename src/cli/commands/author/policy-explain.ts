@@ -141,8 +141,8 @@ async function find(
   }
 }
 
-const fieldOf = (content: JsonValue | undefined, name: string): JsonValue | undefined =>
+const fieldOf = (content: unknown, name: string): JsonValue | undefined =>
   isJsonObject(content) ? content[name] : undefined
 
 /** Wire name of the call that a task holds. */
-const nameOf = (content: JsonValue | undefined): JsonValue | undefined => fieldOf(fieldOf(content, 'tool'), 'name')
+const nameOf = (content: unknown): JsonValue | undefined => fieldOf(fieldOf(content, 'tool'), 'name')

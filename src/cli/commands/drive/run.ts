@@ -1,4 +1,7 @@
 import { resolve } from 'node:path'
+import { fail } from '../../../base/failure.ts'
+import { isUuid } from '../../../base/ids.ts'
+import type { JsonValue } from '../../../base/json/json.ts'
 import type { StartRunResponse } from '../../../spec/api.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { readDecisions } from '../../runs/decide-file.ts'
@@ -9,7 +12,7 @@ import { readInput, type InputContract } from '../../runs/input.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import type { FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { agentIdFrom, agentOf, splitVersion } from '../../project/reference.ts'
+import { agentIdFrom, agentOf, sessionIdOf, splitVersion } from '../../project/reference.ts'
 import { readServerFile } from '../../project/server-file.ts'
 import { readRehearsal } from '../../scenario/rehearsal.ts'
 import { saveSnapshot } from '../../release/snapshots.ts'
@@ -24,15 +27,28 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
   const { name, version } = await readAgent(call, project)
   const target = await openAgentTarget(call, project, name)
   try {
-    const { agentId, contract } = await describe(name, version, target, project)
+    const { agentId, contract, versionId } = await describe(
+      name,
+      version,
+      target,
+      project,
+      given.text('session') !== undefined,
+    )
     const input = await readInput(given.rest(1), given.text('input'), contract, target.client, call)
     const idempotencyKey = given.text('idempotency-key')
     const scriptedAnswers = await readDecisions(call, project, target)
+    const session = await sessionToContinue(call, target)
+    if (session !== undefined && rehearsal)
+      throw usageFailure('--session cannot come with --model, --record or --replay.')
     const started = rehearsal
       ? await operatorOf(target).call('POST /runs', { body: { agent: agentId, input, rehearsal } })
-      : await target.client.startRun(
+      : // The operator may continue what any trigger started.
+        await (session === undefined ? target.client : target.answering).startRun(
           agentId,
-          { input },
+          {
+            input,
+            ...(session !== undefined && { sessionId: session, ...(versionId !== undefined && { versionId }) }),
+          },
           { signal, ...(idempotencyKey !== undefined && { idempotencyKey }) },
         )
     const { runId } = started
@@ -80,17 +96,52 @@ async function readAgent(
   })
 }
 
+interface DescribedAgent {
+  readonly agentId: string
+  readonly contract: InputContract
+  /** Of a version that is not the deployed one. */
+  readonly versionId?: string
+}
+
+/** The input contract of one version. */
+async function contractOf(operator: OperatorClient, agent: string, version: string): Promise<{ schema?: JsonValue }> {
+  const { inputContract } = await operator.call('GET /snapshot', { query: { agent, version } })
+  return inputContract === undefined ? {} : { schema: inputContract }
+}
+
+/** The session of `--session`, by its full id. */
+async function sessionToContinue(call: CommandContext, { operator }: ServerTarget): Promise<string | undefined> {
+  const text = call.given.text('session')
+  if (text === undefined) return undefined
+  if (operator) return await sessionIdOf(text, operator)
+  if (isUuid(text)) return text.toLowerCase()
+  throw usageFailure(`With an API key a session is named by its full id, not by "${text}".`)
+}
+
 /** With only a key the input contract is unknown: values are sent as typed, and the server checks them. */
 async function describe(
   name: string,
   version: string | undefined,
   { operator }: ServerTarget,
   project: Project,
-): Promise<{ readonly agentId: string; readonly contract: InputContract }> {
+  continues: boolean,
+): Promise<DescribedAgent> {
   if (!operator) return { agentId: agentIdFrom(name, project.workspace), contract: { agent: name, version: '' } }
   const agent = await agentOf(name, operator)
   const deployed = agent.deployed?.versionLabel
-  if (version !== undefined && deployed !== undefined && version !== deployed)
+  const other = version !== undefined && deployed !== undefined && version !== deployed ? version : undefined
+  if (other !== undefined && continues) {
+    const { items } = await operator.call('GET /versions', { query: { agent: agent.agentId } })
+    const found = items.find(({ versionLabel }) => versionLabel === other)
+    if (!found) throw fail('not_found', { what: `version ${other}` }, { fix: `svc versions list ${agent.name}` })
+    const { schema } = await contractOf(operator, agent.name, other)
+    return {
+      agentId: agent.agentId,
+      versionId: found.agentVersionId,
+      contract: { agent: agent.name, version: other, ...(schema !== undefined && { schema }) },
+    }
+  }
+  if (other !== undefined)
     throw usageFailure(
       `Runs of ${agent.name} execute ${deployed}, which is deployed, not ${version}.`,
       `svc deploy ${agent.name}@${version}`,

@@ -15,9 +15,11 @@ import { describeCost } from '../../../spec/price.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { toHtml, toMarkdown } from '../../conversation/page.ts'
+import { readWhole } from '../../conversation/whole.ts'
 import { runListScreen } from '../../runs/list-screen.ts'
 import { followToOutcome } from './follow-run.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
+import { withKeyNames } from '../../runs/key-names.ts'
 import { arrangeRunTree, type ListedRun } from '../../runs/run-tree.ts'
 import { answerScreen, printList, printLong, printOne, printTable } from '../../shell/screen/list.ts'
 import { parseMoment, wholeNumber } from '../../shell/numbers.ts'
@@ -34,7 +36,7 @@ import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer | typeof runView>>): Promise<void> {
   const { given, io } = call
-  const [agent, since, session] = [given.text('agent'), given.text('since'), given.text('session')]
+  const [agent, since, session, find] = ['agent', 'since', 'session', 'find'].map((name) => given.text(name))
   const status = given.list('status').join(',')
   const limit = wholeNumber(given.text('limit'), 'limit', 1) ?? 20
   const project = await openProject(call)
@@ -47,6 +49,7 @@ export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer |
           ...(status !== '' && { status }),
           ...(given.flag('waiting') && { waiting: 'true' }),
           ...(session !== undefined && { session }),
+          ...(find !== undefined && { find }),
           ...(since !== undefined && { since: toIsoText(parseMoment(since, io.clock.now())) }),
         },
       }),
@@ -92,9 +95,10 @@ async function watchRuns(
       if (read?.key !== key)
         read = {
           key,
-          conversation: await withOperator(project, call, (operator) =>
-            operator.call('GET /v1/runs/:id/conversation', { id: run.runId }),
-          ),
+          conversation: await withOperator(project, call, async (operator) => {
+            const found = await operator.call('GET /v1/runs/:id/conversation', { id: run.runId, query: {} })
+            return { ...found, items: await withKeyNames(found.items, operator) }
+          }),
         }
       const { items, runs } = read.conversation
       const head = `${run.agent}@${run.versionLabel}`
@@ -246,7 +250,11 @@ export async function runsConversation(call: CommandContext<unknown>): Promise<v
   await withTarget(call, await openProject(call), async (target) => {
     const runId = await runIdOf(given.argument(0)!, target.operator)
     const stepContent = (given.text('step-content') ?? 'full') as 'full' | 'slim'
-    const whole = await target.client.getConversation(runId, { stepContent }, { signal })
+    const whole = await readWhole((cursor) => {
+      const query = { stepContent, ...(cursor !== undefined && { cursor }) }
+      return target.client.getConversation(runId, query, { signal })
+    })
+    if (whole.nextCursor) out.message('the conversation is longer than can be shown at once; its end is left out')
     const items = whole.items.filter(
       ({ type, ordinal }) => ordinal > since && (types.length === 0 || types.includes(type)),
     )
@@ -258,8 +266,10 @@ export async function runsConversation(call: CommandContext<unknown>): Promise<v
       return out.hint(`wrote ${file}`)
     }
     if (given.flag('markdown')) return await printLong(call, toMarkdown(conversation))
-    await printLong(call, drawTimeline(answerScreen(call), items, whole.runs))
-    if (whole.session.input === null && !target.operator)
+    const named = await withKeyNames(items, target.operator)
+    await printLong(call, drawTimeline(answerScreen(call), named, whole.runs))
+    if (whole.session.erasedAt !== undefined) out.message(`its content was erased on ${whole.session.erasedAt}`)
+    else if (whole.session.input === null && !target.operator)
       out.message('the timeline of this trigger is hidden from API keys; svc inbox and the operator see it')
   })
 }

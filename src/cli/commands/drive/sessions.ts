@@ -39,9 +39,12 @@ export async function sessionsList(call: CommandContext<unknown>): Promise<void>
   await withPages(call, project, async (read, agent, versionId) => {
     const query = { skip, ...(versionId !== undefined && { versionId }) }
     if (given.flag('all')) {
+      // Sessions that start meanwhile move the others to later pages.
+      const seen = new Set<string>()
       for (let at = skip; ;) {
         const { items } = await read({ ...query, skip: at, take: take ?? LARGEST_TAKE })
-        for (const session of items) await out.ndjson(session)
+        for (const session of items) if (!seen.has(session.id)) await out.ndjson(session)
+        for (const { id } of items) seen.add(id)
         if (items.length === 0) return
         at += items.length
       }
@@ -124,7 +127,15 @@ export async function sessionsShow(call: CommandContext<AnswerOf<typeof sessionA
     const { theme, isTTY } = answerScreen(call)
     const name = (id: string): string => (isTTY ? shortId(id) : id)
     const now = call.io.clock.now()
-    out.line(`${name(session.id)} ${styleOfStatus(theme, session.status)(session.status)}`)
+    const { title, erasedAt, legalHold, tags = [] } = session
+    const facts = [
+      ...(title === undefined ? [] : [safeText(title)]),
+      ...tags.map((tag) => `#${safeText(tag)}`),
+      ...(legalHold ? ['legal hold'] : []),
+      ...(erasedAt === undefined ? [] : [`content erased ${formatRelative(Date.parse(erasedAt), now)}`]),
+    ]
+    const status = styleOfStatus(theme, session.status)(session.status)
+    out.line([`${name(session.id)} ${status}`, ...facts].join('  '))
     const draw = (run: RunView, lead: string, last: boolean): void => {
       const { runId, agent, status, depth, waitingOn } = run
       const parts = [

@@ -1,4 +1,4 @@
-import type { StreamEvent } from '../../../client/index.ts'
+import { stepOf, type StreamEvent } from '../../../client/index.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { createLiveTimeline } from '../../../terminal/timeline.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -37,7 +37,7 @@ function pretty(call: CommandContext): (event: StreamEvent) => Promise<void> {
   const screen = answerScreen(call)
   const timeline = createLiveTimeline(screen)
   return async (event) => {
-    const step = event.kind === 'step' ? event.data.step : undefined
+    const step = stepOf(event)
     screen.lines(
       ...(step ? timeline.add(step) : [`${screen.theme.dim(event.ts.slice(11, 19))}  ${safeText(event.subject)}`]),
     )

@@ -76,7 +76,7 @@ export async function publish(call: CommandContext<AnswerOf<typeof publishAnswer
       await out.json({ published, plan, ...(deployed && { deployed }) })
       return await printUndeployed(call, operator, edges)
     }
-    published.forEach((each) => out.prose(lineOf(each, call.io.stdout.isTTY)))
+    published.forEach((each) => out.prose(lineOf(each)))
     const root = deployed && published.find(({ agentVersionId }) => agentVersionId === deployed?.agentVersionId)
     if (root) out.prose(`deployed ${root.id}@${root.version}`)
     const agent = published.find(({ kind, id }) => kind === 'Agent' && id === rootId)
@@ -226,14 +226,9 @@ function printPlan({ mode, out, io }: PublishContext, plan: PublishPlan, asked: 
   else if (plan.matrix.length === 0) out.message('nothing changes')
 }
 
-const lineOf = (
-  { kind, id, version, digest, agentId, agentVersionId, already }: PublishedMember,
-  isShort: boolean,
-): string =>
+const lineOf = ({ kind, id, version, digest, agentId, agentVersionId, already }: PublishedMember): string =>
   [
     `${already ? 'already published' : 'published'} ${kind === 'Agent' ? '' : `${kind.toLowerCase()} `}${id}@${version}`,
     `${digest.slice(0, 15)}…`,
-    ...(agentId && agentVersionId
-      ? [`agent ${isShort ? shortId(agentId) : agentId}`, `version ${shortId(agentVersionId)}`]
-      : []),
+    ...(agentId && agentVersionId ? [`agent ${agentId}`, `version ${shortId(agentVersionId)}`] : []),
   ].join('   ')

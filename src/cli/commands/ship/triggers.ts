@@ -118,13 +118,14 @@ export async function triggersDelete(call: CommandContext<AnswerOf<typeof delete
 
 type TriggerChanges = Pick<
   OperatorRoutes['POST /triggers']['body'],
-  'maxConcurrentRuns' | 'ratePerMinute' | 'ratePerDay' | 'allowIps' | 'exposeTimeline'
+  'maxConcurrentRuns' | 'ratePerMinute' | 'ratePerDay' | 'allowIps' | 'exposeTimeline' | 'allowDelete'
 >
 
 function changesOf(given: TypedArguments): TriggerChanges {
   const maxConcurrentRuns = wholeNumber(given.text('max-concurrent'), 'max-concurrent', 1)
   const allowIps = [...given.list('allow-ip')]
   const exposeTimeline = given.choice('expose-timeline')
+  const allowDelete = given.choice('allow-delete')
   const rates: { ratePerMinute?: number; ratePerDay?: number } = {}
   for (const text of given.list('rate')) {
     const match = /^([1-9]\d*)\/([md])$/.exec(text)
@@ -136,6 +137,7 @@ function changesOf(given: TypedArguments): TriggerChanges {
     ...(maxConcurrentRuns !== undefined && { maxConcurrentRuns }),
     ...(allowIps.length > 0 && { allowIps }),
     ...(exposeTimeline !== undefined && { exposeTimeline }),
+    ...(allowDelete !== undefined && { allowDelete }),
   }
 }
 

@@ -1,7 +1,6 @@
 /** Asks a person to decide a task: draws the card, reads keys, sends the answer. */
 import { safeText } from '../../../base/escape-text.ts'
-import type { TaskDecision } from '../../../client/index.ts'
-import { toAnswerBody } from '../../../client/tasks.ts'
+import { toAnswerBody, type TaskDecision } from '../../../client/index.ts'
 import type { MessageAccepted } from '../../../spec/api.ts'
 import type { ShownTask } from '../../../spec/task.ts'
 import { describeDecided, presentTask } from '../../../spec/task-card.ts'

@@ -4,6 +4,7 @@ import { presentTask } from '../../../spec/task-card.ts'
 import { drawApproval, fitApproval } from '../../../terminal/approval.ts'
 import { wrapText } from '../../../terminal/text.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
+import { withKeyNames } from '../key-names.ts'
 import { explainTask } from '../why.ts'
 import { askApproval, askEdit, askOutcome, askValue } from './ask-answer.ts'
 import type { OpenDecision, PromptAnswer } from './open-decision.ts'
@@ -60,7 +61,8 @@ export async function readCardKey(decision: OpenDecision, task: ShownTask): Prom
       return await writePolicy(decision, task)
     case 'c': {
       const { items, runs } = await session.client.getConversation(decision.runId)
-      await surface.page(drawTimeline(surface.canvas, items, runs))
+      const named = await withKeyNames(items, session.operator)
+      await surface.page(drawTimeline(surface.canvas, named, runs))
       return 'again'
     }
     case 'p':

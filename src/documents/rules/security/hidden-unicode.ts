@@ -1,6 +1,5 @@
 import type { LintRule } from '../../facts/rule.ts'
-import { isAscii } from '../../text/scripts.ts'
-import { isAsciiOnly, namedTexts, writtenTexts } from '../../workspace/texts.ts'
+import { writtenTexts } from '../../workspace/texts.ts'
 
 export const securityHiddenUnicode: LintRule = {
   severity: 'error',
@@ -9,9 +8,7 @@ export const securityHiddenUnicode: LintRule = {
   reason: 'The model reads hidden text, the reviewer does not see it.',
   crossFile: true,
   check(document, report, { workspace }) {
-    // ASCII text has no invisible characters.
-    const texts = isAsciiOnly(document) ? namedTexts : writtenTexts
-    for (const each of texts(workspace, document, mayHide)) {
+    for (const each of writtenTexts(workspace, document, (text) => HIDDEN.test(text))) {
       const match = HIDDEN.exec(each.text)
       if (match === null) continue
       const { at } = each
@@ -30,8 +27,6 @@ export const securityHiddenUnicode: LintRule = {
     }
   },
 }
-
-const mayHide = (text: string): boolean => !isAscii(text) && HIDDEN.test(text)
 
 /** Tag characters, bidirectional controls, and zero-width characters inside Latin words; emoji and some scripts need joiners. */
 const HIDDEN =

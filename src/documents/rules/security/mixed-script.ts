@@ -1,6 +1,5 @@
 import { isMixed } from '../../text/scripts.ts'
 import type { LintRule } from '../../facts/rule.ts'
-import { isAsciiOnly } from '../../workspace/texts.ts'
 
 export const securityMixedScript: LintRule = {
   severity: 'warning',
@@ -8,7 +7,6 @@ export const securityMixedScript: LintRule = {
   fix: 'Use Latin letters only.',
   reason: 'Letters of other scripts look like Latin letters.',
   check(document, report) {
-    if (isAsciiOnly(document)) return
     for (const place of PLACES)
       for (const found of document.texts(place)) {
         if (!isMixed(found.value)) continue
