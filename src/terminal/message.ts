@@ -24,7 +24,7 @@ const STYLE = String.raw`(?:\u001b\[[\d;]*m)*`
 const COMMAND = new RegExp(String.raw`^${STYLE}(?:svc|npm|npx|cd|curl|docker|export|git|patch) `)
 
 /** A mark or a label with its gap, below which nothing else stands: `  fix:  `, `next:  `, `10:41:02  `. */
-const LABEL = new RegExp(String.raw`^( *${STYLE}\S{1,12} {2,})\S`)
+const LABEL = new RegExp(String.raw`^( *${STYLE}\S{1,12}?${STYLE} {2,})\S`)
 
 const GAP = / {3,}/
 

@@ -28,6 +28,15 @@ test('what follows a label stands below its beginning', () => {
   ])
 })
 
+test('a styled label is a label', () => {
+  const label = '\u001b[31m\u001b[1m\u001b[7mwider\u001b[27m\u001b[22m\u001b[39m'
+  expect(wrap(`${label}  acme.desk  a limit from 100 to 250`, 24)).toEqual([
+    `${label}  acme.desk  a`,
+    '       limit from 100 to',
+    '       250',
+  ])
+})
+
 test('columns break before words do', () => {
   expect(wrap('1/4 started a local server           http://127.0.0.1:49231  (in memory)', 60)).toEqual([
     '1/4 started a local server',

@@ -1,4 +1,5 @@
 /** Formats the changes between two versions. */
+import type { Theme } from '../../terminal/theme.ts'
 import type { VersionChange, VersionDifference } from '../../compile/diff/change.ts'
 import type { FileChange } from '../../compile/diff/files.ts'
 import { safeText } from '../../base/escape-text.ts'
@@ -20,6 +21,10 @@ export const changeLines = (changes: readonly VersionChange[], isTTY: boolean): 
       : [kind, widens ? 'wider' : severity, agent, say, path ?? '']
     return parts.map(safeText).join(isTTY ? '  ' : '\t')
   })
+
+/** A line of a change as it is seen: wider authority cannot be missed. */
+export const paintChange = (theme: Theme, line: string): string =>
+  line.startsWith('wider ') ? theme.wider('wider') + theme.strong(line.slice('wider'.length)) : line
 
 /** `changed  prompts/desk.md  sha256:5a1c… → sha256:90fe…`; whole digests, separated by TABs, in a pipe. */
 export function fileLine({ path, change, from, to }: FileChange, isTTY: boolean): string {

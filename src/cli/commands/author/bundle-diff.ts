@@ -1,7 +1,8 @@
 import { diffClosures } from '../../../compile/diff/diff.ts'
 import type { VersionDifference } from '../../../compile/diff/change.ts'
 import { diffFiles, type FileChange } from '../../../compile/diff/files.ts'
-import { changeLines, countChanges, differenceBody, fileLine } from '../../release/changes.ts'
+import { answerScreen } from '../../shell/screen/list.ts'
+import { changeLines, countChanges, differenceBody, fileLine, paintChange } from '../../release/changes.ts'
 import { closureAt, publishedClosure } from '../../release/closures.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { withOperator } from '../../project/operator.ts'
@@ -55,7 +56,8 @@ async function printDifference(
 ): Promise<number> {
   if (mode.json) await out.json({ ...differenceBody(difference), ...(files && { files }) })
   else {
-    changeLines(difference.changes, io.stdout.isTTY).forEach(out.line)
+    const { theme } = answerScreen({ io, mode })
+    changeLines(difference.changes, io.stdout.isTTY).forEach((line) => out.prose(paintChange(theme, line)))
     files?.forEach((each) => out.line(fileLine(each, io.stdout.isTTY)))
     const same = difference.changes.length === 0 && (files ?? []).length === 0
     out.message(same ? 'no difference' : countChanges(difference))

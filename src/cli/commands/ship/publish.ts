@@ -6,7 +6,7 @@ import { shortId } from '../../../base/short-text.ts'
 import { isArchivePath, openArchiveAt } from '../../release/archives.ts'
 import { buildBundle, type BundleBuild, type BuildOptions } from '../../release/build.ts'
 import { bumpVersions, type ReleaseStep } from '../../release/bump.ts'
-import { changeLines, countChanges } from '../../release/changes.ts'
+import { changeLines, countChanges, paintChange } from '../../release/changes.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
 import { lateEdgesOf, printUndeployed, type LateEdge } from '../../release/late-edges.ts'
@@ -218,9 +218,9 @@ function printPlan({ mode, out, io }: PublishContext, plan: PublishPlan, asked: 
     out.message(`plan  ${id} ${from === null ? to : `${from} → ${to}`}  ${bumps}`)
   }
   const lines = changeLines(plan.changes, io.stdout.isTTY)
-  lines.forEach(asked ? out.line : out.message)
-  // A first version has no predecessor: its whole authority is new.
   const screen = asked ? answerScreen({ io, mode }) : messageScreen({ io, mode })
+  lines.map((line) => paintChange(screen.theme, line)).forEach(asked ? out.prose : out.message)
+  // A first version has no predecessor: its whole authority is new.
   for (const { agent, rows } of plan.matrix) matrixLines(screen, agent, rows).forEach(asked ? out.line : out.message)
   if (plan.changes.length > 0) out.message(countChanges(plan))
   else if (plan.matrix.length === 0) out.message('nothing changes')
