@@ -67,7 +67,7 @@ describeInBrowser('a task', () => {
       { id: 'print', label: 'Miller Print, Munich' },
     ]
     const { page, output } = await openTask(request({ kind: 'multi_option', prompt: 'Which supplier?', options }))
-    await page.getByText('Which supplier?').waitFor()
+    await page.getByText('Which supplier?').first().waitFor()
     const answer = page.getByRole('button', { name: 'Answer' })
     expect([await answer.isDisabled(), await page.getByRole('radio', { checked: true }).count()]).toEqual([true, 0])
     expect(await findingsOfAxe(page)).toEqual([])
