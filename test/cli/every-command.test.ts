@@ -107,10 +107,12 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'runs list': () => ['runs', 'list'],
   'runs get': () => ['runs', 'get', ids.run],
   'runs watch': () => ['runs', 'watch', ids.run],
+  'runs steps': () => ['runs', 'steps', ids.run],
   'runs conversation': () => ['runs', 'conversation', ids.run],
   stream: () => ['stream', ids.run],
   'sessions list': () => ['sessions', 'list'],
   'sessions show': () => ['sessions', 'show', '@last'],
+  'sessions set': () => ['sessions', 'set', '@last', '--title', 'Refunds'],
   'files upload': () => ['files', 'upload', 'note.txt'],
   'files list': () => ['files', 'list'],
   'files get': () => ['files', 'get', ids.file, '-o', 'back.txt'],
@@ -133,6 +135,8 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   answer: () => ['answer', ids.task, 'yes'],
   send: () => ['send', ids.run, 'hello'],
   'runs cancel': () => ['runs', 'cancel', ids.waiting],
+  'sessions delete': () => ['sessions', 'delete', '@last', '--yes'],
+  console: () => ['console'],
   'triggers delete': () => ['triggers', 'delete', ids.trigger, '--yes'],
 }
 
@@ -140,7 +144,15 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
 const LASTING = ['lsp', 'demo', 'dev', 'serve']
 
 /** Calls that are refused here, and how. */
-const REFUSED: Readonly<Record<string, number>> = { approve: 6, answer: 2, send: 6, 'secrets set': 2, test: 0 }
+const REFUSED: Readonly<Record<string, number>> = {
+  approve: 6,
+  answer: 2,
+  send: 2,
+  'secrets set': 2,
+  'sessions delete': 6,
+  console: 6,
+  test: 0,
+}
 
 test('every command of the table is called here', () => {
   expect([...Object.keys(calls), ...LASTING].toSorted()).toEqual(commandTable.map(({ path }) => path).toSorted())
