@@ -89,21 +89,22 @@ describe.skipIf(!existsSync(TOOLS))('with npm install --prefix test/api/tools --
     expect(output).toContain('No problems found')
   })
 
-  test.skipIf(!has('java') || !has('python3'))('a client for Python compiles and reads an answer', () => {
-    const out = generate('python')
-    const program = `
+  test.skipIf(!has('java') || !has('python3'))(
+    'a client for Python compiles and reads an answer',
+    () => {
+      const out = generate('python')
+      const program = `
 import json, svcapi
 class Answer: data = json.dumps({"step_kind": "Output", "output": {"refunded": 180}})
 content = svcapi.ApiClient().deserialize(Answer, "OutputContent")
 print(content.step_kind, content.output)`
-    expect(run('python3', ['-c', program], { PYTHONPATH: out })).toEqual(
-      {
+      expect(run('python3', ['-c', program], { PYTHONPATH: out })).toEqual({
         status: 0,
         output: "Output {'refunded': 180}\n",
-      },
-      180_000,
-    )
-  })
+      })
+    },
+    180_000,
+  )
 
   test.skipIf(!has('java') || !has('go'))(
     'a client for Go compiles and reads an answer',
