@@ -55,7 +55,7 @@ export const failures = {
   run_out_of_scope: {
     status: 403,
     exit: EXIT.denied,
-    message: () => 'The API key is scoped to another agent or trigger than this run or session.',
+    message: () => 'The API key is scoped to another agent or trigger than this run.',
   },
   delete_not_allowed: {
     status: 403,
@@ -271,6 +271,10 @@ export const failures = {
     exit: EXIT.conflict,
     message: (a: { sessionId: string; seen: number }) =>
       `Session ${a.sessionId} has changed since version ${a.seen} was read.`,
+  },
+  lease_lost: {
+    exit: EXIT.conflict,
+    message: (a: { sessionId: string }) => `Another process holds session ${a.sessionId}.`,
   },
   state_not_saved: {
     status: 500,

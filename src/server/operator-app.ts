@@ -75,11 +75,11 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /backup': backupRoute,
   'GET /restored': listRestored,
   'POST /restored/release': releaseRestored,
-  'GET /reference': getReference,
   'POST /console/codes': createConsoleCode,
   'GET /console/sessions': listConsoleSessions,
   'POST /console/sessions/:id/end': endConsoleSession,
   'GET /live': streamLive,
+  'GET /reference': getReference,
   'GET /status': getStatus,
 }
 

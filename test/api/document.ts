@@ -35,7 +35,7 @@ interface OpenApi {
   }
 }
 
-const METHODS = ['get', 'post']
+const METHODS = ['get', 'post', 'patch', 'delete']
 
 export const openApi = parse(
   readFileSync(new URL('../../schemas/openapi.yaml', import.meta.url), 'utf8'),

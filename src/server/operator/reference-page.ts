@@ -144,12 +144,12 @@ function typeOf(schema: JsonObject): string {
   }
   if (only !== undefined) return `<code>${escapeHtml(JSON.stringify(only))}</code>`
   if (values !== undefined || words !== undefined) {
-    const shown = listOf(values ?? words).map((each) => `<code>${escapeHtml(String(each))}</code>`)
+    const shown = listOf(values ?? words).map((each) => `<code>${escapeHtml(typeof each === 'string' ? each : JSON.stringify(each))}</code>`)
     return `${shown.join(', ')}${words === undefined ? '' : ', …'}`
   }
   if (type === 'array') return `array of ${typeOf(objectOf(items))}`
   if (type === undefined) return 'JSON'
-  const word = Array.isArray(type) ? type.join(' or ') : text(type)
+  const word = Array.isArray(type) ? type.map(text).join(' or ') : text(type)
   return typeof format === 'string' ? `${word} (${escapeHtml(format)})` : word
 }
 
