@@ -51,6 +51,18 @@ test('opens nothing without a session: neither a route nor an API key', async ()
   expect(await send('POST /sign-in', { body: { key: secret } })).toMatchObject({ status: 401 })
 })
 
+test('shows the reference of the HTTP API to whoever is signed in, under a policy of its own', async () => {
+  const server = await openWithConsole()
+  const { cookie } = await signedIn(server)
+  const headers = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
+  const refused = await fetch(`${server.consoleUrl}/reference`, { headers })
+  expect([refused.status, refused.headers.get('content-type')]).toEqual([401, 'application/json'])
+  const shown = await fetch(`${server.consoleUrl}/reference`, { headers: { ...headers, cookie } })
+  expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  expect(shown.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; base-uri/)
+  expect(await shown.text()).toContain('<h1>Agent Run HTTP API</h1>')
+})
+
 test('takes the credential of a person in a header, as a command line sends it, without a session', async () => {
   const server = await openWithConsole()
   const { secret } = await ask<{ secret: string }>(server.operator, 'POST /operator-keys', {

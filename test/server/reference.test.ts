@@ -20,6 +20,7 @@ test('shows every route and every body, and each link leads to one', async () =>
   const ids = new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
   for (const name of Object.keys(openApi.components.schemas)) expect(ids).toContain(name)
   const links = [...html.matchAll(/<a href="([^"]*)"/g)].map(([, href]) => href!)
+  expect(html).toContain('<summary>Example: The run waits for an approval</summary><pre>{\n  &quot;runId&quot;')
   expect(links.length).toBeGreaterThan(200)
   expect(links.filter((href) => !ids.has(href.slice(1)))).toEqual([])
 })

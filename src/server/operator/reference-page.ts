@@ -75,12 +75,15 @@ function operationOf({ title, operation, shared, isExtension }: ShownOperation, 
           prose(each['description'] ?? resolve(each['schema'])['description']),
         ]),
       ),
-    isJsonObject(body['content']) && `<p>Body: ${contentOf(body)}</p>${examplesOf(body)}`,
+    isJsonObject(body['content']) && `<p>Body: ${contentOf(body)}</p>${examplesOf(body, resolve)}`,
     table(
       ['Status', 'Answer', 'Body'],
       answers.map(([status, answer]) => [status, prose(answer['description']), contentOf(answer)]),
     ),
-    answers.map(([, answer]) => examplesOf(answer)).join(''),
+    answers
+      .filter(([status]) => status < '300')
+      .map(([, answer]) => examplesOf(answer, resolve))
+      .join(''),
     '</section>',
   ]
     .filter((part) => part !== false)
@@ -95,9 +98,9 @@ const contentOf = (part: JsonObject): string =>
     .map(([type, { schema }]) => `${typeOf(objectOf(schema))} <small>${escapeHtml(type)}</small>`)
     .join(', ')
 
-const examplesOf = (part: JsonObject): string =>
+const examplesOf = (part: JsonObject, resolve: Resolve): string =>
   mediaTypesOf(part)
-    .flatMap(([, { examples }]) => Object.values(objectOf(examples)).map(objectOf))
+    .flatMap(([, { examples }]) => Object.values(objectOf(examples)).map(resolve))
     .map(({ summary, value }) => `<details><summary>Example: ${prose(summary)}</summary>${preOf(value)}</details>`)
     .join('')
 
