@@ -6,7 +6,6 @@ import {
   pendingTasks,
   stepOf,
   toAnswerBody,
-  waitForRun,
   type RunStatus,
   type StreamEvent,
 } from '../../client/index.ts'
@@ -17,6 +16,7 @@ import { createLiveTimeline } from '../../terminal/timeline.ts'
 import { decideTask } from './card/decide-task.ts'
 import type { TaskPromptContext } from './card/open-decision.ts'
 import { createResultFilter } from './result-filter.ts'
+import { isUnwatched, waitUnwatched } from './unwatched.ts'
 import { answerOf, type WaitingTask, type ScriptedAnswers } from './decisions.ts'
 import { messageScreen } from '../shell/screen/list.ts'
 
@@ -40,10 +40,6 @@ export interface FollowEnd {
   readonly task?: ShownTask
   readonly gaveUp: boolean
 }
-
-/** True where nobody sees the steps of the run, and nothing is to be answered on the way. */
-const isUnwatched = ({ show, events, onTask, scriptedAnswers }: FollowOptions): boolean =>
-  show === 'none' && !events && onTask === 'exit' && scriptedAnswers === undefined
 
 export async function followRun(session: TaskPromptContext<StreamEvent>, options: FollowOptions): Promise<FollowEnd> {
   const { call, client } = session
@@ -139,10 +135,9 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
   let handling = Promise.resolve()
   try {
     if (isUnwatched(options)) {
-      // One request that the server holds, in place of a stream that nobody reads.
-      const run = await waitForRun(client, runId, { signal })
-      if (isTerminal(run.status)) return { run, gaveUp: false }
-      await handleWaiting()
+      const run = await waitUnwatched(client, runId, signal)
+      if (run && isTerminal(run.status)) return { run, gaveUp: false }
+      if (run) await handleWaiting()
       if (end) return end
     }
     for await (const event of client.streamRunEvents(runId, { signal })) {
