@@ -272,6 +272,10 @@ export const failures = {
     message: (a: { sessionId: string; seen: number }) =>
       `Session ${a.sessionId} has changed since version ${a.seen} was read.`,
   },
+  lease_lost: {
+    exit: EXIT.conflict,
+    message: (a: { sessionId: string }) => `Another process holds session ${a.sessionId}.`,
+  },
   state_not_saved: {
     status: 500,
     exit: 70,

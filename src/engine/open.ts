@@ -2,12 +2,14 @@
 import { fail } from '../base/failure.ts'
 import { createEmbeddedQueue } from '../queue/embedded.ts'
 import type { SessionQueue } from '../queue/queue.ts'
+import { systemTimers } from '../queue/timers.ts'
 import type { MessageAccepted } from '../spec/api.ts'
 import { approverOf } from '../spec/key.ts'
 import { advanceRun } from './machine/advance.ts'
 import { answerRun } from './answer.ts'
 import { createNotifier } from './drive/notifier.ts'
 import { createDriver } from './drive/drive.ts'
+import { DEFAULT_LEASE_TIMES } from '../store/lease.ts'
 import type { Engine, EngineParts } from './session/engine.ts'
 import { waitForPause } from './drive/wait-for-pause.ts'
 import { followRunEvents } from './drive/follow.ts'
@@ -19,16 +21,20 @@ import { conversationOf } from './session/timeline.ts'
 /** How long `close` waits for what is in flight. */
 const GRACE_MS = 10_000
 
-/** @param openQueue wakes sessions; in process by default */
-export function createEngine(parts: EngineParts, openQueue: typeof createEmbeddedQueue = createEmbeddedQueue): Engine {
-  const { store } = parts
+export function createEngine(parts: EngineParts): Engine {
+  const { store, timers = systemTimers, leaseTimes: { claimEveryMs } = DEFAULT_LEASE_TIMES } = parts
   const notifier = createNotifier()
   const driver = createDriver(parts, notifier, () => queue)
-  const queue: SessionQueue = openQueue(
+  const queue: SessionQueue = createEmbeddedQueue(
     { wake: (id) => driver.wake(id), applyDueTimers: () => driver.applyDueTimers() },
     parts.clock,
+    timers,
   )
   let closing = false
+  let nextClaim: unknown
+  const ended = new AbortController()
+  const logLost = (error: unknown): void =>
+    parts.log.write('warn', 'Sessions of other processes could not be looked for.', { error: String(error) })
   /** Answers with an idempotency key that are under way: a twin waits for the first. */
   const answering = new Map<string, Promise<void>>()
   /** Starts that were accepted before `close`, which waits for them. */
@@ -36,6 +42,18 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
   const scheduleNextTimer = async (): Promise<void> => {
     const next = await store.nextTimerAt()
     if (next !== undefined) queue.wakeAt(next)
+  }
+  /** Looks for sessions and timers that another process left behind. */
+  function scheduleClaim(): void {
+    if (claimEveryMs === undefined || closing) return
+    // Not all processes at once.
+    const waitMs = claimEveryMs * (0.5 + parts.random())
+    nextClaim = timers.set(() => {
+      void driver.claimAll().then(scheduleNextTimer).catch(logLost).finally(scheduleClaim)
+    }, waitMs)
+  }
+  async function followHints(): Promise<void> {
+    for await (const hint of store.hints(ended.signal)) await driver.applyHint(hint).catch(logLost)
   }
   return {
     store,
@@ -79,11 +97,12 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
     waitForPause: (run, signal) => waitForPause(store, notifier, driver, run, signal),
     conversation: (sessionId, part) => conversationOf(store, sessionId, part),
     async recover() {
+      void followHints().catch(logLost)
       // Loading a session recovers the calls that an earlier process sent.
-      const busy = await store.busySessions()
-      for (const id of busy) queue.wake(id)
+      const count = await driver.claimAll()
       await scheduleNextTimer()
-      return busy.length
+      scheduleClaim()
+      return count
     },
     async release(sessions, triggers) {
       // Before the release: a crash in between counts the time from here again, and never loses it.
@@ -94,6 +113,8 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
     },
     async close(graceMs = GRACE_MS) {
       closing = true
+      ended.abort()
+      timers.clear(nextClaim)
       await Promise.all(starting)
       await driver.close(graceMs)
       await queue.close()

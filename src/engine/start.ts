@@ -22,7 +22,7 @@ import { claimOf, closeClaim, findRepeated, toRepeated } from './session/repeate
 export async function startSession(
   parts: EngineParts,
   request: StartRequest,
-  driver: Pick<SessionDriver, 'adopt' | 'reload'>,
+  driver: Pick<SessionDriver, 'beginStart' | 'reload'>,
 ): Promise<StartRunResponse> {
   const { store } = parts
   const { idempotency, continued } = request
@@ -49,17 +49,19 @@ export async function startSession(
       triggerId: request.triggerId,
       pending: [],
     }
+    // A session that goes on is taken when it is read again.
+    const start = continued ? undefined : driver.beginStart()
     let started: StartOutcome
     try {
-      started = await store.start(update, request.limits, claim && closeClaim(claim, response))
+      started = await store.start(update, request.limits, claim && closeClaim(claim, response), start?.holder)
     } catch (error) {
       // Another start of the session, or a late outcome in it, came first: whether it still may go on is looked at again.
       if (continued && isFailure(error, 'run_moved_on')) continue
       throw error
     }
     if (started.outcome !== 'started') return toResponse(started)
-    if (continued) driver.reload(update)
-    else driver.adopt(update)
+    if (start) start.adopt(update)
+    else driver.reload(update)
     return response
   }
 }

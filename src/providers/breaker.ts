@@ -1,6 +1,7 @@
 /** Circuit breaker for model providers. Source: security, S31. */
 import { createBreaker, describePause, type BreakerLimits } from '../base/breaker.ts'
 import type { Clock } from '../base/clock.ts'
+import { isHeldBack } from '../base/net/transport.ts'
 import { ProviderError, type ModelProviders } from './provider.ts'
 
 /** Stops calling a provider after consecutive failures. Only retryable errors count; the error of a paused call tells when to retry. */
@@ -28,7 +29,8 @@ export function withModelBreaker(providers: ModelProviders, limits: BreakerLimit
               yield part
             }
           } catch (error) {
-            if (error instanceof ProviderError && error.retryable && !signal.aborted) breaker.tell(key, false)
+            const isFailure = error instanceof ProviderError && error.retryable && !isHeldBack(error)
+            if (isFailure && !signal.aborted) breaker.tell(key, false)
             throw error
           }
         },

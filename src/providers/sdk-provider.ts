@@ -1,5 +1,5 @@
 /** The part that providers built on a vendor's SDK share: one streamed completion, with the SDK's errors converted. */
-import type { FetchFunction } from '../base/net/transport.ts'
+import type { FetchFunction, GuardedRequestInit } from '../base/net/transport.ts'
 import type { CompletionRequest, ModelCompletion, ModelProvider } from './provider.ts'
 import { toProviderError, unreadableAnswerError, type SdkErrorParts } from './sdk-error.ts'
 
@@ -17,6 +17,10 @@ export interface StreamCollector<Event> {
   /** @throws ProviderError when the answer is not complete */
   finish(): ModelCompletion
 }
+
+/** Options of one request for an SDK that hands `fetchOptions` to our `fetch`. */
+export const guardedBy = ({ mayLeave }: CompletionRequest) =>
+  mayLeave && { fetchOptions: { mayLeave } satisfies GuardedRequestInit as object }
 
 interface SdkAdapter<Client, Event> {
   /** Loads the SDK, once, with the first completion. */

@@ -1,13 +1,7 @@
 import type { Clock, Instant } from '../base/clock.ts'
 import type { SessionId } from '../base/ids.ts'
 import type { SessionQueue, QueueHandlers } from './queue.ts'
-
-/** `setTimeout` and `clearTimeout`; tests replace them. */
-export interface QueueTimers {
-  /** Calls back once after `ms` milliseconds, unless cleared. */
-  set(callback: () => void, ms: number): unknown
-  clear(handle: unknown): void
-}
+import { systemTimers, type QueueTimers } from './timers.ts'
 
 /** The clock is read at least this often, so that timers are at most this late after the machine slept or its clock was set. */
 const MAX_SLEEP_MS = 60_000
@@ -103,9 +97,4 @@ export function createEmbeddedQueue(
       await Promise.allSettled([...running.values(), applying])
     },
   }
-}
-
-const systemTimers: QueueTimers = {
-  set: (callback, ms) => setTimeout(callback, ms).unref(),
-  clear: (handle) => clearTimeout(handle as NodeJS.Timeout | undefined),
 }

@@ -9,6 +9,7 @@ import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { CompletionUsage, RunStep } from '../spec/step.ts'
 import type { TaskRecord } from '../spec/task.ts'
+import type { WorkerId } from './lease.ts'
 import type { SessionLabels } from './queries.ts'
 import type { IdempotencyClaim } from './start-outcome.ts'
 
@@ -17,6 +18,12 @@ export interface SessionTree {
   readonly session: Session
   readonly runs: readonly Run[]
   readonly tasks: readonly TaskRecord[]
+}
+
+/** A session as it is stored. */
+export interface StoredTree extends SessionTree {
+  /** Who holds its lease; absent where nobody does, or the lease has expired. */
+  readonly heldBy?: WorkerId
 }
 
 export type TimerKind = 'task_timeout' | 'retry' | 'wall_clock' | 'hitl_wait'
@@ -32,6 +39,9 @@ export interface SessionTimer {
 }
 
 export type TimerKey = Omit<SessionTimer, 'at'>
+
+/** A timer to be deleted; with `firedAt`, only if it has not been set to another time meanwhile. */
+export type ClearedTimer = TimerKey & { readonly firedAt?: Instant }
 
 /** One call of a tool or agent, for history conditions and audits. Writing the same key replaces the whole row. */
 export interface CallRow {
@@ -88,7 +98,7 @@ export interface SessionUpdate {
   /** Numbered by the writer without gaps; `session.lastSeq` is the number of the last one. */
   readonly events: readonly SessionUpdateEvent[]
   readonly setTimers: readonly SessionTimer[]
-  readonly clearTimers: readonly TimerKey[]
+  readonly clearTimers: readonly ClearedTimer[]
   /** Completions that this update records, for the sums of the day. */
   readonly spends: readonly CompletionSpend[]
   /** Answers to be remembered by their idempotency key, from the moment at which they take effect. */

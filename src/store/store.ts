@@ -27,7 +27,8 @@ import type { Session } from '../spec/session.ts'
 import type { PublishedDocument } from '../spec/snapshot.ts'
 import type { RunStep } from '../spec/step.ts'
 import type { TaskRecord } from '../spec/task.ts'
-import type { SessionTree, SessionTimer, CallRow, SessionUpdate } from './session-update.ts'
+import type { LeaseHolder, RenewedLease, SessionHint, SessionLease, WorkerId } from './lease.ts'
+import type { StoredTree, SessionTimer, CallRow, SessionUpdate } from './session-update.ts'
 import type { StartLimits, IdempotencyClaim, StartOutcome, RepeatedRequest } from './start-outcome.ts'
 import type { AgentVersion, AgentRow, VersionPublication, StoredMember } from './version-rows.ts'
 import type {
@@ -51,9 +52,15 @@ export interface Store {
   /**
    * T1: counts the limits, claims the idempotency key, writes session, run and first events. Writes nothing when refused. A
    * session whose `version` is above 0 is stored and gets another root run.
-   * @throws Failure `run_moved_on`, `not_found` for such a session
+   * @param holder gets the lease of a new session, of `FIRST_EPOCH`, if it is busy
+   * @throws Failure `run_moved_on`, `not_found` for a session that is stored
    */
-  start(update: SessionUpdate, limits: StartLimits, idempotency?: IdempotencyClaim): Promise<StartOutcome>
+  start(
+    update: SessionUpdate,
+    limits: StartLimits,
+    idempotency?: IdempotencyClaim,
+    holder?: LeaseHolder,
+  ): Promise<StartOutcome>
   /** Outcome of an earlier start, or answer, with this idempotency key, unless it expired. */
   findEarlierStart(
     principal: string,
@@ -62,15 +69,28 @@ export interface Store {
     bodyDigest: Digest,
     now: Instant,
   ): Promise<RepeatedRequest | undefined>
-  load(sessionId: SessionId): Promise<SessionTree | undefined>
+  load(sessionId: SessionId): Promise<StoredTree | undefined>
   /**
-   * Stores all of the update, or nothing when it throws.
-   * @throws Failure `run_moved_on` when the session was saved since `update.session.version` was read, `state_not_saved` when
-   *   the database refuses the content, so that a retry would fail too
+   * Stores all of the update, or nothing when it throws. An update that leaves nothing in flight gives the lease back.
+   * @param holder holds the lease, or takes it if nobody does; absent where the writer performs no effects
+   * @returns the lease that the holder has afterwards
+   * @throws Failure `run_moved_on` when the session was saved since `update.session.version` was read, `lease_lost` when another
+   *   process holds the session or the lease has expired, `state_not_saved` when the database refuses the content, so that a
+   *   retry would fail too
    */
-  save(update: SessionUpdate): Promise<void>
-  /** Sessions with work in flight that are not held, oldest first. A restart continues them. */
-  busySessions(): Promise<readonly SessionId[]>
+  save(update: SessionUpdate, holder?: LeaseHolder): Promise<SessionLease | undefined>
+
+  // Leases
+  /** Takes sessions with work in flight that nobody holds and no restore does, oldest first, at most `most`. */
+  claim(worker: WorkerId, most: number, ttlMs: number): Promise<readonly SessionLease[]>
+  /** Takes this session, under the same conditions; also one that the worker itself holds, whose epoch then grows. */
+  claimOne(worker: WorkerId, id: SessionId, ttlMs: number): Promise<SessionLease | undefined>
+  /** Prolongs every lease of the worker. A lease that is not in the answer is lost. */
+  renew(worker: WorkerId, ttlMs: number): Promise<readonly RenewedLease[]>
+  /** Gives leases back; those that were lost are ignored. */
+  release(worker: WorkerId, leases: readonly SessionLease[]): Promise<void>
+  /** Changes by other processes, until the signal aborts. */
+  hints(signal: AbortSignal): AsyncIterable<SessionHint>
 
   /** Sets title, metadata, tags or legal hold. @throws Failure `not_found`, `session_erased` */
   labelSession(id: SessionId, labels: SessionLabels): Promise<void>

@@ -6,7 +6,7 @@
  */
 import type { ChildProcess } from 'node:child_process'
 import type { Clock } from '../base/clock.ts'
-import { toInvocationBody, withDeadline, parseResult, returnedOutcome } from './outcome.ts'
+import { HELD_BACK, toInvocationBody, withDeadline, parseResult, returnedOutcome } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface CommandParts {
@@ -28,6 +28,8 @@ export async function runCommand(
 ): Promise<ToolOutcome> {
   const { execa } = await import('execa')
   if (signal.aborted) return { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }
+  // The process is the call: it exists from here on.
+  if (invocation.mayLeave?.() === false) return HELD_BACK
   const [program = '', ...args] = parts.argv
   const started = parts.clock.monotonic()
   const limit = withDeadline(parts.timeoutMs, signal)

@@ -1,7 +1,7 @@
 /** A tool behind a URL: the call is POSTed as JSON and the response body is the result. Source: decisions, section 14. */
 import type { Clock } from '../base/clock.ts'
-import { isUnsent, unsentCode, type FetchFunction } from '../base/net/transport.ts'
-import { toInvocationBody, withDeadline, parseResult, returnedOutcome } from './outcome.ts'
+import { isHeldBack, isUnsent, unsentCode, type FetchFunction } from '../base/net/transport.ts'
+import { HELD_BACK, toInvocationBody, withDeadline, parseResult, returnedOutcome } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface HttpParts {
@@ -27,6 +27,7 @@ export async function callHttp(
       method: 'POST',
       redirect: 'manual',
       signal: limit.signal,
+      mayLeave: invocation.mayLeave,
       headers: {
         accept: 'application/json',
         ...parts.headers,
@@ -51,6 +52,7 @@ export async function callHttp(
     }
     return await parseResult(body, took)
   } catch (error) {
+    if (isHeldBack(error)) return HELD_BACK
     if (isUnsent(error) && signal.aborted)
       return { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }
     if (isUnsent(error))

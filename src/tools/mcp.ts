@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.ts'
 import { InexactNumberError, unsafeNumberIn } from '../base/json/exact-number.ts'
 import { findExceededBound, parseJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import type { Redactor } from '../base/secret.ts'
-import { isUnsent, unsentCode, type FetchFunction } from '../base/net/transport.ts'
+import { isHeldBack, isUnsent, unsentCode, type FetchFunction } from '../base/net/transport.ts'
 import { innermostMessage } from '../base/innermost-cause.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { BoundTool, JsonSchema, AgentSnapshot } from '../spec/snapshot.ts'
@@ -17,7 +17,14 @@ import { ATTEMPT_HEADER, connectMcp, type CallOptions, type McpConnection } from
 import { mcpCredentials, missingSecret } from './mcp-credentials.ts'
 import { digestOfTool } from './listed-tool.ts'
 import { toListedTool } from './mcp-listing.ts'
-import { truncatedOutcome, withDeadline, inexactNumberOutcome, returnedOutcome, exceededOutcome } from './outcome.ts'
+import {
+  HELD_BACK,
+  truncatedOutcome,
+  withDeadline,
+  inexactNumberOutcome,
+  returnedOutcome,
+  exceededOutcome,
+} from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface McpServers {
@@ -44,13 +51,15 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
   const connections = new Map<string, PooledConnection>()
   /** Attempts whose request the server may have received. */
   const dispatched = new Set<string>()
+  /** What the requests of attempts are asked before they leave. */
+  const guards = new Map<string, ToolInvocation['mayLeave']>()
 
   const trackingFetch: FetchFunction = async (input, init) => {
     const attempt = new Headers(init?.headers).get(ATTEMPT_HEADER)
     // Before sending, because a call that is cut off is judged before its request settles.
     if (attempt !== null) dispatched.add(attempt)
     try {
-      return await fetch(input, init)
+      return await fetch(input, attempt === null ? init : { ...init, mayLeave: guards.get(attempt) })
     } catch (error) {
       if (attempt !== null && isUnsent(error)) dispatched.delete(attempt)
       throw error
@@ -110,6 +119,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
       const options: CallOptions = { signal: limit.signal, timeout: timeoutMs + 1000 }
       const attempt = `${invocation.idempotencyKey}#${invocation.attempt}`
       const notAfter = new Date(invocation.notAfter).toISOString()
+      guards.set(attempt, invocation.mayLeave)
       try {
         for (let again = false; ; again = true) {
           const pooled = acquire(agent, server)
@@ -140,6 +150,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
               drop(pooled)
               return toAbortedOutcome(server.name, dispatched.has(attempt), limit.timedOut(), timeoutMs)
             }
+            if (isHeldBack(error)) return HELD_BACK
             const answer = answerCodeOf(error)
             if (answer === 'protocol')
               return dispatched.has(attempt)
@@ -163,6 +174,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
       } finally {
         limit.release()
         dispatched.delete(attempt)
+        guards.delete(attempt)
       }
     },
 

@@ -18,6 +18,13 @@ export const toInvocationBody = (invocation: ToolInvocation): InvocationBody => 
   },
 })
 
+/** For a call that `mayLeave` held back. */
+export const HELD_BACK: ToolOutcome = {
+  at: 'not_sent',
+  code: 'held_back',
+  error: 'The server handed the run over before the call was sent.',
+}
+
 export const returnedOutcome = (result: JsonValue, isError: boolean, durationMs: number): ToolOutcome => ({
   at: 'returned',
   result,

@@ -12,6 +12,11 @@ export interface ToolInvocation {
   readonly attempt: number
   /** The call must not be sent after this. */
   readonly notAfter: Instant
+  /**
+   * Asked right before the first byte leaves, when the connection is open: false once another process may make the call instead,
+   * and then nothing may be sent. Calls of this process alone need no such guard.
+   */
+  readonly mayLeave?: () => boolean
   readonly run: { readonly id: string; readonly sessionId: string; readonly agent: string; readonly version: string }
 }
 
@@ -24,7 +29,8 @@ export type ToolOutcome =
   | { readonly at: 'returned'; readonly result: JsonValue; readonly isError: boolean; readonly durationMs: number }
   | {
       readonly at: 'not_sent'
-      readonly code: 'no_handler' | 'refused' | 'unreachable' | 'secret_missing' | 'cancelled'
+      /** `held_back`: `mayLeave` said no; the call is still to be made. */
+      readonly code: 'no_handler' | 'refused' | 'unreachable' | 'secret_missing' | 'cancelled' | 'held_back'
       readonly error: string
     }
   | { readonly at: 'unknown'; readonly code: 'timeout' | 'broken'; readonly error: string }

@@ -11,7 +11,7 @@ import { callHttp } from './http.ts'
 import { unsetSecret } from './mcp-credentials.ts'
 import { createMcpServers } from './mcp.ts'
 import { answerMock } from './mock.ts'
-import { withDeadline } from './outcome.ts'
+import { HELD_BACK, withDeadline } from './outcome.ts'
 import { DEFAULT_TIMEOUT_MS, type ToolOutcome, type ToolRoute, type Toolbox } from './tool.ts'
 
 export interface ToolboxParts {
@@ -46,7 +46,11 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     route: name,
     timeoutMs,
     invoke: (invocation, signal) =>
-      clock.now() > invocation.notAfter ? Promise.resolve(TOO_LATE) : invoke(invocation, signal),
+      clock.now() > invocation.notAfter
+        ? Promise.resolve(TOO_LATE)
+        : invocation.mayLeave?.() === false
+          ? Promise.resolve(HELD_BACK)
+          : invoke(invocation, signal),
   })
 
   const createConfiguredRoute = (found: ToolRouteConfig): ToolRoute | undefined => {

@@ -1,13 +1,15 @@
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTransport, isUnsent } from '../../src/base/net/transport.ts'
+import { createTransport, isHeldBack, isUnsent } from '../../src/base/net/transport.ts'
 import { listen, stop } from '../fakes/model-server.ts'
 
 let server: Server
 let url: string
 let connections = 0
+let requests = 0
 beforeAll(async () => {
   server = createServer((request, response) => {
+    requests++
     if (request.url === '/hang') return
     if (request.url === '/drip') {
       response.write('first')
@@ -96,6 +98,36 @@ test.each([
     message: 'Nothing came for 0.05 s.',
     code: 'ETIMEDOUT',
   })
+})
+
+test.each([false, true])(
+  'with keepAlive %s a request asks on the open connection whether it may leave, and is not sent if not',
+  async (keepAlive) => {
+    const transport = createTransport({ keepAlive })
+    await (await transport(url, { method: 'POST', body: 'x', mayLeave: () => true })).text()
+    let asked = 0
+    const before = requests
+    const held = transport(url, {
+      method: 'POST',
+      body: 'x',
+      mayLeave: () => {
+        asked++
+        return false
+      },
+    })
+    const error: unknown = await held.catch((each: unknown) => each)
+    expect([isUnsent(error), isHeldBack(error), asked]).toEqual([true, true, 1])
+    await (await transport(url)).text()
+    expect(requests - before).toBe(1)
+  },
+)
+
+test('a request to a port where nobody listens is never asked', async () => {
+  let asked = false
+  const error: unknown = await createTransport({ keepAlive: false })('http://127.0.0.1:1/', {
+    mayLeave: () => (asked = true),
+  }).catch((each: unknown) => each)
+  expect([isUnsent(error), isHeldBack(error), asked]).toEqual([true, false, false])
 })
 
 const plain = createTransport({ keepAlive: true, plainBodies: true })

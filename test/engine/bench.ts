@@ -24,13 +24,14 @@ import {
   type ModelCall,
   type ModelProviders,
 } from '../../src/providers/provider.ts'
-import { createEmbeddedQueue } from '../../src/queue/embedded.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 import type { Principal } from '../../src/spec/key.ts'
 import type { PolicyEntry } from '../../src/spec/policy-set.ts'
 import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot } from '../../src/spec/snapshot.ts'
 import type { GivenAnswer } from '../../src/spec/task.ts'
-import { openSqlite } from '../../src/store/sqlite/open.ts'
+import { openDatabase } from '../../src/store/sqlite/database/database.ts'
+import { releaseAllLeases } from '../../src/store/sqlite/leases.ts'
+import { createSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { ToolInvocation, ToolOutcome } from '../../src/tools/tool.ts'
 import { collectTimeline } from './collect-timeline.ts'
@@ -197,6 +198,8 @@ export interface Bench {
   /** Resolves with the newest pending task of the run's session. */
   waitForTask(run: RunId, count?: number): Promise<JsonObject>
   timeline(run: RunId): Promise<{ type: string; content: JsonObject; error: string | null; runId: string }[]>
+  /** Ids of the sessions with work in flight, whether they are held or not. */
+  busySessions(): readonly string[]
   /** Another engine on the same store, as a restart would make. */
   restart(): Promise<Engine>
 }
@@ -227,7 +230,8 @@ export const reply = (task: JsonObject, more: Partial<GivenAnswer> = {}): GivenA
 
 export async function openBench(spec: BenchSpec): Promise<Bench> {
   const clock = createManualClock()
-  const plain = openSqlite(spec.path ?? ':memory:', { clock })
+  const db = openDatabase(spec.path ?? ':memory:')
+  const plain = createSqliteStore(db, clock)
   const store = spec.store?.(plain) ?? plain
   if (spec.path === undefined) await publish(plain, spec.agents)
   let seed = 7
@@ -281,7 +285,12 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
     },
     clear: (handle: unknown) => void alarms.delete(handle as number),
   }
-  const open = (): Engine => createEngine(parts, (handlers, given) => createEmbeddedQueue(handlers, given, timers))
+  let processes = 0
+  /** As the process does that opens the directory: nobody else has it. */
+  const open = (): Engine => {
+    releaseAllLeases(db)
+    return createEngine({ ...parts, worker: `host:${7 + processes++}`, timers })
+  }
   let engine = open()
   const waitForEvent: Bench['waitForEvent'] = async (run, fits, after = 0) => {
     const stop = new AbortController()
@@ -337,6 +346,7 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
         }),
       )
     },
+    busySessions: () => db.prepare<[], string>('select id from session where busy = 1').pluck().all(),
     async restart() {
       await engine.close(0)
       alarms.clear()

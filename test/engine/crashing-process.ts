@@ -43,7 +43,7 @@ export function createCrashingProcess(crashes: readonly Crash[]): CrashingProces
     wrap: (store) => ({
       ...store,
       start: (...given) => commit(() => store.start(...given)),
-      save: (turn) => commit(() => store.save(turn)),
+      save: (...given) => commit(() => store.save(...given)),
     }),
     async send(work) {
       if (crashed) return never()

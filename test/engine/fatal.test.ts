@@ -222,7 +222,7 @@ test.each(FATAL)('$name ends everything else of the run at once', async ({ call,
   })
   expect((await bench.store.tasksOfSession(sessionId)).filter((task) => task.status === 'pending')).toEqual([])
   expect((await bench.store.stepsOfSession(sessionId)).filter((step) => step.finishedAt === null)).toEqual([])
-  expect(await bench.store.busySessions()).toEqual([])
+  expect(bench.busySessions()).toEqual([])
   expect(await bench.store.nextTimerAt()).toBeUndefined()
   const events = await bench.store.events(sessionId, 0, 1000)
   expect(events.at(-1)!.subject).toBe(`engine.session.${status.toLowerCase()}`)

@@ -127,7 +127,7 @@ async function backUp(border: number): Promise<Backup | undefined> {
     store: (store) => ({
       ...store,
       start: (...given) => counted(store, () => store.start(...given)),
-      save: (turn) => counted(store, () => store.save(turn)),
+      save: (...given) => counted(store, () => store.save(...given)),
     }),
   })
   const run = await bench.start('root')

@@ -301,10 +301,10 @@ test('reads a session again that another writer has saved, and loses or repeats 
     tools: { transfer: () => returns('ok') },
     store: (store) => ({
       ...store,
-      save: (turn) =>
+      save: (turn, ...more) =>
         refusals-- > 0
           ? Promise.reject(fail('run_moved_on', { sessionId: turn.session.id, seen: turn.session.version }))
-          : store.save(turn),
+          : store.save(turn, ...more),
     }),
   })
   const run = await bench.start('root')

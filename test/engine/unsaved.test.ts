@@ -101,10 +101,10 @@ test('sends a recorded call that a stop prevented at the next start, and asks no
     tools: { post: () => returns('posted') },
     store: (store) => ({
       ...store,
-      async save(turn) {
-        const saved = store.save(turn)
-        if (turn.calls.some(({ state }) => state === 'sent')) stop()
-        await saved
+      save(update, ...more) {
+        const saved = store.save(update, ...more)
+        if (update.calls.some(({ state }) => state === 'sent')) stop()
+        return saved
       },
     }),
   })

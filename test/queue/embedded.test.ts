@@ -3,7 +3,7 @@ import type { Clock } from '../../src/base/clock.ts'
 import { nameBasedId } from '../../src/base/ids.ts'
 import type { SessionId } from '../../src/base/ids.ts'
 import { createEmbeddedQueue } from '../../src/queue/embedded.ts'
-import type { QueueTimers } from '../../src/queue/embedded.ts'
+import type { QueueTimers } from '../../src/queue/timers.ts'
 
 const START = 1_000_000
 const A: SessionId = nameBasedId('session', 'a')

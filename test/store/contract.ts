@@ -10,6 +10,7 @@ import { toTimelineItem } from '../../src/spec/timeline-item.ts'
 import type { IdempotencyClaim } from '../../src/store/start-outcome.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { SessionTimer, SessionUpdateEvent } from '../../src/store/session-update.ts'
+import { leaseContract } from './contract-leases.ts'
 import {
   AGENT,
   NOW,
@@ -200,15 +201,9 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         await expect(store.save(aTurn(a, { runs: [aRun(b)] }))).rejects.toThrow('belongs to another session')
         expect((await store.session(a.id))?.version).toBe(1)
       })
-
-      test('lists the sessions with work in flight, oldest first', async () => {
-        await started('late', { startedAt: NOW + 5 })
-        const idle = await started('idle')
-        await started('early', { startedAt: NOW + 1 })
-        await store.save(aTurn(idle, { busy: false }))
-        expect(await store.busySessions()).toEqual([sessionId('early'), sessionId('late')])
-      })
     })
+
+    leaseContract({ store: () => store, setNow: (to) => (now = to) })
 
     test.each<[string, Partial<RunUsage>]>([
       ['nothing', {}],

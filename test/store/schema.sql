@@ -86,15 +86,13 @@ CREATE TABLE session (
   version integer not null check (version > 0),
   last_seq integer not null check (last_seq >= 0),
   last_ordinal integer not null check (last_ordinal >= 0),
-  busy integer not null check (busy in (0, 1)), person text, metadata text check (json_valid(metadata)), tags text check (json_valid(tags)), input_digest text, output_digest text, cost text check (json_valid(cost)), entry_run_id text, title text, erased_at integer, legal_hold integer not null default 0 check (legal_hold in (0, 1)),
+  busy integer not null check (busy in (0, 1)), person text, metadata text check (json_valid(metadata)), tags text check (json_valid(tags)), input_digest text, output_digest text, cost text check (json_valid(cost)), owner text, epoch integer not null default 0, lease_until integer, entry_run_id text, title text, erased_at integer, legal_hold integer not null default 0 check (legal_hold in (0, 1)),
   check ((finished_at is not null) = (status in ('Completed', 'Failed', 'Cancelled')))
 ) strict;
 
 CREATE INDEX session_of_agent on session (agent_n, started_at);
 
 CREATE INDEX session_started on session (started_at);
-
-CREATE INDEX session_busy on session (started_at) where busy = 1;
 
 CREATE INDEX session_open on session (trigger_id) where finished_at is null;
 
@@ -405,6 +403,10 @@ CREATE TABLE cost_day (
   amount text not null,
   primary key (workspace_id, day, agent_n, provider, model, currency)
 ) strict, without rowid;
+
+CREATE INDEX session_free on session (started_at) where busy = 1 and owner is null;
+
+CREATE INDEX session_held on session (started_at) where owner is not null;
 
 CREATE INDEX session_of_status on session (agent_n, status, started_at);
 

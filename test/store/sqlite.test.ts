@@ -37,6 +37,17 @@ storeContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))
 sessionContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))
 
 describe('a file', () => {
+  test('frees at once what an earlier process held: the lock of the directory makes us the only one', async () => {
+    const path = newPath()
+    const first = openSqlite(path, { clock })
+    await first.start(aStart('a'), NO_LIMITS, undefined, { worker: 'ann', ttlMs: 15_000 })
+    expect(await first.claim('bob', 9, 15_000)).toEqual([])
+    await first.close()
+    const second = openSqlite(path, { clock })
+    expect(await second.claim('bob', 9, 15_000)).toEqual([{ sessionId: sessionId('a'), epoch: 2 }])
+    await second.close()
+  })
+
   test('is the same after it was closed and opened again', async () => {
     const path = newPath()
     const first = openSqlite(path, { clock })
@@ -57,7 +68,6 @@ describe('a file', () => {
       tree: await store.load(session.id),
       events: await store.events(session.id, 0, 10),
       timers: await store.dueTimers(NOW, 10),
-      busy: await store.busySessions(),
       versions: await store.versions(AGENT),
       keys: await store.keys(WORKSPACE),
       sessions: await store.sessions({ workspaceId: WORKSPACE }, { skip: 0, take: 10 }),
@@ -102,7 +112,7 @@ describe('a file', () => {
     const db = connectSqlite(path, {})
     db.pragma('user_version = 99')
     db.close()
-    expect(() => openSqlite(path, { clock })).toThrow('a newer svc wrote it (schema 99, this one knows 15)')
+    expect(() => openSqlite(path, { clock })).toThrow('a newer svc wrote it (schema 99, this one knows 16)')
   })
 
   test('that was left by a killed process and is damaged is refused', async () => {

@@ -8,7 +8,12 @@ import { request as requestHttps, Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { toChunkResponse } from './chunk-response.ts'
 
-export type FetchFunction = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+export interface GuardedRequestInit extends RequestInit {
+  /** Asked when the connection is open, right before the first byte leaves. If it says no, nothing is sent. */
+  readonly mayLeave?: (() => boolean) | undefined
+}
+
+export type FetchFunction = (input: string | URL | Request, init?: GuardedRequestInit) => Promise<Response>
 
 export interface TransportOptions {
   /**
@@ -35,11 +40,17 @@ export class UnsentError extends Error {
   }
 }
 
+/** Code of an `UnsentError` whose request `mayLeave` held back. */
+const HELD_BACK = 'ERR_HELD_BACK'
+
 /** The code of an address that may not be used: no attempt can succeed. */
 export const EGRESS_REFUSED = 'ERR_EGRESS_REFUSED'
 
 /** True if an error or its cause says that nothing was sent. */
 export const isUnsent = (error: unknown): boolean => findUnsent(error) !== undefined
+
+/** True if an error or its cause says that `mayLeave` held the request back. */
+export const isHeldBack = (error: unknown): boolean => findUnsent(error)?.code === HELD_BACK
 
 /** `refused` where no attempt can succeed, because the address may not be used. */
 export const unsentCode = (error: unknown): 'refused' | 'unreachable' =>
@@ -59,7 +70,7 @@ export function createTransport({ keepAlive, idleMs, lookup, plainBodies }: Tran
   }
   return (input, init = {}) =>
     new Promise((resolve, reject) => {
-      const { url, method, headers, body, signal } = read(input, init)
+      const { url, method, headers, body, signal, mayLeave } = read(input, init)
       const agent = agents[url.protocol]
       if (!agent) throw new TypeError(`${url.protocol} is not a supported protocol.`)
       if (signal?.aborted) throw signal.reason
@@ -70,22 +81,27 @@ export function createTransport({ keepAlive, idleMs, lookup, plainBodies }: Tran
       const stop = (): void => void request.destroy(signal!.reason as Error)
       signal?.addEventListener('abort', stop, { once: true })
       const release = (): void => signal?.removeEventListener('abort', stop)
-      const isSent = watch(request, url.protocol)
+      let isSent = false
+      whenOpen(request, url.protocol, () => {
+        if (mayLeave?.() === false)
+          return void request.destroy(Object.assign(new Error('It was held back.'), { code: HELD_BACK }))
+        isSent = true
+        return void request.end(body)
+      })
       let givenUp: Error | undefined
       if (idleMs !== undefined) request.setTimeout(idleMs, () => request.destroy((givenUp = silent(idleMs))))
       request.once('error', (error: NodeJS.ErrnoException) => {
         release()
-        if (!isSent()) reject(new UnsentError(sentence(error), error.code, error))
+        if (!isSent) reject(new UnsentError(sentence(error), error.code, error))
         else reject(signal?.aborted ? signal.reason : error)
       })
       const whyClosed = (): Error => (signal?.aborted ? (signal.reason as Error) : (givenUp ?? closedEarly()))
       const toResponse = plainBodies ? toChunkResponse : toWebResponse
       request.once('response', (response) => resolve(toResponse(response, release, whyClosed)))
-      request.end(body)
     })
 }
 
-function read(input: string | URL | Request, init: RequestInit) {
+function read(input: string | URL | Request, init: GuardedRequestInit) {
   const base = input instanceof Request ? input : undefined
   const body = init.body ?? undefined
   const headers = init.headers ?? base?.headers
@@ -97,17 +113,16 @@ function read(input: string | URL | Request, init: RequestInit) {
     headers: Object.fromEntries(headers instanceof Headers ? headers : new Headers(headers)),
     body,
     signal: init.signal ?? undefined,
+    mayLeave: init.mayLeave,
   }
 }
 
-/** Whether the connection was established, after which bytes may have been sent. */
-function watch(request: ClientRequest, protocol: string): () => boolean {
-  let sent = false
+/** Calls back once the connection is established. Node writes nothing before the request is ended. */
+function whenOpen(request: ClientRequest, protocol: string, callback: () => void): void {
   request.once('socket', (socket) => {
-    if (request.reusedSocket) sent = true
-    else socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => (sent = true))
+    if (request.reusedSocket) callback()
+    else socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', callback)
   })
-  return () => sent
 }
 
 const BODILESS = new Set([101, 204, 205, 304])

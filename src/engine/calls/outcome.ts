@@ -12,19 +12,35 @@ import { postponeCall } from './outage.ts'
 import { MAX_LIVE_ATTEMPTS, recoverDispatch } from './recover.ts'
 import { settleCall, settleWithError, toolError } from './settle.ts'
 
-/** Applies the outcome of a dispatch; outcomes of earlier attempts are ignored. */
+/**
+ * Applies the outcome of a dispatch; outcomes of earlier attempts are ignored. A process that lost the session may still tell what
+ * became of its own attempt, which another has taken for unknown meanwhile: nobody needs to review the call then.
+ */
 export function applyCallOutcome(
   run: RunHandle,
   here: StateAt<'calling'>,
   { callId, attempt, outcome }: TransitionEventOf<'call.ended'>,
 ): RunState | undefined {
   const isDispatched = ({ id, state, attempt: latest }: ToolCall): boolean =>
-    id === callId && state.at === 'sent' && latest === attempt
-  return updateCalls(run, here, isDispatched, (call) => applyOutcome(call, outcome))
+    id === callId && latest === attempt && (state.at === 'sent' || (state.at === 'unknown' && outcome.at !== 'unknown'))
+  return updateCalls(run, here, isDispatched, (call) => {
+    closeReview(call)
+    return applyOutcome(call, outcome)
+  })
+}
+
+/** Closes the review of a call whose outcome is known now. */
+function closeReview({ tx, record: { state } }: CallHandle): void {
+  const review = state.at === 'unknown' && tx.pendingTasks().find(({ id }) => id === state.task)
+  if (review) tx.closeTask({ ...review, answer: { outcome: 'cancelled' } }, 'cancelled')
 }
 
 function applyOutcome(call: CallHandle, outcome: ToolOutcome): ToolCall {
   if (outcome.at === 'returned') return settleWithResult(call, outcome)
+  if (outcome.at === 'not_sent' && outcome.code === 'held_back') {
+    call.closeDispatch(outcome.error)
+    return call.update({ attempt: call.record.attempt + 1, state: { at: 'ready' } })
+  }
   if (outcome.at === 'unknown' || call.record.inDoubt) {
     const { error, code } = outcome
     return recoverDispatch(call, { error, code: `dispatch:${code}`, attempts: MAX_LIVE_ATTEMPTS })

@@ -10,6 +10,7 @@ import { openTransaction } from '../session/open-transaction.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import { EVENT_PAGE } from './follow.ts'
 import { freshEvents } from './fresh-events.ts'
+import type { SessionLeases } from './leases.ts'
 import { toRunFailure, type MailboxItem, type SessionActor } from './mailbox.ts'
 import type { SessionNotifier } from './notifier.ts'
 import { publishOutput } from './output-text.ts'
@@ -20,6 +21,7 @@ export interface CommitParts {
   readonly log: Log
   readonly notifier: SessionNotifier
   readonly timers: TimerScheduler
+  readonly leases: SessionLeases
 }
 
 /** An item that was applied, and what it answered. */
@@ -29,14 +31,15 @@ export interface AppliedItem {
 }
 
 /**
- * Applies a batch in order, saves the result, and tells readers and the timer queue.
+ * Applies a batch in order, saves the result, and tells readers and the timer queue. A process that performs the effects of the
+ * session saves as the holder of its lease, and takes the lease with the save where it has none.
  * @param readContext called again where an item has to be applied again
  * @returns undefined when another process had saved the session meanwhile: the items are back in the inbox, to be applied to
  * what is stored now
  * @throws Failure `state_not_saved` when the store refused the content; any error of the store
  */
 export async function commitBatch(
-  { store, log, notifier, timers }: CommitParts,
+  { store, log, notifier, timers, leases }: CommitParts,
   actor: SessionActor,
   live: LiveSession,
   batch: readonly MailboxItem[],
@@ -50,10 +53,17 @@ export async function commitBatch(
   if (!update) return applied
   // A save writes what the work made, which then takes long as well.
   if (tookLong) await giveWay()
+  const holder = actor.maySend ? leases.holderOf(actor.epoch) : undefined
+  const askedAt = leases.now()
   try {
-    await store.save(update)
+    const lease = await store.save(update, holder)
+    if (lease && actor.epoch === undefined) leases.keep(lease, askedAt)
+    else if (!lease) leases.drop(actor.id, actor.epoch)
+    actor.epoch = lease?.epoch
+    leases.sawVersion(actor.id, update.session.version + 1)
   } catch (error) {
-    if (!isFailure(error, 'run_moved_on')) throw error
+    if (isFailure(error, 'lease_lost')) leases.drop(actor.id, actor.epoch)
+    else if (!isFailure(error, 'run_moved_on')) throw error
     actor.live = undefined
     actor.inbox.unshift(...applied.map(({ item }) => item))
     return undefined

@@ -7,6 +7,7 @@ import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { SessionQueue } from '../../queue/queue.ts'
 import type { Run } from '../../spec/run.ts'
+import { FIRST_EPOCH, type LeaseHolder, type SessionHint } from '../../store/lease.ts'
 import type { CallRow, SessionTree, SessionUpdate } from '../../store/session-update.ts'
 import { advanceRun } from '../machine/advance.ts'
 import type { EngineParts } from '../session/engine.ts'
@@ -19,6 +20,7 @@ import { createVersions, type VersionCache, type VersionLookup } from '../sessio
 import { commitBatch } from './commit.ts'
 import { createEffectRunner } from './effects-in-flight.ts'
 import type { DescribedTools } from './model-tools.ts'
+import { holdSession, takeOver } from './hold-session.ts'
 import { isolateUnsavable, keepForRetry } from './failed-save.ts'
 import {
   createMailboxes,
@@ -28,13 +30,18 @@ import {
   type SessionActor,
 } from './mailbox.ts'
 import type { SessionNotifier } from './notifier.ts'
+import { createLeases, type LeaseStart } from './leases.ts'
 import { shutDown } from './shutdown.ts'
 import { createTimerScheduler } from './timers.ts'
 import { looksBack, readCallsElsewhere, transitionContextOf } from './transition-context.ts'
 
 export interface SessionDriver {
-  /** Takes over a session that was just stored, and starts its effects. */
-  adopt(update: SessionUpdate): void
+  /** Called right before a session is stored for the first time. */
+  beginStart(): SessionStart
+  /** Takes over sessions that no process holds; resolves with their number. */
+  claimAll(): Promise<number>
+  /** Another process changed or released these sessions. */
+  applyHint(hint: SessionHint): Promise<void>
   /** Reads a session again that was stored with another root run, and starts its effects. */
   reload(update: SessionUpdate): void
   /**
@@ -55,6 +62,13 @@ export interface SessionDriver {
   close(graceMs: number): Promise<void>
 }
 
+export interface SessionStart {
+  /** Holds what it starts; undefined where this process performs no effects. */
+  readonly holder: LeaseHolder | undefined
+  /** Takes over the session once it is stored, and starts its effects. */
+  adopt(update: SessionUpdate): void
+}
+
 export function createDriver(parts: EngineParts, notifier: SessionNotifier, queue: () => SessionQueue): SessionDriver {
   const { store, clock, log } = parts
   const lifecycle: DriverLifecycle = { phase: 'open' }
@@ -72,8 +86,29 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       : Promise.resolve(),
   )
   const enter = createCompletionSlots(bounds)
-  const effects = createEffectRunner({ parts, notifier, slots, outages, described, enter, lifecycle, postEvent })
-  const commitParts = { store, log, notifier, timers }
+  const leases = createLeases(parts, {
+    claimed: (id) => {
+      markStale(id)
+      queue().wake(id)
+    },
+    changed: (id) => {
+      markStale(id)
+      void wake(id)
+    },
+  })
+  const effects = createEffectRunner({
+    parts,
+    notifier,
+    slots,
+    outages,
+    described,
+    enter,
+    lifecycle,
+    leases,
+    postEvent,
+  })
+  const holding = { parts, leases, lifecycle }
+  const commitParts = { store, log, notifier, timers, leases }
   const contextParts = { parts, cache, described, slots, outages, bounds, lifecycle }
   /** The last commit that counted calls of other sessions. Such commits run one at a time, so that two cannot both be the last allowed. */
   let lastLookBack: Promise<unknown> = Promise.resolve()
@@ -95,7 +130,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     while (actor.inbox.length > 0 && !actor.awaitsRetry && lifecycle.phase !== 'closed') {
       let batch: MailboxItem[] = []
       try {
-        if (!actor.live) await load(actor)
+        if (!actor.live || actor.isStale) await load(actor)
         batch = actor.inbox.splice(0, actor.oneByOne ? 1 : actor.inbox.length)
         if (actor.live) await applyAndSave(actor, actor.live, batch)
         else for (const item of batch) item.reject(fail('not_found', { what: 'run' }))
@@ -108,11 +143,15 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     }
   }
 
-  /** Loads a session. Calls that an earlier process sent are recovered before anything else is applied. */
+  /** Loads a session. Calls that an earlier holder sent are recovered before anything else is applied. */
   async function load(actor: SessionActor): Promise<void> {
-    actor.live = await loadLive(store, actor.id, versionsOf)
-    // A held session is recovered when it is released.
-    if (!actor.live || actor.live.isHeld) return
+    actor.isStale = false
+    actor.live = undefined
+    const live = await loadLive(store, actor.id, versionsOf)
+    if (live) Object.assign(actor, await holdSession(holding, live))
+    actor.live = live
+    // What another process holds is recovered by that one, and what a restore holds when it is released.
+    if (!actor.live || !actor.maySend) return
     const inFlight = new Set(actor.inFlight.keys())
     const unfinished = actor.live.tree.runs.filter(({ state }) => state.at !== 'done')
     actor.inbox.unshift(...unfinished.map(({ id }) => toRecovery(id, inFlight)))
@@ -138,6 +177,15 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     for (const { item } of applied) if (item.effectKey !== undefined) actor.inFlight.delete(item.effectKey)
     effects.reconcile(actor, live)
     for (const { item, value } of applied) item.resolve(value)
+    if (actor.maySend || !(await takeOver(holding, live))) return
+    actor.isStale = true
+    actor.inbox.push({ apply: ignore, resolve: ignore, reject: ignore })
+  }
+
+  /** Makes a session that is in memory be read again before anything else is applied. */
+  function markStale(id: SessionId): void {
+    const actor = mailboxes.find(id)
+    if (actor) actor.isStale = true
   }
 
   function retryLater(actor: SessionActor, batch: readonly MailboxItem[], error: unknown): void {
@@ -150,26 +198,53 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     if (lifecycle.phase === 'open') await mailboxes.post(sessionId, ignore, { retrySave: true }).catch(ignore)
   }
 
+  function adopt(update: SessionUpdate, askedAt: LeaseStart): void {
+    const { id } = update.session
+    const maySend = parts.sends !== false
+    if (maySend && update.busy) leases.keep({ sessionId: id, epoch: FIRST_EPOCH }, askedAt)
+    const actor = mailboxes.actorOf(id)
+    actor.maySend = maySend
+    actor.epoch = leases.epochOf(id)
+    const tree: SessionTree = { session: { ...update.session, version: 0 }, runs: [], tasks: [] }
+    const live = createLive(tree, [], [], versionsOf(tree))
+    takeUpdate(live, update, update.session.startedAt)
+    actor.live = live
+    notifier.notify(actor.id, update.session.lastSeq)
+    timers.schedule(update)
+    actor.inbox.push({ apply: ignore, resolve: ignore, reject: ignore })
+    // The caller that started the run is answered first, in this turn of the event loop.
+    setImmediate(() => {
+      if (actor.inbox.length > 0) mailboxes.process(actor)
+    })
+  }
+
   function readAgain(sessionId: SessionId): Promise<void> {
-    const actor = mailboxes.find(sessionId)
-    if (actor) actor.live = undefined
+    markStale(sessionId)
     return wake(sessionId)
   }
 
   return {
-    adopt(update) {
-      const actor = mailboxes.actorOf(update.session.id)
-      const tree: SessionTree = { session: { ...update.session, version: 0 }, runs: [], tasks: [] }
-      const live = createLive(tree, [], [], versionsOf(tree))
-      takeUpdate(live, update, update.session.startedAt)
-      actor.live = live
-      notifier.notify(actor.id, update.session.lastSeq)
-      timers.schedule(update)
-      actor.inbox.push({ apply: ignore, resolve: ignore, reject: ignore })
-      // The caller that started the run is answered first, in this turn of the event loop.
-      setImmediate(() => {
-        if (actor.inbox.length > 0) mailboxes.process(actor)
-      })
+    beginStart() {
+      const askedAt = leases.now()
+      return {
+        holder: parts.sends === false ? undefined : leases.holderOf(undefined),
+        adopt: (update) => adopt(update, askedAt),
+      }
+    },
+    claimAll: () => leases.claimAll(),
+    async applyHint(hint) {
+      if (hint === 'all') {
+        for (const { id } of mailboxes.all()) markStale(id)
+        for (const { id } of mailboxes.all()) void wake(id)
+        await leases.claimAll()
+        return
+      }
+      for (const id of hint.sessions) {
+        if (mailboxes.find(id) || leases.epochOf(id) !== undefined) {
+          markStale(id)
+          void wake(id)
+        } else if (await leases.claimOne(id)) queue().wake(id)
+      }
     },
     reload(update) {
       const { id, lastSeq } = update.session
@@ -196,7 +271,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       }
       return timers.applyDue(mailboxes)
     },
-    close: (graceMs) => shutDown(lifecycle, mailboxes, effects, graceMs),
+    close: (graceMs) => shutDown(lifecycle, mailboxes, effects, leases, graceMs),
   }
 }
 

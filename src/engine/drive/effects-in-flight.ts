@@ -10,7 +10,8 @@ import type { LiveSession } from '../session/live-session.ts'
 import type { Outages } from '../session/outages.ts'
 import { messagesBefore } from '../session/prompt/earlier.ts'
 import type { Slots } from '../session/slots.ts'
-import { effectsOf, waitingKeys, type RunEffect } from './effects.ts'
+import { effectsOf, unknownKeys, waitingKeys, type RunEffect } from './effects.ts'
+import type { SessionLeases } from './leases.ts'
 import type { DriverLifecycle, MailboxOptions, SessionActor } from './mailbox.ts'
 import { createMeter } from './meter.ts'
 import type { DescribedTools } from './model-tools.ts'
@@ -34,6 +35,7 @@ export interface EffectRunnerParts {
   readonly described: DescribedTools
   readonly enter: EffectInFlight['enter']
   readonly lifecycle: DriverLifecycle
+  readonly leases: SessionLeases
   /** Resolves when the event is applied, or cannot be; never rejects. */
   readonly postEvent: (
     sessionId: SessionId,
@@ -44,11 +46,17 @@ export interface EffectRunnerParts {
 }
 
 export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
-  const { parts, slots, outages, lifecycle, enter, postEvent } = runner
+  const { slots, outages, lifecycle, enter, leases, postEvent } = runner
   const underWay = new Set<Promise<void>>()
 
-  function start(actor: SessionActor, live: LiveSession, effect: RunEffect): void {
-    const started: EffectInFlight = { controller: new AbortController(), meter: createMeter(), enter }
+  function start(actor: SessionActor, live: LiveSession, effect: RunEffect, epoch: number): void {
+    const started: EffectInFlight = {
+      isCall: effect.do === 'invoke',
+      controller: new AbortController(),
+      meter: createMeter(),
+      enter,
+      mayLeave: () => leases.mayLeave(actor.id, epoch),
+    }
     actor.inFlight.set(effect.key, started)
     const done = runEffect(actor, live, effect, started).finally(() => void underWay.delete(done))
     underWay.add(done)
@@ -75,14 +83,15 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
       if (actor.inbox.some(({ isRecovery }) => isRecovery)) return
       const wanted = effectsOf(live.tree).filter(({ runId }) => !actor.blockedRuns.has(runId))
       const keys = new Set(wanted.map(({ key }) => key))
-      abortUnwanted(actor, keys)
+      abortUnwanted(actor, keys, unknownKeys(live.tree))
       const waiting = waitingKeys(live.tree)
       actor.awaitsSlot = waiting.size > 0
       slots.keep(actor.id, (key) => keys.has(key) || waiting.has(key))
-      if (parts.sends === false || live.isHeld) return
+      const { epoch } = actor
+      if (epoch === undefined || live.isHeld) return
       const missing = wanted.filter(({ key }) => !actor.inFlight.has(key))
       if (lifecycle.phase === 'open') {
-        for (const effect of missing) start(actor, live, effect)
+        for (const effect of missing) start(actor, live, effect, epoch)
         return
       }
       const inFlight = new Set(actor.inFlight.keys())
@@ -96,9 +105,9 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
   }
 }
 
-function abortUnwanted({ inFlight }: SessionActor, wanted: ReadonlySet<string>): void {
+function abortUnwanted({ inFlight }: SessionActor, wanted: ReadonlySet<string>, unknown: ReadonlySet<string>): void {
   for (const [key, { controller }] of inFlight) {
-    if (wanted.has(key)) continue
+    if (wanted.has(key) || unknown.has(key)) continue
     controller.abort()
     inFlight.delete(key)
   }

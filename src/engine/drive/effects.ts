@@ -42,6 +42,18 @@ function effectsOfRun({ id, state }: Run): RunEffect[] {
     .map((call) => ({ do: 'invoke', key: dispatchKey(id, call.id, call.attempt), runId: id, turn: state.turn, call }))
 }
 
+/** Keys of dispatches whose outcome is unknown: where one is in flight here after all, it may still end the review of its call. */
+export const unknownKeys = (tree: SessionTree): ReadonlySet<string> =>
+  new Set(
+    tree.runs.flatMap(({ id, state }) =>
+      state.at === 'calling'
+        ? state.calls
+            .filter((call) => call.state.at === 'unknown')
+            .map((call) => dispatchKey(id, call.id, call.attempt))
+        : [],
+    ),
+  )
+
 /** Keys that the dispatches of calls waiting for a slot will have. */
 export const waitingKeys = (tree: SessionTree): ReadonlySet<string> =>
   new Set(

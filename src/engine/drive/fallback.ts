@@ -1,4 +1,5 @@
 /** The models that `svc/model-fallback` names, asked when the agent's model fails. Source: decisions, section 13. */
+import { isHeldBack } from '../../base/net/transport.ts'
 import { ProviderError, type ModelCompletion } from '../../providers/provider.ts'
 import type { AgentSnapshot, SnapshotModel } from '../../spec/snapshot.ts'
 import type { FallbackAnswer } from '../session/event.ts'
@@ -24,7 +25,7 @@ export async function askWithFallback(
       return { completion, fallback: { model: each, after } }
     } catch (error) {
       signal.throwIfAborted()
-      if (!(error instanceof ProviderError) || fallback.length === 0) throw error
+      if (!(error instanceof ProviderError) || isHeldBack(error) || fallback.length === 0) throw error
       failed.push(error)
       if (meter.hasText()) break
     }

@@ -30,6 +30,15 @@ export interface SessionActor {
   readonly id: SessionId
   /** Undefined until it is loaded, and after a failed save that leaves it uncertain what is stored. */
   live: LiveSession | undefined
+  /** True if another process changed the session, so that it has to be read again. */
+  isStale: boolean
+  /** False where another process holds the session, or this one performs no effects. */
+  maySend: boolean
+  /**
+   * Of the lease under which the session was read and its calls recovered: effects start under no other. Undefined where nobody
+   * holds it. A lease that has been taken since is good for the session only once it was read again.
+   */
+  epoch: number | undefined
   inbox: MailboxItem[]
   /** Resolves when the inbox is processed; undefined while nobody processes it. */
   running: Promise<void> | undefined
@@ -81,6 +90,9 @@ export function createMailboxes(
       actor = {
         id,
         live: undefined,
+        isStale: false,
+        maySend: false,
+        epoch: undefined,
         inbox: [],
         running: undefined,
         awaitsRetry: false,

@@ -1,5 +1,6 @@
 /** Performs effects: here they leave the process, and their outcomes become events. */
 import { isFailure } from '../../base/failure.ts'
+import { isHeldBack } from '../../base/net/transport.ts'
 import {
   ProviderError,
   type ModelCompletion,
@@ -34,9 +35,13 @@ export interface EffectContext extends OfferedTools {
 
 /** An effect in flight in this process. */
 export interface EffectInFlight {
+  /** True for a call of a tool, false for a completion. */
+  readonly isCall: boolean
   /** Waits for a free completion slot of a provider; call the result to give it back. */
   readonly enter: (provider: string, signal: AbortSignal) => Promise<() => void>
   readonly controller: AbortController
+  /** False once this process may not perform the effect any more; asked right before the first byte leaves. */
+  readonly mayLeave: () => boolean
   readonly meter: CompletionMeter
 }
 
@@ -46,11 +51,11 @@ export async function performEffect(
   effect: RunEffect,
   context: EffectContext,
   onText: (text: string) => void,
-  { controller, meter, enter }: EffectInFlight,
+  { controller, meter, enter, mayLeave }: EffectInFlight,
 ): Promise<RunTransitionEvent> {
   const { signal } = controller
   if (effect.do === 'invoke') {
-    const outcome = await invokeTool(parts, effect.turn, effect.call, context, signal)
+    const outcome = await invokeTool(parts, effect.turn, effect.call, context, mayLeave, signal)
     return { type: 'call.ended', callId: effect.call.id, attempt: effect.call.attempt, outcome }
   }
   const { turn, attempt } = effect
@@ -78,7 +83,7 @@ export async function performEffect(
       checkFits(request, parts.providers.terms(model, run.sessionId).contextWindow)
       const leave = await enter(model.provider, signal)
       try {
-        return await sendRequest(provider, request, onText, signal, meter)
+        return await sendRequest(provider, { ...request, mayLeave }, onText, signal, meter)
       } finally {
         leave()
       }
@@ -86,6 +91,7 @@ export async function performEffect(
     return { type: 'model.answered', turn, attempt, ...(await askWithFallback(snapshot, ask, signal, meter)) }
   } catch (error) {
     signal.throwIfAborted()
+    if (isHeldBack(error)) return { type: 'model.held_back', turn, attempt }
     if (error instanceof ProviderError) {
       const { message, retryable, retryAfterMs, outage: reason } = error
       const cause = modelCause(context.snapshot.model.provider)
@@ -158,6 +164,7 @@ async function invokeTool(
   turn: number,
   call: ToolCall,
   context: EffectContext,
+  mayLeave: () => boolean,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
   const tool = toolNamed(context.snapshot, call.name)!
@@ -172,6 +179,7 @@ async function invokeTool(
       callId: call.id,
       attempt: call.attempt,
       notAfter: call.state.notAfter,
+      mayLeave,
       run: {
         id: context.run.id,
         sessionId: context.run.sessionId,

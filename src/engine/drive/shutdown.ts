@@ -1,6 +1,8 @@
 /** Ends a driver: lets effects in flight finish for a while, then drops the rest. */
 import { fail } from '../../base/failure.ts'
+import type { SessionId } from '../../base/ids.ts'
 import type { EffectRunner } from './effects-in-flight.ts'
+import type { SessionLeases } from './leases.ts'
 import type { DriverLifecycle, Mailboxes } from './mailbox.ts'
 
 /** Resolves when nothing runs any more; what was not stored by then continues at the next start. */
@@ -8,6 +10,7 @@ export async function shutDown(
   lifecycle: DriverLifecycle,
   mailboxes: Mailboxes,
   effects: EffectRunner,
+  leases: SessionLeases,
   graceMs: number,
 ): Promise<void> {
   lifecycle.phase = 'closing'
@@ -16,11 +19,15 @@ export async function shutDown(
   await Promise.race([finishWork(mailboxes, effects), grace])
   clearTimeout(timeout)
   lifecycle.phase = 'closed'
+  // A call that outlives this process keeps its session to the end of the lease: until then it may still arrive.
+  const calling = new Set<SessionId>()
   for (const actor of mailboxes.all()) {
+    for (const { isCall } of actor.inFlight.values()) if (isCall) calling.add(actor.id)
     for (const { controller } of actor.inFlight.values()) controller.abort()
     for (const item of actor.inbox.splice(0)) item.reject(fail('shutting_down'))
   }
   await mailboxes.idle()
+  await leases.close((id) => calling.has(id))
 }
 
 async function finishWork(mailboxes: Mailboxes, effects: EffectRunner): Promise<void> {

@@ -50,8 +50,9 @@ export function createTimerScheduler(
 }
 
 /** Deletes a timer that fired, even if nothing waits for it any more, and applies it. */
-function applyTimer(tx: SessionTransaction, { runId, kind, ref }: SessionTimer): void {
-  tx.run(runId).setTimer(kind, ref, null)
+function applyTimer(tx: SessionTransaction, timer: SessionTimer): void {
+  const { runId, kind, ref } = timer
+  tx.run(runId).clearFired(timer)
   if (kind === 'task_timeout') expireTask(tx, ref as TaskId)
   else advanceRun(tx.run(runId), { type: `${kind}.due` })
 }

@@ -41,7 +41,7 @@ export function transitionContextOf(
     calls: live.calls,
     callsElsewhere,
     worker: parts.worker,
-    maySend: parts.sends !== false && lifecycle.phase === 'open' && !live.isHeld,
+    maySend: actor.maySend && lifecycle.phase === 'open' && !live.isHeld,
     callsAtOnce: bounds.completion,
     takeSlot: (run, key, tool, { route, concurrency: bound }) =>
       slots.take({ session: actor.id, run, key, tool, route, bound }),

@@ -165,6 +165,16 @@ export function markUnsent(
   return { ...wanted, unsent: true }
 }
 
+/** Requests a completion again that was held back. No tokens are counted: nothing was sent. */
+export function applyHeldBack(
+  run: RunHandle,
+  here: StateAt<'thinking'>,
+  { turn, attempt }: TransitionEventOf<'model.held_back'>,
+): RunState | undefined {
+  if (turn !== here.turn || attempt !== here.attempt || here.unsent) return undefined
+  return requestCompletion(run, { ...here, attempt: attempt + 1, lost: (here.lost ?? 0) + 1 })
+}
+
 /** Requests a completion that waited for others in flight. */
 export const admitCompletion = (run: RunHandle, here: StateAt<'thinking'>): RunState | undefined =>
   here.unsent ? requestCompletion(run, here) : undefined

@@ -6,6 +6,7 @@ import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { ModelProviders } from '../../providers/provider.ts'
+import type { QueueTimers } from '../../queue/timers.ts'
 import type { MessageAccepted, StartRunResponse } from '../../spec/api.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
 import type { Principal } from '../../spec/key.ts'
@@ -13,6 +14,7 @@ import type { Run, RunStatusName } from '../../spec/run.ts'
 import type { GivenAnswer } from '../../spec/task.ts'
 import type { TriggerType } from '../../spec/starter.ts'
 import type { StartLimits } from '../../store/start-outcome.ts'
+import type { LeaseTimes, WorkerId } from '../../store/lease.ts'
 import type { Store } from '../../store/store.ts'
 import type { Toolbox } from '../../tools/tool.ts'
 import type { ProbeResult } from './probe.ts'
@@ -57,8 +59,12 @@ export interface EngineParts {
   readonly random: () => number
   readonly log: Log
   readonly redactor: Redactor
-  /** Identifies this process in records of sent calls: `host:pid`. */
-  readonly worker?: string
+  /** Identifies this start of the process as the holder of leases, and in records of sent calls. */
+  readonly worker: WorkerId
+  /** `DEFAULT_LEASE_TIMES` where absent. */
+  readonly leaseTimes?: LeaseTimes
+  /** The system's where absent. */
+  readonly timers?: QueueTimers
   /** False where work is only recorded: no effect starts, and the next serving process continues it. True when absent. */
   readonly sends?: boolean
   /** Calls and completions in flight at once; `DEFAULT_CONCURRENCY` where absent. */
@@ -121,7 +127,7 @@ export interface Engine {
   ): Promise<Run | undefined>
   /** The conversation as it is now, unredacted: the caller redacts what it sends. */
   conversation(sessionId: SessionId, part?: ConversationPart): Promise<PagedConversation>
-  /** Continues work that was in flight when the last process ended; resolves with the number of sessions. */
+  /** Takes over sessions with work in flight that no process holds, now and from time to time; resolves with their number. */
   recover(): Promise<number>
   /**
    * Releases sessions and triggers that a restore holds: the sessions continue, the triggers start runs again. Others are not affected.

@@ -30,6 +30,8 @@ export type RunTransitionEvent =
       /** Estimated usage; absent where the model had not begun to answer. */
       readonly spent?: SpentTokens
     }
+  /** A completion was held back before it left this process: another may have taken the session over. */
+  | { readonly type: 'model.held_back'; readonly turn: number; readonly attempt: number }
   /** A wait in line is over: tokens are free for a completion, or a slot for a call. */
   | { readonly type: 'admitted' }
   /** The outcome of one dispatch. */

@@ -3,6 +3,7 @@ import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow, SessionTree, SessionUpdate } from '../../store/session-update.ts'
+import type { WorkerId } from '../../store/lease.ts'
 import type { Store } from '../../store/store.ts'
 import { callKey } from './keys.ts'
 import type { VersionLookup } from './versions.ts'
@@ -13,6 +14,8 @@ export interface LiveSession {
   readonly steps: Map<RunId, RunStep[]>
   /** By `callKey`. */
   readonly calls: Map<string, CallRow>
+  /** Who held its lease when it was read. */
+  readonly heldBy: WorkerId | undefined
   /** True for a session restored from a backup and not released yet: changes are stored, but no effect starts. */
   readonly isHeld: boolean
   /** Since when; undefined where it is not held. */
@@ -26,10 +29,19 @@ export function createLive(
   steps: readonly RunStep[],
   calls: readonly CallRow[],
   versions: VersionLookup,
-  heldSince?: Instant,
+  { heldSince, heldBy }: Partial<Pick<LiveSession, 'heldSince' | 'heldBy'>> = {},
 ): LiveSession {
   const isHeld = heldSince !== undefined
-  const live: LiveSession = { tree, versions, steps: new Map(), calls: new Map(), isHeld, heldSince, lastAt: 0 }
+  const live: LiveSession = {
+    tree,
+    versions,
+    steps: new Map(),
+    calls: new Map(),
+    heldBy,
+    isHeld,
+    heldSince,
+    lastAt: 0,
+  }
   for (const run of tree.runs) live.lastAt = Math.max(live.lastAt, run.startedAt, run.finishedAt ?? 0)
   for (const step of steps) addStep(live, step)
   for (const row of calls) live.calls.set(callKey(row.runId, row.callId), row)
@@ -41,14 +53,15 @@ export async function loadLive(
   id: SessionId,
   versionsOf: (tree: SessionTree) => VersionLookup,
 ): Promise<LiveSession | undefined> {
-  const tree = await store.load(id)
-  if (!tree) return undefined
-  const [steps, calls, heldAt] = await Promise.all([
+  const stored = await store.load(id)
+  if (!stored) return undefined
+  const { heldBy, ...tree } = stored
+  const [steps, calls, heldSince] = await Promise.all([
     store.stepsOfSession(id),
     store.calls({ sessionId: id }),
     store.restoredAt(id),
   ])
-  return createLive(tree, steps, calls, versionsOf(tree), heldAt)
+  return createLive(tree, steps, calls, versionsOf(tree), { heldSince, heldBy })
 }
 
 /** Applies a saved update to the session in memory. */

@@ -125,7 +125,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
         setTimers: timerChanges.flatMap(({ key, at }): SessionTimer[] => (at === null ? [] : [{ ...key, at }])),
         clearTimers: timerChanges.flatMap(({ key, at }) => (at === null ? [key] : [])),
         ...(claims.length > 0 && { claims }),
-        busy: runs.some(isBusy),
+        busy: hasWork(runs),
       }
     },
   }
@@ -133,6 +133,9 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
   for (const run of found) addRun(run)
   return tx
 }
+
+/** True while a session has something in flight, which a restart continues. */
+export const hasWork = (runs: readonly Run[]): boolean => runs.some(isBusy)
 
 /**
  * True while a restart has something to continue, or may have a secret that was missing. A call behind one of unknown outcome waits for a person.

@@ -8,7 +8,7 @@ import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { RunStep, StepType } from '../../spec/step.ts'
 import { toTaskContent } from '../../spec/task-content.ts'
 import type { TaskRecord } from '../../spec/task.ts'
-import type { CallRow, TimerKey, TimerKind } from '../../store/session-update.ts'
+import type { CallRow, ClearedTimer, SessionTimer, TimerKind } from '../../store/session-update.ts'
 import type { RunTransitionEvent } from './event.ts'
 import { callKey } from './keys.ts'
 import { statusesOf } from './status.ts'
@@ -21,7 +21,7 @@ export interface TransactionParts {
   readonly handles: ReadonlyMap<RunId, RunHandle>
   readonly log: StepLog
   readonly changedCalls: ReadonlyMap<string, CallRow>
-  readonly timers: Map<string, { readonly key: TimerKey; readonly at: Instant | null }>
+  readonly timers: Map<string, { readonly key: ClearedTimer; readonly at: Instant | null }>
   readonly queuedEvents: { readonly run: RunHandle; readonly event: RunTransitionEvent }[]
   readonly putTask: (task: TaskRecord) => void
   readonly addTaskEvent: (task: TaskRecord, what: string) => void
@@ -116,6 +116,9 @@ export class TransactionRun implements RunHandle {
   setTimer(kind: TimerKind, ref: string, at: Instant | null): void {
     const key = { sessionId: this.tx.session.id, runId: this.id, kind, ref }
     this.#parts.timers.set(`${this.id} ${kind} ${ref}`, { key, at })
+  }
+  clearFired({ at: firedAt, ...key }: SessionTimer): void {
+    this.#parts.timers.set(`${this.id} ${key.kind} ${key.ref}`, { key: { ...key, firedAt }, at: null })
   }
   queueEvent(event: RunTransitionEvent): void {
     this.#parts.queuedEvents.push({ run: this, event })

@@ -11,7 +11,7 @@ import type { Session } from '../../spec/session.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { RunStep, StepType } from '../../spec/step.ts'
 import type { TaskStatus, TaskRecord } from '../../spec/task.ts'
-import type { CallRow, CompletionSpend, TimerKind, SessionUpdate } from '../../store/session-update.ts'
+import type { CallRow, CompletionSpend, SessionTimer, TimerKind, SessionUpdate } from '../../store/session-update.ts'
 import type { IdempotencyClaim } from '../../store/start-outcome.ts'
 import type { TransitionContext } from './context.ts'
 import type { RunTransitionEvent } from './event.ts'
@@ -87,6 +87,8 @@ export interface RunHandle {
   callRow(callId: string): CallRow | undefined
   /** Sets a timer, or clears it with `null`. */
   setTimer(kind: TimerKind, ref: string, at: Instant | null): void
+  /** Clears a timer that fired, unless it has been set to another time since. */
+  clearFired(timer: SessionTimer): void
   /** Queues an event for the run; it is applied in the same transaction. */
   queueEvent(event: RunTransitionEvent): void
 }

@@ -25,7 +25,7 @@ import {
   type ModelUsage,
 } from '../provider.ts'
 import { incompleteStreamError, unknownFinishError } from '../sdk-error.ts'
-import { createSdkProvider, type SdkParts, type StreamCollector } from '../sdk-provider.ts'
+import { createSdkProvider, guardedBy, type SdkParts, type StreamCollector } from '../sdk-provider.ts'
 import { tokenUsage } from '../tokens.ts'
 import { withCachePoints } from './cache.ts'
 
@@ -35,7 +35,7 @@ export const createAnthropicProvider = (parts: SdkParts): ModelProvider =>
     open: async (client, request, signal) =>
       client.messages.create(
         withCachePoints(toRequest(request, await outputFormat(request.outputSchema)), request.model.provider_options),
-        { signal },
+        { signal, ...guardedBy(request) },
       ),
     collect: collectEvents,
   })

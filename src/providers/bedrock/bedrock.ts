@@ -24,7 +24,7 @@ export interface BedrockParts extends SdkParts {
 export const createBedrockProvider = (parts: BedrockParts): ModelProvider =>
   createSdkProvider(parts, {
     load: () => loadBedrock(parts),
-    open: ({ send }, request, signal) => send(toInput(request), signal),
+    open: ({ send }, request, signal) => send(toInput(request), signal, request.mayLeave),
     collect: collectConverse,
   })
 
@@ -32,6 +32,7 @@ interface BedrockSender {
   readonly send: (
     input: ConverseStreamCommandInput,
     signal: AbortSignal,
+    mayLeave: CompletionRequest['mayLeave'],
   ) => Promise<AsyncIterable<ConverseStreamOutput>>
 }
 
@@ -54,9 +55,11 @@ async function loadBedrock({ key, baseUrl, region, fetch, remedies }: BedrockPar
     requestHandler: handleWith(fetch),
   })
   return {
-    async send(input, abortSignal) {
+    async send(input, abortSignal, mayLeave) {
+      // The SDK hands its options on to `handle` as they are.
+      const options: HandleOptions = { abortSignal, mayLeave }
       try {
-        const { stream } = await client.send(new ConverseStreamCommand(input), { abortSignal })
+        const { stream } = await client.send(new ConverseStreamCommand(input), options)
         return stream ?? Readable.from([])
       } catch (error) {
         if (error instanceof Error && /^(CredentialsProviderError|TokenProviderError)$/.test(error.name))
@@ -75,13 +78,15 @@ type RequestHandler = Extract<
   { handle: (...args: never[]) => unknown }
 >
 
+interface HandleOptions {
+  readonly abortSignal?: AbortSignal
+  readonly mayLeave?: CompletionRequest['mayLeave']
+}
+
 /** Sends the SDK's requests with our `fetch`, so that they obey the same rules as all others. */
 const handleWith = (fetch: FetchFunction): RequestHandler =>
   ({
-    async handle(
-      request: Parameters<RequestHandler['handle']>[0],
-      { abortSignal }: { readonly abortSignal?: AbortSignal } = {},
-    ) {
+    async handle(request: Parameters<RequestHandler['handle']>[0], { abortSignal, mayLeave }: HandleOptions = {}) {
       const { protocol, hostname, port, path, query = {}, method, headers, body } = request
       const url = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`)
       for (const [name, value] of Object.entries(query as Record<string, string | string[] | null>))
@@ -91,6 +96,7 @@ const handleWith = (fetch: FetchFunction): RequestHandler =>
         headers,
         ...(body !== undefined && { body: body as string | Uint8Array<ArrayBuffer> }),
         ...(abortSignal && { signal: abortSignal }),
+        mayLeave,
       })
       return {
         response: {

@@ -1,5 +1,6 @@
 /** Google's Gemini API through the official SDK. Source: decisions, section 13; reach, section 1. */
 import type { GenerateContentConfig, GenerateContentResponse, GoogleGenAI, ThinkingLevel } from '@google/genai'
+import type { FetchFunction } from '../../base/net/transport.ts'
 import { toObjectSchema, vendorOptions } from '../arguments.ts'
 import { loadOptionalSdk } from '../optional-sdk.ts'
 import { thinkingBudget } from '../output-limit.ts'
@@ -9,19 +10,37 @@ import { createSdkProvider, type SdkParts } from '../sdk-provider.ts'
 import { toContents } from './contents.ts'
 import { collectContent } from './content-stream.ts'
 
-export const createGeminiProvider = (parts: SdkParts): ModelProvider =>
-  createSdkProvider(parts, {
-    load: () => loadGeminiClient(parts),
-    open: async (client, request, signal) =>
-      wholeEvents(
-        await client.models.generateContentStream({
+/** Ties a request to its guard, since the SDK hands only headers on to our `fetch`; never sent. */
+const GUARD_HEADER = 'svc-guard'
+
+export function createGeminiProvider(parts: SdkParts): ModelProvider {
+  const guards = new Map<string, CompletionRequest['mayLeave']>()
+  let requests = 0
+  const fetch: FetchFunction = (input, init) => {
+    const headers = new Headers(init?.headers)
+    const mayLeave = guards.get(headers.get(GUARD_HEADER) ?? '')
+    headers.delete(GUARD_HEADER)
+    return parts.fetch(input, { ...init, headers, mayLeave })
+  }
+  return createSdkProvider(parts, {
+    load: () => loadGeminiClient({ ...parts, fetch }),
+    async open(client, request, signal) {
+      const guard = String(++requests)
+      guards.set(guard, request.mayLeave)
+      try {
+        const events = await client.models.generateContentStream({
           model: request.model.name,
           contents: toContents(request.messages),
-          config: { ...toConfig(request), abortSignal: signal },
-        }),
-      ),
+          config: { ...toConfig(request), abortSignal: signal, httpOptions: { headers: { [GUARD_HEADER]: guard } } },
+        })
+        return wholeEvents(events)
+      } finally {
+        guards.delete(guard)
+      }
+    },
     collect: collectContent,
   })
+}
 
 async function loadGeminiClient({ key, baseUrl, fetch }: SdkParts): Promise<GoogleGenAI> {
   const { GoogleGenAI: Client } = await loadOptionalSdk('@google/genai', () => import('@google/genai'))

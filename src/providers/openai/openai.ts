@@ -1,6 +1,6 @@
 /** OpenAI, compatible servers and Azure OpenAI through the official SDK. Source: decisions, section 13. */
 import type { ModelProvider } from '../provider.ts'
-import { createSdkProvider } from '../sdk-provider.ts'
+import { createSdkProvider, guardedBy } from '../sdk-provider.ts'
 import { collectChunks, toChatRequest } from './chat.ts'
 import { loadOpenaiClient, type OpenaiClientParts } from './client.ts'
 import { collectResponse } from './response-stream.ts'
@@ -17,7 +17,10 @@ export function createOpenaiProvider(parts: OpenaiClientParts): ModelProvider {
   const chat = createSdkProvider(parts, {
     load,
     open: (client, request, signal) =>
-      client.chat.completions.create(toChatRequest(request, parts.vendor === 'compatible'), { signal }),
+      client.chat.completions.create(toChatRequest(request, parts.vendor === 'compatible'), {
+        signal,
+        ...guardedBy(request),
+      }),
     collect: collectChunks,
   })
   if (isChatOnly) return chat

@@ -12,6 +12,7 @@ import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { printArguments, toObjectSchema, vendorOptions } from '../arguments.ts'
 import type { CompletionRequest, MessagePart, ModelCall, ModelMessage } from '../provider.ts'
+import { guardedBy } from '../sdk-provider.ts'
 import { isStrictSchema } from './strict-schema.ts'
 
 type OpenResponse = (
@@ -30,7 +31,10 @@ export function createResponseSender(): OpenResponse {
   return async (client, request, signal) => {
     const { name } = request.model
     const send = (keepsReasoning: boolean): Promise<AsyncIterable<ResponseStreamEvent>> =>
-      client.responses.create(toResponseRequest(request, keepsReasoning && !withoutReasoning.has(name)), { signal })
+      client.responses.create(toResponseRequest(request, keepsReasoning && !withoutReasoning.has(name)), {
+        signal,
+        ...guardedBy(request),
+      })
     try {
       return await send(true)
     } catch (error) {

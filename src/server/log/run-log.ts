@@ -6,14 +6,15 @@ import type { SessionUpdate, SessionUpdateEvent } from '../../store/session-upda
 /** A store that logs every update after it was saved. */
 export const withRunLog = (store: Store, log: Log): Store => ({
   ...store,
-  async start(update, limits, idempotency) {
-    const started = await store.start(update, limits, idempotency)
+  async start(update, ...more) {
+    const started = await store.start(update, ...more)
     if (started.outcome === 'started') logUpdate(update, log)
     return started
   },
-  async save(update) {
-    await store.save(update)
+  async save(update, ...more) {
+    const lease = await store.save(update, ...more)
     logUpdate(update, log)
+    return lease
   },
 })
 

@@ -30,14 +30,15 @@ export async function openTelemetry(version: string): Promise<Telemetry> {
 /** A store that exports the trace of every session that ends. A failed export affects no run. */
 export const withSpans = (store: Store, telemetry: Telemetry, log: Log): Store => ({
   ...store,
-  async save(turn) {
-    await store.save(turn)
-    const { session } = turn
-    if (session.finishedAt === null) return
+  async save(update, ...more) {
+    const lease = await store.save(update, ...more)
+    const { session } = update
+    if (session.finishedAt === null) return lease
     // Nobody waits for it.
     exportSession(store, telemetry, session).catch((error: unknown) =>
       log.write('warn', 'a trace could not be exported', { sessionId: session.id, error: String(error) }),
     )
+    return lease
   },
 })
 

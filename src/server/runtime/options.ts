@@ -2,7 +2,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import type { ProviderParts } from '../../providers/registry/choose.ts'
-import type { QueueTimers } from '../../queue/embedded.ts'
+import type { QueueTimers } from '../../queue/timers.ts'
 import type { Cassette } from '../../spec/cassette.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { Toolbox } from '../../tools/tool.ts'

@@ -29,19 +29,19 @@ export async function applyRetention(
 ): Promise<number> {
   let total = 0
   if (runs !== undefined)
-    await inChunks(signal, async () => {
+    await repeat(signal, async () => {
       const { deleted, more } = await store.deleteEndedSessions(clock.now() - retentionMs(runs), CHUNK)
       total += deleted
       return more
     })
   if (audit !== undefined)
-    await inChunks(signal, async () => (await store.deleteKeptCalls(clock.now() - retentionMs(audit), CHUNK)) === CHUNK)
+    await repeat(signal, async () => (await store.deleteKeptCalls(clock.now() - retentionMs(audit), CHUNK)) === CHUNK)
   return total
 }
 
-/** Leaves others time between chunks. @param next deletes one; false after the last */
-async function inChunks(signal: AbortSignal, next: () => Promise<boolean>): Promise<void> {
-  while (!signal.aborted && (await next())) await wait(PAUSE_MS, undefined, { signal }).catch(() => {})
+/** Repeats a chunk while there are more, with a pause between two. */
+async function repeat(signal: AbortSignal, deleteChunk: () => Promise<boolean>): Promise<void> {
+  while (!signal.aborted && (await deleteChunk())) await wait(PAUSE_MS, undefined, { signal }).catch(() => {})
 }
 
 /** Applies retention now and every hour until stopped. */

@@ -1,12 +1,11 @@
 /** Opens the parts of a server that do not listen: store, storage, tools, models and engine. */
-import { randomInt } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 import { systemClock } from '../../base/clock.ts'
 import { createIds, workspaceIdOf } from '../../base/ids.ts'
 import { createRedactor } from '../../base/secret.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { createEngine } from '../../engine/open.ts'
-import { createEmbeddedQueue } from '../../queue/embedded.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import { canonicalProvider } from '../../spec/document.ts'
 import type { Store } from '../../store/store.ts'
@@ -95,25 +94,24 @@ async function openParts(
   closing.push(() => tools.close())
 
   const maxIterations = config.limits?.max_loop_iterations
-  const engine = createEngine(
-    {
-      store,
-      providers,
-      tools,
-      clock,
-      ids,
-      random: () => randomInt(2 ** 32) / 2 ** 32,
-      log,
-      redactor,
-      worker: `${hostname()}:${process.pid}`,
-      // A command that records an answer and ends must not begin a call that it would have to abandon.
-      sends: uploads !== undefined || options.timers !== undefined,
-      ...(storage && { blobs: storage.blobs }),
-      ...(maxIterations !== undefined && { maxIterations }),
-      concurrency: { ...config.concurrency, providers: providerConcurrency(config.providers) },
-    },
-    options.timers && ((handlers, time) => createEmbeddedQueue(handlers, time, options.timers)),
-  )
+  const engine = createEngine({
+    store,
+    providers,
+    tools,
+    clock,
+    ids,
+    random: () => randomInt(2 ** 32) / 2 ** 32,
+    log,
+    redactor,
+    // The number of a process says nothing after a restart of its container.
+    worker: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    // A command that records an answer and ends must not begin a call that it would have to abandon.
+    sends: uploads !== undefined || options.timers !== undefined,
+    ...(storage && { blobs: storage.blobs }),
+    ...(maxIterations !== undefined && { maxIterations }),
+    concurrency: { ...config.concurrency, providers: providerConcurrency(config.providers) },
+    ...(options.timers && { timers: options.timers }),
+  })
   if (!readOnly) await forgetEndedRehearsals(rehearsals, store)
   if (storage) {
     const sweeping = startSweeping(store, storage.blobs, clock, log)

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type { Clock } from '../../base/clock.ts'
+import type { SessionHint } from '../lease.ts'
 import type { Store } from '../store.ts'
 import { openAgents } from './agents.ts'
 import { openBallast, NO_BALLAST } from './database/ballast.ts'
@@ -14,6 +15,7 @@ import { prepareCallDeletion, prepareDeletion } from './delete-sessions.ts'
 import { prepareErasure } from './erase-session.ts'
 import { openIdempotency } from './idempotency.ts'
 import { openKeys } from './keys.ts'
+import { openLeases, releaseAllLeases } from './leases.ts'
 import { openConsoleSessions } from './console-sessions.ts'
 import { openOperatorKeys } from './operator-keys.ts'
 import { createPrivateFile } from './database/private-file.ts'
@@ -45,6 +47,7 @@ export interface SqliteOptions {
  */
 export function openSqlite(path: string, { clock, ballastBytes = 0 }: SqliteOptions): Store {
   const db = openDatabase(path)
+  releaseAllLeases(db)
   const ballast = ballastBytes > 0 ? openBallast(join(dirname(path), 'ballast'), ballastBytes, clock) : NO_BALLAST
   return createSqliteStore(db, clock, ballast)
 }
@@ -87,6 +90,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const operatorKeys = openOperatorKeys(db)
   const consoleSessions = openConsoleSessions(db)
   const files = openFiles(db)
+  const leases = openLeases(db, clock)
   const restored = openRestored(db)
   const { write, flush } = createWriter(db, keys.writeDueUses, ballast)
 
@@ -107,11 +111,17 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     ...files.reads,
     ...restored.reads,
     ...costs.reads,
-    start: (update, limits, claim) => write(() => updates.start(update, limits, claim)),
+    start: (update, limits, claim, holder) => write(() => updates.start(update, limits, claim, holder)),
     findEarlierStart: async (principal, route, key, bodyDigest, now) =>
       idempotency.find(principal, route, key, bodyDigest, now),
     load: async (sessionId) => updates.load(sessionId),
-    save: (update) => write(() => reportRefusedContent(() => updates.save(update)), true),
+    save: (update, holder) => write(() => reportRefusedContent(() => updates.save(update, holder)), true),
+    claim: (worker, most, ttlMs) => write(() => leases.claim(worker, most, ttlMs)),
+    // On a full disk too: without a lease the outcome of an effect could not be saved.
+    claimOne: (worker, id, ttlMs) => write(() => leases.claimOne(worker, id, ttlMs), true),
+    renew: (worker, ttlMs) => write(() => leases.renew(worker, ttlMs), true),
+    release: (worker, given) => write(() => leases.release(worker, given)),
+    hints: noHints,
     labelSession: (id, given) => write(() => updates.label(id, given)),
     async eraseSession(id, at) {
       await write(() => eraseSession(id, at), true)
@@ -157,3 +167,15 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     },
   }
 }
+
+/** The lock of the directory makes this process the only writer: nobody else changes a session. */
+const noHints = (signal: AbortSignal): AsyncIterable<SessionHint> => ({
+  [Symbol.asyncIterator]: () => ({
+    next: () =>
+      new Promise((resolve) => {
+        const end = (): void => resolve({ done: true, value: undefined })
+        if (signal.aborted) end()
+        else signal.addEventListener('abort', end, { once: true })
+      }),
+  }),
+})

@@ -1,9 +1,11 @@
 import type { Database } from 'better-sqlite3'
+import type { Instant } from '../../base/clock.ts'
 import { digestOf, type Digest } from '../../base/digest.ts'
 import type { SessionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { RunStatusName } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
+import type { WorkerId } from '../lease.ts'
 import type { Store } from '../store.ts'
 import type { SessionUpdate } from '../session-update.ts'
 import type { AgentTable } from './agents.ts'
@@ -20,16 +22,22 @@ export interface SessionFence {
   readonly status: RunStatusName
   readonly busy: 0 | 1
   readonly erasedAt: number | null
+  readonly owner: WorkerId | null
+  readonly epoch: number
+  readonly leaseUntil: Instant | null
 }
 
+/** Who holds the lease of a session, as a save leaves it. */
+export type LeaseColumns = Pick<SessionFence, 'owner' | 'epoch' | 'leaseUntil'>
+
 export interface SessionTable {
-  readonly reads: Pick<Store, 'session' | 'sessions' | 'sessionValue' | 'sessionsEndingWith' | 'busySessions'>
+  readonly reads: Pick<Store, 'session' | 'sessions' | 'sessionValue' | 'sessionsEndingWith'>
   numberOf(id: SessionId): number | undefined
   get(id: SessionId): Session | undefined
   readFence(id: SessionId): SessionFence | undefined
   /** Writes a new session with version 1 and returns its row number. */
-  insert(update: SessionUpdate): number
-  update(stored: SessionFence, update: SessionUpdate): void
+  insert(update: SessionUpdate, lease: LeaseColumns): number
+  update(stored: SessionFence, update: SessionUpdate, lease: LeaseColumns): void
   /** Writes what a new root run replaces; the root run before it keeps its input. */
   replaceRoot(n: number, session: Session): void
 }
@@ -38,18 +46,21 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
   const list = openSessionLists(db, agents)
   const number = db.prepare<[string], number>('select n from session where id = ?').pluck()
   const fence = db.prepare<[string], SessionFence>(
-    `select n, version, last_seq as lastSeq, total_tokens_used as tokens, status, busy, erased_at as erasedAt
+    `select n, version, last_seq as lastSeq, total_tokens_used as tokens, status, busy, owner, epoch,
+       lease_until as leaseUntil, erased_at as erasedAt
      from session
      where id = ?`,
   )
   const insert = db.prepare(
     `insert into session (
        id, agent_n, agent_name, version_id, version_label, trigger_type, triggered_by, person, trigger_id, trigger_name,
-       root_run_id, input, input_digest, start_context, metadata, tags, started_at, finished_at, busy, version,
+       root_run_id, input, input_digest, start_context, metadata, tags, started_at, finished_at, busy,
+       owner, epoch, lease_until, version,
        status, llm_model, total_tokens_used, run_count, output, output_digest, error, last_seq, last_ordinal, cost
      ) values (
        :id, :agentN, :agentName, :versionId, :versionLabel, :triggerType, :triggeredBy, :person, :triggerId, :triggerName,
-       :rootRunId, :input, :inputDigest, :startContext, :metadata, :tags, :startedAt, :finishedAt, :busy, 1,
+       :rootRunId, :input, :inputDigest, :startContext, :metadata, :tags, :startedAt, :finishedAt, :busy,
+       :owner, :epoch, :leaseUntil, 1,
        :status, ?, ?, ?, ?, ?, ?, ?, ?, ?
      )`,
   )
@@ -66,7 +77,7 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
   // Separate, because naming an indexed column rewrites its index entry and naming the status evaluates its check constraint,
   // even when the values stay the same. That takes as long as the rest of the update.
   const updateRowAndStatus = db.prepare(
-    `update session set ${changes}, status = ?, finished_at = ?, busy = ? where n = ?`,
+    `update session set ${changes}, status = ?, finished_at = ?, busy = ?, owner = ?, epoch = ?, lease_until = ? where n = ?`,
   )
   // The input stands with the session while its root run is the newest one.
   const keepInput = db.prepare<[number]>(
@@ -87,11 +98,6 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
      where substr(replace(s.id, '-', ''), -length(:ending)) = :ending and a.workspace_id = :workspaceId
      order by s.started_at desc, s.n desc
      limit :limit`,
-  )
-  const busy = db.prepare<[], { id: SessionId }>(
-    `select id from session
-     where busy = 1 and not exists (select 1 from restored_session h where h.session_n = session.n)
-     order by started_at, n`,
   )
   const get = (id: SessionId) => {
     const row = one.get(id)
@@ -115,14 +121,11 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
       async sessionsEndingWith(workspaceId, text, limit) {
         return ending.all({ workspaceId, ending: text, limit }).map(toSession)
       },
-      async busySessions() {
-        return busy.all().map(({ id }) => id)
-      },
     },
     numberOf: (id) => number.get(id),
     get,
     readFence: (id) => fence.get(id),
-    insert({ session, busy }) {
+    insert({ session, busy }, lease) {
       const agentN = agents.numberOf(session.agentId, session.workspaceId, session.agentName)
       agents.countSession(agentN)
       const input = toText(session.input)!
@@ -146,6 +149,7 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
         startedAt: session.startedAt,
         finishedAt: session.finishedAt,
         busy: busy ? 1 : 0,
+        ...lease,
         status: session.status,
       })
       const n = Number(lastInsertRowid)
@@ -165,12 +169,13 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
         startContext: toText(withoutInput(session)),
       })
     },
-    update(stored, { session, busy: isBusy }) {
+    update(stored, { session, busy: isBusy }, { owner, epoch, leaseUntil }) {
       const busy = isBusy ? 1 : 0
       const { status, finishedAt } = session
-      if (busy === stored.busy && status === stored.status && finishedAt === null)
+      if (busy === stored.busy && epoch === stored.epoch && status === stored.status && finishedAt === null)
         updateRow.run(...changingValues(session), stored.n)
-      else updateRowAndStatus.run(...changingValues(session), status, finishedAt, busy, stored.n)
+      else
+        updateRowAndStatus.run(...changingValues(session), status, finishedAt, busy, owner, epoch, leaseUntil, stored.n)
     },
   }
 }

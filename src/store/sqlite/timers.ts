@@ -1,11 +1,11 @@
 import type { Database } from 'better-sqlite3'
 import type { Store } from '../store.ts'
-import type { SessionTimer, TimerKey } from '../session-update.ts'
+import type { ClearedTimer, SessionTimer } from '../session-update.ts'
 
 export interface TimerTable {
   readonly reads: Pick<Store, 'dueTimers' | 'nextTimerAt'>
   set(sessionN: number, runN: number, timer: SessionTimer): void
-  clear(sessionN: number, runN: number, key: TimerKey): void
+  clear(sessionN: number, runN: number, timer: ClearedTimer): void
 }
 
 export function openTimers(db: Database): TimerTable {
@@ -15,7 +15,8 @@ export function openTimers(db: Database): TimerTable {
      on conflict (session_n, run_n, kind, ref) do update set at = excluded.at`,
   )
   const clear = db.prepare(
-    'delete from timer where session_n = :sessionN and run_n = :runN and kind = :kind and ref = :ref',
+    `delete from timer
+     where session_n = :sessionN and run_n = :runN and kind = :kind and ref = :ref and at = coalesce(:firedAt, at)`,
   )
   const due = db.prepare<{ now: number; limit: number }, SessionTimer>(
     `select s.id as sessionId, r.id as runId, t.kind, t.ref, t.at
@@ -38,7 +39,7 @@ export function openTimers(db: Database): TimerTable {
       },
     },
     set: (sessionN, runN, { kind, ref, at }) => void set.run({ sessionN, runN, kind, ref, at }),
-    clear: (sessionN, runN, { kind, ref }) => void clear.run({ sessionN, runN, kind, ref }),
+    clear: (sessionN, runN, { kind, ref, firedAt = null }) => void clear.run({ sessionN, runN, kind, ref, firedAt }),
   }
 }
 

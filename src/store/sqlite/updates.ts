@@ -2,9 +2,10 @@ import type { Clock } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { Session } from '../../spec/session.ts'
+import { FIRST_EPOCH, type LeaseHolder, type SessionLease } from '../lease.ts'
 import type { IdempotencyClaim, StartOutcome, StartLimits } from '../start-outcome.ts'
 import type { SessionLabels } from '../queries.ts'
-import type { SessionTree, SessionUpdate } from '../session-update.ts'
+import type { SessionUpdate, StoredTree } from '../session-update.ts'
 import type { AgentTable } from './agents.ts'
 import type { CallTable } from './calls.ts'
 import type { CostTable } from './costs.ts'
@@ -13,7 +14,7 @@ import type { IdempotencyTable } from './idempotency.ts'
 import type { QuotaTable } from './quotas.ts'
 import type { RunTable } from './runs.ts'
 import type { LabelTable } from './session-labels.ts'
-import type { SessionFence, SessionTable } from './sessions.ts'
+import type { LeaseColumns, SessionFence, SessionTable } from './sessions.ts'
 import type { StepTable } from './steps.ts'
 import type { TaskTable } from './tasks.ts'
 import type { TimerTable } from './timers.ts'
@@ -36,10 +37,15 @@ interface UpdateTables {
 
 /** Reads and writes all tables of a session. Each writing method runs inside the transaction of its caller. */
 export interface SessionUpdates {
-  start(update: SessionUpdate, limits: StartLimits, claim?: IdempotencyClaim): StartOutcome
-  /** @throws Failure `run_moved_on`, `not_found` */
-  save(update: SessionUpdate): void
-  load(sessionId: SessionId): SessionTree | undefined
+  start(
+    update: SessionUpdate,
+    limits: StartLimits,
+    claim: IdempotencyClaim | undefined,
+    holder: LeaseHolder | undefined,
+  ): StartOutcome
+  /** @throws Failure `run_moved_on`, `lease_lost`, `not_found` */
+  save(update: SessionUpdate, holder: LeaseHolder | undefined): SessionLease | undefined
+  load(sessionId: SessionId): StoredTree | undefined
   /** @throws Failure `not_found`, `session_erased` */
   label(id: SessionId, labels: SessionLabels): void
 }
@@ -76,7 +82,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
   }
 
   return {
-    start(update, limits, claim) {
+    start(update, limits, claim, holder) {
       const now = clock.now()
       const { session } = update
       if (claim) {
@@ -93,14 +99,19 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
       if (stored) {
         sessions.replaceRoot(stored.n, session)
         if (update.labels) labels.set(session.id, update.labels)
-        sessions.update(stored, update)
+        sessions.update(stored, update, leaseAfter(update, stored, undefined, now))
       }
-      writeRows(stored?.n ?? sessions.insert(update), update)
+      const lease: LeaseColumns =
+        holder && update.busy
+          ? { owner: holder.worker, epoch: FIRST_EPOCH, leaseUntil: now + holder.ttlMs }
+          : { owner: null, epoch: 0, leaseUntil: null }
+      writeRows(stored?.n ?? sessions.insert(update, lease), update)
       return { outcome: 'started' }
     },
-    save(update) {
+    save(update, holder) {
       const { session } = update
       const stored = findUnchanged(session)
+      const lease = leaseAfter(update, stored, holder, clock.now())
       checkEventNumbers(update, stored.lastSeq)
       const tokens = session.totalTokensUsed - stored.tokens
       if (tokens > 0) quotas.addTokens(session.workspaceId, tokens, clock.now())
@@ -109,22 +120,48 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
         costs.add(session.workspaceId, agents.numberOf(agentId, session.workspaceId, agentName), spend, clock.now())
       }
       for (const claim of update.claims ?? []) idempotency.insert(claim, clock.now())
-      sessions.update(stored, update)
+      sessions.update(stored, update, lease)
       writeRows(stored.n, update)
+      return holder && lease.owner === holder.worker ? { sessionId: session.id, epoch: lease.epoch } : undefined
     },
     label(id, given) {
       if (!labels.set(id, given)) throw sessions.numberOf(id) === undefined ? missingSession() : fail('session_erased')
     },
     load(sessionId) {
-      const n = sessions.numberOf(sessionId)
+      const stored = sessions.readFence(sessionId)
       const session = sessions.get(sessionId)
-      if (n === undefined || !session) return undefined
-      return { session, runs: runs.ofSession(n), tasks: tasks.pendingOf(n) }
+      if (!stored || !session) return undefined
+      const { n, owner, leaseUntil } = stored
+      const isHeld = owner !== null && leaseUntil! > clock.now()
+      return { session, runs: runs.ofSession(n), tasks: tasks.pendingOf(n), ...(isHeld && { heldBy: owner }) }
     },
   }
 }
 
 const missingSession = () => fail('not_found', { what: 'session' })
+
+/**
+ * The lease as a save leaves it. A session that is not busy has no holder; one that nobody holds is taken by the worker that saves.
+ * @throws Failure `lease_lost` where the worker does not hold the session and cannot take it
+ */
+function leaseAfter(
+  { session: { id }, busy }: SessionUpdate,
+  { owner, epoch, leaseUntil }: SessionFence,
+  holder: LeaseHolder | undefined,
+  now: number,
+): LeaseColumns {
+  const isHeld = owner !== null && leaseUntil! > now
+  if (!holder) return busy ? { owner, epoch, leaseUntil } : { owner: null, epoch, leaseUntil: null }
+  const isTaken = holder.epoch === undefined
+  const isRefused = isTaken
+    ? isHeld && owner !== holder.worker
+    : !isHeld || owner !== holder.worker || epoch !== holder.epoch
+  if (isRefused) throw fail('lease_lost', { sessionId: id })
+  if (!busy) return { owner: null, epoch, leaseUntil: null }
+  return isTaken
+    ? { owner: holder.worker, epoch: epoch + 1, leaseUntil: now + holder.ttlMs }
+    : { owner, epoch, leaseUntil }
+}
 
 /** Events must continue the stored ones without a gap: readers resume by number. */
 function checkEventNumbers({ session, events }: SessionUpdate, lastSeq: number): void {

@@ -1,0 +1,43 @@
+/** Whether this process performs the effects of a session: it holds the lease, or takes it. Source: scale-out, section 3.2. */
+import type { EngineParts } from '../session/engine.ts'
+import type { LiveSession } from '../session/live-session.ts'
+import { hasWork } from '../session/open-transaction.ts'
+import type { SessionLeases } from './leases.ts'
+import type { DriverLifecycle, SessionActor } from './mailbox.ts'
+
+export interface HoldingParts {
+  readonly parts: EngineParts
+  readonly leases: SessionLeases
+  readonly lifecycle: DriverLifecycle
+}
+
+/** Whether this process holds a session that was just read, takes it now, or takes it with the next save. */
+export async function holdSession(
+  { parts, leases, lifecycle }: HoldingParts,
+  { tree, heldBy, isHeld }: LiveSession,
+): Promise<Pick<SessionActor, 'maySend' | 'epoch'>> {
+  const { id, version } = tree.session
+  if (heldBy !== parts.worker) leases.drop(id, leases.epochOf(id))
+  if (parts.sends === false || isHeld) return NOT_OURS
+  if (leases.epochOf(id) === undefined) {
+    if (lifecycle.phase !== 'open' || (heldBy !== undefined && heldBy !== parts.worker)) return NOT_OURS
+    // What is not busy is taken by the save that makes it so, in the same transaction.
+    if (!hasWork(tree.runs)) return { maySend: true, epoch: undefined }
+    if (!(await leases.claimOne(id))) return NOT_OURS
+  }
+  leases.sawVersion(id, version)
+  return { maySend: true, epoch: leases.epochOf(id) }
+}
+
+const NOT_OURS = { maySend: false, epoch: undefined }
+
+/** Takes a session that this process has changed without holding it, unless another one works on it. */
+export async function takeOver({ parts, leases, lifecycle }: HoldingParts, live: LiveSession): Promise<boolean> {
+  if (parts.sends === false || live.isHeld || lifecycle.phase !== 'open' || !hasWork(live.tree.runs)) return false
+  const { id } = live.tree.session
+  return leases.claimOne(id).catch((error: unknown) => {
+    // The change is stored: whoever looks for free sessions next takes it.
+    parts.log.write('warn', 'A session could not be taken over.', { sessionId: id, error: String(error) })
+    return false
+  })
+}

@@ -1,0 +1,171 @@
+/**
+ * The leases that this process holds: for which sessions it may perform effects, and until when. Times are measured from before
+ * a request to the store was sent, so a lease never seems longer here than it is there. Source: scale-out, section 3.2.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { SessionId } from '../../base/ids.ts'
+import type { Log } from '../../base/log.ts'
+import { systemTimers, type QueueTimers } from '../../queue/timers.ts'
+import {
+  DEFAULT_LEASE_TIMES,
+  type LeaseHolder,
+  type LeaseTimes,
+  type SessionLease,
+  type WorkerId,
+} from '../../store/lease.ts'
+import type { Store } from '../../store/store.ts'
+
+/** Sessions claimed with one statement. */
+const CLAIMED_AT_ONCE = 100
+
+export interface LeaseEvents {
+  /** The session was claimed by `claimAll` or found to be ours: its work is to be continued. */
+  claimed(id: SessionId): void
+  /** Another process has the session, or has changed it. */
+  changed(id: SessionId): void
+}
+
+export interface SessionLeases {
+  /** Epoch of the lease of a session; undefined where this process has none. */
+  epochOf(id: SessionId): number | undefined
+  /** For a save: by the holder of the lease of this epoch, or by a worker that takes the session. */
+  holderOf(epoch: number | undefined): LeaseHolder
+  /** Records a lease that the store gave. @param askedAt from `now`, before the store was asked */
+  keep(lease: SessionLease, askedAt: LeaseStart): void
+  /** A session was read or saved, and has this version. */
+  sawVersion(id: SessionId, version: number): void
+  /** Forgets the lease of this epoch, but none that was taken since. */
+  drop(id: SessionId, epoch: number | undefined): void
+  /** Takes a session with work in flight that nobody holds. */
+  claimOne(id: SessionId): Promise<boolean>
+  /** Takes all that can be taken, and resolves with their number. */
+  claimAll(): Promise<number>
+  /** True while an effect of the lease of this epoch may leave. */
+  mayLeave(id: SessionId, epoch: number): boolean
+  now(): LeaseStart
+  /** Renews no more, and gives back every lease but those of sessions that `isKept` names. */
+  close(isKept: (id: SessionId) => boolean): Promise<void>
+}
+
+/** The moment from which a lease lasts. The wall clock counts the time for which the machine was suspended. */
+export interface LeaseStart {
+  readonly monotonic: number
+  readonly wall: number
+}
+
+interface HeldLease {
+  readonly epoch: number
+  readonly since: LeaseStart
+  readonly version: number | undefined
+}
+
+export interface LeaseParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Log
+  readonly worker: WorkerId
+  readonly leaseTimes?: LeaseTimes
+  readonly timers?: QueueTimers
+}
+
+export function createLeases(
+  { store, clock, log, worker, leaseTimes = DEFAULT_LEASE_TIMES, timers = systemTimers }: LeaseParts,
+  events: LeaseEvents,
+): SessionLeases {
+  const { ttlMs, marginMs } = leaseTimes
+  const held = new Map<SessionId, HeldLease>()
+  /** Leases that only the store knows of, as after a lost reply; seen in two renewals, none is still on its way to us. */
+  let strangers = new Map<SessionId, number>()
+  let timer: unknown
+  let closed = false
+
+  const now = (): LeaseStart => ({ monotonic: clock.monotonic(), wall: clock.now() })
+
+  function scheduleRenewal(): void {
+    if (timer !== undefined || closed) return
+    timer = timers.set(() => {
+      timer = undefined
+      if (held.size > 0 || strangers.size > 0) void renewAll().finally(scheduleRenewal)
+    }, ttlMs / 3)
+  }
+
+  async function renewAll(): Promise<void> {
+    const before = new Map(held)
+    const since = now()
+    try {
+      const renewed = await store.renew(worker, ttlMs)
+      if (closed) return
+      const unknown = new Map<SessionId, number>()
+      for (const { sessionId, epoch, version } of renewed) {
+        const lease = held.get(sessionId)
+        if (lease?.epoch === epoch) {
+          held.set(sessionId, { epoch, since, version: lease.version })
+          if (lease.version !== undefined && version > lease.version) events.changed(sessionId)
+        } else if (!lease && strangers.get(sessionId) === epoch) {
+          held.set(sessionId, { epoch, since, version: undefined })
+          events.claimed(sessionId)
+        } else if (!lease) unknown.set(sessionId, epoch)
+      }
+      strangers = unknown
+      const found = new Set(renewed.map(({ sessionId }) => sessionId))
+      for (const [id, lease] of before) {
+        if (found.has(id) || held.get(id)?.epoch !== lease.epoch) continue
+        held.delete(id)
+        events.changed(id)
+      }
+    } catch (error) {
+      // Nothing leaves once the leases have run out; what is in flight is stored when the store is back.
+      log.write('warn', 'The leases could not be renewed.', { sessions: held.size, error: String(error) })
+    }
+  }
+
+  function keep({ sessionId, epoch }: SessionLease, since: LeaseStart): void {
+    held.set(sessionId, { epoch, since, version: undefined })
+    scheduleRenewal()
+  }
+
+  return {
+    now,
+    keep,
+    epochOf: (id) => held.get(id)?.epoch,
+    holderOf: (epoch) => ({ worker, ttlMs, ...(epoch !== undefined && { epoch }) }),
+    sawVersion(id, version) {
+      const lease = held.get(id)
+      if (lease) held.set(id, { ...lease, version })
+    },
+    drop(id, epoch) {
+      if (epoch !== undefined && held.get(id)?.epoch === epoch) held.delete(id)
+    },
+    async claimOne(id) {
+      const since = now()
+      const lease = await store.claimOne(worker, id, ttlMs)
+      if (lease) keep(lease, since)
+      return lease !== undefined
+    },
+    async claimAll() {
+      for (let count = 0; ;) {
+        const since = now()
+        const claimed = await store.claim(worker, CLAIMED_AT_ONCE, ttlMs)
+        for (const lease of claimed) {
+          keep(lease, since)
+          events.claimed(lease.sessionId)
+        }
+        count += claimed.length
+        if (claimed.length < CLAIMED_AT_ONCE || closed) return count
+      }
+    },
+    mayLeave(id, epoch) {
+      const lease = held.get(id)
+      if (lease?.epoch !== epoch) return false
+      const longest = ttlMs - marginMs
+      return clock.monotonic() < lease.since.monotonic + longest && clock.now() < lease.since.wall + longest
+    },
+    async close(isKept) {
+      closed = true
+      timers.clear(timer)
+      const given = [...held].flatMap(([sessionId, { epoch }]) => (isKept(sessionId) ? [] : [{ sessionId, epoch }]))
+      held.clear()
+      if (given.length > 0) await store.release(worker, given).catch(() => {})
+    },
+  }
+}

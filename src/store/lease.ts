@@ -1,0 +1,42 @@
+/** Leases: which process may perform the effects of a session, and until when. Source: scale-out, section 3.1. */
+import type { SessionId } from '../base/ids.ts'
+
+/** Identifies one start of a process; never used again by another. */
+export type WorkerId = string
+
+/** `epoch` grows with every change of holder, so an earlier holder cannot pass for the present one. */
+export interface SessionLease {
+  readonly sessionId: SessionId
+  readonly epoch: number
+}
+
+/** A lease that was renewed, and the version of its session, which shows changes by other processes. */
+export interface RenewedLease extends SessionLease {
+  readonly version: number
+}
+
+/** Who saves a session: the holder of its lease, or a worker that takes the lease with the save. */
+export interface LeaseHolder {
+  readonly worker: WorkerId
+  readonly ttlMs: number
+  /** Of the lease that the worker holds; absent where it takes a session that nobody holds. */
+  readonly epoch?: number
+}
+
+/** Epoch of the lease that a start gives. */
+export const FIRST_EPOCH = 1
+
+/** Sessions that another process changed or released; `all` where they are too many to be named. Hints may get lost. */
+export type SessionHint = { readonly sessions: readonly SessionId[] } | 'all'
+
+export interface LeaseTimes {
+  /** How long a lease lasts unless it is renewed, which happens three times in it. */
+  readonly ttlMs: number
+  /** An effect leaves only this long before the lease ends: it takes time to arrive. */
+  readonly marginMs: number
+  /** How often this process looks for sessions that another one left behind; never where no other process can be. */
+  readonly claimEveryMs?: number
+}
+
+/** Source: reliability, "Leases and fencing", defaults. */
+export const DEFAULT_LEASE_TIMES: LeaseTimes = { ttlMs: 15_000, marginMs: 3000 }

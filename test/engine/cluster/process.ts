@@ -1,0 +1,117 @@
+/** A virtual process of a cluster: it crashes and freezes, its requests to the store are slow, and their replies get lost. */
+import type { SessionId } from '../../../src/base/ids.ts'
+import type { SessionHint } from '../../../src/store/lease.ts'
+import type { Store } from '../../../src/store/store.ts'
+import type { World } from './world.ts'
+
+export interface VirtualProcess {
+  readonly name: string
+  readonly store: Store
+  /** Waits while the process is frozen, and for ever once it has crashed. */
+  pass(): Promise<void>
+  isAwake(): boolean
+  isUp(): boolean
+  freeze(): void
+  thaw(): void
+  crash(): void
+  hint(hint: SessionHint): void
+}
+
+export interface Faults {
+  /** How often a request is slow, and how often the reply of a write gets lost. */
+  slow: number
+  lostReply: number
+  lostHint: number
+}
+
+/** Writes whose reply may get lost. */
+const WRITES: ReadonlySet<PropertyKey> = new Set(['start', 'save', 'claim', 'claimOne', 'renew', 'release'])
+
+/** @param tellOthers passes a hint to the other processes */
+export function createProcess(
+  name: string,
+  world: World,
+  shared: Store,
+  faults: Faults,
+  tellOthers: (from: VirtualProcess, sessions: readonly SessionId[]) => void,
+): VirtualProcess {
+  let state: 'up' | 'frozen' | 'down' = 'up'
+  let waiting: (() => void)[] = []
+  let hints: SessionHint[] = []
+  let wakeHints: (() => void) | undefined
+  const { chance } = world
+
+  async function pass(): Promise<void> {
+    while (state !== 'up') {
+      if (state === 'down') return new Promise(() => {})
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    }
+  }
+
+  async function request(method: PropertyKey, work: () => unknown): Promise<unknown> {
+    await pass()
+    if (chance.often(faults.slow)) await world.after(chance.int(1, 4))
+    await pass()
+    // What has left for the store is done there, whatever becomes of the process meanwhile.
+    const value: unknown = await work()
+    if (chance.often(faults.slow)) await world.after(chance.int(1, 4))
+    await pass()
+    if (WRITES.has(method) && chance.often(faults.lostReply)) throw new Error('The connection broke.')
+    return value
+  }
+
+  async function* followHints(signal: AbortSignal): AsyncGenerator<SessionHint> {
+    while (!signal.aborted) {
+      await pass()
+      const next = hints.shift()
+      if (next) yield next
+      else await new Promise<void>((resolve) => (wakeHints = resolve))
+    }
+  }
+
+  const store = new Proxy(shared, {
+    get(target, method) {
+      const found = Reflect.get(target, method) as unknown
+      if (typeof found !== 'function') return found
+      if (method === 'hints') return followHints
+      return (...given: unknown[]) =>
+        request(method, async () => {
+          const value: unknown = await found.apply(target, given)
+          if (method === 'save' && value === undefined) tellOthers(self, [(given[0] as Update).session.id])
+          if (method === 'release') tellOthers(self, (given[1] as readonly { sessionId: SessionId }[]).map(idOf))
+          return value
+        })
+    },
+  })
+
+  const self: VirtualProcess = {
+    name,
+    store,
+    pass,
+    isAwake: () => state === 'up',
+    isUp: () => state !== 'down',
+    freeze: () => void (state = state === 'up' ? 'frozen' : state),
+    thaw() {
+      if (state !== 'frozen') return
+      state = 'up'
+      for (const wake of waiting.splice(0)) wake()
+    },
+    crash() {
+      state = 'down'
+      waiting = []
+      hints = []
+    },
+    hint(hint) {
+      if (state === 'down' || chance.often(faults.lostHint)) return
+      hints.push(hint)
+      wakeHints?.()
+    },
+  }
+  return self
+}
+
+interface Update {
+  readonly session: { readonly id: SessionId }
+}
+
+const idOf = ({ sessionId }: { readonly sessionId: SessionId }): SessionId => sessionId

@@ -1,0 +1,187 @@
+/** The leases of sessions: who may perform their effects, and until when. Part of the contract of every store. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { SessionId } from '../../src/base/ids.ts'
+import type { Session } from '../../src/spec/session.ts'
+import { FIRST_EPOCH, type LeaseHolder } from '../../src/store/lease.ts'
+import type { Store } from '../../src/store/store.ts'
+import { NOW, NO_LIMITS, aStart, aTurn, runId, sessionId } from './makers.ts'
+
+const TTL = 15_000
+const holder = (worker: string, epoch?: number): LeaseHolder => ({
+  worker,
+  ttlMs: TTL,
+  ...(epoch !== undefined && { epoch }),
+})
+
+/** @param parts the store of the test that runs, and its clock */
+export function leaseContract(parts: { readonly store: () => Store; readonly setNow: (now: number) => void }): void {
+  describe('leases', () => {
+    let store: Store
+    beforeEach(() => (store = parts.store()))
+
+    const start = async (name: string, worker?: string, about: Partial<Session> = {}): Promise<Session> => {
+      const update = aStart(name, about)
+      expect(
+        await store.start(update, NO_LIMITS, undefined, worker === undefined ? undefined : holder(worker)),
+      ).toEqual({
+        outcome: 'started',
+      })
+      return (await store.session(update.session.id))!
+    }
+    const later = (session: Session, saves = 1): Session => ({ ...session, version: session.version + saves })
+    const heldBy = async (id: SessionId): Promise<string | undefined> => (await store.load(id))!.heldBy
+
+    test('a start gives the lease to the process that starts, and none to one that performs no effects', async () => {
+      await start('a', 'ann')
+      await start('b')
+      expect(await heldBy(sessionId('a'))).toBe('ann')
+      expect(await heldBy(sessionId('b'))).toBeUndefined()
+      const update = aStart('c', {}, { busy: false })
+      await store.start(update, NO_LIMITS, undefined, holder('ann'))
+      expect(await heldBy(sessionId('c'))).toBeUndefined()
+      expect(await store.renew('ann', TTL)).toEqual([{ sessionId: sessionId('a'), epoch: FIRST_EPOCH, version: 1 }])
+    })
+
+    test('a claim takes sessions with work in flight that nobody holds, oldest first, as many as asked for', async () => {
+      await start('late', undefined, { startedAt: NOW + 5 })
+      const idle = await start('idle')
+      await start('held', 'bob')
+      await start('early', undefined, { startedAt: NOW + 1 })
+      await store.save(aTurn(idle, { busy: false }))
+      expect(await store.claim('ann', 1, TTL)).toEqual([{ sessionId: sessionId('early'), epoch: 1 }])
+      expect(await store.claim('ann', 9, TTL)).toEqual([{ sessionId: sessionId('late'), epoch: 1 }])
+      expect(await store.claim('ann', 9, TTL)).toEqual([])
+    })
+
+    test('of many claimers, no two get the same session, and together they get all', async () => {
+      for (let n = 0; n < 40; n++) await start(`s${n}`)
+      const claimed = await Promise.all(
+        Array.from({ length: 200 }, (_, n) =>
+          n % 2 === 0
+            ? store.claim(`w${n}`, 3, TTL)
+            : store.claimOne(`w${n}`, sessionId(`s${n % 40}`), TTL).then((lease) => (lease ? [lease] : [])),
+        ),
+      )
+      const ids = claimed.flat().map((lease) => lease.sessionId)
+      expect(new Set(ids).size).toBe(ids.length)
+      expect(ids.length).toBe(40)
+    })
+
+    test('a lease that has expired is taken over with a higher epoch; before that it is not', async () => {
+      const session = await start('a', 'ann')
+      parts.setNow(NOW + TTL - 1)
+      expect(await store.claim('bob', 9, TTL)).toEqual([])
+      expect(await store.claimOne('bob', session.id, TTL)).toBeUndefined()
+      parts.setNow(NOW + TTL)
+      expect(await heldBy(session.id)).toBeUndefined()
+      expect(await store.claim('bob', 9, TTL)).toEqual([{ sessionId: session.id, epoch: FIRST_EPOCH + 1 }])
+      expect(await heldBy(session.id)).toBe('bob')
+    })
+
+    test('a renewal prolongs every lease of the worker and names what it holds; what was taken over is missing', async () => {
+      const a = await start('a', 'ann')
+      await start('b', 'ann')
+      await start('c', 'bob')
+      await store.save(aTurn(a), holder('ann', FIRST_EPOCH))
+      parts.setNow(NOW + TTL - 1)
+      const renewed = await store.renew('ann', TTL)
+      expect([...renewed].sort((one, other) => other.version - one.version)).toEqual([
+        { sessionId: a.id, epoch: FIRST_EPOCH, version: 2 },
+        { sessionId: sessionId('b'), epoch: FIRST_EPOCH, version: 1 },
+      ])
+      parts.setNow(NOW + 2 * TTL - 2)
+      expect((await store.claim('eve', 9, TTL)).map((lease) => lease.sessionId)).toEqual([sessionId('c')])
+      parts.setNow(NOW + 2 * TTL)
+      expect(await store.claim('eve', 1, TTL)).toHaveLength(1)
+      expect(await store.renew('ann', TTL)).toHaveLength(1)
+      expect(await store.renew('bob', TTL)).toEqual([])
+    })
+
+    test('a lease that is given back can be taken at once', async () => {
+      const session = await start('a', 'ann')
+      await store.release('bob', [{ sessionId: session.id, epoch: FIRST_EPOCH }])
+      await store.release('ann', [{ sessionId: session.id, epoch: FIRST_EPOCH + 1 }])
+      expect(await heldBy(session.id)).toBe('ann')
+      await store.release('ann', [{ sessionId: session.id, epoch: FIRST_EPOCH }])
+      expect(await store.claimOne('bob', session.id, TTL)).toEqual({ sessionId: session.id, epoch: FIRST_EPOCH + 1 })
+    })
+
+    test('one that waits for a person, has ended, or is held by a restore cannot be claimed', async () => {
+      const session = await start('a', 'ann')
+      await store.save(aTurn(session, { busy: false }), holder('ann', FIRST_EPOCH))
+      expect(await store.claimOne('bob', session.id, TTL)).toBeUndefined()
+      expect(await store.claimOne('bob', sessionId('none'), TTL)).toBeUndefined()
+    })
+
+    test('a worker takes a session again that it holds, as after a lost reply', async () => {
+      const session = await start('a', 'ann')
+      expect(await store.claimOne('ann', session.id, TTL)).toEqual({ sessionId: session.id, epoch: FIRST_EPOCH + 1 })
+    })
+
+    test('the holder saves while its lease lasts, and keeps it while the session has work in flight', async () => {
+      const session = await start('a', 'ann')
+      expect(await store.save(aTurn(session), holder('ann', FIRST_EPOCH))).toEqual({
+        sessionId: session.id,
+        epoch: FIRST_EPOCH,
+      })
+      expect(await store.save(aTurn(later(session), { busy: false }), holder('ann', FIRST_EPOCH))).toBeUndefined()
+      expect(await heldBy(session.id)).toBeUndefined()
+      expect(await store.renew('ann', TTL)).toEqual([])
+    })
+
+    test('refuses the save of a holder whose lease has expired, was taken over or has another epoch, and stores nothing', async () => {
+      const session = await start('a', 'ann')
+      const lost = { code: 'lease_lost' }
+      await expect(store.save(aTurn(session), holder('ann', FIRST_EPOCH + 1))).rejects.toMatchObject(lost)
+      await expect(store.save(aTurn(session), holder('bob', FIRST_EPOCH))).rejects.toMatchObject(lost)
+      parts.setNow(NOW + TTL)
+      await expect(store.save(aTurn(session), holder('ann', FIRST_EPOCH))).rejects.toMatchObject(lost)
+      await store.claimOne('bob', session.id, TTL)
+      await expect(store.save(aTurn(session), holder('ann', FIRST_EPOCH))).rejects.toMatchObject(lost)
+      expect((await store.session(session.id))!.version).toBe(1)
+    })
+
+    test('a save with the right lease and an old version is refused as moved on', async () => {
+      const session = await start('a', 'ann')
+      await store.save(aTurn(session))
+      await expect(store.save(aTurn(session), holder('ann', FIRST_EPOCH))).rejects.toMatchObject({
+        code: 'run_moved_on',
+      })
+    })
+
+    test('anybody saves by the version alone: the holder keeps the lease, and loses it with the work in flight', async () => {
+      const session = await start('a', 'ann')
+      expect(await store.save(aTurn(session))).toBeUndefined()
+      expect(await heldBy(session.id)).toBe('ann')
+      await store.save(aTurn(later(session), { busy: false }))
+      expect(await heldBy(session.id)).toBeUndefined()
+      expect(await store.renew('ann', TTL)).toEqual([])
+    })
+
+    test('a save takes a session that nobody holds, if it leaves work in flight', async () => {
+      const session = await start('a', 'ann')
+      await store.save(aTurn(session, { busy: false }), holder('ann', FIRST_EPOCH))
+      expect(await store.save(aTurn(later(session), { busy: false }), holder('bob'))).toBeUndefined()
+      expect(await heldBy(session.id)).toBeUndefined()
+      const taken = await store.save(aTurn(later(session, 2)), holder('bob'))
+      expect(taken).toEqual({ sessionId: session.id, epoch: FIRST_EPOCH + 1 })
+      await expect(store.save(aTurn(later(session, 3)), holder('eve'))).rejects.toMatchObject({ code: 'lease_lost' })
+      parts.setNow(NOW + TTL)
+      expect(await store.save(aTurn(later(session, 3)), holder('eve'))).toEqual({
+        sessionId: session.id,
+        epoch: FIRST_EPOCH + 2,
+      })
+    })
+
+    test('clears a timer that fired, but not one that was set anew meanwhile', async () => {
+      const session = await start('a')
+      const timer = { sessionId: session.id, runId: runId('a'), kind: 'retry', ref: '', at: NOW } as const
+      await store.save(aTurn(session, { setTimers: [timer] }))
+      await store.save(aTurn(later(session), { setTimers: [{ ...timer, at: NOW + 5 }] }))
+      await store.save(aTurn(later(session, 2), { clearTimers: [{ ...timer, firedAt: NOW }] }))
+      expect(await store.nextTimerAt()).toBe(NOW + 5)
+      await store.save(aTurn(later(session, 3), { clearTimers: [{ ...timer, firedAt: NOW + 5 }] }))
+      expect(await store.nextTimerAt()).toBeUndefined()
+    })
+  })
+}
