@@ -227,6 +227,7 @@ const initialContext = (parts: EngineParts, version: AgentVersion, now: number):
   stepsOf: () => [],
   calls: new Map(),
   callsElsewhere: [],
+  effectsOf: () => [],
   maySend: true,
   callsAtOnce: 0,
   takeSlot: () => false,

@@ -6,6 +6,7 @@ import type { SideEffectClass } from '../spec/document.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
 import type { PolicyDecision, CallFacts, PolicySets } from './condition/decision.ts'
 import { describeCondition, describeValue } from './condition/describe.ts'
+import { guardEffect } from './effect-guard.ts'
 import { evaluatePolicies, type EvaluatedPolicy, type PolicyVerdict } from './evaluate-policies.ts'
 import { mergeObligations } from './obligations.ts'
 import { argumentAt } from './condition/path.ts'
@@ -19,7 +20,7 @@ export const decideByPolicies = (
   wire: string,
   facts: CallFacts,
   effectiveClass?: SideEffectClass,
-): PolicyDecision => describeVerdict(evaluatePolicies(sets, wire, facts, effectiveClass))
+): PolicyDecision => guardEffect(describeVerdict(evaluatePolicies(sets, wire, facts, effectiveClass)), facts)
 
 /** Words a verdict for people and for the record. */
 export function describeVerdict(verdict: PolicyVerdict): PolicyDecision {

@@ -49,6 +49,8 @@ export type TaskContent = {
   readonly arguments_digest?: string
   readonly policies?: JsonObject[]
   readonly authority_ref?: string
+  /** The effect key of the call, and the earlier call with it: `tool`, `run_id`, `agent`, `version`, `at`, `outcome` and others. */
+  readonly effect?: { readonly key: string; readonly previous?: JsonObject }
   readonly approvals_required?: number
   readonly approvals_received?: number
   /** Who edited the arguments, and the decision if the policies decided again. The last edit is `arguments`. */

@@ -23,6 +23,7 @@ export function toTaskContent(task: TaskRecord): TaskContent {
     arguments_digest: task.argumentsDigest,
     policies: task.policies?.map((each): JsonObject => ({ ...each })),
     authority_ref: task.authorityRef,
+    effect: task.effect,
     approvals_required: task.approvalsRequired,
     approvals_received: task.approvalsRequired === undefined ? undefined : countApprovals(task),
     edits: task.edits?.map(({ approver, at, argumentsDigest, decision }) => ({
@@ -57,6 +58,7 @@ export function readTaskContent(content: TaskContent): TaskRequest {
     argumentsDigest: content.arguments_digest,
     policies: content.policies?.map(readPolicy),
     authorityRef: content.authority_ref,
+    effect: content.effect,
     approvalsRequired: content.approvals_required,
     edits: content.edits?.map(({ edited_by, edited_at, arguments_digest, decision }) =>
       withoutAbsent({ approver: edited_by, at: Date.parse(edited_at), argumentsDigest: arguments_digest, decision }),

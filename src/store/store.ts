@@ -18,6 +18,7 @@ import type {
   VersionId,
   WorkspaceId,
 } from '../base/ids.ts'
+import type { EffectRecord } from '../spec/effect.ts'
 import type { StoredEvent } from '../spec/event.ts'
 import type { StoredFile } from '../spec/file.ts'
 import type { ApiKey, OperatorKey, Trigger } from '../spec/key.ts'
@@ -31,6 +32,7 @@ import type { StartLimits, IdempotencyClaim, StartOutcome, RepeatedRequest } fro
 import type { AgentVersion, AgentRow, VersionPublication, StoredMember } from './version-rows.ts'
 import type {
   CostRow,
+  EffectFilter,
   StepSize,
   PageRange,
   SessionFilter,
@@ -59,8 +61,9 @@ export interface Store {
   load(sessionId: SessionId): Promise<SessionTree | undefined>
   /**
    * Stores all of the update, or nothing when it throws.
-   * @throws Failure `run_moved_on` when the session was saved since `update.session.version` was read, `state_not_saved` when
-   *   the database refuses the content, so that a retry would fail too
+   * @throws Failure `run_moved_on` when the session was saved since `update.session.version` was read, `effect_taken` when
+   *   another call holds an effect key that the update takes, `state_not_saved` when the database refuses the content, so that
+   *   a retry would fail too
    */
   save(update: SessionUpdate): Promise<void>
   /** Sessions with work in flight that are not held, oldest first. A restart continues them. */
@@ -99,6 +102,19 @@ export interface Store {
     readonly agentId?: AgentId
     readonly since?: Instant
   }): Promise<readonly CallRow[]>
+
+  /** Calls that hold an effect key, or would if the one that does gave it back: the holder first. At most 16. */
+  effectsOfKey(workspaceId: WorkspaceId, key: string, now: Instant): Promise<readonly EffectRecord[]>
+  /** Newest first. */
+  effects(filter: EffectFilter, page: PageRange): Promise<readonly EffectRecord[]>
+  /** Lets an effect happen again. @returns the calls that held the key; empty when none did */
+  releaseEffect(
+    workspaceId: WorkspaceId,
+    key: string,
+    by: string,
+    reason: string,
+    at: Instant,
+  ): Promise<readonly EffectRecord[]>
 
   /** Kept sums of the days from one instant to another, both included, oldest first; at most `limit`. */
   costs(workspaceId: WorkspaceId, from: Instant, to: Instant, limit: number): Promise<readonly CostRow[]>

@@ -57,8 +57,10 @@ function checkedField(path: string, value: JsonValue): GivenFields {
   const [root, field] = [path.slice(0, dot), path.slice(dot + 1)]
   checkName(root, [...Object.keys(CONTEXT_FIELDS), 'history'], '')
   if (root === 'history') return givenMeasures(path, value)
-  // Only svc.dispatch has a field below it.
-  checkName(root === 'svc' && field === 'dispatch.trigger' ? 'dispatch' : field, CONTEXT_FIELDS[root]!, `${root}.`)
+  // Only svc.dispatch and effect.previous have fields below them.
+  const isBelow =
+    (root === 'svc' && field === 'dispatch.trigger') || (root === 'effect' && /^previous\.\w+$/.test(field))
+  checkName(isBelow ? field.slice(0, field.indexOf('.')) : field, CONTEXT_FIELDS[root]!, `${root}.`)
   return [[path, root === 'time' ? parseInstant(value) : value]]
 }
 

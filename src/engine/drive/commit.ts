@@ -1,13 +1,17 @@
 /** Applies a batch of mailbox items to a session and saves what they change, in one store transaction. */
+import type { Clock } from '../../base/clock.ts'
 import { giveWay, startWork } from '../../base/event-loop.ts'
 import { isFailure } from '../../base/failure.ts'
 import type { Log } from '../../base/log.ts'
 import type { Store } from '../../store/store.ts'
 import { isLongCheck, workWithChecks } from '../../tools/check.ts'
 import { takeUpdate, type LiveSession } from '../session/live-session.ts'
+import type { EffectRecord } from '../../spec/effect.ts'
 import type { TransitionContext } from '../session/context.ts'
+import { UnreadEffects, type ReadEffects } from '../session/effect-ledger.ts'
 import { openTransaction } from '../session/open-transaction.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
+import type { EffectWaits } from './effect-waits.ts'
 import { toRunFailure, type MailboxItem, type SessionActor } from './mailbox.ts'
 import type { SessionNotifier } from './notifier.ts'
 import { publishOutput } from './output-text.ts'
@@ -15,9 +19,11 @@ import type { TimerScheduler } from './timers.ts'
 
 export interface CommitParts {
   readonly store: Store
+  readonly clock: Clock
   readonly log: Log
   readonly notifier: SessionNotifier
   readonly timers: TimerScheduler
+  readonly effectWaits: EffectWaits
 }
 
 /** An item that was applied, and what it answered. */
@@ -29,21 +35,23 @@ export interface AppliedItem {
 /**
  * Applies a batch in order, saves the result, and tells readers and the timer queue.
  * @param readContext called again where an item has to be applied again
- * @returns undefined when another process had saved the session meanwhile: the items are back in the inbox, to be applied to
- * what is stored now
+ * @returns undefined when another process had saved the session meanwhile, or another session had taken an effect key: the
+ * items are back in the inbox, to be applied to what is stored now
  * @throws Failure `state_not_saved` when the store refused the content; any error of the store
  */
 export async function commitBatch(
-  { store, log, notifier, timers }: CommitParts,
+  { store, clock, log, notifier, timers, effectWaits }: CommitParts,
   actor: SessionActor,
   live: LiveSession,
   batch: readonly MailboxItem[],
-  readContext: () => TransitionContext,
+  readContext: (effectsOf: ReadEffects) => TransitionContext,
 ): Promise<readonly AppliedItem[] | undefined> {
-  const { tx, applied, tookLong } = await workWithChecks(() => {
-    const tookLong = startWork()
-    return { ...applyBatch(log, live, readContext(), batch), tookLong: tookLong() }
-  })
+  const { tx, applied, tookLong } = await workWithEffects(store, clock, live, (effectsOf) =>
+    workWithChecks(() => {
+      const tookLong = startWork()
+      return { ...applyBatch(log, live, readContext(effectsOf), batch), tookLong: tookLong() }
+    }),
+  )
   const update = tx.toUpdate()
   if (!update) return applied
   // A save writes what the work made, which then takes long as well.
@@ -51,7 +59,7 @@ export async function commitBatch(
   try {
     await store.save(update)
   } catch (error) {
-    if (!isFailure(error, 'run_moved_on')) throw error
+    if (!isFailure(error, 'run_moved_on') && !isFailure(error, 'effect_taken')) throw error
     actor.live = undefined
     actor.inbox.unshift(...applied.map(({ item }) => item))
     return undefined
@@ -60,7 +68,29 @@ export async function commitBatch(
   takeUpdate(live, update, tx.now)
   notifier.notify(actor.id, update.session.lastSeq)
   timers.schedule(update)
+  effectWaits.saved(update)
   return applied
+}
+
+/** Effect keys of one batch. A batch of calls has far fewer, so more of them is a bug that must not loop for ever. */
+const MAX_KEYS = 10_000
+
+/** Does the work again with each effect key that it turns out to need: keys follow from arguments, which come with the batch. */
+async function workWithEffects<T>(
+  store: Store,
+  clock: Clock,
+  { tree, lastAt }: LiveSession,
+  work: (effectsOf: ReadEffects) => Promise<T>,
+): Promise<T> {
+  const known = new Map<string, readonly EffectRecord[]>()
+  for (;;) {
+    try {
+      return await work((key) => known.get(key))
+    } catch (error) {
+      if (!(error instanceof UnreadEffects) || known.size >= MAX_KEYS) throw error
+      known.set(error.key, await store.effectsOfKey(tree.session.workspaceId, error.key, Math.max(clock.now(), lastAt)))
+    }
+  }
 }
 
 /** An item that cannot be applied is a bug of ours: the run it concerns fails, and the others are applied to a fresh transaction. */
@@ -79,7 +109,7 @@ function applyBatch(
         applied.push({ item, value: item.apply(tx) })
         return false
       } catch (error) {
-        if (isLongCheck(error)) throw error
+        if (isLongCheck(error) || error instanceof UnreadEffects) throw error
         if (!isFailure(error))
           log.write('error', 'A change to a session could not be applied.', {
             sessionId: live.tree.session.id,

@@ -9,12 +9,14 @@ import type { SessionQueue } from '../../queue/queue.ts'
 import type { CallRow, SessionTree, SessionUpdate } from '../../store/session-update.ts'
 import { advanceRun } from '../machine/advance.ts'
 import type { EngineParts } from '../session/engine.ts'
+import type { ReadEffects } from '../session/effect-ledger.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import { createLive, loadLive, takeUpdate, type LiveSession } from '../session/live-session.ts'
 import { createSlots, createCompletionSlots, DEFAULT_CONCURRENCY } from '../session/slots.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import { createVersions, type VersionCache, type VersionLookup } from '../session/versions.ts'
 import { commitBatch } from './commit.ts'
+import { createEffectWaits } from './effect-waits.ts'
 import { createEffectRunner } from './effects-in-flight.ts'
 import type { DescribedTools } from './model-tools.ts'
 import { isolateUnsavable, keepForRetry } from './failed-save.ts'
@@ -62,7 +64,10 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
   })
   const enter = createCompletionSlots(bounds)
   const effects = createEffectRunner({ parts, notifier, slots, described, enter, lifecycle, postEvent })
-  const commitParts = { store, log, notifier, timers }
+  const effectWaits = createEffectWaits(
+    (sessionId, runId) => void postEvent(sessionId, runId, { type: 'admitted' }, { retrySave: true }),
+  )
+  const commitParts = { store, clock, log, notifier, timers, effectWaits }
   const contextParts = { parts, cache, described, slots, bounds, lifecycle }
   /** The last commit that counted calls of other sessions. Such commits run one at a time, so that two cannot both be the last allowed. */
   let lastLookBack: Promise<unknown> = Promise.resolve()
@@ -121,10 +126,13 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     batch: readonly MailboxItem[],
     callsElsewhere: readonly CallRow[],
   ): Promise<void> {
-    const readContext = () => transitionContextOf(contextParts, actor, live, callsElsewhere)
+    const readContext = (effectsOf: ReadEffects) =>
+      transitionContextOf(contextParts, actor, live, callsElsewhere, effectsOf)
+    const endsSeen = effectWaits.count()
     const applied = await commitBatch(commitParts, actor, live, batch, readContext)
     if (!applied) return
     for (const { item } of applied) if (item.effectKey !== undefined) actor.inFlight.delete(item.effectKey)
+    effectWaits.keep(actor.id, live.tree, endsSeen)
     effects.reconcile(actor, live)
     for (const { item, value } of applied) item.resolve(value)
   }

@@ -6,6 +6,7 @@ import type { EngineParts } from '../session/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { ConcurrencyBounds, Slots } from '../session/slots.ts'
 import type { TransitionContext } from '../session/context.ts'
+import type { ReadEffects } from '../session/effect-ledger.ts'
 import { callKey } from '../session/keys.ts'
 import { lookBackMs, type VersionCache } from '../session/versions.ts'
 import type { DescribedTools } from './model-tools.ts'
@@ -25,6 +26,7 @@ export function transitionContextOf(
   actor: SessionActor,
   live: LiveSession,
   callsElsewhere: readonly CallRow[],
+  effectsOf: ReadEffects,
 ): TransitionContext {
   const { versions } = live
   return {
@@ -38,6 +40,7 @@ export function transitionContextOf(
     stepsOf: (id) => live.steps.get(id) ?? [],
     calls: live.calls,
     callsElsewhere,
+    effectsOf,
     worker: parts.worker,
     maySend: parts.sends !== false && lifecycle.phase === 'open' && !live.isHeld,
     callsAtOnce: bounds.completion,

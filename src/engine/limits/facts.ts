@@ -15,11 +15,17 @@ export type DispatchTrigger = CallFacts['svc']['dispatch']['trigger']
 type DecidedCall = Pick<ToolCall, 'ref' | 'arguments' | 'argumentsDigest'> &
   Partial<Pick<ToolCall, 'id' | 'state' | 'decisionId'>>
 
+/** Facts that the caller has found. */
+interface KnownFacts {
+  readonly trigger?: DispatchTrigger
+  readonly effect?: CallFacts['effect'] | undefined
+}
+
 export function factsOf(
   run: RunHandle,
   call: DecidedCall,
   tool: CallFacts['tool'],
-  trigger: DispatchTrigger = 'none',
+  { trigger = 'none', effect }: KnownFacts = {},
 ): CallFacts {
   const { tx, snapshot, record, usage } = run
   const { session } = tx
@@ -53,6 +59,7 @@ export function factsOf(
       ...(session.triggerName !== null && { trigger_name: session.triggerName }),
     },
     svc: { dispatch: { trigger }, limit: 'none' },
+    ...(effect && { effect }),
     now: tx.now,
     history: (scope, whose, measure, windowMs) => measureHistory(run, call, scope, whose, measure, windowMs),
   }

@@ -92,6 +92,7 @@ export const transitions: Table = {
   calling: {
     'call.ended': applyCallOutcome,
     admitted: proceedWithCalls,
+    'effect_wait.due': proceedWithCalls,
     'child.ended': applyChildEnd,
     'task.closed': (run, here, { task }) =>
       task.about === 'limit' ? applyGrant(run, here, task) : applyTaskDecision(run, here, task),

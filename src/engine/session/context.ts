@@ -7,6 +7,7 @@ import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot, SnapshotModel } 
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow } from '../../store/session-update.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
+import type { ReadEffects } from './effect-ledger.ts'
 import type { SpentTokens } from './event.ts'
 
 /** All that a transition may know beside the session itself; gathered before it is applied. */
@@ -32,6 +33,8 @@ export interface TransitionContext {
   readonly calls: ReadonlyMap<string, CallRow>
   /** Calls of the agent in other sessions; read only where a policy looks back over a window. */
   readonly callsElsewhere: readonly CallRow[]
+  /** Calls that stand for an effect key. */
+  readonly effectsOf: ReadEffects
   /** Identifies the process that sends calls. */
   readonly worker?: string | undefined
   /** False while the process is stopping: calls are decided and recorded, but not sent. */

@@ -54,6 +54,8 @@ export type RunTransitionEvent =
   /** A reply to `svc.ask_user`. */
   | { readonly type: 'message'; readonly text: string; readonly files: readonly MessageFile[] }
   | { readonly type: 'retry.due' }
+  /** A call that waits for an earlier one with its effect key looks again. */
+  | { readonly type: 'effect_wait.due' }
   | { readonly type: 'wall_clock.due' }
   | { readonly type: 'hitl_wait.due' }
   /** The session was loaded; `inFlight` has the keys of completions and calls that this process sent itself. */

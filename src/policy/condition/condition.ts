@@ -114,6 +114,9 @@ function writeLeaf(leaf: ConditionLeaf): JsonObject {
   }
 }
 
+/** Facts that are lists, beside arguments. */
+const LISTS: readonly string[] = ['agent.classifications', 'effect.previous.approved_by']
+
 /** Reads one policy's conditions and collects problems and leaves. */
 class ConditionReader {
   readonly problems: ConditionProblem[] = []
@@ -276,7 +279,7 @@ class ConditionReader {
     if (spread && each === undefined)
       this.report(pointer, 'syntax', `${path.text} stands for many values: say \`each: any\` or \`each: all\`.`)
     if (spread || each === undefined) return path
-    if (path.root !== 'args' && path.text !== 'agent.classifications') {
+    if (path.root !== 'args' && !LISTS.includes(path.text)) {
       this.report(`${pointer}/each`, 'syntax', `${path.text} is one value; \`each\` is for lists.`)
       return path
     }

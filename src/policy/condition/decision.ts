@@ -5,6 +5,7 @@ import type { Instant } from '../../base/clock.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
 import type { ApprovalObligations, PolicySet } from '../../spec/policy-set.ts'
+import type { PreviousEffect } from '../../spec/effect.ts'
 import type { DecidedPolicy } from '../../spec/step.ts'
 
 export type HistoryScope = 'run' | 'session' | 'window'
@@ -48,6 +49,14 @@ export interface CallFacts {
   readonly svc: {
     readonly dispatch: { readonly trigger: 'none' | 'no_handler' | 'timeout' | 'indeterminate' }
     readonly limit: string
+  }
+  /** Absent for a tool without an effect key, and for a call that lacks an argument of it. */
+  readonly effect?: {
+    readonly key: string
+    readonly repeated: boolean
+    readonly previous?: PreviousEffect
+    /** False where a repetition cannot be given the result of the earlier call. */
+    readonly hasResult?: boolean
   }
   readonly now: Instant
   /**

@@ -1,6 +1,7 @@
 /** Every fact that conditions can name besides arguments and history. Source: policies, section 2, the table of roots. */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { SIDE_EFFECT_CLASSES } from '../../spec/document.ts'
+import { previousAsJson } from '../../spec/effect.ts'
 import type { CallFacts } from './decision.ts'
 
 export interface CallField {
@@ -28,6 +29,25 @@ const DISPATCH: JsonObject = {
   properties: { trigger: { enum: ['none', 'no_handler', 'timeout', 'indeterminate'] } },
   required: ['trigger'],
 }
+
+/** An earlier call with the effect key. */
+const PREVIOUS: JsonObject = {
+  type: 'object',
+  properties: {
+    tool: TEXT,
+    run_id: TEXT,
+    agent: TEXT,
+    version: TEXT,
+    at: TEXT,
+    age_seconds: SECONDS,
+    outcome: { enum: ['done', 'in_flight', 'unknown'] },
+    same_args: BOOLEAN,
+    approved_by: { type: 'array', items: TEXT },
+  },
+  required: ['tool', 'run_id', 'agent', 'version', 'at', 'age_seconds', 'outcome', 'same_args', 'approved_by'],
+}
+/** The members of `effect.previous`. */
+export const PREVIOUS_FIELDS: readonly string[] = Object.keys(PREVIOUS['properties'] as JsonObject)
 
 const namespaceOf = (id: string): string => id.slice(0, Math.max(0, id.lastIndexOf('.')))
 const nameOf = (id: string): string => id.slice(id.lastIndexOf('.') + 1)
@@ -87,6 +107,15 @@ export const CALL_FIELDS: Readonly<Record<string, Readonly<Record<string, CallFi
     },
     id: { read: ({ principal }) => principal.id, schema: SHORT_TEXT, usual: '' },
     trigger_name: { read: ({ principal }) => principal.trigger_name, schema: SHORT_TEXT, isOptional: true },
+  },
+  effect: {
+    key: { read: ({ effect }) => effect?.key, schema: TEXT, isOptional: true },
+    repeated: { read: ({ effect }) => effect?.repeated, schema: BOOLEAN, isOptional: true },
+    previous: {
+      read: ({ effect }) => effect?.previous && previousAsJson(effect.previous),
+      schema: PREVIOUS,
+      isOptional: true,
+    },
   },
   time: { now: { read: ({ now }) => now, schema: { type: 'number' } } },
   svc: {

@@ -4,6 +4,7 @@ import type { CallFacts, HistoryMeasure } from './decision.ts'
 import { CALL_FIELDS } from './fields.ts'
 import { historyText } from './history.ts'
 import { argumentAt } from './path.ts'
+import { effectKeyOf } from '../effect-key.ts'
 
 /** Differences by path: `run.depth`, `history.…`. Null = an absent field, or a measure that is unknown. */
 export type CallContext = Readonly<Record<string, JsonValue>>
@@ -14,6 +15,8 @@ export function firstCallFacts(
   context: CallContext = {},
 ): CallFacts {
   const roots: Record<string, Record<string, unknown>> = { tool: { ...tool }, agent: { ...agent } }
+  const key = effectKeyOf(tool.labels, args)
+  if (key && 'key' in key) roots['effect'] = { key: key.shown, repeated: false }
   for (const [root, facts] of USUAL_FACTS) roots[root] = { ...facts }
   for (const [path, value] of Object.entries(context)) {
     const [root, name, member] = path.split('.') as [string, string, string?]

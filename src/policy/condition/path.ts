@@ -1,13 +1,14 @@
 /** Paths of conditions: a root, segments and at most one function. Source: policies, section 2. */
 import type { JsonValue } from '../../base/json/json.ts'
 import type { HistoryMeasure, HistoryScope, HistorySubject } from './decision.ts'
-import { CALL_FIELDS } from './fields.ts'
+import { CALL_FIELDS, PREVIOUS_FIELDS } from './fields.ts'
 import { historyText } from './history.ts'
 
 export const PATH_FUNCTIONS = ['length', 'lower', 'host', 'email_domain'] as const
 export type PathFunction = (typeof PATH_FUNCTIONS)[number]
 
-export type FactRoot = 'args' | 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'history' | 'time' | 'svc'
+export type FactRoot =
+  'args' | 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'history' | 'effect' | 'time' | 'svc'
 
 /** A step into a value: a member, an element, or every element (`[*]`). */
 export type PathSegment = { readonly key: string } | { readonly index: number } | { readonly each: true }
@@ -118,6 +119,13 @@ function unknownField(
     return second && 'key' in second && second.key === 'trigger' && more.length === 0
       ? undefined
       : `${below} has one field, trigger.`
+  if (root === 'effect' && name === 'previous')
+    return second &&
+      'key' in second &&
+      PREVIOUS_FIELDS.includes(second.key) &&
+      (more.length === 0 || second.key === 'approved_by')
+      ? undefined
+      : `${below} has ${PREVIOUS_FIELDS.join(', ')}.`
   if (name === 'classifications')
     return more.length === 0 && (!second || !('key' in second)) ? undefined : `${below} is a list of strings.`
   return second ? `${below} has no fields.` : undefined

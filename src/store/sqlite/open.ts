@@ -7,6 +7,7 @@ import { openBallast, NO_BALLAST } from './database/ballast.ts'
 import { openCalls } from './calls.ts'
 import { openCosts } from './costs.ts'
 import { openDatabase } from './database/database.ts'
+import { openEffects } from './effects.ts'
 import { openEvents } from './events.ts'
 import { openFiles } from './files.ts'
 import { deleteRunRows } from './delete-runs.ts'
@@ -54,6 +55,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const events = openEvents(db)
   const tasks = openTasks(db, agents)
   const calls = openCalls(db)
+  const effects = openEffects(db)
   const timers = openTimers(db)
   const costs = openCosts(db)
   const quotas = openQuotas(db, costs)
@@ -65,6 +67,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     events,
     tasks,
     calls,
+    effects,
     timers,
     quotas,
     costs,
@@ -88,6 +91,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     ...events.reads,
     ...tasks.reads,
     ...calls.reads,
+    ...effects.reads,
     ...timers.reads,
     ...versions.reads,
     ...triggers.reads,
@@ -101,6 +105,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
       idempotency.find(principal, route, key, bodyDigest, now),
     load: async (sessionId) => updates.load(sessionId),
     save: (update) => write(() => reportRefusedContent(() => updates.save(update)), true),
+    releaseEffect: (workspaceId, key, by, reason, at) => write(() => effects.release(workspaceId, key, by, reason, at)),
     publish: (publication) => write(() => versions.publish(publication)),
     deploy: (agentId, versionId, at, by) => write(() => versions.deploy(agentId, versionId, at, by)),
     setYanked: (versionId, yanked, reason) => write(() => versions.setYanked(versionId, yanked, reason)),

@@ -6,6 +6,7 @@ import type { SessionTree, SessionUpdate } from '../session-update.ts'
 import type { AgentTable } from './agents.ts'
 import type { CallTable } from './calls.ts'
 import type { CostTable } from './costs.ts'
+import type { EffectTable } from './effects.ts'
 import type { EventTable } from './events.ts'
 import type { IdempotencyTable } from './idempotency.ts'
 import type { QuotaTable } from './quotas.ts'
@@ -22,6 +23,7 @@ interface UpdateTables {
   readonly events: EventTable
   readonly tasks: TaskTable
   readonly calls: CallTable
+  readonly effects: EffectTable
   readonly timers: TimerTable
   readonly quotas: QuotaTable
   readonly costs: CostTable
@@ -33,13 +35,14 @@ interface UpdateTables {
 /** Reads and writes all tables of a session. Each writing method runs inside the transaction of its caller. */
 export interface SessionUpdates {
   start(update: SessionUpdate, limits: StartLimits, claim?: IdempotencyClaim): StartOutcome
-  /** @throws Failure `run_moved_on`, `not_found` */
+  /** @throws Failure `run_moved_on`, `effect_taken`, `not_found` */
   save(update: SessionUpdate): void
   load(sessionId: SessionId): SessionTree | undefined
 }
 
 export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
-  const { sessions, runs, steps, events, tasks, calls, timers, quotas, costs, agents, idempotency, clock } = parts
+  const { sessions, runs, steps, events, tasks, calls, effects, timers, quotas, costs, agents, idempotency, clock } =
+    parts
 
   const writeRows = (n: number, update: SessionUpdate) => {
     const numbers = new Map<RunId, number>()
@@ -90,6 +93,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
         const { agentId, agentName } = update.runs.find(({ id }) => id === spend.runId)!
         costs.add(session.workspaceId, agents.numberOf(agentId, session.workspaceId, agentName), spend, clock.now())
       }
+      for (const change of update.effects ?? []) effects.apply(session.workspaceId, change)
       for (const claim of update.claims ?? []) idempotency.insert(claim, clock.now())
       sessions.update(stored, update)
       writeRows(stored.n, update)
