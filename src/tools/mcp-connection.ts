@@ -115,7 +115,7 @@ export async function connectMcp(
     const found = new Map<string, Tool>()
     let cursor: string | undefined
     for (let page = 0; page < MAX_PAGES; page++) {
-      const attempt = `list-${++pages}`
+      const attempt = `${LIST_ATTEMPT}${++pages}`
       const headers = { [ATTEMPT_HEADER]: attempt }
       const params = cursor === undefined ? {} : { cursor }
       const answer = await untilAnswered(attempt, () =>
@@ -168,8 +168,11 @@ const MAX_ANSWER_BYTES = 4 * MAX_OUTPUT_BYTES
 /** One page of tools. The client reads it in one piece, and a schema of more than 64 KiB is refused anyway. */
 const MAX_LIST_BYTES = 512 * 1024
 
-const maxBytesOf = ({ body }: RequestInit): number =>
-  typeof body === 'string' && body.includes('"method":"tools/list"') ? MAX_LIST_BYTES : MAX_ANSWER_BYTES
+/** Begins the attempt of a request for tools. The body does not tell, because arguments of a call may look like one. */
+const LIST_ATTEMPT = 'list-'
+
+const maxBytesOf = ({ headers }: RequestInit): number =>
+  new Headers(headers).get(ATTEMPT_HEADER)?.startsWith(LIST_ATTEMPT) ? MAX_LIST_BYTES : MAX_ANSWER_BYTES
 
 /**
  * Limits the size of answers to POST requests. The stream of notifications (GET) is unlimited by design.

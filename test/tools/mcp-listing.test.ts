@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { createTransport } from '../../src/base/net/transport.ts'
 import { digestOfTool, type ToolListing } from '../../src/tools/listed-tool.ts'
 import { listMcpTools } from '../../src/tools/mcp-listing.ts'
-import { startFakeMcp, type Era, type FakeMcp } from '../fakes/mcp.ts'
+import { startFakeMcp, type Era, type FakeMcp, type FakeTool } from '../fakes/mcp.ts'
 
 const TOKEN = 'wsk-7f1c9e20ab'
 const inputSchema = { type: 'object', properties: { text: { type: 'string' } } }
@@ -54,6 +54,30 @@ test('a server that repeats what it was sent does not bring the secret into the 
   const listing = await list()
   expect(listing).toEqual({ problem: expect.stringMatching(/^MCP server "web" does not list its tools: /) as unknown })
   expect(JSON.stringify(listing)).not.toContain(TOKEN)
+})
+
+describe.each<Era>(['modern', 'stateless', 'sessions'])('a page of tools of a server of the kind %s', (era) => {
+  const toolsOf = (bytes: number): FakeTool[] =>
+    Array.from({ length: 8 }, (_, n) => ({
+      name: `tool_${n}`,
+      description: 'x'.repeat(bytes / 8),
+      answer: () => ({}),
+    }))
+
+  test('is read up to 512 KiB', async () => {
+    fake = await startFakeMcp(era, toolsOf(508 * 1024))
+    const listing = await list()
+    expect('tools' in listing && listing.tools.size).toBe(8)
+  })
+
+  test('ends the listing when it is larger, long before the time limit', async () => {
+    fake = await startFakeMcp(era, toolsOf(512 * 1024))
+    const started = performance.now()
+    expect(await list()).toEqual({
+      problem: expect.stringMatching(/^MCP server "web" does not list its tools: /) as unknown,
+    })
+    expect(performance.now() - started).toBeLessThan(5000)
+  })
 })
 
 test('the digest is of name, description and schema, in whatever order the schema has its keys', () => {

@@ -51,6 +51,16 @@ const asked = (rpc: string): number => fake.requests.filter((each) => each.rpc =
 describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s', (era) => {
   beforeEach(() => start(era))
 
+  test('answers a call whose arguments look like a request for tools with as much as any call', async () => {
+    await fake.close()
+    await start(era, [saying('x'.repeat(900 * 1024))])
+    expect(await call('say', { method: 'tools/list' })).toEqual({
+      at: 'returned',
+      isError: false,
+      result: 'x'.repeat(900 * 1024),
+    })
+  })
+
   test('answers with its structured content', async () => {
     expect(await call()).toEqual({ at: 'returned', isError: false, result: { status: 'lost', order: 'A-1' } })
   })
