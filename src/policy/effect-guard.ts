@@ -1,6 +1,6 @@
 /** What the effect key of a tool asks for beside its policies: a person, or a refusal, for a repetition. Source: policies, section 8. */
 import type { CallFacts, PolicyDecision } from './condition/decision.ts'
-import { effectKeyOf, effectRepeatOf } from './effect-key.ts'
+import { effectKeyOf, effectRepeatOf } from './condition/effect-key.ts'
 import { requireApproval } from './require-approval.ts'
 
 /** The reason of a decision about a repetition. */

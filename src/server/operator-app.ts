@@ -16,6 +16,7 @@ import type { OperatorAction, OperatorRequest, OwnOperatorRoute } from './operat
 import { listAgents, listDocuments, listVersions, getSnapshot } from './operator/agents.ts'
 import { listCosts } from './operator/costs.ts'
 import { listDecisions } from './operator/decisions.ts'
+import { listEffects, releaseEffect } from './operator/effects.ts'
 import { getFile, listFiles } from './operator/files.ts'
 import { backupRoute } from './operator/backup.ts'
 import { streamLogs } from './operator/logs.ts'
@@ -60,6 +61,8 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /tasks/:id/probe': probeTask,
   'GET /decisions': listDecisions,
   'GET /costs': listCosts,
+  'GET /effects': listEffects,
+  'POST /effects/release': releaseEffect,
   'GET /logs': streamLogs,
   'POST /backup': backupRoute,
   'GET /restored': listRestored,

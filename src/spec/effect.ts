@@ -35,6 +35,8 @@ export interface EffectRecord {
   /** When a call that was made stops holding the key; null = never. */
   readonly expiresAt: Instant | null
   readonly state: EffectState
+  /** True for the call that holds the key now. */
+  readonly holds: boolean
   /** Set where a repetition may be given the result. */
   readonly result?: JsonValue
   /** People and keys that approved the call, as `approverOf` names them. */

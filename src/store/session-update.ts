@@ -76,7 +76,7 @@ export interface CompletionSpend {
 /** What a call does to its effect key. */
 export type EffectChange =
   /** Takes the key, from the call that `replaces` names if that still holds it. */
-  | { readonly take: Omit<EffectRecord, 'workspaceId' | 'state' | 'result' | 'released'> }
+  | { readonly take: Omit<EffectRecord, 'workspaceId' | 'state' | 'holds' | 'result' | 'released'> }
   /** The call is sent again: its key is in flight until `notAfter`. */
   | { readonly extend: { readonly id: string; readonly notAfter: Instant } }
   /** What became of the call; `not_made` gives the key back. Nothing where the call holds none. */

@@ -17,7 +17,15 @@ import { ATTEMPT_HEADER, connectMcp, type CallOptions, type McpConnection } from
 import { mcpCredentials, missingSecret } from './mcp-credentials.ts'
 import { digestOfTool } from './listed-tool.ts'
 import { toListedTool } from './mcp-listing.ts'
-import { truncatedOutcome, withDeadline, inexactNumberOutcome, returnedOutcome, exceededOutcome } from './outcome.ts'
+import {
+  exceededOutcome,
+  failedOutcome,
+  inexactNumberOutcome,
+  returnedOutcome,
+  saysNotExecuted,
+  truncatedOutcome,
+  withDeadline,
+} from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface McpServers {
@@ -302,7 +310,9 @@ function toOutcome(result: CallToolResult, durationMs: number): ToolOutcome {
   const bytes = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
   return bytes.byteLength > MAX_OUTPUT_BYTES
     ? truncatedOutcome(bytes, durationMs)
-    : returnedOutcome(value, isError, durationMs)
+    : isError
+      ? failedOutcome(value, durationMs, saysNotExecuted(result.structuredContent) || saysNotExecuted(value))
+      : returnedOutcome(value, false, durationMs)
 }
 
 function parseText(text: string): JsonValue | InexactNumberError {

@@ -58,6 +58,9 @@ afterAll(async () => {
   remove()
 })
 
+/** Each order is refunded once, and each refund released once. */
+let [refunded, released] = [6, 6]
+
 /** How each command is called here; what it ends with, where that is not 0. In the order of the table. */
 const calls: Readonly<Record<string, () => readonly string[]>> = {
   init: () => ['init', join(parent, `new-${Math.random()}`), '-t', 'blank'],
@@ -103,7 +106,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   backup: () => ['backup', 'another.tgz'],
   restore: () => ['restore', 'backup.tgz', '--data', 'elsewhere', '--force', '--yes'],
   reset: () => ['reset', '--all', '--yes', '--data', 'elsewhere'],
-  run: () => ['run', AGENT, 'order=A-7', 'amount=5'],
+  run: () => ['run', AGENT, `order=A-${++refunded}`, 'amount=5'],
   'runs list': () => ['runs', 'list'],
   'runs get': () => ['runs', 'get', ids.run],
   'runs watch': () => ['runs', 'watch', ids.run],
@@ -117,6 +120,9 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   inbox: () => ['inbox'],
   logs: () => ['logs'],
   costs: () => ['costs', '--by', 'agent,model,day'],
+  'effects list': () => ['effects', 'list'],
+  'effects show': () => ['effects', 'show', 'refund:A-7'],
+  'effects release': () => ['effects', 'release', `refund:A-${++released}`, '--reason', 'sent back'],
   'secrets check': () => ['secrets', 'check'],
   'secrets set': () => ['secrets', 'set', 'KEY'],
   doctor: () => ['doctor', 'node', 'project'],

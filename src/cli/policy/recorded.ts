@@ -54,7 +54,7 @@ export function recordedFacts(decision: RecordedDecision, all: readonly Recorded
     assumed,
     facts: {
       // The operator API returns exactly these roots.
-      ...(facts as JsonObject & Pick<CallFacts, 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'svc'>),
+      ...(facts as JsonObject & Pick<CallFacts, 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'effect' | 'svc'>),
       args: decision.arguments,
       now: Date.parse(recordedAt),
       history(...measure) {

@@ -7,7 +7,15 @@ import { operateCommands } from './operate.ts'
 import { serveCommands } from './serve.ts'
 import { shipCommands } from './ship.ts'
 
-export const commandGroups: readonly CommandGroup[] = ['Author', 'Ship', 'Serve', 'Drive', 'Approve', 'Operate']
+export const commandGroups: readonly CommandGroup[] = [
+  'Author',
+  'Ship',
+  'Serve',
+  'Drive',
+  'Approve',
+  'Steer',
+  'Operate',
+]
 
 export const commandTable: readonly CommandSpec[] = [
   ...authorCommands,

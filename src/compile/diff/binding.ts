@@ -6,6 +6,7 @@ import { isTaintSource, type BoundAgent, type BoundTool, type JsonSchema } from 
 import type { ComparedCallee } from './callee.ts'
 import { versionChange, type ChangePlace, type VersionChange } from './change.ts'
 import { inputChanges, outputChanges } from './contract.ts'
+import { effectChanges } from './effect-key.ts'
 
 export function bindingChanges(was: ComparedCallee, is: ComparedCallee): readonly VersionChange[] {
   const place = { agent: is.agent.id, tool: is.id }
@@ -81,6 +82,7 @@ const rankOf = (sideEffects: SideEffectClass | undefined): number => CLASSES.ind
 function toolChanges(place: ChangePlace, was: BoundTool, is: BoundTool): readonly VersionChange[] {
   const changes = [
     ...taintChange(place, isTaintSource(was), isTaintSource(is)),
+    ...effectChanges(place, was, is),
     ...outputChanges(place, was.outputSchema ?? true, is.outputSchema ?? true),
   ]
   const [from, to] = [was, is].map(({ mcp }) => (mcp ? `${mcp.server}/${mcp.tool}` : 'no MCP server')) as [

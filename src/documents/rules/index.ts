@@ -115,6 +115,7 @@ import { policyConditionField } from './policy/condition-field.ts'
 import { policyConditionSyntax } from './policy/condition-syntax.ts'
 import { policyContradiction } from './policy/contradiction.ts'
 import { policyCost } from './policy/cost.ts'
+import { policyEffectWithoutKey } from './policy/effect-without-key.ts'
 import { policyFailOpenIfMissing } from './policy/fail-open-if-missing.ts'
 import { policyFieldNotInSchema } from './policy/field-not-in-schema.ts'
 import { policyNeverTrue } from './policy/never-true.ts'
@@ -188,6 +189,11 @@ import { toolClassSuspicious } from './tool/class-suspicious.ts'
 import { toolDescriptionDrift } from './tool/description-drift.ts'
 import { toolDescriptionMissing } from './tool/description-missing.ts'
 import { toolDuplicateBinding } from './tool/duplicate-binding.ts'
+import { toolEffectKeyConstant } from './tool/effect-key-constant.ts'
+import { toolEffectKeyInvalid } from './tool/effect-key-invalid.ts'
+import { toolEffectKeyMissing } from './tool/effect-key-missing.ts'
+import { toolEffectKeyShared } from './tool/effect-key-shared.ts'
+import { toolEffectKeyUnstable } from './tool/effect-key-unstable.ts'
 import { toolIdempotencyKey } from './tool/idempotency-key.ts'
 import { toolInputWidened } from './tool/input-widened.ts'
 import { toolNoInputSchema } from './tool/no-input-schema.ts'
@@ -307,6 +313,11 @@ export const rules: readonly LintRule[] = [
   toolInputWidened,
   toolNoInputSchema,
   toolIdempotencyKey,
+  toolEffectKeyMissing,
+  toolEffectKeyUnstable,
+  toolEffectKeyConstant,
+  toolEffectKeyInvalid,
+  toolEffectKeyShared,
   toolProbeUnusable,
   toolTooMany,
   toolUnusedDocument,
@@ -348,6 +359,7 @@ export const rules: readonly LintRule[] = [
   policySubstringList,
   policyCaseSensitiveEmail,
   policyOptionalField,
+  policyEffectWithoutKey,
   policyFailOpenIfMissing,
   policyNeverTrue,
   policyAlwaysTrue,

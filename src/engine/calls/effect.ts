@@ -6,7 +6,7 @@ import { toIsoText } from '../../base/clock.ts'
 import type { Instant } from '../../base/clock.ts'
 import { factsOfTool } from '../../policy/callee-facts.ts'
 import { isGivenEarlierResult } from '../../policy/effect-guard.ts'
-import { EFFECT_KEY, effectKeyOf, effectWindowOf, type EffectKey } from '../../policy/effect-key.ts'
+import { EFFECT_KEY, effectKeyOf, effectWindowOf, type EffectKey } from '../../policy/condition/effect-key.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'
 import { previousAsJson, type EffectRecord, type PreviousEffect } from '../../spec/effect.ts'
 import type { ToolCall } from '../../spec/run.ts'
@@ -157,6 +157,7 @@ export function takeEffect(call: CallHandle, notAfter: Instant): void {
     notAfter,
     expiresAt: windowMs === undefined ? null : tx.now + windowMs,
     state: 'in_flight',
+    holds: true,
     approvedBy: record.approvedBy ?? [],
     replaces: effect.previous?.id ?? null,
   })

@@ -1,6 +1,6 @@
 /** A tool call of a run in a transaction. */
 import type { JsonObject } from '../../base/json/json.ts'
-import { EFFECT_KEY } from '../../policy/effect-key.ts'
+import { EFFECT_KEY } from '../../policy/condition/effect-key.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import type { BoundTool } from '../../spec/snapshot.ts'
 import type { RunStep } from '../../spec/step.ts'

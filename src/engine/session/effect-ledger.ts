@@ -54,7 +54,7 @@ export function createEffectLedger(read: ReadEffects): EffectLedger {
       // The call may have given back a key in the same transaction.
       ended.delete(keyOf(record))
       taken.push(record)
-      const { workspaceId: _, state: __, result: ___, released: ____, ...claim } = record
+      const { workspaceId: _, state: __, holds: ___, result: ____, released: _____, ...claim } = record
       changes.push({ take: claim })
     },
     extend({ id }, notAfter) {

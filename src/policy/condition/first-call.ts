@@ -4,7 +4,7 @@ import type { CallFacts, HistoryMeasure } from './decision.ts'
 import { CALL_FIELDS } from './fields.ts'
 import { historyText } from './history.ts'
 import { argumentAt } from './path.ts'
-import { effectKeyOf } from '../effect-key.ts'
+import { effectKeyOf } from './effect-key.ts'
 
 /** Differences by path: `run.depth`, `history.…`. Null = an absent field, or a measure that is unknown. */
 export type CallContext = Readonly<Record<string, JsonValue>>

@@ -38,6 +38,8 @@ export declare const checks: Readonly<
     | 'GET /tasks query'
     | 'GET /decisions query'
     | 'GET /costs query'
+    | 'GET /effects query'
+    | 'POST /effects/release body'
     | 'GET /logs query'
     | 'GET /restored query'
     | 'POST /restored/release body',

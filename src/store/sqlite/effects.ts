@@ -136,6 +136,7 @@ interface StoredEffect {
   result: string | null
   approved_by: string
   replaces: string | null
+  holds: number
   released_at: number | null
   released_by: string | null
   release_reason: string | null
@@ -158,6 +159,7 @@ const toEffect = (row: StoredEffect): EffectRecord => ({
   notAfter: row.not_after,
   expiresAt: row.expires_at,
   state: row.state,
+  holds: row.holds === 1,
   ...(row.result !== null && { result: toValue(row.result) }),
   approvedBy: toValue(row.approved_by) as string[],
   replaces: row.replaces,

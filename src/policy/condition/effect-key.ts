@@ -1,10 +1,10 @@
 /** Effect keys of Tool documents: the labels, the template, and the key of one call. Source: policies, section 8. */
-import { digestOf } from '../base/digest.ts'
-import { canonicalJson, type JsonValue } from '../base/json/json.ts'
-import type { SideEffectClass } from '../spec/document.ts'
-import { EFFECT_REPEATS, type EffectRepeat } from '../spec/effect.ts'
-import { readDuration } from './condition/duration.ts'
-import { argumentAt, readArgumentPath } from './condition/path.ts'
+import { digestOf } from '../../base/digest.ts'
+import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
+import type { SideEffectClass } from '../../spec/document.ts'
+import { EFFECT_REPEATS, type EffectRepeat } from '../../spec/effect.ts'
+import { readDuration } from './duration.ts'
+import { argumentAt, readArgumentPath } from './path.ts'
 
 export const EFFECT_KEY = 'svc/effect-key'
 export const EFFECT_WINDOW = 'svc/effect-window'
@@ -101,7 +101,8 @@ const keyText = (value: JsonValue): string =>
     ? value.replaceAll(/[%:{}]/g, (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`)
     : canonicalJson(value)
 
-function boundedKey(text: string): EffectKey {
+/** A key as it is kept: longer ones by their digest. */
+export function boundedKey(text: string): EffectKey {
   const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text
   if (text.length * 3 <= MAX_KEY_BYTES || Buffer.byteLength(text) <= MAX_KEY_BYTES) return { key: text, shown }
   return { key: digestOf(text), shown }
