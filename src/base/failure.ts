@@ -203,6 +203,10 @@ export const failures = {
     exit: EXIT.conflict,
     message: (a: { key: string }) => `Another call holds the effect key ${a.key}.`,
   },
+  history_moved_on: {
+    exit: EXIT.conflict,
+    message: () => 'Calls of the workspace were decided since they were counted.',
+  },
   effect_not_held: {
     status: 404,
     exit: EXIT.absent,

@@ -227,6 +227,7 @@ const initialContext = (parts: EngineParts, version: AgentVersion, now: number):
   stepsOf: () => [],
   calls: new Map(),
   callsElsewhere: [],
+  revoked: new Set(),
   effectsOf: () => [],
   maySend: true,
   callsAtOnce: 0,

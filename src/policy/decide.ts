@@ -71,7 +71,7 @@ const faultDecision = (what: string): PolicyDecision => ({
   error: `policy_error:${what}`,
 })
 
-function toDecidedPolicy({ rule, truth, seen }: EvaluatedPolicy): DecidedPolicy {
+function toDecidedPolicy({ rule, truth, seen, isRevoked }: EvaluatedPolicy): DecidedPolicy {
   const { id, version, decision, reason, authority_ref, source } = rule.summary
   return {
     id,
@@ -81,7 +81,9 @@ function toDecidedPolicy({ rule, truth, seen }: EvaluatedPolicy): DecidedPolicy 
     reason,
     authority_ref,
     ...(source !== undefined && { source }),
-    ...(rule.condition && { condition: describeCondition(rule.condition, seen) }),
+    ...(isRevoked
+      ? { condition: `${rule.entry.obligations.standing} was ended by an operator` }
+      : rule.condition && { condition: describeCondition(rule.condition, seen) }),
   }
 }
 

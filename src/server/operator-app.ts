@@ -26,6 +26,7 @@ import { deployVersion, publishClosure } from './operator/publish.ts'
 import { listRestored, releaseRestored } from './operator/restored.ts'
 import { cancelRun, listRuns, sendMessage, startRun } from './operator/runs.ts'
 import { getSession, listSessions } from './operator/sessions.ts'
+import { revokeStanding } from './operator/standing.ts'
 import { getStatus } from './operator/status.ts'
 import { getTask, listSimilarTasks, listTasks, probeTask } from './operator/tasks.ts'
 import { createTrigger, deleteTrigger, listTriggers, updateTrigger } from './operator/triggers.ts'
@@ -61,6 +62,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /tasks/:id/probe': probeTask,
   'GET /decisions': listDecisions,
   'GET /costs': listCosts,
+  'POST /policies/revoke': revokeStanding,
   'GET /effects': listEffects,
   'POST /effects/release': releaseEffect,
   'GET /logs': streamLogs,

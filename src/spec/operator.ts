@@ -346,6 +346,8 @@ interface OperatorAnswers {
    * to `until`. `sum` adds up all of them.
    */
   'GET /costs': OperatorList<CostView> & { readonly sum: CostSums }
+  /** Ends the grants with this `svc/standing`, or restores them with `undo`; `changed` is false where they were as asked. */
+  'POST /policies/revoke': { name: string; revoked: boolean; changed: boolean; agents: readonly string[] }
   /** Calls that hold an effect key, newest first; `all`: also those that do not any more; `key`: of this key. */
   'GET /effects': OperatorList<EffectView>
   /** Lets an effect happen again; `items` are the calls that held the key. */

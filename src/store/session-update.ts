@@ -108,6 +108,8 @@ export interface SessionUpdate {
   readonly clearTimers: readonly TimerKey[]
   /** Completions that this update records, for the sums of the day. */
   readonly spends: readonly CompletionSpend[]
+  /** Version of the workspace's history at which the calls were counted; absent where none of other sessions were. */
+  readonly historySeen?: number
   /** In order. */
   readonly effects?: readonly EffectChange[]
   /** Answers to be remembered by their idempotency key, from the moment at which they take effect. */

@@ -62,7 +62,7 @@ export interface Store {
   /**
    * Stores all of the update, or nothing when it throws.
    * @throws Failure `run_moved_on` when the session was saved since `update.session.version` was read, `effect_taken` when
-   *   another call holds an effect key that the update takes, `state_not_saved` when the database refuses the content, so that
+   *   another call holds an effect key that the update takes, `history_moved_on` when calls were decided since `historySeen`, `state_not_saved` when the database refuses the content, so that
    *   a retry would fail too
    */
   save(update: SessionUpdate): Promise<void>
@@ -96,10 +96,11 @@ export interface Store {
   stepsAfter(sessionId: SessionId, after: number, limit: number): Promise<readonly RunStep[]>
   /** Sizes of the steps after the ordinal `after`, in order, at most `limit`; reads none of their content. */
   stepSizes(sessionId: SessionId, after: number, limit: number): Promise<readonly StepSize[]>
-  /** Calls for history conditions and backtests, filtered by session, agent and earliest instant. */
+  /** Calls for history conditions and backtests, filtered by session, agent, workspace and earliest instant. */
   calls(filter: {
     readonly sessionId?: SessionId
     readonly agentId?: AgentId
+    readonly workspaceId?: WorkspaceId
     readonly since?: Instant
   }): Promise<readonly CallRow[]>
 
@@ -115,6 +116,20 @@ export interface Store {
     reason: string,
     at: Instant,
   ): Promise<readonly EffectRecord[]>
+
+  /** What decisions that look beyond their session depend on. `version` changes with it. */
+  workspaceHistory(workspaceId: WorkspaceId): Promise<{ readonly version: number; readonly revoked: readonly string[] }>
+  /** Ends a standing authority, or restores it; recorded. */
+  setStandingRevoked(
+    workspaceId: WorkspaceId,
+    act: {
+      readonly name: string
+      readonly isRevoked: boolean
+      readonly at: Instant
+      readonly by: string
+      readonly reason: string
+    },
+  ): Promise<void>
 
   /** Kept sums of the days from one instant to another, both included, oldest first; at most `limit`. */
   costs(workspaceId: WorkspaceId, from: Instant, to: Instant, limit: number): Promise<readonly CostRow[]>

@@ -81,6 +81,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'policy can': () => ['policy', 'can', AGENT, 'acme.refunds'],
   'policy explain': () => ['policy', 'explain', ids.run],
   'policy backtest': () => ['policy', 'backtest', '--since', '1d', '--policies', 'policies'],
+  'policy revoke': () => ['policy', 'revoke', 'small-refunds', '--reason', 'fraud wave'],
   test: () => ['test', '--filter', 'timeout'],
   'bundle tree': () => ['bundle', 'tree'],
   'bundle pack': () => ['bundle', 'pack', '-o', 'again.tgz'],

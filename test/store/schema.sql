@@ -453,3 +453,20 @@ CREATE INDEX effect_of_key on effect (workspace_id, key, at);
 CREATE INDEX effect_at on effect (workspace_id, at);
 
 CREATE INDEX effect_of_call on effect (run_id, call_id) where state in ('in_flight', 'unknown');
+
+CREATE TABLE history_fence (
+  workspace_id text primary key,
+  version integer not null
+) strict, without rowid;
+
+CREATE TABLE standing_act (
+  n integer primary key,
+  workspace_id text not null,
+  name text not null,
+  revoked integer not null check (revoked in (0, 1)),
+  at integer not null,
+  by text not null,
+  reason text not null
+) strict;
+
+CREATE INDEX standing_act_of_name on standing_act (workspace_id, name, n);

@@ -6,7 +6,7 @@ import type { CallFacts } from '../../policy/condition/decision.ts'
 import { readDuration } from '../../policy/condition/duration.ts'
 import { CALL_FIELDS } from '../../policy/condition/fields.ts'
 import { firstCallFacts } from '../../policy/condition/first-call.ts'
-import { inWindow } from '../../policy/condition/history.ts'
+import { inWindow, withKey } from '../../policy/condition/history.ts'
 import { readPath } from '../../policy/condition/path.ts'
 import { nearestWord } from '../shell/nearest.ts'
 import type { EvalSubject } from './subject.ts'
@@ -83,7 +83,7 @@ function parseInstant(given: JsonValue): Instant {
 /** Measures by canonical path, nested or not: `run.this_tool.attempts`; `window.this_tool.attempts (10m)` for that window only. */
 function givenMeasures(path: string, value: JsonValue): GivenFields {
   if (isJsonObject(value)) return Object.entries(value).flatMap(([key, each]) => givenMeasures(`${path}.${key}`, each))
-  const [, plain = path, window] = /^(history\.window\..*) \((\w+)\)$/s.exec(path) ?? []
+  const [, plain = path, by, window] = /^(history\..*?)(?: by (args\S*))?(?: \((\w+)\))?$/s.exec(path) ?? []
   const windowMs = window === undefined ? undefined : readDuration(window)
   if (window !== undefined && windowMs === undefined)
     throw fail('usage', { what: `${path}: ${window} is no window such as 10m.` })
@@ -91,5 +91,5 @@ function givenMeasures(path: string, value: JsonValue): GivenFields {
   if ('problem' in found) throw fail('usage', { what: found.problem })
   if (typeof value !== 'number' && value !== null)
     throw fail('usage', { what: `${path} is a number, or null where nobody can tell.` })
-  return [[inWindow(found.path.text, windowMs), value]]
+  return [[inWindow(withKey(found.path.text, by), windowMs), value]]
 }

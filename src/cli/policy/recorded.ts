@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../base/json/json.ts'
 import type { CallFacts, HistoryMeasure, PolicySets } from '../../policy/condition/decision.ts'
 import { historyText } from '../../policy/condition/history.ts'
-import { argumentAt } from '../../policy/condition/path.ts'
+import { argumentAt, argumentText } from '../../policy/condition/path.ts'
 import type { RecordedDecision } from '../../spec/operator.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
@@ -80,20 +80,23 @@ const WITHOUT_EFFECT = new Set(['denied', 'rejected', 'failed', 'invalid', 'not_
 function countHistory(
   decision: RecordedDecision,
   all: readonly RecordedDecision[],
-  ...[scope, whose, measure, windowMs]: Parameters<CallFacts['history']>
+  ...[scope, whose, measure, windowMs, by]: Parameters<CallFacts['history']>
 ): number | undefined {
+  const key = by === undefined ? undefined : argumentText(decision.arguments, by)
+  if (by !== undefined && key === undefined) return undefined
   const since = Date.parse(decision.recordedAt) - (windowMs ?? 0)
   const isInScope = (each: RecordedDecision): boolean => {
     if (each.recordedAt > decision.recordedAt) return false
     if (scope === 'run') return each.runId === decision.runId
     if (scope === 'session') return each.sessionId === decision.sessionId
-    return each.agent === decision.agent && Date.parse(each.recordedAt) >= since
+    return (scope === 'workspace' || each.agent === decision.agent) && Date.parse(each.recordedAt) >= since
   }
   const calls = new Map(
     all
       .filter(isInScope)
       .filter((each) => whose === 'all_tools' || each.ref === decision.ref)
       .filter((each) => whose !== 'same_args' || each.argsDigest === decision.argsDigest)
+      .filter((each) => by === undefined || argumentText(each.arguments, by) === key)
       .map((each) => [`${each.runId} ${each.toolCallId}`, each]),
   )
   return measureOf(decision, [...calls.values()], measure)

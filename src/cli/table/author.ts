@@ -16,6 +16,7 @@ import {
   policyCanAnswer,
   policyEvalAnswer,
   policyTestAnswer,
+  revokedStanding,
   testAnswer,
   treeAnswer,
   verifyAnswer,
@@ -276,6 +277,24 @@ export const authorCommands: readonly CommandSpec[] = [
     ...printsDocument(backtestAnswer),
     exits: { 5: 'no such agent or policy' },
     load: async () => (await import('../commands/author/policy-backtest.ts')).policyBacktest,
+  },
+  {
+    path: 'policy revoke',
+    group: 'Author',
+    plane: 'operator',
+    summary: 'end a standing authority at once, for running and waiting runs too',
+    arguments: [{ name: '<name>', description: 'svc/standing of the grant' }],
+    options: [
+      { flags: '--reason <text>', description: 'why; it is recorded' },
+      { flags: '--undo', description: 'restore it' },
+    ],
+    examples: [
+      'svc policy revoke small-refunds --reason "fraud wave"',
+      'svc policy revoke small-refunds --undo --reason "the wave is over"',
+    ],
+    ...printsDocument(revokedStanding),
+    exits: { 5: 'no such standing authority' },
+    load: async () => (await import('../commands/author/policy-revoke.ts')).policyRevoke,
   },
   {
     path: 'test',

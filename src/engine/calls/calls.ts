@@ -65,12 +65,19 @@ export function proceedWithCalls(run: RunHandle, { turn, calls: given }: StateAt
   return here
 }
 
+/** A standing authority that was ended since the call was allowed no longer allows it. */
+const mayBeRevoked = ({ tx, run }: CallHandle): boolean =>
+  tx.context.revoked.size > 0 &&
+  run.snapshot.policies.entries.some(
+    ({ obligations: { standing } }) => standing !== undefined && tx.context.revoked.has(standing),
+  )
+
 const endsRun = (call: ToolCall): boolean => call.state.at === 'settled' && call.state.ends !== undefined
 
 function proceedWithCall(call: CallHandle, all: readonly ToolCall[]): ToolCall {
   const { state } = call.record
   if (state.at === 'ready' && !mayLeave(call, all)) return call.record
-  if (state.at === 'ready' && !isOvertaken(call)) return dispatchCall(call)
+  if (state.at === 'ready' && !isOvertaken(call) && !mayBeRevoked(call)) return dispatchCall(call)
   if (state.at === 'ready') return proceedWithCall(call.with({ state: { at: 'proposed' } }), all)
   if (state.at !== 'proposed') return call.record
   // The approved call is authorized again in the transaction that sends it, so only once it may leave.

@@ -35,8 +35,9 @@ export interface AppliedItem {
 /**
  * Applies a batch in order, saves the result, and tells readers and the timer queue.
  * @param readContext called again where an item has to be applied again
- * @returns undefined when another process had saved the session meanwhile, or another session had taken an effect key: the
- * items are back in the inbox, to be applied to what is stored now
+ * @param historySeen version of the workspace's history that the context has counted
+ * @returns undefined when another process had saved the session meanwhile, or another session had taken an effect key or
+ * decided calls that count: the items are back in the inbox, to be applied to what is stored now
  * @throws Failure `state_not_saved` when the store refused the content; any error of the store
  */
 export async function commitBatch(
@@ -45,6 +46,7 @@ export async function commitBatch(
   live: LiveSession,
   batch: readonly MailboxItem[],
   readContext: (effectsOf: ReadEffects) => TransitionContext,
+  historySeen?: number,
 ): Promise<readonly AppliedItem[] | undefined> {
   const { tx, applied, tookLong } = await workWithEffects(store, clock, live, (effectsOf) =>
     workWithChecks(() => {
@@ -52,14 +54,16 @@ export async function commitBatch(
       return { ...applyBatch(log, live, readContext(effectsOf), batch), tookLong: tookLong() }
     }),
   )
-  const update = tx.toUpdate()
-  if (!update) return applied
+  const made = tx.toUpdate()
+  if (!made) return applied
+  // Only what was decided depends on what was counted.
+  const update = historySeen === undefined || made.calls.length === 0 ? made : { ...made, historySeen }
   // A save writes what the work made, which then takes long as well.
   if (tookLong) await giveWay()
   try {
     await store.save(update)
   } catch (error) {
-    if (!isFailure(error, 'run_moved_on') && !isFailure(error, 'effect_taken')) throw error
+    if (!MOVED_ON.some((code) => isFailure(error, code))) throw error
     actor.live = undefined
     actor.inbox.unshift(...applied.map(({ item }) => item))
     return undefined
@@ -71,6 +75,9 @@ export async function commitBatch(
   effectWaits.saved(update)
   return applied
 }
+
+/** The store has changed since the batch was applied: it is applied again. */
+const MOVED_ON = ['run_moved_on', 'effect_taken', 'history_moved_on'] as const
 
 /** Effect keys of one batch. A batch of calls has far fewer, so more of them is a bug that must not loop for ever. */
 const MAX_KEYS = 10_000

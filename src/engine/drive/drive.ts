@@ -6,7 +6,7 @@ import { fail, isFailure } from '../../base/failure.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { SessionQueue } from '../../queue/queue.ts'
-import type { CallRow, SessionTree, SessionUpdate } from '../../store/session-update.ts'
+import type { SessionTree, SessionUpdate } from '../../store/session-update.ts'
 import { advanceRun } from '../machine/advance.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { ReadEffects } from '../session/effect-ledger.ts'
@@ -30,7 +30,7 @@ import {
 import type { SessionNotifier } from './notifier.ts'
 import { shutDown } from './shutdown.ts'
 import { createTimerScheduler } from './timers.ts'
-import { looksBack, readCallsElsewhere, transitionContextOf } from './transition-context.ts'
+import { looksBack, NO_OUTLOOK, readOutlook, transitionContextOf, type Outlook } from './transition-context.ts'
 
 export interface SessionDriver {
   /** Takes over a session that was just stored, and starts its effects. */
@@ -114,8 +114,8 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
 
   async function applyAndSave(actor: SessionActor, live: LiveSession, batch: readonly MailboxItem[]): Promise<void> {
     await live.versions.prepare(live.tree.runs)
-    if (!looksBack(live)) return commit(actor, live, batch, [])
-    const done = lastLookBack.then(async () => commit(actor, live, batch, await readCallsElsewhere(store, clock, live)))
+    if (!looksBack(live)) return commit(actor, live, batch, NO_OUTLOOK)
+    const done = lastLookBack.then(async () => commit(actor, live, batch, await readOutlook(store, clock, live)))
     lastLookBack = done.catch(ignore)
     return done
   }
@@ -124,12 +124,11 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     actor: SessionActor,
     live: LiveSession,
     batch: readonly MailboxItem[],
-    callsElsewhere: readonly CallRow[],
+    outlook: Outlook,
   ): Promise<void> {
-    const readContext = (effectsOf: ReadEffects) =>
-      transitionContextOf(contextParts, actor, live, callsElsewhere, effectsOf)
+    const readContext = (effectsOf: ReadEffects) => transitionContextOf(contextParts, actor, live, outlook, effectsOf)
     const endsSeen = effectWaits.count()
-    const applied = await commitBatch(commitParts, actor, live, batch, readContext)
+    const applied = await commitBatch(commitParts, actor, live, batch, readContext, outlook.version)
     if (!applied) return
     for (const { item } of applied) if (item.effectKey !== undefined) actor.inFlight.delete(item.effectKey)
     effectWaits.keep(actor.id, live.tree, endsSeen)

@@ -31,8 +31,10 @@ export interface TransitionContext {
   stepsOf(run: RunId): readonly RunStep[]
   /** Calls of this session so far, by `callKey`. */
   readonly calls: ReadonlyMap<string, CallRow>
-  /** Calls of the agent in other sessions; read only where a policy looks back over a window. */
+  /** Calls in other sessions, of the agent or of all; read only where a policy looks back over a window. */
   readonly callsElsewhere: readonly CallRow[]
+  /** Names of standing authorities that an operator has ended. */
+  readonly revoked: ReadonlySet<string>
   /** Calls that stand for an effect key. */
   readonly effectsOf: ReadEffects
   /** Identifies the process that sends calls. */

@@ -8,7 +8,7 @@ import type { ApprovalObligations, PolicySet } from '../../spec/policy-set.ts'
 import type { PreviousEffect } from '../../spec/effect.ts'
 import type { DecidedPolicy } from '../../spec/step.ts'
 
-export type HistoryScope = 'run' | 'session' | 'window'
+export type HistoryScope = 'run' | 'session' | 'window' | 'workspace'
 export type HistorySubject = 'this_tool' | 'same_args' | 'all_tools'
 export type HistoryMeasure = 'attempts' | 'executed' | 'denied' | 'rejected' | 'failed' | { readonly total: string }
 
@@ -61,9 +61,18 @@ export interface CallFacts {
   readonly now: Instant
   /**
    * A history measure, which includes the current call and calls that wait or run. Undefined = unknown.
-   * @param windowMs for scope `window`
+   * @param windowMs for the scopes `window` and `workspace`
+   * @param by an argument path: only calls with the same value there count
    */
-  history(scope: HistoryScope, whose: HistorySubject, measure: HistoryMeasure, windowMs?: number): number | undefined
+  history(
+    scope: HistoryScope,
+    whose: HistorySubject,
+    measure: HistoryMeasure,
+    windowMs?: number,
+    by?: string,
+  ): number | undefined
+  /** Names of standing authorities that an operator has ended; their grants do not fire. */
+  readonly revoked?: ReadonlySet<string>
 }
 
 export interface PolicyDecision {

@@ -1,7 +1,6 @@
 /** Every fact that conditions can name besides arguments and history. Source: policies, section 2, the table of roots. */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { SIDE_EFFECT_CLASSES } from '../../spec/document.ts'
-import { previousAsJson } from '../../spec/effect.ts'
 import type { CallFacts } from './decision.ts'
 
 export interface CallField {
@@ -112,7 +111,8 @@ export const CALL_FIELDS: Readonly<Record<string, Readonly<Record<string, CallFi
     key: { read: ({ effect }) => effect?.key, schema: TEXT, isOptional: true },
     repeated: { read: ({ effect }) => effect?.repeated, schema: BOOLEAN, isOptional: true },
     previous: {
-      read: ({ effect }) => effect?.previous && previousAsJson(effect.previous),
+      // Plain JSON, which only its type does not say.
+      read: ({ effect }) => effect?.previous as unknown as JsonValue | undefined,
       schema: PREVIOUS,
       isOptional: true,
     },

@@ -20,7 +20,7 @@ export function firstCallFacts(
   for (const [root, facts] of USUAL_FACTS) roots[root] = { ...facts }
   for (const [path, value] of Object.entries(context)) {
     const [root, name, member] = path.split('.') as [string, string, string?]
-    const facts = Object.hasOwn(roots, root) ? roots[root]! : {}
+    const facts: Record<string, unknown> = Object.hasOwn(CALL_FIELDS, root) ? (roots[root] ??= {}) : {}
     if (member !== undefined) facts[name] = { ...(facts[name] as object), [member]: value }
     else if (value === null) delete facts[name]
     else facts[name] = value
@@ -33,11 +33,16 @@ export function firstCallFacts(
     args,
     now: typeof at === 'number' ? at : now,
     history(...measure) {
-      const [scope, whose, what] = measure
-      const key = [historyText(...measure), historyText(scope, whose, what)].find((each) =>
-        Object.hasOwn(context, each),
-      )
-      if (key === undefined) return firstCallMeasure(what, args)
+      const [scope, whose, what, windowMs, by] = measure
+      const texts = [
+        historyText(...measure),
+        historyText(scope, whose, what, undefined, by),
+        historyText(scope, whose, what, windowMs),
+        historyText(scope, whose, what),
+      ]
+      const key = texts.find((each) => Object.hasOwn(context, each))
+      if (key === undefined)
+        return by !== undefined && argumentAt(args, by) === undefined ? undefined : firstCallMeasure(what, args)
       const value = context[key]
       return typeof value === 'number' ? value : undefined
     },

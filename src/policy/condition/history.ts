@@ -8,12 +8,16 @@ export function historyText(
   whose: HistorySubject,
   measure: HistoryMeasure,
   windowMs?: number,
+  by?: string,
 ): string {
   return inWindow(
-    `history.${scope}.${whose}.${typeof measure === 'string' ? measure : `total(${measure.total})`}`,
+    withKey(`history.${scope}.${whose}.${typeof measure === 'string' ? measure : `total(${measure.total})`}`, by),
     windowMs,
   )
 }
+
+/** A measure of the calls with one value at a path is another one than that of all calls. */
+export const withKey = (path: string, by: string | undefined): string => (by === undefined ? path : `${path} by ${by}`)
 
 /** The same measure over two windows is two values, so the window is part of the text. */
 export const inWindow = (path: string, windowMs: number | undefined): string =>

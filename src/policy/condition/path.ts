@@ -1,5 +1,5 @@
 /** Paths of conditions: a root, segments and at most one function. Source: policies, section 2. */
-import type { JsonValue } from '../../base/json/json.ts'
+import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import type { HistoryMeasure, HistoryScope, HistorySubject } from './decision.ts'
 import { CALL_FIELDS, PREVIOUS_FIELDS } from './fields.ts'
 import { historyText } from './history.ts'
@@ -21,7 +21,13 @@ export interface ConditionPath {
   /** Steps below the root; empty for `history`. */
   readonly segments: readonly PathSegment[]
   /** Set for root `history`. */
-  readonly history?: { readonly scope: HistoryScope; readonly whose: HistorySubject; readonly measure: HistoryMeasure }
+  readonly history?: {
+    readonly scope: HistoryScope
+    readonly whose: HistorySubject
+    readonly measure: HistoryMeasure
+    /** `by` of the comparison; part of `text`, since it names another measure. */
+    readonly by?: string
+  }
   /** True where the author left out `args.`. */
   readonly bare?: boolean
 }
@@ -31,7 +37,7 @@ export type ReadPath =
 
 const CALL = /^([a-z_]+)\((.*)\)$/s
 const HISTORY =
-  /^history\.(run|session|window)\.(this_tool|same_args|all_tools)\.(?:(attempts|executed|denied|rejected|failed)|total\((.+)\))$/s
+  /^history\.(run|session|window|workspace)\.(this_tool|same_args|all_tools)\.(?:(attempts|executed|denied|rejected|failed)|total\((.+)\))$/s
 const PLAIN_KEY = /^[A-Za-z_][\w-]*$/
 /** Longer paths are refused before they are parsed. */
 const MAX_LENGTH = 1024
@@ -79,6 +85,12 @@ export function argumentAt(args: JsonValue, path: string): JsonValue | undefined
   let value: JsonValue | undefined = args
   for (const segment of readArgumentPath(path)?.segments ?? [{ each: true } as const]) value = stepInto(value, segment)
   return value
+}
+
+/** The value of an argument path as canonical text, by which calls are told apart; undefined where there is none. */
+export function argumentText(args: JsonValue, path: string): string | undefined {
+  const value = argumentAt(args, path)
+  return value === undefined ? undefined : canonicalJson(value)
 }
 
 /** One step into a value; undefined when there is nothing there, and for `[*]`. */
@@ -136,7 +148,7 @@ function readHistory(text: string): ReadPath {
   if (!match)
     return {
       problem:
-        'A history path is history.<run, session or window>.<this_tool, same_args or all_tools>.<attempts, executed, denied, rejected, failed or total(args.path)>.',
+        'A history path is history.<run, session, window or workspace>.<this_tool, same_args or all_tools>.<attempts, executed, denied, rejected, failed or total(args.path)>.',
       code: 'field',
     }
   const [, scope, whose, count, operand] = match as unknown as [

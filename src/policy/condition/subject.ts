@@ -15,9 +15,9 @@ type SubjectReader = (facts: CallFacts) => SubjectValue
 /** Reads the value at the path with the path's function applied; for a path with `[*]` the list before the first one. */
 export function compileSubject({ path, each, windowMs }: ConditionLeaf): SubjectReader {
   if (path.history) {
-    const { scope, whose, measure } = path.history
+    const { scope, whose, measure, by } = path.history
     // A measure that cannot be computed is unknown, not absent: `if_missing` must not apply.
-    return (facts) => facts.history(scope, whose, measure, windowMs) ?? UNREADABLE
+    return (facts) => facts.history(scope, whose, measure, windowMs, by) ?? UNREADABLE
   }
   const read = compileFact(path.root, splitAtEach(path.segments).before)
   return each === undefined ? (facts) => applyFunction(path, read(facts)) : read

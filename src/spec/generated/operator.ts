@@ -194,6 +194,13 @@ export interface OperatorRequests<Bundle> {
       readonly until?: string
     }
   }
+  'POST /policies/revoke': {
+    readonly body: {
+      readonly name: string
+      readonly reason: string
+      readonly undo?: boolean
+    }
+  }
   'GET /effects': {
     readonly query: {
       /** The text of a key, or its digest. */

@@ -20,6 +20,7 @@ import { reportRefusedContent } from './refused-content.ts'
 import { openRestored } from './restored.ts'
 import { openRuns } from './runs.ts'
 import { openSessions } from './sessions.ts'
+import { openStanding } from './standing.ts'
 import { openSteps } from './steps.ts'
 import { openTasks } from './tasks.ts'
 import { openTimers } from './timers.ts'
@@ -56,6 +57,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const tasks = openTasks(db, agents)
   const calls = openCalls(db)
   const effects = openEffects(db)
+  const standing = openStanding(db)
   const timers = openTimers(db)
   const costs = openCosts(db)
   const quotas = openQuotas(db, costs)
@@ -68,6 +70,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     tasks,
     calls,
     effects,
+    standing,
     timers,
     quotas,
     costs,
@@ -92,6 +95,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     ...tasks.reads,
     ...calls.reads,
     ...effects.reads,
+    ...standing.reads,
     ...timers.reads,
     ...versions.reads,
     ...triggers.reads,
@@ -106,6 +110,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     load: async (sessionId) => updates.load(sessionId),
     save: (update) => write(() => reportRefusedContent(() => updates.save(update)), true),
     releaseEffect: (workspaceId, key, by, reason, at) => write(() => effects.release(workspaceId, key, by, reason, at)),
+    setStandingRevoked: (workspaceId, act) => write(() => standing.setRevoked(workspaceId, act)),
     publish: (publication) => write(() => versions.publish(publication)),
     deploy: (agentId, versionId, at, by) => write(() => versions.deploy(agentId, versionId, at, by)),
     setYanked: (versionId, yanked, reason) => write(() => versions.setYanked(versionId, yanked, reason)),

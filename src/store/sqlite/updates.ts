@@ -12,6 +12,7 @@ import type { IdempotencyTable } from './idempotency.ts'
 import type { QuotaTable } from './quotas.ts'
 import type { RunTable } from './runs.ts'
 import type { SessionTable } from './sessions.ts'
+import type { StandingTable } from './standing.ts'
 import type { StepTable } from './steps.ts'
 import type { TaskTable } from './tasks.ts'
 import type { TimerTable } from './timers.ts'
@@ -24,6 +25,7 @@ interface UpdateTables {
   readonly tasks: TaskTable
   readonly calls: CallTable
   readonly effects: EffectTable
+  readonly standing: StandingTable
   readonly timers: TimerTable
   readonly quotas: QuotaTable
   readonly costs: CostTable
@@ -35,14 +37,28 @@ interface UpdateTables {
 /** Reads and writes all tables of a session. Each writing method runs inside the transaction of its caller. */
 export interface SessionUpdates {
   start(update: SessionUpdate, limits: StartLimits, claim?: IdempotencyClaim): StartOutcome
-  /** @throws Failure `run_moved_on`, `effect_taken`, `not_found` */
+  /** @throws Failure `run_moved_on`, `effect_taken`, `history_moved_on`, `not_found` */
   save(update: SessionUpdate): void
   load(sessionId: SessionId): SessionTree | undefined
 }
 
 export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
-  const { sessions, runs, steps, events, tasks, calls, effects, timers, quotas, costs, agents, idempotency, clock } =
-    parts
+  const {
+    sessions,
+    runs,
+    steps,
+    events,
+    tasks,
+    calls,
+    effects,
+    standing,
+    timers,
+    quotas,
+    costs,
+    agents,
+    idempotency,
+    clock,
+  } = parts
 
   const writeRows = (n: number, update: SessionUpdate) => {
     const numbers = new Map<RunId, number>()
@@ -93,6 +109,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
         const { agentId, agentName } = update.runs.find(({ id }) => id === spend.runId)!
         costs.add(session.workspaceId, agents.numberOf(agentId, session.workspaceId, agentName), spend, clock.now())
       }
+      if (update.historySeen !== undefined) standing.raise(session.workspaceId, update.historySeen)
       for (const change of update.effects ?? []) effects.apply(session.workspaceId, change)
       for (const claim of update.claims ?? []) idempotency.insert(claim, clock.now())
       sessions.update(stored, update)
