@@ -228,6 +228,7 @@ const initialContext = (parts: EngineParts, version: AgentVersion, now: number):
   calls: new Map(),
   callsElsewhere: [],
   revoked: new Set(),
+  attachedTexts: () => [],
   effectsOf: () => [],
   maySend: true,
   callsAtOnce: 0,

@@ -51,6 +51,8 @@ export type TaskContent = {
   readonly authority_ref?: string
   /** The effect key of the call, and the earlier call with it: `tool`, `run_id`, `agent`, `version`, `at`, `outcome` and others. */
   readonly effect?: { readonly key: string; readonly previous?: JsonObject }
+  /** Who handed over the arguments that a policy asked about, by path: `input`, `person`, `tool:acme.crm.lookup` and others. */
+  readonly sources?: { readonly [path: string]: string[] }
   readonly approvals_required?: number
   readonly approvals_received?: number
   /** Who edited the arguments, and the decision if the policies decided again. The last edit is `arguments`. */

@@ -7,6 +7,7 @@ import { safeBlock, safeJson, safeText } from '../base/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { shortDuration, shortId } from '../base/short-text.ts'
 import { currencyOf, splitComparisons, weighArguments, type ArgumentWeight } from './call-arguments.ts'
+import { describeSource } from './source.ts'
 import type { DecidedPolicy } from './step.ts'
 import type { ShownTask, TaskPeople, TaskRequest, TaskStanding } from './task.ts'
 
@@ -158,6 +159,8 @@ function rowsOf(task: ShownTask): CardRow[] {
   if (task.arguments !== undefined) rows.push({ label: 'with', values: toArgumentValues(task.arguments, policies) })
   if (task.effect?.previous)
     add('repeats', describeRepeated(task.effect.key, task.effect.previous), { emphasis: 'strong' })
+  for (const [path, names] of Object.entries(task.sources ?? {}))
+    add('from', `${path}: ${names.map(describeSource).join('; ')}`)
   const edit = task.edits?.at(-1)
   if (edit) add('edited', `by ${people?.editedBy ?? describeApprover(edit.approver)}; earlier votes do not count`)
   for (const policy of policies) add('why', describeWhy(policy, task.arguments), placeOf(policy, task.arguments))

@@ -46,7 +46,7 @@ type GivenFields = readonly (readonly [path: string, value: JsonValue])[]
 
 /** The fields of a root that is given as a mapping. */
 function fieldsBelow(root: string, value: JsonValue): GivenFields {
-  checkName(root, [...Object.keys(CONTEXT_FIELDS), 'history'], '')
+  checkName(root, [...Object.keys(CONTEXT_FIELDS), 'history', 'source'], '')
   if (!isJsonObject(value)) throw fail('usage', { what: `${root} of the context is no mapping.` })
   return Object.entries(value).flatMap(([field, each]) => checkedField(`${root}.${field}`, each))
 }
@@ -55,8 +55,9 @@ function fieldsBelow(root: string, value: JsonValue): GivenFields {
 function checkedField(path: string, value: JsonValue): GivenFields {
   const dot = path.indexOf('.')
   const [root, field] = [path.slice(0, dot), path.slice(dot + 1)]
-  checkName(root, [...Object.keys(CONTEXT_FIELDS), 'history'], '')
+  checkName(root, [...Object.keys(CONTEXT_FIELDS), 'history', 'source'], '')
   if (root === 'history') return givenMeasures(path, value)
+  if (root === 'source') return givenNames(path, value)
   // Only svc.dispatch and effect.previous have fields below them.
   const isBelow =
     (root === 'svc' && field === 'dispatch.trigger') || (root === 'effect' && /^previous\.\w+$/.test(field))
@@ -78,6 +79,16 @@ function parseInstant(given: JsonValue): Instant {
   const instant = typeof given === 'string' ? Date.parse(given) : given
   if (typeof instant === 'number' && Number.isFinite(instant)) return instant
   throw fail('usage', { what: `time.now is ${JSON.stringify(given)}, not a time such as 2026-11-20T10:00:00Z.` })
+}
+
+/** Who handed over an argument: one name or several; null where nobody can tell. */
+function givenNames(path: string, value: JsonValue): GivenFields {
+  const found = readPath(path)
+  if ('problem' in found) throw fail('usage', { what: found.problem })
+  const names = Array.isArray(value) ? value : [value]
+  if (value !== null && !names.every((name) => typeof name === 'string'))
+    throw fail('usage', { what: `${path} is a name such as tool:acme.crm.lookup, or a list of names.` })
+  return [[found.path.text, value]]
 }
 
 /** Measures by canonical path, nested or not: `run.this_tool.attempts`; `window.this_tool.attempts (10m)` for that window only. */

@@ -1,8 +1,8 @@
 /** Prepares recorded decisions to be repeated under the policies of their version or under others. */
-import type { JsonObject } from '../../base/json/json.ts'
-import type { CallFacts, HistoryMeasure, PolicySets } from '../../policy/condition/decision.ts'
-import { historyText } from '../../policy/condition/history.ts'
-import { argumentAt, argumentText } from '../../policy/condition/path.ts'
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import type { CallFacts, PolicySets } from '../../policy/condition/decision.ts'
+import { historyText, type HistoryMeasure } from '../../policy/condition/history.ts'
+import { argumentAt, argumentText, sourceText } from '../../policy/condition/path.ts'
 import type { RecordedDecision } from '../../spec/operator.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
@@ -50,13 +50,20 @@ export interface ReplayedFacts {
 export function recordedFacts(decision: RecordedDecision, all: readonly RecordedDecision[]): ReplayedFacts {
   const { facts, recordedAt, history } = decision
   const assumed = new Set<string>()
+  const { sources, ...roots } = facts
+  const known = isJsonObject(sources) ? sources : {}
   return {
     assumed,
     facts: {
       // The operator API returns exactly these roots.
-      ...(facts as JsonObject & Pick<CallFacts, 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'effect' | 'svc'>),
+      ...(roots as JsonObject & Pick<CallFacts, 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'effect' | 'svc'>),
       args: decision.arguments,
       now: Date.parse(recordedAt),
+      // Recorded where a policy asked; elsewhere nobody can tell any more.
+      source(segments) {
+        const names = known[sourceText(segments)]
+        return Array.isArray(names) && !names.includes('unknown') ? names.map(String) : undefined
+      },
       history(...measure) {
         const text = historyText(...measure)
         if (Object.hasOwn(history, text)) return history[text] ?? undefined

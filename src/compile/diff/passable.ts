@@ -13,8 +13,9 @@ import {
   isSpread,
   readArgumentPath,
   type ConditionPath,
-  type PathSegment,
+  type FactRoot,
 } from '../../policy/condition/path.ts'
+import type { PathSegment } from '../../policy/condition/segment.ts'
 import { listedValues } from '../../policy/prove/classes.ts'
 import { isSatisfiable } from '../../policy/prove/conditions.ts'
 import { possibleValuesUnder } from '../../policy/prove/possible-values.ts'
@@ -120,6 +121,9 @@ function defaultClause({ unattended, callee }: PassQuestion, entries: readonly P
   return { any: grants.flatMap(({ when }) => readCondition(when!).condition ?? []) }
 }
 
+/** Roots of which no value can be tried. */
+const WITHOUT_VALUES: readonly FactRoot[] = ['time', 'history', 'source']
+
 /** Calls that are tried. */
 const MAX_CALLS = 4000
 
@@ -128,7 +132,7 @@ function witnessOf(question: PassQuestion, conditions: readonly Condition[]): Pa
   const { sets, callee, schemas, unattended, where, factsOf, accepts } = question
   const subjects = new Map<string, { readonly path: ConditionPath; readonly values: Set<JsonValue> }>()
   for (const leaf of conditions.flatMap(leavesOf)) {
-    if (isSpread(leaf.path) || leaf.path.root === 'time' || leaf.path.root === 'history') continue
+    if (isSpread(leaf.path) || WITHOUT_VALUES.includes(leaf.path.root)) continue
     const text = innerPathText(leaf.path)
     const known = subjects.get(text) ?? { path: leaf.path, values: new Set() }
     subjects.set(text, known)

@@ -1,7 +1,8 @@
 /** The effect key of a Tool document, with the arguments that it names. Source: policies, section 8. */
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { EFFECT_KEY, readEffectTemplate, type EffectKeyTemplate } from '../../policy/condition/effect-key.ts'
-import { readArgumentPath, type PathSegment } from '../../policy/condition/path.ts'
+import { readArgumentPath } from '../../policy/condition/path.ts'
+import type { PathSegment } from '../../policy/condition/segment.ts'
 import { domainBelow, finiteValues } from '../../policy/prove/domains.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import type { Document } from '../text/document.ts'

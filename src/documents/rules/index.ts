@@ -130,6 +130,7 @@ import { policyScopeMismatch } from './policy/scope-mismatch.ts'
 import { policyScopeSyntax } from './policy/scope-syntax.ts'
 import { policyScopeUnknownTool } from './policy/scope-unknown-tool.ts'
 import { policyShadowed } from './policy/shadowed.ts'
+import { policySourceUnattributable } from './policy/source-unattributable.ts'
 import { policySubstringList } from './policy/substring-list.ts'
 import { policyTypeMismatch } from './policy/type-mismatch.ts'
 import { policyUnreachableApproval } from './policy/unreachable-approval.ts'
@@ -360,6 +361,7 @@ export const rules: readonly LintRule[] = [
   policyCaseSensitiveEmail,
   policyOptionalField,
   policyEffectWithoutKey,
+  policySourceUnattributable,
   policyFailOpenIfMissing,
   policyNeverTrue,
   policyAlwaysTrue,

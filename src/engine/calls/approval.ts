@@ -7,7 +7,7 @@ import type { TaskRecord } from '../../spec/task.ts'
 import { agentNamed, textOf } from '../session/bindings.ts'
 import type { CallHandle } from '../session/call-handle.ts'
 import type { NewTask } from '../session/transaction.ts'
-import { decideCall, type GateDecision } from './decide-call.ts'
+import { decideCall, toSourceTexts, type GateDecision } from './decide-call.ts'
 import { approvedRepetition, effectOf, effectOfTask } from './effect.ts'
 import { findArgumentProblems, findTarget } from './target.ts'
 
@@ -27,7 +27,11 @@ export function askPerson(
   return call.moveTo({ at: 'awaiting', task: task.id })
 }
 
-function toApprovalTask(call: CallHandle, { decision, effect: found }: GateDecision, tool: CallFacts['tool']): NewTask {
+function toApprovalTask(
+  call: CallHandle,
+  { decision, effect: found, sources }: GateDecision,
+  tool: CallFacts['tool'],
+): NewTask {
   const { tx, run, record } = call
   const { obligations } = decision
   const effect = effectOfTask(call, found)
@@ -50,6 +54,7 @@ function toApprovalTask(call: CallHandle, { decision, effect: found }: GateDecis
     argumentsDigest: record.argumentsDigest,
     actionDigest: actionDigest(call),
     ...(effect && { effect }),
+    ...(Object.keys(sources).length > 0 && { sources: toSourceTexts(sources) }),
     ...(record.decisionId && { decisionId: record.decisionId }),
     policies: decision.policies,
     ...(decision.authorityRef !== undefined && { authorityRef: decision.authorityRef }),

@@ -3,13 +3,14 @@ import type { DecisionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { CallFacts, PolicyDecision } from '../../policy/condition/decision.ts'
 import { previousAsJson } from '../../spec/effect.ts'
-import { recordHistoryReads, type HistorySeen } from '../../policy/condition/history.ts'
+import { recordReads, type HistorySeen, type SourcesSeen } from '../../policy/condition/recorded-reads.ts'
 import { decideByPolicies } from '../../policy/decide.ts'
 import { requireApproval } from '../../policy/require-approval.ts'
 import { factsOf, type DispatchTrigger } from '../limits/facts.ts'
 import { isUnsafeCall } from '../session/bindings.ts'
 import type { CallHandle } from '../session/call-handle.ts'
 import { effectFacts, effectOf, type CallEffect } from './effect.ts'
+import { sourcesOf } from './sources.ts'
 import type { CallTarget } from './target.ts'
 
 /** A decision and the facts it was made from. */
@@ -17,6 +18,7 @@ export interface GateDecision {
   readonly decision: PolicyDecision
   readonly facts: CallFacts
   readonly history: HistorySeen
+  readonly sources: SourcesSeen
   /** Absent for a tool without an effect key. */
   readonly effect?: CallEffect
 }
@@ -24,8 +26,12 @@ export interface GateDecision {
 export function decideCall(call: CallHandle, target: CallTarget, trigger: DispatchTrigger = 'none'): GateDecision {
   const { run, record } = call
   const effect = effectOf(call)
-  const known = factsOf(run, record, target.tool, { trigger, effect: effect && effectFacts(effect, call) })
-  const { facts, seen } = recordHistoryReads(known)
+  const known = factsOf(run, record, target.tool, {
+    trigger,
+    effect: effect && effectFacts(effect, call),
+    source: (segments) => sourcesOf(call, segments, target.schemas),
+  })
+  const { facts, seen, sources } = recordReads(known)
   // Of the ancestors' policies, only inherited gates apply.
   const policySets = {
     own: run.snapshot.policies,
@@ -33,7 +39,7 @@ export function decideCall(call: CallHandle, target: CallTarget, trigger: Dispat
   }
   const decision = decideByPolicies(policySets, record.name, facts)
   const guarded = isDuplicate(call) ? guardDuplicate(decision) : decision
-  return { decision: guarded, facts, history: seen, ...(effect && { effect }) }
+  return { decision: guarded, facts, history: seen, sources, ...(effect && { effect }) }
 }
 
 /** States that make a later equal call a duplicate; calls that failed for certain or never ran are left out. */
@@ -61,7 +67,10 @@ const guardDuplicate = (decision: PolicyDecision): PolicyDecision =>
  * Records a decision with those facts that cannot be derived later.
  * @returns the call with the id of the decision, which is that of its step
  */
-export function recordDecision(call: CallHandle, { decision, facts: known, history }: GateDecision): CallHandle {
+export function recordDecision(
+  call: CallHandle,
+  { decision, facts: known, history, sources }: GateDecision,
+): CallHandle {
   const { run, session, tool, svc, effect } = known
   const { trigger } = svc.dispatch
   const { iteration, elapsed_seconds, tokens_used, taint } = run
@@ -71,6 +80,7 @@ export function recordDecision(call: CallHandle, { decision, facts: known, histo
     ...(trigger !== 'none' && { dispatch: trigger }),
     ...(effect && { effect: effectAsJson(effect) }),
     ...(Object.keys(history).length > 0 && { history: { ...history } }),
+    ...(Object.keys(sources).length > 0 && { sources: toSourceTexts(sources) }),
     // A delegation may reach another version later.
     ...(tool.kind === 'agent' && { tool: { version: tool.version, labels: { ...tool.labels } } }),
   }
@@ -91,3 +101,7 @@ const effectAsJson = ({ key, repeated, previous }: NonNullable<CallFacts['effect
   repeated,
   ...(previous && { previous: previousAsJson(previous) }),
 })
+
+/** Names by path; `unknown` where nobody can tell. */
+export const toSourceTexts = (sources: SourcesSeen): Record<string, string[]> =>
+  Object.fromEntries(Object.entries(sources).map(([path, names]) => [path, names ? [...names] : ['unknown']]))

@@ -30,7 +30,14 @@ import {
 import type { SessionNotifier } from './notifier.ts'
 import { shutDown } from './shutdown.ts'
 import { createTimerScheduler } from './timers.ts'
-import { looksBack, NO_OUTLOOK, readOutlook, transitionContextOf, type Outlook } from './transition-context.ts'
+import {
+  looksBack,
+  NO_OUTLOOK,
+  readAttachedTexts,
+  readOutlook,
+  transitionContextOf,
+  type Outlook,
+} from './transition-context.ts'
 
 export interface SessionDriver {
   /** Takes over a session that was just stored, and starts its effects. */
@@ -114,6 +121,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
 
   async function applyAndSave(actor: SessionActor, live: LiveSession, batch: readonly MailboxItem[]): Promise<void> {
     await live.versions.prepare(live.tree.runs)
+    await readAttachedTexts(parts, live)
     if (!looksBack(live)) return commit(actor, live, batch, NO_OUTLOOK)
     const done = lastLookBack.then(async () => commit(actor, live, batch, await readOutlook(store, clock, live)))
     lastLookBack = done.catch(ignore)

@@ -8,7 +8,9 @@ import type { ConcurrencyBounds, Slots } from '../session/slots.ts'
 import type { TransitionContext } from '../session/context.ts'
 import type { ReadEffects } from '../session/effect-ledger.ts'
 import { callKey } from '../session/keys.ts'
-import { lookBackOf, type VersionCache } from '../session/versions.ts'
+import { filesOf } from '../session/prompt/input.ts'
+import { asksSource, lookBackOf, type VersionCache } from '../session/versions.ts'
+import { attachFiles } from './attach.ts'
 import type { DescribedTools } from './model-tools.ts'
 import type { DriverLifecycle, SessionActor } from './mailbox.ts'
 
@@ -41,6 +43,7 @@ export function transitionContextOf(
     calls: live.calls,
     callsElsewhere: outlook.calls,
     revoked: outlook.revoked,
+    attachedTexts: (run) => live.attached.get(run) ?? [],
     effectsOf,
     worker: parts.worker,
     maySend: parts.sends !== false && lifecycle.phase === 'open' && !live.isHeld,
@@ -65,6 +68,23 @@ export interface Outlook {
 }
 
 export const NO_OUTLOOK: Outlook = { calls: [], revoked: new Set() }
+
+/** Reads the files of runs whose policies ask where values come from, once each. */
+export async function readAttachedTexts({ store, blobs }: EngineParts, live: LiveSession): Promise<void> {
+  const { tree, versions, attached, steps } = live
+  for (const run of tree.runs) {
+    if (run.state.at === 'done' || !asksSource(versions.of(run).snapshot)) continue
+    // Sub-agents pass the values of their parents on.
+    for (const { id, workspaceId } of tree.runs) {
+      if (attached.has(id)) continue
+      const parts = await attachFiles(store, blobs, workspaceId, filesOf(steps.get(id) ?? []))
+      attached.set(
+        id,
+        [...parts.values()].flat().flatMap((part) => (part.type === 'text' ? [part.text] : [])),
+      )
+    }
+  }
+}
 
 /** True where a policy of a run counts calls of other sessions, or can be ended by an operator. */
 export const looksBack = ({ tree, versions }: LiveSession): boolean =>

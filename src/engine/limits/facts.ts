@@ -19,13 +19,14 @@ type DecidedCall = Pick<ToolCall, 'ref' | 'arguments' | 'argumentsDigest'> &
 interface KnownFacts {
   readonly trigger?: DispatchTrigger
   readonly effect?: CallFacts['effect'] | undefined
+  readonly source?: CallFacts['source']
 }
 
 export function factsOf(
   run: RunHandle,
   call: DecidedCall,
   tool: CallFacts['tool'],
-  { trigger = 'none', effect }: KnownFacts = {},
+  { trigger = 'none', effect, source }: KnownFacts = {},
 ): CallFacts {
   const { tx, snapshot, record, usage } = run
   const { session } = tx
@@ -60,6 +61,7 @@ export function factsOf(
     },
     svc: { dispatch: { trigger }, limit: 'none' },
     ...(effect && { effect }),
+    ...(source && { source }),
     now: tx.now,
     ...(tx.context.revoked.size > 0 && { revoked: tx.context.revoked }),
     history: (...measure) => measureHistory(run, call, ...measure),

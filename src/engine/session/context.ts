@@ -35,6 +35,8 @@ export interface TransitionContext {
   readonly callsElsewhere: readonly CallRow[]
   /** Names of standing authorities that an operator has ended. */
   readonly revoked: ReadonlySet<string>
+  /** Texts of the files that a run was given; read only where a policy asks where values come from. */
+  attachedTexts(run: RunId): readonly string[]
   /** Calls that stand for an effect key. */
   readonly effectsOf: ReadEffects
   /** Identifies the process that sends calls. */

@@ -13,6 +13,8 @@ export interface LiveSession {
   readonly steps: Map<RunId, RunStep[]>
   /** By `callKey`. */
   readonly calls: Map<string, CallRow>
+  /** Texts of attached files by run, where they were read. */
+  readonly attached: Map<RunId, readonly string[]>
   /** True for a session restored from a backup and not released yet: changes are stored, but no effect starts. */
   readonly isHeld: boolean
   /** Since when; undefined where it is not held. */
@@ -29,7 +31,16 @@ export function createLive(
   heldSince?: Instant,
 ): LiveSession {
   const isHeld = heldSince !== undefined
-  const live: LiveSession = { tree, versions, steps: new Map(), calls: new Map(), isHeld, heldSince, lastAt: 0 }
+  const live: LiveSession = {
+    tree,
+    versions,
+    steps: new Map(),
+    calls: new Map(),
+    attached: new Map(),
+    isHeld,
+    heldSince,
+    lastAt: 0,
+  }
   for (const run of tree.runs) live.lastAt = Math.max(live.lastAt, run.startedAt, run.finishedAt ?? 0)
   for (const step of steps) addStep(live, step)
   for (const row of calls) live.calls.set(callKey(row.runId, row.callId), row)
@@ -58,7 +69,11 @@ export function takeUpdate(live: LiveSession, update: SessionUpdate, now: Instan
     runs: mergeById(live.tree.runs, update.runs),
     tasks: mergeById(live.tree.tasks, update.tasks).filter((task) => task.status === 'pending'),
   }
-  for (const step of update.steps) addStep(live, step)
+  for (const step of update.steps) {
+    addStep(live, step)
+    // A message may bring files.
+    if (step.type === 'UserMessage') live.attached.delete(step.runId)
+  }
   for (const end of update.closedSteps) {
     for (const steps of live.steps.values()) {
       const at = steps.findLastIndex((step) => step.id === end.id)

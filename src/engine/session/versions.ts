@@ -90,4 +90,15 @@ export function lookBackOf({ policies }: AgentSnapshot): LookBack {
   }
   return found
 }
+/** True where a policy of the agent asks where an argument comes from. */
+export function asksSource({ policies }: AgentSnapshot): boolean {
+  let asks = sourceQuestions.get(policies)
+  if (asks === undefined) {
+    asks = policies.entries.some(({ when }) => when !== undefined && JSON.stringify(when).includes('"field":"source'))
+    sourceQuestions.set(policies, asks)
+  }
+  return asks
+}
+const sourceQuestions = new WeakMap<AgentSnapshot['policies'], boolean>()
+
 const lookBacks = new WeakMap<AgentSnapshot['policies'], LookBack>()

@@ -5,7 +5,7 @@
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { pointerTo } from '../../base/json/pointer.ts'
 import { readDuration, writeDuration } from './duration.ts'
-import { operatorRow, operatorOf, OPERATORS, type ConditionOperator } from './operators.ts'
+import { operatorRow, operatorOf, OPERATORS, SOURCE_OPERATORS, type ConditionOperator } from './operators.ts'
 import { historyText, withKey } from './history.ts'
 import { isSpread, readArgumentPath, readPath, type ConditionPath } from './path.ts'
 import { readWhen, textPointer, whenRange, type WhenNode } from './when.ts'
@@ -272,6 +272,12 @@ class ConditionReader {
   }
 
   #checkFit(path: ConditionPath, op: ConditionOperator, pointer: string): void {
+    if (path.root === 'source' && !SOURCE_OPERATORS.includes(op))
+      this.report(
+        `${pointer}/op`,
+        'type',
+        `${path.text} is a set of names; it is tested with ${SOURCE_OPERATORS.join(', ')}.`,
+      )
     if ((path.root === 'time') !== (op === 'within'))
       this.report(
         `${pointer}/op`,
@@ -285,7 +291,7 @@ class ConditionReader {
     if (spread && each === undefined)
       this.report(pointer, 'syntax', `${path.text} stands for many values: say \`each: any\` or \`each: all\`.`)
     if (spread || each === undefined) return path
-    if (path.root !== 'args' && !LISTS.includes(path.text)) {
+    if (path.root !== 'args' && path.root !== 'source' && !LISTS.includes(path.text)) {
       this.report(`${pointer}/each`, 'syntax', `${path.text} is one value; \`each\` is for lists.`)
       return path
     }

@@ -7,10 +7,8 @@ import type { SideEffectClass } from '../../spec/document.ts'
 import type { ApprovalObligations, PolicySet } from '../../spec/policy-set.ts'
 import type { PreviousEffect } from '../../spec/effect.ts'
 import type { DecidedPolicy } from '../../spec/step.ts'
-
-export type HistoryScope = 'run' | 'session' | 'window' | 'workspace'
-export type HistorySubject = 'this_tool' | 'same_args' | 'all_tools'
-export type HistoryMeasure = 'attempts' | 'executed' | 'denied' | 'rejected' | 'failed' | { readonly total: string }
+import type { HistoryMeasure, HistoryScope, HistorySubject } from './history.ts'
+import type { PathSegment } from './segment.ts'
 
 /** The facts of one call, by the roots of condition paths. */
 export interface CallFacts {
@@ -58,6 +56,8 @@ export interface CallFacts {
     /** False where a repetition cannot be given the result of the earlier call. */
     readonly hasResult?: boolean
   }
+  /** Names of who handed over the value at a path of the arguments; undefined where nobody can tell. */
+  source?(segments: readonly PathSegment[]): readonly string[] | undefined
   readonly now: Instant
   /**
    * A history measure, which includes the current call and calls that wait or run. Undefined = unknown.

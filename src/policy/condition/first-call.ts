@@ -1,9 +1,9 @@
 /** Facts of a call that no run has made: the first call of a plain run, with given differences. */
 import type { JsonValue } from '../../base/json/json.ts'
-import type { CallFacts, HistoryMeasure } from './decision.ts'
+import type { CallFacts } from './decision.ts'
 import { CALL_FIELDS } from './fields.ts'
-import { historyText } from './history.ts'
-import { argumentAt } from './path.ts'
+import { historyText, type HistoryMeasure } from './history.ts'
+import { argumentAt, sourceText } from './path.ts'
 import { effectKeyOf } from './effect-key.ts'
 
 /** Differences by path: `run.depth`, `history.…`. Null = an absent field, or a measure that is unknown. */
@@ -31,6 +31,12 @@ export function firstCallFacts(
   return {
     ...facts,
     args,
+    // Names of arguments that nobody gave are unknown: they come from a run.
+    source(segments) {
+      const names = context[`source.${sourceText(segments)}`]
+      const list = typeof names === 'string' ? [names] : Array.isArray(names) ? names : []
+      return list.length === 0 ? undefined : list.map(String)
+    },
     now: typeof at === 'number' ? at : now,
     history(...measure) {
       const [scope, whose, what, windowMs, by] = measure

@@ -1,17 +1,14 @@
 /** Paths of conditions: a root, segments and at most one function. Source: policies, section 2. */
 import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
-import type { HistoryMeasure, HistoryScope, HistorySubject } from './decision.ts'
 import { CALL_FIELDS, PREVIOUS_FIELDS } from './fields.ts'
-import { historyText } from './history.ts'
+import type { PathSegment } from './segment.ts'
+import { historyText, type HistoryMeasure, type HistoryScope, type HistorySubject } from './history.ts'
 
 export const PATH_FUNCTIONS = ['length', 'lower', 'host', 'email_domain'] as const
 export type PathFunction = (typeof PATH_FUNCTIONS)[number]
 
 export type FactRoot =
-  'args' | 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'history' | 'effect' | 'time' | 'svc'
-
-/** A step into a value: a member, an element, or every element (`[*]`). */
-export type PathSegment = { readonly key: string } | { readonly index: number } | { readonly each: true }
+  'args' | 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'source' | 'history' | 'effect' | 'time' | 'svc'
 
 export interface ConditionPath {
   /** Canonical text, the same for every spelling of a path. */
@@ -55,6 +52,7 @@ export function readPath(text: string): ReadPath {
   if ('problem' in inner) return inner
   if (inner.path.root === 'history' || inner.path.root === 'time')
     return { problem: `${fn}() does not apply to ${inner.path.text}.`, code: 'field' }
+  if (inner.path.root === 'source') return { problem: `${fn}() does not apply to sources.`, code: 'field' }
   return { path: { ...inner.path, fn, text: `${fn}(${inner.path.text})` } }
 }
 
@@ -108,6 +106,10 @@ function readPlain(text: string): ReadPath {
   const first = segments[0]!
   const root = 'key' in first ? first.key : ''
   if (root === 'args') return { path: { text: write('args', segments.slice(1)), root, segments: segments.slice(1) } }
+  if (root === 'source')
+    return segments.length === 1
+      ? { problem: 'source is followed by an argument: source.to.', code: 'field' }
+      : { path: { text: write(root, segments.slice(1)), root, segments: segments.slice(1) } }
   const fields = Object.hasOwn(CALL_FIELDS, root) ? CALL_FIELDS[root] : undefined
   if (!fields) return { path: { text: write('args', segments), root: 'args', segments, bare: true } }
   const problem = unknownField(root, fields, segments.slice(1))
@@ -211,6 +213,9 @@ export function withoutFunction(path: ConditionPath): ConditionPath {
   const { fn, ...rest } = path
   return fn === undefined ? path : { ...rest, text: innerPathText(path) }
 }
+
+/** The text of a source path without its root: `payee.iban`. */
+export const sourceText = (segments: readonly PathSegment[]): string => write('', segments).replace(/^\./, '')
 
 /** The canonical text of an argument path. */
 export const pathText = (segments: readonly PathSegment[]): string => write('args', segments)

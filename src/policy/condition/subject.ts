@@ -4,7 +4,9 @@ import type { ConditionLeaf } from './condition.ts'
 import type { CallFacts } from './decision.ts'
 import { fieldOf } from './field-of.ts'
 import { FUNCTIONS } from './functions.ts'
-import { stepInto, type ConditionPath, type PathSegment } from './path.ts'
+import { compileSource } from './sources.ts'
+import { stepInto, type ConditionPath } from './path.ts'
+import type { PathSegment } from './segment.ts'
 import { isOutOfRange, UnusableValue, type SubjectValue } from './truth.ts'
 
 /** The path leads through a value without members. */
@@ -19,6 +21,7 @@ export function compileSubject({ path, each, windowMs }: ConditionLeaf): Subject
     // A measure that cannot be computed is unknown, not absent: `if_missing` must not apply.
     return (facts) => facts.history(scope, whose, measure, windowMs, by) ?? UNREADABLE
   }
+  if (path.root === 'source') return compileSource(path.segments)
   const read = compileFact(path.root, splitAtEach(path.segments).before)
   return each === undefined ? (facts) => applyFunction(path, read(facts)) : read
 }

@@ -4,7 +4,8 @@ import { leavesOf, type ConditionLeaf } from '../condition/condition.ts'
 import type { PolicyDecision, CallFacts } from '../condition/decision.ts'
 import { describeValue } from '../condition/describe.ts'
 import { historyText } from '../condition/history.ts'
-import { argumentAt, readArgumentPath, type ConditionPath, type PathSegment } from '../condition/path.ts'
+import { argumentAt, readArgumentPath, type ConditionPath } from '../condition/path.ts'
+import type { PathSegment } from '../condition/segment.ts'
 import type { PolicyRule } from '../rules.ts'
 
 type DecidedAs = PolicyDecision['decision']

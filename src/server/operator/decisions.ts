@@ -147,6 +147,7 @@ function factsOf(
       id: session.triggeredBy ?? '',
       ...(session.triggerName !== null && { trigger_name: session.triggerName }),
     },
+    ...(isJsonObject(recorded['sources']) && { sources: recorded['sources'] }),
     ...(isJsonObject(recorded['effect']) && { effect: recorded['effect'] }),
     svc: { dispatch: { trigger: recorded['dispatch'] ?? 'none' }, limit: 'none' },
   }
