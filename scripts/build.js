@@ -8,6 +8,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { buildClient } from './client.js'
 import { noticesOf } from './notices.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -32,10 +33,15 @@ const filesIn = (directory) =>
 /** Says what the build is made of. What is generated follows from the rest. */
 const digestOfInputs = (withFailpoints) => {
   const hash = createHash('sha256').update(JSON.stringify([types, withFailpoints, process.version]))
-  const sources = ['src', 'schemas', 'scripts', 'bin', 'test/documents/rules'].flatMap((room) =>
-    filesIn(room).map((file) => join(room, file)),
+  const sources = ['src', 'clients/typescript/src', 'schemas', 'scripts', 'bin', 'test/documents/rules'].flatMap(
+    (room) => filesIn(room).map((file) => join(room, file)),
   )
-  for (const file of [...sources, 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'])
+  const settings = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
+  for (const file of [
+    ...sources,
+    ...settings,
+    ...settings.map((each) => `clients/typescript/${each}`).filter((each) => existsSync(each)),
+  ])
     if (!file.includes('/generated/')) hash.update(`${file}\0`).update(readFileSync(file))
   return hash.digest('hex')
 }
@@ -44,7 +50,10 @@ const BUILT = 'dist/.built'
 const inputs = digestOfInputs(failpoints)
 // A build with failpoints has everything that one without has.
 const isBuilt = existsSync(BUILT) && [inputs, digestOfInputs(true)].includes(readFileSync(BUILT, 'utf8'))
-if (ifChanged && isBuilt && existsSync('src/documents/generated/rule-examples.js')) process.exit(0)
+const isWhole = ['src/documents/generated/rule-examples.js', 'clients/typescript/dist/index.d.cts'].every((each) =>
+  existsSync(each),
+)
+if (ifChanged && isBuilt && isWhole) process.exit(0)
 
 run('scripts/validators.js')
 run('scripts/rule-examples.js')
@@ -115,20 +124,42 @@ const { metafile: ofWorker } = await build({
 const { metafile: ofClient } = await build({
   ...common,
   format: 'esm',
-  entryPoints: { client: 'src/client/index.ts' },
+  entryPoints: { client: 'clients/typescript/src/index.ts' },
   outdir: out,
   // Node shows the line of an error that nobody caught: it must be one that can be read.
   minifyWhitespace: false,
   platform: 'neutral',
   mainFields: ['module', 'main'],
 })
-writeFileSync(`${out}/THIRD-PARTY-NOTICES.txt`, noticesOf([ofProgram, ofWorker, ofClient], root))
+// The page of the console. Screens behind `import()` are loaded when they are opened.
+const { metafile: ofConsole } = await build({
+  bundle: true,
+  metafile: true,
+  minify: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'browser',
+  target: ['chrome123', 'firefox120', 'safari17.5'],
+  logLevel: 'warning',
+  legalComments: 'none',
+  entryPoints: { console: 'src/console/main.ts', style: 'src/console/style/console.css' },
+  entryNames: '[name]',
+  chunkNames: '[name]-[hash]',
+  outdir: `${out}/console`,
+})
+cpSync('src/console/index.html', `${out}/console/index.html`)
+writeFileSync(`${out}/THIRD-PARTY-NOTICES.txt`, noticesOf([ofProgram, ofWorker, ofClient, ofConsole], root))
 
 if (failpoints) {
   await buildProgram(`${out}/failpoints`, { start }, { ...common.define, SVC_FAILPOINTS: 'true' })
   writeFileSync(`${out}/failpoints/svc.js`, readFileSync('bin/svc.js', 'utf8').replace('../dist/', './'))
 }
-if (types) run('scripts/declarations.js', `${out}/types`)
+await buildClient('clients/typescript/dist')
+if (types) {
+  run('scripts/declarations.js', `${out}/types`)
+  mkdirSync(`${out}/types/client`)
+  cpSync('clients/typescript/dist/index.d.cts', `${out}/types/client/index.d.ts`)
+}
 run('scripts/types.js', out)
 writeFileSync(join(out, basename(BUILT)), inputs)
 

@@ -1,5 +1,5 @@
-// Writes the declarations of the library and its client to the directory that is named: those that their users can reach,
-// and none of the modules behind them.
+// Writes the declarations of the library to the directory that is named: those that its users can reach, and none of the
+// modules behind them.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -16,7 +16,7 @@ const reach = (file) => {
   for (const [, path] of readFileSync(file, 'utf8').matchAll(/(?:from |import\()['"](\.[^'"]+)['"]/g))
     reach(resolve(dirname(file), path.replace(/(?:\.d)?\.[jt]s$/, '.d.ts')))
 }
-for (const entry of ['index.d.ts', 'client/index.d.ts']) reach(join(out, entry))
+reach(join(out, 'index.d.ts'))
 
 const written = readdirSync(out, { recursive: true }).map((path) => join(out, path))
 for (const path of written) if (statSync(path).isFile() && !reached.has(path)) rmSync(path)

@@ -66,11 +66,29 @@ const fieldsOf = ({ properties, required = [] }) =>
     ),
   )
 
+/** What a schema may be, by the values of its discriminator. */
+const variantsOf = ({ discriminator }) => {
+  if (discriminator === undefined) return []
+  const names = new Set(Object.values(discriminator.mapping).map(nameOf))
+  const valuesOf = (name) => Object.entries(discriminator.mapping).filter(([, ref]) => nameOf(ref) === name)
+  const rows = [...names].map((name) =>
+    row(
+      valuesOf(name)
+        .map(([value]) => code(value))
+        .join(', '),
+      link(name),
+    ),
+  )
+  return [table([code(discriminator.propertyName), 'Shape'], rows)]
+}
+
 const sectionOf = (name, schema) => {
-  const [base, own] = schema.allOf ?? [undefined, schema]
-  const above = base === undefined ? [] : [`The fields of ${typeOf(base)}, and:`]
-  const closed = own.additionalProperties === false ? ['Other fields are refused.'] : []
-  const body = own.properties === undefined ? [] : [fieldsOf(own)]
+  const parts = schema.allOf ?? [schema]
+  const own = parts.find(({ properties }) => properties !== undefined)
+  const bases = parts.filter(({ $ref }) => $ref !== undefined).map(typeOf)
+  const above = bases.length === 0 ? [] : [`The fields of ${bases.join(' and ')}${own ? ', and:' : '.'}`]
+  const closed = schema.additionalProperties === false ? ['Other fields are refused.'] : []
+  const body = own === undefined ? variantsOf(schema) : [fieldsOf(own)]
   return [`### ${name}`, aboutOf(schema), ...above, ...body, ...closed].filter((each) => each !== '').join('\n\n')
 }
 
@@ -129,7 +147,7 @@ The ${api.info.title}, route by route. This page is written from \`schemas/opena
 ignores it loses nothing.
 
 Every request needs the header \`X-API-Key\`, unless it says otherwise; every answer has \`X-Request-Id\`. Every refusal has the body
-${link('Error')}. Besides those named with a route there are 404 for a path that is none and 405, with \`Allow\`, for a method that a path does
+${link('ErrorBody')}. Besides those named with a route there are 404 for a path that is none and 405, with \`Allow\`, for a method that a path does
 not have.
 
 ## Routes

@@ -1,5 +1,6 @@
 // Writes from schemas/openapi.yaml and schemas/operator-requests.yaml what the code has of the HTTP interface: the types of
-// what travels (src/spec/generated/) and the validators of what is asked (src/server/generated/).
+// what travels (src/spec/generated/, and clients/typescript/src/generated/ for the client, which imports nothing from src/)
+// and the validators of what is asked (src/server/generated/).
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -41,6 +42,7 @@ const typeOf = (schema) => {
     enum: values,
     'x-extensible-enum': words,
     items,
+    oneOf,
     properties,
     additionalProperties,
   } = schema
@@ -48,6 +50,7 @@ const typeOf = (schema) => {
   if ($ref !== undefined) return nameOf($ref)
   if (only !== undefined) return literal(only)
   if (values !== undefined) return values.map(literal).join(' | ')
+  if (oneOf !== undefined) return oneOf.map(typeOf).join(' | ')
   // A client compiled today reads what is added tomorrow.
   if (words !== undefined) return [...words.map(literal), '(string & {})'].join(' | ')
   if (Array.isArray(type) && !isAnything(schema))
@@ -69,16 +72,26 @@ const membersOf = ({ properties, required = [] }) =>
     .join('\n')
 
 const declarationOf = (name, schema) => {
-  const [base, own] = schema.allOf ?? [undefined, schema]
-  if (own.properties === undefined) return `${docOf(schema)}export type ${name} = ${typeOf(schema)}\n`
-  const above = base === undefined ? '' : ` extends ${typeOf(base)}`
-  return `${docOf(schema)}export interface ${name}${above} {\n${membersOf(own)}\n}\n`
+  const parts = schema.allOf ?? [schema]
+  const own = parts.find(({ properties }) => properties !== undefined)
+  if (own === undefined && schema.allOf === undefined)
+    return `${docOf(schema)}export type ${name} = ${typeOf(schema)}\n`
+  const bases = parts.filter((part) => part !== own).map(typeOf)
+  const above = bases.length === 0 ? '' : ` extends ${bases.join(', ')}`
+  return `${docOf(schema)}export interface ${name}${above} {\n${own === undefined ? '' : membersOf(own)}\n}\n`
 }
 
+const declarations = Object.entries(schemas).map(([name, schema]) => declarationOf(name, schema))
 const types = [
   '// Written by scripts/openapi.js from schemas/openapi.yaml.\n',
   "import type { JsonObject, JsonValue } from '../../base/json/json.ts'\n",
-  ...Object.entries(schemas).map(([name, schema]) => declarationOf(name, schema)),
+  ...declarations,
+].join('\n')
+const clientTypes = [
+  '// Written by scripts/openapi.js from schemas/openapi.yaml.\n',
+  'export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue }',
+  'export type JsonObject = { [key: string]: JsonValue }\n',
+  ...declarations,
 ].join('\n')
 
 /** The schema of an operator route's query, in which a parameter says of itself that it is required. */
@@ -118,7 +131,7 @@ ${requests
 
 /* Validators */
 
-/** The schema with its references written out, and without what allows everything. */
+/** The schema with its references written out, and without what only describes. */
 const whole = (schema) => {
   if (Array.isArray(schema)) return schema.map(whole)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -130,7 +143,8 @@ const whole = (schema) => {
     'x-type': _t,
     ...rest
   } = resolve(schema)
-  if (rest.additionalProperties?.anyOf?.some(isAnything)) delete rest.additionalProperties
+  // Says only which values have a name: any value fits.
+  if (Object.values(rest.patternProperties ?? {}).every(({ anyOf }) => anyOf !== undefined)) delete rest.patternProperties
   return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, whole(value)]))
 }
 
@@ -151,6 +165,7 @@ const asked = {
   presignBody: whole(schemas.PresignBody),
   finalizeBody: whole(schemas.FinalizeBody),
   cancelBody: whole(schemas.CancelBody),
+  sessionPatch: whole(schemas.SessionPatch),
   sessionsQuery: queryOf(api.paths['/v1/agents/{agentId}/sessions'].get.parameters),
   conversationQuery: queryOf(api.paths['/v1/runs/{runId}/conversation'].get.parameters),
   tasksQuery: queryOf(api.paths['/v1/tasks'].get.parameters),
@@ -187,7 +202,7 @@ const validators = (every) => {
     verbose: true,
     formats: { uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i },
     allowUnionTypes: true,
-    keywords: ['x-svc-says'],
+    keywords: ['x-message'],
     code: { source: true, esm: true, lines: false },
   })
   for (const [name, schema] of Object.entries(asked)) ajv.addSchema(schema, name)
@@ -226,6 +241,7 @@ const write = (path, text) => {
 }
 const style = await resolveConfig(`${root}/scripts/openapi.js`)
 write('src/spec/generated/api.ts', await format(types, { ...style, parser: 'typescript' }))
+write('clients/typescript/src/generated/api.ts', await format(clientTypes, { ...style, parser: 'typescript' }))
 write('src/spec/generated/operator.ts', await format(operatorTypes, { ...style, parser: 'typescript' }))
 for (const [name, every] of [
   ['first', false],

@@ -1,27 +1,33 @@
 /**
  * Draws the screens of svc as SVG pictures in four widths, dark and light: `npm run screens`, or with names of screens, and
- * with `-- --png` also as PNG where Chromium is installed. The drawing functions get example values; nothing is started.
- * Also writes the picture of the README.
+ * with `-- --png` also as PNG where Chromium is installed. The card has example values, and is also the picture of the
+ * README; all others are recorded from the built program at work, which needs tmux.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { exampleScreens, WIDTHS } from './screens/examples.ts'
+import { drawExampleCard } from './screens/example-card.ts'
+import { RECORDED_SCREENS, recordScreens } from './screens/recorded.ts'
 import { toSvg, type PictureTheme } from './screens/svg.ts'
 
+const WIDTHS = [40, 60, 80, 120] as const
 const DIRECTORY = resolve(import.meta.dirname, '../pictures')
 const CARD = resolve(import.meta.dirname, '../docs/card.svg')
 
 mkdirSync(DIRECTORY, { recursive: true })
 const asPng = process.argv.includes('--png')
-const wanted = process.argv.slice(2).filter((each) => each !== '--png')
-for (const [name, draw] of Object.entries(exampleScreens)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue
-  for (const width of WIDTHS)
-    for (const theme of ['dark', 'light'] satisfies PictureTheme[])
-      savePicture(join(DIRECTORY, `${name}-${width}-${theme}`), toSvg(draw(width), width, theme))
+const named = process.argv.slice(2).filter((each) => each !== '--png')
+const wanted = new Set(named.length > 0 ? named : ['card', ...RECORDED_SCREENS])
+if (wanted.has('card')) {
+  for (const width of WIDTHS) saveScreen('card', width, drawExampleCard(width))
+  writeFileSync(CARD, toSvg(drawExampleCard(100), 100, 'dark'))
 }
-if (wanted.length === 0) writeFileSync(CARD, toSvg(exampleScreens['card']!(100), 100, 'dark'))
+await recordScreens(wanted, WIDTHS, saveScreen)
+
+function saveScreen(name: string, width: number, lines: readonly string[]): void {
+  for (const theme of ['dark', 'light'] satisfies PictureTheme[])
+    savePicture(join(DIRECTORY, `${name}-${width}-${theme}`), toSvg(lines, width, theme))
+}
 
 function savePicture(path: string, svg: string): void {
   writeFileSync(`${path}.svg`, svg)

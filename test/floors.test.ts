@@ -19,6 +19,7 @@ const FLOORS: Readonly<Record<string, number>> = {
   compile: 4,
   server: 4,
   cli: 5,
+  console: 5,
 }
 
 /** The rooms of a floor, lowest first; `.` stands for its loose files. A room imports from itself and from those before it. */
@@ -44,12 +45,13 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'table',
     '.',
   ],
+  console: ['wire', 'parts', 'card', 'timeline', 'views', '.'],
   compile: ['state', 'package', 'stages', 'view', '.', 'diff'],
   documents: ['generated', 'text', 'edit', 'workspace', 'fmt', 'schemas', 'facts', 'rules', 'lint', 'report', 'lsp'],
   engine: ['session', 'limits', 'calls', 'machine', 'drive', '.'],
   policy: ['condition', '.', 'prove', 'explain'],
   providers: ['.', 'openai', 'anthropic', 'gemini', 'bedrock', 'prices', 'registry'],
-  server: ['generated', 'log', 'http', 'runtime', 'view', 'auth', 'routes', 'operator', '.'],
+  server: ['generated', 'log', 'http', 'runtime', 'view', 'auth', 'routes', 'operator', 'console', '.'],
   spec: ['generated', '.'],
   store: ['.', 'sqlite'],
 }
@@ -65,13 +67,21 @@ const files = (directory: string): string[] =>
 
 const roomOf = (path: string): string => relative(SRC, path).split(/[/\\]/)[0]!
 
-const imports = files(SRC).flatMap((path) =>
-  [...readFileSync(path, 'utf8').matchAll(IMPORT)].map((match) => ({
-    from: path,
-    to: resolve(dirname(path), match[3]!),
-    lazy: match[2] === '(',
-  })),
-)
+/** The package of the client library: a dependency of `src/client`, which imports nothing from `src`. */
+const CLIENT = resolve(SRC, '../clients/typescript/src')
+
+const importsBelow = (directory: string) =>
+  files(directory).flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(IMPORT)].map((match) => ({
+      from: path,
+      to: resolve(dirname(path), match[3]!),
+      lazy: match[2] === '(',
+    })),
+  )
+const isOfClient = ({ to }: { to: string }) => to.startsWith(CLIENT)
+const all = importsBelow(SRC)
+const imports = all.filter((each) => !isOfClient(each))
+const clientImports = importsBelow(CLIENT)
 
 const show = ({ from, to }: { from: string; to: string }) => `${relative(SRC, from)} -> ${relative(SRC, to)}`
 
@@ -94,6 +104,11 @@ test('a module imports from its own directory or from a lower floor', () => {
     return FLOORS[there] === undefined || FLOORS[there] >= FLOORS[here]!
   })
   expect(wrong.map(show)).toEqual([])
+})
+
+test('the client library imports nothing from src, and only src/client imports it', () => {
+  expect(clientImports.filter((each) => !isOfClient(each)).map(show)).toEqual([])
+  expect(new Set(all.filter(isOfClient).map(({ from }) => relative(SRC, from)))).toEqual(new Set(['client/index.ts']))
 })
 
 /** The room of a file inside its floor. */
@@ -122,7 +137,8 @@ test('inside a floor, rooms import one way', () => {
 // What is loaded when it is needed is no part of loading: the table of commands names files that print the table.
 test('no module imports itself through others', () => {
   const graph = new Map<string, string[]>()
-  for (const { from, to, lazy } of imports) if (!lazy) graph.set(from, [...(graph.get(from) ?? []), to])
+  for (const { from, to, lazy } of [...imports, ...clientImports])
+    if (!lazy) graph.set(from, [...(graph.get(from) ?? []), to])
   const done = new Set<string>()
   const cycles: string[] = []
   const visit = (path: string, trail: readonly string[]): void => {

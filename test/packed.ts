@@ -76,11 +76,11 @@ function packInto(directory: string, ready: string): void {
 /** Links each package that an installation without development dependencies has. */
 function linkDependencies(modules: string): void {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { dev?: boolean }>
+    packages: Record<string, { dev?: boolean; link?: boolean }>
   }
-  const names = Object.entries(packages).flatMap(([path, { dev }]) => {
+  const names = Object.entries(packages).flatMap(([path, { dev, link }]) => {
     const name = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1]
-    return name === undefined || dev ? [] : [name]
+    return name === undefined || dev || link ? [] : [name]
   })
   for (const name of names) {
     const from = join(ROOT, 'node_modules', name)

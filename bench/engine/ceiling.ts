@@ -69,7 +69,7 @@ const provider =
     ? undefined
     : createOpenaiProvider({
         baseUrl: model,
-        fetch: createTransport({ keepAlive: true }),
+        fetch: createTransport({ keepAlive: true, plainBodies: true }),
         vendor: 'compatible',
         redactor: createRedactor(),
         clock: systemClock,

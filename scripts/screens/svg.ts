@@ -17,6 +17,7 @@ interface CellStyle {
   readonly bold?: boolean
   readonly dim?: boolean
   readonly inverse?: boolean
+  readonly underline?: boolean
 }
 
 /** @param lines at most `width` columns each, in true colour */
@@ -28,16 +29,16 @@ export function toSvg(lines: readonly string[], width: number, theme: PictureThe
     `<svg xmlns="http://www.w3.org/2000/svg" width="${size.x}" height="${size.y}" viewBox="0 0 ${size.x} ${size.y}" ${font}>`,
     `<rect width="100%" height="100%" rx="8" fill="${background}"/>`,
     `<g fill="${text}" xml:space="preserve">`,
-    ...lines.flatMap((line, row) => drawLine(line, MARGIN + row * CELL_HEIGHT, theme)),
+    ...splitStyled(lines).flatMap((runs, row) => drawLine(runs, MARGIN + row * CELL_HEIGHT, theme)),
     '</g>',
     '</svg>',
     '',
   ].join('\n')
 }
 
-function drawLine(line: string, top: number, theme: PictureTheme): string[] {
+function drawLine(runs: readonly StyledRun[], top: number, theme: PictureTheme): string[] {
   let column = 0
-  return splitStyled(line).flatMap(({ text, style }) => {
+  return runs.flatMap(({ text, style }) => {
     const x = round(MARGIN + column * CELL_WIDTH)
     const columns = Array.from(text).length
     column += columns
@@ -49,7 +50,7 @@ function drawLine(line: string, top: number, theme: PictureTheme): string[] {
       ? [`<rect x="${x}" y="${top}" width="${length}" height="${CELL_HEIGHT}" fill="${color}"/>`]
       : []
     const fill = style.inverse ? ` fill="${background}"` : color === plain ? '' : ` fill="${color}"`
-    const weight = style.bold ? ' font-weight="bold"' : ''
+    const weight = `${style.bold ? ' font-weight="bold"' : ''}${style.underline ? ' text-decoration="underline"' : ''}`
     return [
       ...box,
       `<text x="${x}" y="${top + 14}" textLength="${length}" lengthAdjust="spacingAndGlyphs"${fill}${weight}>${escapeXml(text)}</text>`,
@@ -64,37 +65,70 @@ const escapeXml = (text: string): string =>
 
 const STYLE = new RegExp(String.raw`(\u001b\[[0-9;]*m)`)
 
-/** Runs of one style. @throws Error for a sequence that is no style */
-function splitStyled(line: string): { text: string; style: CellStyle }[] {
-  const runs: { text: string; style: CellStyle }[] = []
+interface StyledRun {
+  readonly text: string
+  readonly style: CellStyle
+}
+
+/** Runs of one style, line by line; a style goes on in the next line. @throws Error for a sequence that is no style */
+function splitStyled(lines: readonly string[]): StyledRun[][] {
   let style: CellStyle = {}
-  for (const piece of line.split(STYLE)) {
-    if (piece.startsWith('\u001b')) style = applyCode(style, piece.slice(2, -1))
-    else if (piece !== '') runs.push({ text: piece, style })
-  }
-  return runs
+  return lines.map((line) => {
+    const runs: StyledRun[] = []
+    for (const piece of line.split(STYLE)) {
+      if (piece.startsWith('\u001b')) style = applyCode(style, piece.slice(2, -1))
+      else if (piece !== '') runs.push({ text: piece, style })
+    }
+    return runs
+  })
 }
 
 function applyCode(style: CellStyle, code: string): CellStyle {
   const [first, , ...rgb] = code.split(';')
-  switch (first) {
+  if (first === '38') return { ...style, color: `rgb(${rgb.join(',')})` }
+  return code.split(';').reduce(applyAttribute, style)
+}
+
+function applyAttribute(style: CellStyle, code: string): CellStyle {
+  switch (code) {
+    case '':
+    case '0':
+      return {}
     case '1':
       return { ...style, bold: true }
     case '2':
       return { ...style, dim: true }
+    case '4':
+      return { ...style, underline: true }
     case '7':
       return { ...style, inverse: true }
     case '22':
       return { ...style, bold: false, dim: false }
+    case '24':
+      return { ...style, underline: false }
     case '27':
       return { ...style, inverse: false }
-    case '38':
-      return { ...style, color: `rgb(${rgb.join(',')})` }
+    case '49':
+      return style
     case '39': {
       const { color: _, ...rest } = style
       return rest
     }
-    default:
-      throw new Error(`The style ${code} is not drawn.`)
+    default: {
+      const color = BASIC[code]
+      if (color === undefined) throw new Error(`The style ${code} is not drawn.`)
+      return { ...style, color }
+    }
   }
+}
+
+/** The colours by number that libraries for questions write. */
+const BASIC: Readonly<Record<string, string>> = {
+  '31': '#e03131',
+  '32': '#188a42',
+  '33': '#c2590a',
+  '34': '#1681a8',
+  '35': '#b546c8',
+  '36': '#1681a8',
+  '90': '#8a8a8a',
 }

@@ -39,11 +39,29 @@ export const failures = {
     message: () => 'The operator credential is not valid.',
     fix: 'Use one that is neither revoked nor expired; `svc keys create --operator --email EMAIL` makes one.',
   },
+  not_signed_in: {
+    status: 401,
+    exit: EXIT.denied,
+    message: () => 'Nobody is signed in here.',
+    fix: 'Open the address that `svc console` prints, or send an operator credential as X-Operator-Key.',
+  },
+  sign_in_refused: {
+    status: 401,
+    exit: EXIT.denied,
+    message: (a: { why: string }) => `Not signed in: ${a.why}.`,
+    fix: 'svc console prints a new address.',
+  },
   agent_out_of_scope: { status: 403, exit: EXIT.denied, message: () => 'The API key is scoped to another agent.' },
   run_out_of_scope: {
     status: 403,
     exit: EXIT.denied,
-    message: () => 'The API key is scoped to another agent or trigger than this run.',
+    message: () => 'The API key is scoped to another agent or trigger than this run or session.',
+  },
+  delete_not_allowed: {
+    status: 403,
+    exit: EXIT.denied,
+    message: () => 'The trigger of this API key does not allow sessions to be deleted.',
+    fix: 'svc triggers update TRIGGER --allow-delete',
   },
   uploads_not_allowed: {
     status: 403,
@@ -58,6 +76,24 @@ export const failures = {
   },
   host_not_allowed: { status: 403, exit: EXIT.denied, message: () => 'The Host header names no host of this server.' },
   origin_not_allowed: { status: 403, exit: EXIT.denied, message: () => 'Requests from this origin are not allowed.' },
+  console_header_missing: {
+    status: 403,
+    exit: EXIT.denied,
+    message: () => 'A request that changes something comes from the console itself: x-svc-console and Origin say so.',
+    fix: 'Send x-svc-console: 1 and the Origin of the console, or an operator credential as X-Operator-Key.',
+  },
+  tls_required: {
+    status: 403,
+    exit: EXIT.denied,
+    message: () => 'The console is reached over HTTPS here, through a proxy of network.proxies.',
+    fix: 'Open its https address; the proxy sets X-Forwarded-Proto.',
+  },
+  console_off: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: () => 'No console is open here.',
+    fix: 'Start svc dev, or svc serve --console.',
+  },
   trigger_inactive: { status: 403, exit: EXIT.denied, message: () => 'The API trigger of this key is not active.' },
   plan_limit_exceeded: {
     status: 403,
@@ -82,10 +118,47 @@ export const failures = {
     message: (a: { agent: string }) => `No version of ${a.agent} is deployed.`,
     fix: 'svc deploy NAMESPACE.NAME@VERSION',
   },
+  stale_view: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: () => 'The task is not what was shown any more.',
+    fix: 'Look at it again and decide about what it says now.',
+  },
   idempotency_key_reused: {
     status: 409,
     exit: EXIT.conflict,
     message: () => 'This Idempotency-Key was used with another body.',
+  },
+  session_not_ended: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { status: string }) => `A run of the session has not ended; its status is ${a.status}.`,
+    fix: 'Wait until it ends, or cancel it.',
+  },
+  session_erased: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: () => 'The content of this session was erased; it can neither go on nor be changed.',
+    fix: 'Start a new session.',
+  },
+  session_limit_reached: {
+    status: 409,
+    exit: EXIT.limit,
+    message: (a: { limit: string; value: number }) => `The session has reached ${a.limit} of ${a.value}.`,
+    fix: 'Start a new session.',
+  },
+  session_on_hold: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: () => 'A legal hold keeps this session; it cannot be erased.',
+    fix: 'svc sessions set SESSION --no-legal-hold',
+  },
+  version_not_deployable: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { id: string; version: string }) =>
+      `${a.id}@${a.version} was never deployed, or is yanked, so no key may run it.`,
+    fix: 'Leave versionId out, to run the deployed version.',
   },
   not_uploaded: {
     status: 409,
@@ -289,7 +362,7 @@ export const failures = {
     exit: EXIT.bad,
     message: (a: { id: string; version: string; latest: string; required: string; least: string }) =>
       `${a.id}@${a.version} is too small a step from ${a.latest}: what changed is ${a.required}, so it is at least ${a.least}.`,
-    fix: 'Raise metadata.version, or publish with --bump.',
+    fix: 'Raise metadata.version, or publish with --bump and that step.',
   },
   'compile/drift': {
     exit: EXIT.bad,
@@ -362,7 +435,7 @@ export interface FailureExtras {
   /** Further response headers, for example `Allow`. */
   readonly headers?: Readonly<Record<string, string>>
   /** Another remedy than the table's. */
-  readonly fix?: string
+  readonly fix?: string | undefined
   readonly cause?: unknown
 }
 

@@ -17,3 +17,6 @@ export function shortDuration(ms: number): string {
 
 /** The last six digits of a UUID, since its beginning is the time. Other text is returned unchanged. */
 export const shortId = (id: string): string => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? id.slice(-6) : id)
+
+/** The name of a tool or an agent without the first part of its namespace, where there is no room for it. */
+export const withoutNamespace = (id: string): string => id.replace(/^[^.\s]+\./, '')

@@ -6,7 +6,9 @@ import { statIfAny } from './files/sync-files.ts'
 import { Interrupted, type Io } from './shell/io.ts'
 import { modeOf, type OutputMode } from './shell/mode.ts'
 import { createOutput } from './shell/output.ts'
+import { wrapMessage } from '../terminal/message.ts'
 import { createManual, parseCommandLine } from './program.ts'
+import { usageFailure } from './shell/usage-failure.ts'
 
 /** A second Ctrl-C within this time ends the process at once. Source: command line, 1.3. */
 const SECOND_MS = 2000
@@ -75,7 +77,7 @@ async function runCommand({ spec, given, globals }: ParsedCommand, mode: OutputM
 /** @throws Failure `usage` */
 function requireDirectory(path: string): void {
   if (statIfAny(path)?.isDirectory()) return
-  throw fail('usage', { what: `There is no directory ${path}.` })
+  throw usageFailure(`There is no directory ${path}.`)
 }
 
 async function withTrace(io: Io): Promise<Io> {
@@ -86,15 +88,18 @@ async function withTrace(io: Io): Promise<Io> {
 function startDeadline(text: string | undefined, stop: AbortController): NodeJS.Timeout | undefined {
   if (text === undefined) return undefined
   const ms = parseDuration(text)
-  if (ms === undefined) throw fail('usage', { what: `--timeout takes a duration such as 30s or 5m, not "${text}".` })
+  if (ms === undefined) throw usageFailure(`--timeout takes a duration such as 30s or 5m, not "${text}".`)
   return setTimeout(() => stop.abort(fail('timed_out', { after: text })), ms)
 }
+
+const errorText = (text: string, { json, accessible }: OutputMode, { stderr }: Io): string =>
+  json || accessible || !stderr.isTTY ? text : wrapMessage(text, stderr.width)
 
 async function printError(error: unknown, mode: OutputMode, io: Io): Promise<number> {
   const { describeCommandError, formatCommandError } = await import('./shell/exit.ts')
   const words = describeCommandError(error)
   if (words) {
-    if (words.code !== 'interrupted') io.stderr.write(`${formatCommandError(words, mode.json)}\n`)
+    if (words.code !== 'interrupted') io.stderr.write(`${errorText(formatCommandError(words, mode.json), mode, io)}\n`)
     if (mode.debug && error instanceof Error) io.stderr.write(`${error.stack}\n`)
     return words.exit
   }

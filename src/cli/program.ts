@@ -1,19 +1,14 @@
 import { Command, CommanderError, Option } from 'commander'
-import { fail, type Failure } from '../base/failure.ts'
-import type {
-  CommandSpec,
-  TypedArguments,
-  CommandGroup,
-  CommandManual,
-  OptionSpec,
-  ParsedCommand,
-} from './shell/command.ts'
+import type { Failure } from '../base/failure.ts'
+import type { CommandSpec, TypedArguments, CommandManual, OptionSpec, ParsedCommand } from './shell/command.ts'
 import { globalOptions } from './shell/global-options.ts'
 import type { Io } from './shell/io.ts'
 import type { GlobalOptions } from './shell/mode.ts'
 import { nearestWord } from './shell/nearest.ts'
-import { commandTable, commandGroups } from './table/table.ts'
+import { commandNotes, groupsText, HELP_WIDTH, helpLayout } from './help-text.ts'
+import { commandTable } from './table/table.ts'
 import { packageVersion } from './shell/version.ts'
+import { usageFailure } from './shell/usage-failure.ts'
 
 /** The parser of all commands, and the command that it found. */
 interface Program {
@@ -40,7 +35,7 @@ export async function parseCommandLine(argv: readonly string[], io: Io): Promise
     const unknown = /^error: unknown command '(.*)'$/.exec(error.message)
     if (unknown) throw unknownCommand(unknown[1]!, argv)
     const hint = suggestion?.replace(/^\(|\)$/g, '').replace('Did you mean', 'did you mean')
-    throw fail('usage', { what: sentence(what!) }, { fix: hint ?? usageOf(argv, /missing/.test(what!)) })
+    throw usageFailure(sentence(what!), hint ?? usageOf(argv, /missing/.test(what!)))
   }
   return found() ?? 0
 }
@@ -62,6 +57,7 @@ export const createManual = (io: Io): CommandManual => ({
 /** @param word first word of a command: only commands that begin with it are built, since building all of them takes a while */
 export function createProgram(io: Io, word?: string): Program {
   let parsed: ParsedCommand | undefined
+  const width = Math.min(io.stdout.width, HELP_WIDTH)
   const root = new Command('svc')
     .description('Lint, compile, publish and run AI agents, with every irreversible act behind the approval it needs.')
     .exitOverride()
@@ -70,11 +66,11 @@ export function createProgram(io: Io, word?: string): Program {
       writeErr: () => undefined,
       outputError: () => undefined,
     })
-    .configureHelp({ helpWidth: Math.min(io.stdout.width, 80), showGlobalOptions: false, visibleCommands: () => [] })
+    .configureHelp({ ...helpLayout(width), showGlobalOptions: false, visibleCommands: () => [] })
     .version(packageVersion, '-V', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
-    .addHelpText('after', () => `\n${tree()}\nsvc help COMMAND shows one; svc help --tree lists everything.\n`)
+    .addHelpText('after', () => `\n${groupsText(width)}`)
   for (const option of globalOptions) root.addOption(toOption(option))
   const parents = new Map<string, Command>()
   const named = commandTable.flatMap((spec) => [spec.path, spec.alias ?? []].flat().map((path) => ({ path, spec })))
@@ -87,7 +83,7 @@ export function createProgram(io: Io, word?: string): Program {
     command.configureHelp({ visibleCommands: () => [] })
     for (const argument of spec.arguments ?? []) command.argument(argument.name, argument.description)
     for (const option of spec.options ?? []) command.addOption(toOption(option))
-    command.addHelpText('after', () => `\n${footnote(spec)}`)
+    command.addHelpText('after', () => `\n${commandNotes(spec, width)}`)
     command.action((...all: unknown[]) => {
       const operands = all.slice(0, -2) as (string | string[] | undefined)[]
       parsed = { spec, given: given(spec, operands, command.opts()), globals: root.opts<GlobalOptions>() }
@@ -116,11 +112,7 @@ function unknownCommand(word: string, argv: readonly string[]): Failure {
     word,
     siblings.length > 0 ? siblings : [...new Set(commandTable.map(({ path }) => path.split(' ')[0]!))],
   )
-  return fail(
-    'usage',
-    { what: `Unknown command '${word}'.` },
-    { fix: near ? `did you mean ${near}?` : 'svc help lists the commands.' },
-  )
+  return usageFailure(`Unknown command '${word}'.`, near ? `did you mean ${near}?` : 'svc help lists the commands.')
 }
 
 /** Adds the default value to an option written without one, which otherwise would take the next argument as its value. */
@@ -187,50 +179,6 @@ function given(
     choice: (name) => value(name) as boolean | undefined,
     list: (name) => (value(name) as string[] | undefined) ?? [],
   }
-}
-
-function footnote(spec: CommandSpec): string {
-  const lines = [`Needs: ${PLANES[spec.plane]}`]
-  if (spec.alias) lines.push(`Also:  svc ${spec.alias}`)
-  lines.push('', 'Examples:', ...spec.examples.map((each) => `  ${each}`))
-  if (spec.json) lines.push('', 'With --json:', ...wrap(spec.json, 76).map((each) => `  ${each}`))
-  const exits = Object.entries(spec.exits ?? {})
-  if (exits.length > 0)
-    lines.push('', 'Exit codes:', ...exits.map(([code, meaning]) => `  ${code.padEnd(4)}${meaning}`))
-  return `${lines.join('\n')}\n\nsvc --help lists the options that every command takes.\n`
-}
-
-const PLANES = {
-  offline: 'only files (offline)',
-  server: 'opens the data directory and listens (server)',
-  client: 'a running server, and an API key or the project (client)',
-  operator: 'the data directory or the server that holds it (operator)',
-} as const satisfies Record<CommandSpec['plane'], string>
-
-/** The groups with their commands, as `svc help` shows them. */
-function tree(): string {
-  return commandGroups.map((group) => `${group.padEnd(9)} ${pathsOf(group)}`).join('\n') + '\n'
-}
-
-function pathsOf(group: CommandGroup): string {
-  const words = new Map<string, string[]>()
-  for (const { path } of commandTable.filter((each) => each.group === group)) {
-    const [first, second] = path.split(' ')
-    words.set(first!, [...(words.get(first!) ?? []), ...(second ? [second] : [])])
-  }
-  const named = [...words].map(([first, rest]) => (rest.length === 0 ? first : `${first} {${rest.join(',')}}`))
-  return wrap(named.join('  '), 70).join(`\n${' '.repeat(10)}`)
-}
-
-/** Lines of at most `width` characters, broken after spaces and commas. */
-function wrap(text: string, width: number): string[] {
-  const lines = ['']
-  for (const piece of text.split(/(?<=[ ,])/)) {
-    const last = lines.at(-1)!
-    if (last.length + piece.trimEnd().length > width) lines.push(piece)
-    else lines[lines.length - 1] = last + piece
-  }
-  return lines.map((line) => line.trimEnd())
 }
 
 const sentence = (text: string): string => {

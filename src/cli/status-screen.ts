@@ -2,6 +2,7 @@
 import { isJsonObject } from '../base/json/json.ts'
 import type { AgentView, OperatorRoutes } from '../spec/operator.ts'
 import { createScreen } from '../terminal/screen.ts'
+import { wrapMessage } from '../terminal/message.ts'
 import { safeText } from '../base/escape-text.ts'
 import { styleOfStatus, type Theme } from '../terminal/theme.ts'
 import { shortId } from '../base/short-text.ts'
@@ -20,11 +21,13 @@ export async function showStatus(io: Io, mode: OutputMode): Promise<boolean> {
   if (project?.file === undefined) return false
   const screen = createScreen(io.stdout, mode.color.stdout)
   const { theme } = screen
+  const printWrapped = (...lines: readonly string[]): void =>
+    screen.lines(...lines.map((line) => wrapMessage(line, screen.width)))
   const ask = async <R extends keyof OperatorRoutes>(path: string): Promise<OperatorRoutes[R]['answer']> =>
     (await askRunning(project.dataDirectory, path, SERVER_TIMEOUT_MS)) as OperatorRoutes[R]['answer']
   const status = await ask<'GET /status'>('/status').catch(() => undefined)
   if (!status) {
-    screen.lines(
+    printWrapped(
       `${theme.name(safeText(project.workspace))} · ${theme.dim('no server')}`,
       ...steps(theme, [
         ['svc dev', 'serve, watch and redeploy'],
@@ -44,7 +47,7 @@ export async function showStatus(io: Io, mode: OutputMode): Promise<boolean> {
   const last = runs.items.find(({ parentRunId }) => parentRunId === null)
   const port = status.url === null ? '' : ` (${new URL(status.url).port})`
   const waiting = `${tasks.total} ${tasks.total === 1 ? 'task' : 'tasks'} waiting`
-  screen.lines(
+  printWrapped(
     [
       theme.name(safeText(names.join(', ') || project.workspace)),
       `${theme.ok('server up')}${port}`,
@@ -52,10 +55,10 @@ export async function showStatus(io: Io, mode: OutputMode): Promise<boolean> {
     ].join(' · '),
   )
   if (last)
-    screen.lines(
+    printWrapped(
       `  last run ${shortId(last.runId)}  ${styleOfStatus(theme, last.status)(last.status)}  ${formatRelative(Date.parse(last.startedAt), io.clock.now())}`,
     )
-  screen.lines(
+  printWrapped(
     ...steps(theme, [
       ...(tasks.total > 0 ? [['svc inbox', 'answer what waits'] as const] : []),
       ...deployed.slice(0, 1).map((agent) => [runCommandOf(agent), 'start a run'] as const),

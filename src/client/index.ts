@@ -1,13 +1,3 @@
-/** The entry `@svc-agents/cli/client`: the HTTP interface for programs, in any runtime that has fetch. */
-export { SvcClient } from './client.ts'
-export type { MessageOptions, RunMessage, SessionsQuery, StartOptions, SvcClientOptions } from './client.ts'
-export { isConflict, isNotFound, isRateLimited, SvcConnectionError, SvcError, SvcTimeoutError } from './error.ts'
-export { runToEnd, type RunToEndOptions } from './run-to-end.ts'
-export { iterateSessions } from './sessions.ts'
-export type * from './shapes.ts'
-export type { StreamOptions } from './stream.ts'
-export { answerTask, pendingTasks, type TaskDecision } from './tasks.ts'
-export type { ClientFetch, RequestInfo, RequestOptions, ResponseInfo } from './transport.ts'
-export { fileItem, fileRef, type UploadedFile, type UploadOptions, type UploadSource } from './upload.ts'
-export { waitForRun, type WaitOptions } from './wait.ts'
-export { isTerminal, isWaiting } from '../spec/run.ts'
+/** What the command line uses of the client library, which is a package of its own: `clients/typescript`. */
+export * from '../../clients/typescript/src/index.ts'
+export { toAnswerBody } from '../../clients/typescript/src/tasks.ts'

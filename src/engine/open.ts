@@ -41,7 +41,7 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
     store,
     start(request) {
       if (closing) return Promise.reject(fail('shutting_down'))
-      const started = startSession(parts, request, (update) => driver.adopt(update))
+      const started = startSession(parts, request, driver)
       const done: Promise<unknown> = started.catch(() => {}).finally(() => starting.delete(done))
       starting.add(done)
       return started
@@ -69,8 +69,14 @@ export function createEngine(parts: EngineParts, openQueue: typeof createEmbedde
       })
       return { runId, status }
     },
-    follow: (runId, after, signal) => followRunEvents(store, notifier, runId, after, signal),
-    waitForPause: (run, signal) => waitForPause(store, notifier, run, signal),
+    async erase(sessionId) {
+      await store.eraseSession(sessionId, parts.clock.now())
+      // What this process has of it in memory goes too.
+      await driver.release(sessionId)
+    },
+    follow: (run, after, signal) => followRunEvents(store, notifier, run, after, signal),
+    watch: (listener) => notifier.watch(listener),
+    waitForPause: (run, signal) => waitForPause(store, notifier, driver, run, signal),
     conversation: (sessionId, part) => conversationOf(store, sessionId, part),
     async recover() {
       // Loading a session recovers the calls that an earlier process sent.

@@ -1,54 +1,67 @@
-/** Starting a run. Source: HTTP API, "POST /v1/agents/{agentId}/runs"; decisions, section 4. */
-import { fail } from '../base/failure.ts'
+/** Starting a run. Source: HTTP API, "POST /v1/agents/{agentId}/runs"; decisions, sections 4 and 17. */
+import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, SessionId, TriggerId } from '../base/ids.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
-import { pointerTo } from '../base/json/pointer.ts'
+import type { JsonObject } from '../base/json/json.ts'
 import type { StartRunResponse } from '../spec/api.ts'
-import { describeUnpriced, isPricedIn, type Money } from '../spec/price.ts'
+import type { RunStarter } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
-import type { AgentSnapshot } from '../spec/snapshot.ts'
 import type { StartOutcome } from '../store/start-outcome.ts'
 import type { SessionTree, SessionUpdate } from '../store/session-update.ts'
 import type { AgentVersion } from '../store/version-rows.ts'
-import { checkForeignValue } from '../tools/check.ts'
-import { advanceRun } from './machine/advance.ts'
 import { newRun } from './calls/delegate.ts'
+import { checkConfiguration, checkFiles, checkInput } from './check-start.ts'
+import { checkContinuable, loadContinued } from './continue-session.ts'
+import type { SessionDriver } from './drive/drive.ts'
+import { advanceRun } from './machine/advance.ts'
 import type { TransitionContext } from './session/context.ts'
-import { openTransaction } from './session/open-transaction.ts'
 import type { EngineParts, StartRequest } from './session/engine.ts'
+import { openTransaction } from './session/open-transaction.ts'
 import { claimOf, closeClaim, findRepeated, toRepeated } from './session/repeated-request.ts'
 
-/** @param adopt takes over the stored session; not called when no run was started */
+/** @param driver takes over the stored session; not called when no run was started */
 export async function startSession(
   parts: EngineParts,
   request: StartRequest,
-  adopt: (update: SessionUpdate) => void,
+  driver: Pick<SessionDriver, 'adopt' | 'reload'>,
 ): Promise<StartRunResponse> {
   const { store } = parts
-  const { idempotency } = request
+  const { idempotency, continued } = request
   const claim = idempotency && claimOf(parts, request.principal, `POST /v1/agents/${request.agentId}/runs`, idempotency)
   const before = claim && (await findRepeated(parts, claim))
   if (before) return before as unknown as StartRunResponse
-  const version = await readDeployedVersion(parts, request)
+  if (continued) await checkContinuable(parts, continued.sessionId)
+  const version = await readVersion(parts, request)
   const input = parts.redactor.json(request.input)
   await checkInput(version.snapshot, input)
   await checkFiles(parts, request, input)
-  await checkConfiguration(parts, version, request.sessionId)
-  const update = firstUpdate(parts, request, version, input)
-  const response: StartRunResponse = {
-    sessionId: update.session.id,
-    runId: update.session.rootRunId,
-    status: 'Running',
-    totalTokensUsed: 0,
-    output: null,
-    agentId: request.agentId,
-    triggerId: request.triggerId,
-    pending: [],
+  await checkConfiguration(parts, version, continued?.sessionId ?? request.sessionId)
+  for (;;) {
+    const update = continued
+      ? await nextUpdate(parts, request, version, input, continued.sessionId)
+      : firstUpdate(parts, request, version, input)
+    const response: StartRunResponse = {
+      sessionId: update.session.id,
+      runId: update.session.rootRunId,
+      status: update.session.status,
+      totalTokensUsed: 0,
+      output: null,
+      agentId: request.agentId,
+      triggerId: request.triggerId,
+      pending: [],
+    }
+    let started: StartOutcome
+    try {
+      started = await store.start(update, request.limits, claim && closeClaim(claim, response))
+    } catch (error) {
+      // Another start of the session, or a late outcome in it, came first: whether it still may go on is looked at again.
+      if (continued && isFailure(error, 'run_moved_on')) continue
+      throw error
+    }
+    if (started.outcome !== 'started') return toResponse(started)
+    if (continued) driver.reload(update)
+    else driver.adopt(update)
+    return response
   }
-  const started = await store.start(update, request.limits, claim && closeClaim(claim, response))
-  if (started.outcome !== 'started') return toResponse(started)
-  adopt(update)
-  return response
 }
 
 /** The response to a start that starts no run. */
@@ -68,156 +81,145 @@ function toResponse(started: StartOutcome): StartRunResponse {
   }
 }
 
-async function readDeployedVersion(
+/** The deployed version; where a session goes on, the one that was asked for. */
+async function readVersion(
   { store }: EngineParts,
-  { agentId, workspaceId }: StartRequest,
+  { agentId, workspaceId, continued, principal }: StartRequest,
 ): Promise<AgentVersion> {
   const agent = await store.agent(agentId)
   if (!agent || agent.workspaceId !== workspaceId) throw fail('not_found', { what: 'agent' })
+  const asked = continued?.versionId
+  if (asked !== undefined && asked !== agent.deployedVersionId) {
+    const version = await store.version(asked)
+    if (version?.agentId !== agentId || version.workspaceId !== workspaceId)
+      throw fail('not_found', { what: 'version' })
+    // Otherwise a key could run what nobody ever released, or what was taken back.
+    const wasDeployed = (await store.deployedVersions(agentId)).includes(asked)
+    if (principal.type !== 'operator' && (!wasDeployed || version.yanked))
+      throw fail('version_not_deployable', { id: version.snapshot.id, version: version.snapshot.version })
+    return version
+  }
   const version = agent.deployedVersionId && (await store.version(agent.deployedVersionId))
   if (!version) throw fail('no_deployed_version', { agent: agent.name })
   return version
 }
 
-async function checkInput({ id, inputContract }: AgentSnapshot, input: JsonObject): Promise<void> {
-  if (inputContract === undefined) return
-  const found = await checkForeignValue(inputContract, input)
-  const details = found.map(({ path, message }) => ({ path: `/input${path}`, message }))
-  if (details.length > 0) throw fail('input_contract_violation', { agent: id }, { details })
-}
-
-async function checkFiles({ store }: EngineParts, { workspaceId }: StartRequest, input: JsonObject): Promise<void> {
-  for (const { path, filename } of fileMarksIn(input, '/input')) {
-    const about = (message: string) => ({ details: [{ path: `${path}/filename`, message }] })
-    if (typeof filename !== 'string')
-      throw fail(
-        'validation_failed',
-        { what: `The body is not valid: ${path}/filename must be the leaf name of a file.` },
-        about('must be the leaf name of a file'),
-      )
-    if (!(await store.fileByName(workspaceId, filename)))
-      throw fail('file_not_found', { filename }, about('names no finalized file'))
-  }
-}
-
-interface FileMark {
-  readonly path: string
-  readonly filename: unknown
-}
-
-/** Objects marked as files, with their JSON pointers, whether or not their file name is valid. */
-function fileMarksIn(value: JsonValue, path: string): readonly FileMark[] {
-  const marks: FileMark[] = []
-  const keys: (string | number)[] = []
-  const enter = (key: string | number, each: JsonValue): void => {
-    if (typeof each !== 'object' || each === null) return
-    keys.push(key)
-    visit(each)
-    keys.pop()
-  }
-  const visit = (each: JsonValue): void => {
-    if (Array.isArray(each)) for (let at = 0; at < each.length; at++) enter(at, each[at]!)
-    else if (!isJsonObject(each)) return
-    else if (each['svcFile'] === true)
-      marks.push({ path: keys.reduce<string>(pointerTo, path), filename: each['filename'] })
-    else for (const key in each) enter(key, each[key]!)
-  }
-  visit(value)
-  return marks
-}
-
-/** Fails early for a missing provider or secret, for every agent whose version is already fixed. */
-async function checkConfiguration(
-  { store, providers, tools }: EngineParts,
-  root: AgentVersion,
-  sessionId?: SessionId,
-): Promise<void> {
-  const seen = new Set<string>()
-  const check = async ({ snapshot, workspaceId }: AgentVersion, above: readonly Money[] = []): Promise<void> => {
-    const key = JSON.stringify([snapshot.digest, ...above.map(({ currency }) => currency)])
-    if (seen.has(key)) return
-    seen.add(key)
-    const caps = [...above, ...(snapshot.maxCost ? [snapshot.maxCost] : [])]
-    for (const model of [snapshot.model, ...(snapshot.fallback ?? [])]) {
-      providers.choose(snapshot, model, sessionId)
-      const { price } = providers.terms(model, sessionId)
-      const cap = caps.find(({ currency }) => !isPricedIn(price, currency))
-      if (cap) throw fail('price_unknown', { what: describeUnpriced({ model, cap }) })
-    }
-    const unset = tools.findUnsetSecret(snapshot, sessionId)
-    if (unset) throw fail('secret_not_set', unset)
-    for (const { digest } of snapshot.agents) {
-      const child = digest && (await store.versionByDigest(workspaceId, digest))
-      if (child) await check(child, caps)
-    }
-  }
-  await check(root)
-}
-
+/** A new session with its root run. */
 function firstUpdate(
   parts: EngineParts,
   request: StartRequest,
   version: AgentVersion,
   input: JsonObject,
 ): SessionUpdate {
-  const { snapshot } = version
-  const { metadata = {}, tags = [] } = request
   const now = parts.clock.now()
-  const run = newRun(version, {
-    id: parts.ids.next<'run'>() as RunId,
-    sessionId: request.sessionId ?? (parts.ids.next<'session'>() as SessionId),
-    parentRunId: null,
-    parentCallId: null,
-    depth: 0,
-    input,
-    startedAt: now,
-  })
+  const run = newRootRun(parts, version, input, now, request.sessionId ?? (parts.ids.next<'session'>() as SessionId))
   const session: Session = {
     id: run.sessionId,
     workspaceId: request.workspaceId,
     agentId: request.agentId,
-    agentName: snapshot.id,
-    agentVersionId: version.id,
-    versionLabel: snapshot.version,
-    llmModel: snapshot.model.name,
-    triggerType: request.triggerType,
-    triggeredBy: request.principal.type === 'schedule' ? null : request.principal.id,
-    person: request.principal.type === 'api_key' ? request.principal.person : null,
-    triggerId: request.triggerId as TriggerId | null,
-    triggerName: request.triggerName,
-    rootRunId: run.id,
+    agentName: version.snapshot.id,
+    ...starterOf(request),
+    ...rootOf(run.id, version, input),
     status: 'Running',
     totalTokensUsed: 0,
     runCount: 1,
     output: null,
     error: null,
-    input,
-    startContext: {
-      userInput: input,
-      version: snapshot.version,
-      llmModel: snapshot.model.name,
-      limits: { ...snapshot.limits },
-      instructionsDigest: snapshot.instructions.digest,
-      bundleDigest: version.closureDigest,
-    },
     startedAt: now,
     finishedAt: null,
     version: 0,
     lastSeq: 0,
     lastOrdinal: 0,
-    ...(Object.keys(metadata).length > 0 && { metadata: parts.redactor.json(metadata) }),
-    ...(tags.length > 0 && { tags: parts.redactor.json(tags) }),
+    ...labelsOf(parts, request),
   }
   const tree: SessionTree = { session, runs: [], tasks: [] }
-  const tx = openTransaction(tree, initialContext(parts, version, now))
+  const tx = openTransaction(tree, contextOf(parts, version, now))
   const root = tx.addRun(run)
   root.addEvent('session', 'engine.session.started', { status: 'Running', output: null, error: null })
   advanceRun(root, { type: 'started' })
   return tx.toUpdate()!
 }
 
+/**
+ * A new root run of a session. It is only recorded here: whoever holds the session sends its first completion.
+ * @throws Failure `session_not_ended`, `session_erased`, `session_limit_reached`
+ */
+async function nextUpdate(
+  parts: EngineParts,
+  request: StartRequest,
+  version: AgentVersion,
+  input: JsonObject,
+  sessionId: SessionId,
+): Promise<SessionUpdate> {
+  const { live, tainted } = await loadContinued(parts, sessionId, version.snapshot)
+  const now = Math.max(parts.clock.now(), live.lastAt)
+  const fresh = newRootRun(parts, version, input, now, sessionId)
+  const run = { ...fresh, usage: { ...fresh.usage, tainted }, starter: starterOf(request) }
+  const { session: before } = live.tree
+  const entryRunId = before.entryRunId ?? before.rootRunId
+  const session: Session = { ...before, entryRunId, ...rootOf(run.id, version, input), ...labelsOf(parts, request) }
+  const context: TransitionContext = {
+    ...contextOf(parts, version, now),
+    stepsOf: (id) => live.steps.get(id) ?? [],
+    calls: live.calls,
+    maySend: false,
+  }
+  const tx = openTransaction({ ...live.tree, session }, context)
+  const root = tx.addRun(run)
+  root.addEvent('session', 'engine.session.resumed', { status: 'Running', output: null, error: null })
+  advanceRun(root, { type: 'started' })
+  return { ...tx.toUpdate()!, labels: labelsOf(parts, request) }
+}
+
+const newRootRun = (
+  { ids }: EngineParts,
+  version: AgentVersion,
+  input: JsonObject,
+  startedAt: number,
+  sessionId: SessionId,
+) =>
+  newRun(version, {
+    id: ids.next<'run'>() as RunId,
+    sessionId,
+    parentRunId: null,
+    parentCallId: null,
+    depth: 0,
+    input,
+    startedAt,
+  })
+
+const starterOf = ({ principal, triggerType, triggerId, triggerName }: StartRequest): RunStarter => ({
+  triggerType,
+  triggeredBy: principal.type === 'schedule' ? null : principal.id,
+  person: principal.type === 'api_key' ? principal.person : null,
+  triggerId: triggerId as TriggerId | null,
+  triggerName,
+})
+
+/** What the newest root run gives its session. */
+const rootOf = (rootRunId: RunId, { id, snapshot, closureDigest }: AgentVersion, input: JsonObject) => ({
+  rootRunId,
+  agentVersionId: id,
+  versionLabel: snapshot.version,
+  llmModel: snapshot.model.name,
+  input,
+  startContext: {
+    userInput: input,
+    version: snapshot.version,
+    llmModel: snapshot.model.name,
+    limits: { ...snapshot.limits },
+    instructionsDigest: snapshot.instructions.digest,
+    bundleDigest: closureDigest,
+  },
+})
+
+const labelsOf = ({ redactor }: EngineParts, { metadata = {}, tags = [] }: StartRequest) => ({
+  ...(Object.keys(metadata).length > 0 && { metadata: redactor.json(metadata) }),
+  ...(tags.length > 0 && { tags: redactor.json(tags) }),
+})
+
 /** The context of a first transition: there are no calls, children or slots yet. */
-const initialContext = (parts: EngineParts, version: AgentVersion, now: number): TransitionContext => ({
+const contextOf = (parts: EngineParts, version: AgentVersion, now: number): TransitionContext => ({
   now,
   ids: parts.ids,
   snapshotOf: () => version.snapshot,
@@ -237,6 +239,7 @@ const initialContext = (parts: EngineParts, version: AgentVersion, now: number):
     Math.max(...[model, ...fallback].map((each) => parts.providers.maxOutputTokens(each))),
   termsOf: (model) => parts.providers.terms(model),
   spentOn: () => undefined,
+  outages: { laterThan: () => undefined, failed() {} },
   maxIterations: parts.maxIterations ?? 100,
   jitter: 0,
 })

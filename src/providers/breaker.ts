@@ -17,7 +17,11 @@ export function withModelBreaker(providers: ModelProviders, limits: BreakerLimit
         async *complete(request, signal) {
           const ms = breaker.pausedMs(key)
           if (ms !== undefined)
-            throw new ProviderError(describePause(name, limits, ms), { retryable: true, retryAfterMs: ms })
+            throw new ProviderError(describePause(name, limits, ms), {
+              retryable: true,
+              retryAfterMs: ms,
+              outage: 'provider_unreachable',
+            })
           try {
             for await (const part of provider.complete(request, signal)) {
               if (part.type === 'end') breaker.tell(key, true)

@@ -85,11 +85,12 @@ const toPart = (part: (CompletionRequest['messages'][number] & { role: 'user' })
     ? { type: part.type, text: part.text }
     : { type: part.type, mediaType: part.mediaType, digest: digestOf(part.bytes) }
 
-const toJson = ({ message, status, retryable, retryAfterMs }: ProviderError): JsonObject => ({
+const toJson = ({ message, status, retryable, retryAfterMs, outage }: ProviderError): JsonObject => ({
   message,
   retryable,
   ...(status !== undefined && { status }),
   ...(retryAfterMs !== undefined && { retryAfterMs }),
+  ...(outage && { outage }),
 })
 
 const toError = (failure: JsonObject): ProviderError => {

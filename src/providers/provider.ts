@@ -3,6 +3,7 @@ import type { RunId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { JsonSchema, SnapshotModel } from '../spec/snapshot.ts'
 import type { ModelTerms } from '../spec/price.ts'
+import type { OutageReason } from '../spec/outage.ts'
 
 export type MessagePart =
   | { readonly type: 'text'; readonly text: string }
@@ -54,6 +55,8 @@ export interface CompletionRequest {
     readonly attempt?: number
     /** The full transcript when `messages` leave some of it out, as when an output is repaired. It uses up turns of a script too. */
     readonly earlier?: readonly ModelMessage[]
+    /** How many messages at the front come from the session before the run; they use up no turn of a script. */
+    readonly before?: number
     /** Required form of the final answer. `schema` applies whether or not the output is strict. */
     readonly output?: { readonly format: 'text' | 'json'; readonly schema?: JsonSchema }
     readonly results: readonly {
@@ -113,14 +116,27 @@ export interface ModelProvider {
   complete(request: CompletionRequest, signal: AbortSignal): AsyncIterable<CompletionPart>
 }
 
+export type ModelOutage = Extract<OutageReason, 'provider_unreachable' | 'quota_spent'>
+
+export interface ProviderErrorFacts {
+  readonly status?: number
+  readonly retryable: boolean
+  readonly retryAfterMs?: number
+  readonly outage?: ModelOutage
+  readonly cause?: unknown
+}
+
 /** The provider or the connection to it failed. The message is for people and contains no secret. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   readonly status: number | undefined
   readonly retryable: boolean
   readonly retryAfterMs: number | undefined
-  constructor(message: string, about: { status?: number; retryable: boolean; retryAfterMs?: number; cause?: unknown }) {
+  /** Set where the model cannot be reached or used for now, whatever it is asked. */
+  readonly outage: ModelOutage | undefined
+  constructor(message: string, about: ProviderErrorFacts) {
     super(message, { cause: about.cause })
+    this.outage = about.outage
     this.status = about.status
     this.retryable = about.retryable
     this.retryAfterMs = about.retryAfterMs

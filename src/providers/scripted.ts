@@ -67,7 +67,7 @@ function chooseTurn(request: CompletionRequest): ChosenTurn {
     return chosen
   }
 
-  const transcript = request.run.earlier ?? request.messages
+  const transcript = (request.run.earlier ?? request.messages).slice(request.run.before ?? 0)
   transcript.forEach((message, at) => {
     if (message.role !== 'assistant') return
     const answered = skipFailing(transcript.slice(0, at), turns.length)

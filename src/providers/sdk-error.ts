@@ -1,11 +1,11 @@
 /** Converts what the vendors' SDKs throw into errors for people. */
 import type { Clock } from '../base/clock.ts'
-import { EGRESS_REFUSED } from '../base/net/egress.ts'
+import { EGRESS_REFUSED } from '../base/net/transport.ts'
 import { parseJson } from '../base/json/json.ts'
 import { retryAfterMs } from '../base/retry.ts'
 import type { Redactor, Secret } from '../base/secret.ts'
 import { innermostMessage } from '../base/innermost-cause.ts'
-import { isRetryableStatus, ProviderError } from './provider.ts'
+import { isRetryableStatus, ProviderError, type ProviderErrorFacts } from './provider.ts'
 
 /** What to check when a vendor refuses a request, each as one sentence. */
 export interface ProviderRemedies {
@@ -40,15 +40,17 @@ export function toProviderError(error: unknown, { key, redactor, clock, remedies
   if (status !== undefined) {
     const wait = headers && retryDelayMs(headers, clock)
     const message = messageIn(body) ?? error.message
+    const retryable = isRetryableStatus(status)
+    const outage = isQuotaSpent(status, message, body) ? 'quota_spent' : retryable ? 'provider_unreachable' : undefined
     return convert(
       `The model provider answered ${status}: ${message}`,
       remedies && remedyOf(status, message, body, remedies),
-      { status, retryable: isRetryableStatus(status), ...(wait !== undefined && { retryAfterMs: wait }) },
+      { status, retryable, ...(outage && { outage }), ...(wait !== undefined && { retryAfterMs: wait }) },
     )
   }
   // An error inside a stream has no status, only a type.
   if (messageIn(body) !== undefined)
-    return convert(`The model provider broke off: ${messageIn(body)}`, undefined, { retryable: !isPermanent(body) })
+    return convert(`The model provider broke off: ${messageIn(body)}`, undefined, unreachableUnless(isPermanent(body)))
   if (error instanceof SyntaxError)
     return convert(`The model provider's answer cannot be read: ${error.message}`, remedies?.address, {
       retryable: true,
@@ -58,11 +60,14 @@ export function toProviderError(error: unknown, { key, redactor, clock, remedies
   return convert(
     `The connection to the model provider failed: ${innermostMessage(error)}`,
     code === 'ENOTFOUND' ? remedies?.address : undefined,
-    { retryable: code !== EGRESS_REFUSED },
+    unreachableUnless(code === EGRESS_REFUSED),
   )
 }
 
-type ErrorFacts = ConstructorParameters<typeof ProviderError>[1]
+type ErrorFacts = ProviderErrorFacts
+
+const unreachableUnless = (isPermanentError: boolean): Omit<ErrorFacts, 'cause'> =>
+  isPermanentError ? { retryable: false } : { retryable: true, outage: 'provider_unreachable' }
 
 /** One line of at most `MAX_MESSAGE` characters, and the remedy as a sentence of its own. */
 function withRemedy(message: string, remedy: string | undefined): string {
@@ -73,7 +78,7 @@ function withRemedy(message: string, remedy: string | undefined): string {
 
 interface VendorAnswer {
   readonly status?: number
-  readonly headers?: Headers
+  readonly headers?: Pick<Headers, 'get'>
   readonly body?: unknown
 }
 
@@ -91,10 +96,14 @@ function answerOf(error: Error): VendorAnswer {
   if ($fault !== undefined) return { body: { message: error.message, type: error.name } }
   return {
     ...(typeof status === 'number' && { status }),
-    ...(headers instanceof Headers && { headers }),
+    ...(isReadable(headers) && { headers }),
     body: body ?? (typeof status === 'number' ? jsonIn(error.message) : undefined),
   }
 }
+
+/** Headers of an answer, or the fields that our transport gives for them. */
+const isReadable = (headers: unknown): headers is Pick<Headers, 'get'> =>
+  typeof (headers as { readonly get?: unknown } | null | undefined)?.get === 'function'
 
 interface SdkErrorFields {
   readonly status?: unknown
@@ -115,7 +124,10 @@ function jsonIn(text: string): unknown {
 
 /** For a stream that ended before the answer was complete. */
 export const incompleteStreamError = (): ProviderError =>
-  new ProviderError('The model provider closed the stream before the answer was complete.', { retryable: true })
+  new ProviderError('The model provider closed the stream before the answer was complete.', {
+    retryable: true,
+    outage: 'provider_unreachable',
+  })
 
 /** For a finish reason that is not known, so that the answer may be incomplete. */
 export const unknownFinishError = (reason: string): ProviderError =>
@@ -131,7 +143,7 @@ export const unreadableAnswerError = (remedies: ProviderRemedies | undefined, ca
   )
 
 /** Prefers `retry-after-ms`, which is more precise than `retry-after`. */
-function retryDelayMs(headers: Headers, clock: Clock): number | undefined {
+function retryDelayMs(headers: Pick<Headers, 'get'>, clock: Clock): number | undefined {
   const milliseconds = Number(headers.get('retry-after-ms') ?? Number.NaN)
   return Number.isFinite(milliseconds)
     ? Math.max(0, milliseconds)
@@ -167,6 +179,9 @@ const isPermanent = (body: unknown): boolean => typesIn(body).some((type) => PER
 const QUOTA_TYPES: ReadonlySet<unknown> = new Set(['insufficient_quota', 'billing_error', 'billing_hard_limit_reached'])
 const QUOTA_REMEDY = "The account's quota is used up: raise it at the vendor."
 
+const isQuotaSpent = (status: number, message: string, body: unknown): boolean =>
+  status === 402 || typesIn(body).some((type) => QUOTA_TYPES.has(type)) || /credit balance is too low/i.test(message)
+
 /** What the author or the operator can do about an answer; undefined where only waiting helps. */
 function remedyOf(
   status: number,
@@ -174,9 +189,8 @@ function remedyOf(
   body: unknown,
   { key, model }: ProviderRemedies,
 ): string | undefined {
+  if (isQuotaSpent(status, message, body)) return QUOTA_REMEDY
   const types = typesIn(body)
-  if (status === 402 || types.some((type) => QUOTA_TYPES.has(type)) || /credit balance is too low/i.test(message))
-    return QUOTA_REMEDY
   // Google answers a wrong key with 400.
   if (status === 401 || status === 403 || (status === 400 && /api key/i.test(message))) return key
   if (status === 404 || types.includes('model_not_found') || (status === 400 && /model identifier/i.test(message)))

@@ -11,6 +11,7 @@ import { listSessions } from './routes/list-sessions.ts'
 import { readValue } from './routes/read-value.ts'
 import { sendMessage } from './routes/messages.ts'
 import { startRun } from './routes/start-run.ts'
+import { deleteSession, getSession, patchSession } from './routes/sessions.ts'
 import { streamRun } from './routes/stream.ts'
 import { getTask, listTasks } from './routes/tasks.ts'
 import type { ServerServices } from './runtime/services.ts'
@@ -41,6 +42,9 @@ export function listApiRoutes(services: ServerServices, identify: IdentifyCaller
     { method: 'POST', path: '/v1/file-library/presign', handle: presignFile(services, identify) },
     { method: 'POST', path: '/v1/file-library/finalize', handle: finalizeFile(services, identify) },
     { method: 'POST', path: '/v1/runs/:runId/cancel', handle: cancelRun(services, identify) },
+    { method: 'GET', path: '/v1/sessions/:sessionId', handle: getSession(services, identify) },
+    { method: 'PATCH', path: '/v1/sessions/:sessionId', handle: patchSession(services, identify) },
+    { method: 'DELETE', path: '/v1/sessions/:sessionId', handle: deleteSession(services, identify) },
     { method: 'GET', path: '/v1/runs/:runId/values/:digest', handle: readValue(services, identify) },
     { method: 'GET', path: '/v1/tasks', handle: listTasks(services, identify) },
     { method: 'GET', path: '/v1/tasks/:taskId', handle: getTask(services, identify) },

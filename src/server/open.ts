@@ -7,10 +7,12 @@ import { toNodeHandler } from 'h3/node'
 import { isLoopback } from '../base/net/loopback.ts'
 import type { Engine } from '../engine/session/engine.ts'
 import type { Store } from '../store/store.ts'
+import { fail } from '../base/failure.ts'
 import { createApp } from './app.ts'
 import type { RuntimeOptions } from './runtime/options.ts'
 import { openRuntime, type OpenRuntime } from './runtime/runtime.ts'
 import { listenHttp, listenAdmin } from './http/listen.ts'
+import { createConsoleApp } from './console-app.ts'
 import { createOperatorApp, type OperatorApp } from './operator-app.ts'
 import { createSchedule } from './runtime/schedule.ts'
 import { adminSocketOf, removeServerFile, writeServerFile } from './runtime/server-file.ts'
@@ -23,11 +25,15 @@ export interface ServerOptions extends RuntimeOptions {
   readonly uploadPort?: number
   /** Instead of `admin.sock` in the data directory. */
   readonly adminSocket?: string
+  /** Where the operator listener with the console listens; absent = nowhere. Port 0 picks a free one. */
+  readonly console?: { readonly host?: string; readonly port: number }
 }
 
 export interface RunningServer {
   readonly url: string
   readonly uploadUrl: string
+  /** Null where the console is off. */
+  readonly consoleUrl: string | null
   /** Path of the Unix socket; null in memory. */
   readonly adminSocket: string | null
   readonly engine: Engine
@@ -88,7 +94,7 @@ async function openListeners(runtime: OpenRuntime, options: ServerOptions, host:
   const listener = await listenHttp(toNodeHandler(app), { host, port: options.port ?? 0, ids })
   runtime.onClose((graceMs) => listener.close(graceMs))
   runtime.onListening(listener.port)
-  about.url = `http://${host.includes(':') ? `[${host}]` : host}:${listener.port}`
+  about.url = urlOf(host, listener.port)
 
   const operator = createOperatorApp(services)
   const directory = options.dataDirectory
@@ -97,6 +103,8 @@ async function openListeners(runtime: OpenRuntime, options: ServerOptions, host:
     const admin = await listenAdmin(operator.handleNode, adminSocket, ids)
     runtime.onClose((graceMs) => admin.close(graceMs))
   }
+
+  const consoleUrl = options.console ? await openConsole(runtime, options.console, host) : null
 
   const recovered = await engine.recover()
   const restored = await store.restored(workspace.id)
@@ -111,13 +119,14 @@ async function openListeners(runtime: OpenRuntime, options: ServerOptions, host:
 
   const { url, uploadUrl } = { url: about.url, uploadUrl: about.uploadUrl ?? '' }
   if (directory !== undefined && adminSocket !== null) {
-    await writeServerFile(directory, { pid: process.pid, url, uploadUrl, adminSocket })
+    await writeServerFile(directory, { pid: process.pid, url, uploadUrl, consoleUrl, adminSocket })
     runtime.onClose(() => removeServerFile(directory))
   }
-  log.write('info', 'listening', { url, uploadUrl, recovered })
+  log.write('info', 'listening', { url, uploadUrl, ...(consoleUrl !== null && { consoleUrl }), recovered })
   return {
     url,
     uploadUrl,
+    consoleUrl,
     adminSocket,
     engine,
     store,
@@ -126,3 +135,33 @@ async function openListeners(runtime: OpenRuntime, options: ServerOptions, host:
     close: (graceMs = GRACE_MS) => runtime.close(graceMs),
   }
 }
+
+/**
+ * The operator listener. Beyond loopback it is reached through a proxy that ends TLS, and by people with a credential.
+ * @throws Failure `port_taken`, `config_invalid`
+ */
+async function openConsole(
+  runtime: OpenRuntime,
+  { host: ownHost, port }: NonNullable<ServerOptions['console']>,
+  serverHost: string,
+): Promise<string> {
+  const { services } = runtime
+  const { config, ids, serverState } = services
+  const host = ownHost ?? (isLoopback(serverHost) ? serverHost : '127.0.0.1')
+  const { hosts = [], proxies = [] } = config.network ?? {}
+  if (!isLoopback(host) && proxies.length === 0)
+    throw fail('config_invalid', {
+      what: `The console would listen on ${host}, which other machines reach, but network.proxies names no proxy that ends TLS before it.`,
+    })
+  const listener = await listenHttp(createConsoleApp(services, { loopback: isLoopback(host), hosts, proxies }), {
+    host,
+    port,
+    ids,
+  })
+  runtime.onClose((graceMs) => listener.close(graceMs))
+  // A tool or a model that reached it would find no session, but it has no business there either.
+  runtime.onListening(listener.port)
+  return (serverState.consoleUrl = config.console?.url ?? urlOf(host, listener.port))
+}
+
+const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -10,7 +10,7 @@ import type { NodeHandler } from './http/listen.ts'
 import { readJson, type BodyLimits } from './http/body.ts'
 import type { HttpReply } from './http/reply.ts'
 import { parseOperatorBody, parseOperatorQuery } from './http/validate.ts'
-import { serveRoutes, type ApiRoute, type HttpMethod } from './http/route.ts'
+import { serveRoutes, type ApiRoute, type HttpMethod, type HttpRequestContext } from './http/route.ts'
 import type { ServerServices } from './runtime/services.ts'
 import type { OperatorAction, OperatorRequest, OwnOperatorRoute } from './operator/act.ts'
 import { listAgents, listDocuments, listVersions, getSnapshot } from './operator/agents.ts'
@@ -19,13 +19,17 @@ import { listDecisions } from './operator/decisions.ts'
 import { listEffects, releaseEffect } from './operator/effects.ts'
 import { getFile, listFiles } from './operator/files.ts'
 import { backupRoute } from './operator/backup.ts'
+import { streamLive } from './operator/live.ts'
 import { streamLogs } from './operator/logs.ts'
-import { identifyOperator } from './operator/identify.ts'
+import { getDifference, getMatrix } from './operator/authority.ts'
+import { createConsoleCode, endConsoleSession, listConsoleSessions } from './operator/console.ts'
+import { identifyOnChannel, type IdentifyOperator } from './operator/identify.ts'
 import { createKey, createOperatorKey, listKeys, revokeKey } from './operator/keys.ts'
+import { getOutline, getStep } from './operator/outline.ts'
 import { deployVersion, publishClosure } from './operator/publish.ts'
 import { listRestored, releaseRestored } from './operator/restored.ts'
 import { cancelRun, listRuns, sendMessage, startRun } from './operator/runs.ts'
-import { getSession, listSessions } from './operator/sessions.ts'
+import { deleteSession, getSession, listSessions, patchSession } from './operator/sessions.ts'
 import { revokeStanding } from './operator/standing.ts'
 import { getStatus } from './operator/status.ts'
 import { getTask, listSimilarTasks, listTasks, probeTask } from './operator/tasks.ts'
@@ -38,6 +42,8 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /agents': listAgents,
   'GET /versions': listVersions,
   'GET /snapshot': getSnapshot,
+  'GET /matrix': getMatrix,
+  'GET /difference': getDifference,
   'GET /documents': listDocuments,
   'POST /yank': yankVersion,
   'POST /triggers': createTrigger,
@@ -50,10 +56,14 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /keys/:id/revoke': revokeKey,
   'POST /runs': startRun,
   'GET /runs': listRuns,
+  'GET /runs/:id/outline': getOutline,
+  'GET /runs/:id/step': getStep,
   'POST /runs/:id/cancel': cancelRun,
   'POST /runs/:id/messages': sendMessage,
   'GET /sessions': listSessions,
   'GET /sessions/:id': getSession,
+  'PATCH /sessions/:id': patchSession,
+  'DELETE /sessions/:id': deleteSession,
   'GET /files': listFiles,
   'GET /files/content': getFile,
   'GET /tasks': listTasks,
@@ -69,11 +79,20 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /backup': backupRoute,
   'GET /restored': listRestored,
   'POST /restored/release': releaseRestored,
+  'POST /console/codes': createConsoleCode,
+  'GET /console/sessions': listConsoleSessions,
+  'POST /console/sessions/:id/end': endConsoleSession,
+  'GET /live': streamLive,
   'GET /status': getStatus,
 }
 
 /** Routes that answer with a stream instead of a JSON document. */
-const STREAMED: ReadonlySet<string> = new Set<OwnOperatorRoute>(['GET /files/content', 'GET /logs', 'POST /backup'])
+const STREAMED: ReadonlySet<string> = new Set<OwnOperatorRoute>([
+  'GET /files/content',
+  'GET /logs',
+  'POST /backup',
+  'GET /live',
+])
 
 /** A whole compiled bundle travels in one body (bundles, section 2: 32 MiB of sources), schemas nested in it. */
 const BODY: BodyLimits = { maxBytes: 64 * 1024 * 1024, maxLevels: 256, maxValues: Infinity }
@@ -85,27 +104,42 @@ export interface OperatorApp {
   readonly handleNode: NodeHandler
 }
 
-export function createOperatorApp(services: ServerServices): OperatorApp {
+/** How a listener differs from the local channel. */
+export interface OperatorListener {
+  readonly identify: IdentifyOperator
+  /** Runs before routing; throws a Failure to refuse. */
+  readonly check: (call: HttpRequestContext) => void
+  /** Its own routes. */
+  readonly routes: readonly ApiRoute[]
+}
+
+const LOCAL_CHANNEL: OperatorListener = { identify: identifyOnChannel, check: () => {}, routes: [] }
+
+export function createOperatorApp(
+  services: ServerServices,
+  { identify, check, routes }: OperatorListener = LOCAL_CHANNEL,
+): OperatorApp {
   const { ids, clock, log, redactor, serverState: about } = services
-  const guard = () => {
+  const guard = (call: HttpRequestContext) => {
+    check(call)
     if (about.closing) throw fail('shutting_down')
+  }
+  const identifyForApi: IdentifyCaller = async (_, call) => {
+    const { operator, endsAt } = await identify(services, call)
+    return { principal: operator, trigger: null, expiresAt: endsAt }
   }
   const own = Object.entries(ROUTES).map(([line, act]) =>
     // Each action is paired with its own route here, so the answer's type does not matter any more.
-    toRoute(services, line, act as unknown as (request: OperatorRequest) => Promise<unknown>),
+    toRoute(services, identify, line, act as unknown as (request: OperatorRequest) => Promise<unknown>),
   )
-  const routes = [...listApiRoutes(services, identifyForApi), ...own]
-  const app = serveRoutes({ ids, clock, log, redactor, guard, logsReads: false }, routes)
+  const all = [...routes, ...listApiRoutes(services, identifyForApi), ...own]
+  const app = serveRoutes({ ids, clock, log, redactor, guard, logsReads: false }, all)
   return { fetch: async (request) => app.fetch(request), handleNode: toNodeHandler(app) as NodeHandler }
-}
-
-const identifyForApi: IdentifyCaller = async (services, { request }) => {
-  const { operator } = await identifyOperator(services, request)
-  return { principal: operator, trigger: null, expiresAt: null }
 }
 
 function toRoute(
   services: ServerServices,
+  identify: IdentifyOperator,
   line: string,
   act: (request: OperatorRequest) => Promise<unknown>,
 ): ApiRoute {
@@ -114,7 +148,7 @@ function toRoute(
     method,
     path,
     async handle(call) {
-      const identity = await identifyOperator(services, call.request)
+      const identity = await identify(services, call)
       const answer = await act({
         services,
         ...identity,
@@ -123,6 +157,8 @@ function toRoute(
         id: (call.params['id'] ?? '').toLowerCase(),
         call,
       })
+      // A change of a session is told by the engine as well; a hint too many costs a reader one request.
+      if (method !== 'GET') services.changes.tell()
       return STREAMED.has(line) ? (answer as HttpReply) : { status: 200, json: answer }
     },
   }

@@ -63,6 +63,7 @@ export interface TriggerConfig {
   readonly cron?: string
   readonly timeZone?: string
   readonly exposeTimeline?: boolean
+  readonly allowDelete?: boolean
   readonly allowIps?: string[]
   readonly ratePerMinute?: number
   readonly ratePerDay?: number
@@ -119,6 +120,8 @@ export interface ProjectConfig {
     readonly storage_bytes?: number
     readonly file_bytes?: number
   }
+  /** How long what has ended is kept: `180d`, `10y`. */
+  readonly retention?: { readonly runs?: string; readonly audit?: string }
   /** By provider name, then by model name; `*` stands for every model of the provider. */
   readonly prices?: Readonly<Record<string, Readonly<Record<string, PriceConfig>>>>
   readonly triggers?: readonly TriggerConfig[]
@@ -133,6 +136,13 @@ export interface ProjectConfig {
     readonly public_url?: string
     readonly region?: string
     readonly max_file_bytes?: number
+  }
+  /** The operator listener with the console. */
+  readonly console?: {
+    readonly host?: string
+    readonly port?: number
+    /** The address that people use, where a proxy stands before the listener. */
+    readonly url?: string
   }
   readonly dev?: { readonly port?: number; readonly host?: string }
   readonly profiles?: Readonly<Record<string, ProfileConfig>>

@@ -1,5 +1,6 @@
 import type { FileId, WorkspaceId } from '../base/ids.ts'
 import type { Instant } from '../base/clock.ts'
+import type { FileReference } from './generated/api.ts'
 
 /** A file of the workspace, from presign on. */
 export interface StoredFile {
@@ -19,14 +20,9 @@ export interface StoredFile {
   readonly finalizedAt: Instant | null
 }
 
-/** A stored file marked inside a run's `input`. Source: HTTP API, "File reference inside a run input". */
-export interface FileRef {
-  readonly svcFile: true
-  readonly filename: string
-  readonly mediaType?: string
-}
+export type { FileReference as FileRef }
 
-export const isFileRef = (value: unknown): value is FileRef =>
+export const isFileRef = (value: unknown): value is FileReference =>
   typeof value === 'object' &&
   value !== null &&
   (value as { svcFile?: unknown }).svcFile === true &&

@@ -1,4 +1,4 @@
-import type { AgentId, KeyId, TriggerId, WorkspaceId } from '../base/ids.ts'
+import type { AgentId, ConsoleSessionId, KeyId, TriggerId, WorkspaceId } from '../base/ids.ts'
 import type { Instant } from '../base/clock.ts'
 
 /** The authenticated caller. Every route and every read takes one, which determines what it may see. */
@@ -77,6 +77,24 @@ export interface OperatorKey {
   readonly lastUsedAt: Instant | null
 }
 
+/** A browser in which an operator is signed in to the console. Source: console, 4.1. */
+export interface ConsoleSession {
+  readonly id: ConsoleSessionId
+  readonly workspaceId: WorkspaceId
+  /** SHA-256 of the cookie's value, hexadecimal: the only form in which it is kept. */
+  readonly hash: string
+  /** Identity of the operator. */
+  readonly operator: string
+  /** The credential that signed in: the session ends with it. Null for the local identity of the operator channel. */
+  readonly keyId: KeyId | null
+  /** What the browser calls itself, shortened; for lists. */
+  readonly browser: string
+  readonly createdAt: Instant
+  readonly lastUsedAt: Instant
+  /** Signed out or revoked. */
+  readonly endedAt: Instant | null
+}
+
 export interface Trigger {
   readonly id: TriggerId
   readonly workspaceId: WorkspaceId
@@ -85,6 +103,8 @@ export interface Trigger {
   readonly name: string
   readonly active: boolean
   readonly exposeTimeline: boolean
+  /** True where its keys may erase ended sessions of its own. */
+  readonly allowDelete?: true
   /** CIDRs; empty = every address. */
   readonly allowIps: readonly string[]
   readonly ratePerMinute: number | null

@@ -3,6 +3,7 @@
  * HTTP over the Unix socket `admin.sock` of the server that holds the data directory, else in process under its lock.
  * One line a route, so that server and command line cannot drift apart; requests are in `schemas/operator-requests.yaml`. Bodies and answers are JSON; failures are `ErrorBody`.
  */
+import type { RunHold } from './hold.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type {
   Conversation,
@@ -11,6 +12,7 @@ import type {
   SessionListItem,
   StartRunResponse,
   TaskContent,
+  TimelineItem,
 } from './api.ts'
 import type { OperatorRequests } from './generated/operator.ts'
 import type { CostSum } from './price.ts'
@@ -61,6 +63,7 @@ export interface TriggerView {
   readonly name: string
   readonly active: boolean
   readonly exposeTimeline: boolean
+  readonly allowDelete: boolean
   readonly allowIps: readonly string[]
   readonly ratePerMinute: number | null
   readonly ratePerDay: number | null
@@ -107,6 +110,26 @@ export const OPERATOR_KEY_HEADER = 'x-operator-key'
 /** `secret` is in the answer to create and nowhere else, ever. */
 export type CreatedKey = KeyView & { readonly secret: string }
 export type CreatedOperatorKey = OperatorKeyView & { readonly secret: string }
+
+/** A browser that is signed in to the console, or was. */
+export interface ConsoleSessionView {
+  readonly sessionId: string
+  readonly operator: string
+  /** The credential that signed in; null for the local identity of the operator channel. */
+  readonly keyId: string | null
+  readonly browser: string
+  readonly createdAt: string
+  readonly lastUsedAt: string
+  readonly endedAt: string | null
+  /** The one that asks. */
+  readonly isThis: boolean
+}
+
+/** What changed since the last hint: these sessions, and whether anything that belongs to none. */
+export interface LiveHint {
+  readonly sessions: readonly string[] | 'any'
+  readonly workspace: boolean
+}
 
 export interface InboxItem {
   readonly userTaskId: string
@@ -174,10 +197,55 @@ export interface RunView {
   readonly totalTokensUsed: number
   /** What the completions of this run cost; absent where nothing was billed. */
   readonly cost?: CostSum
+  /** The beginning of its input, in one line; where `preview` was asked for. */
+  readonly inputPreview?: string
   readonly trigger: string
   readonly waitingOn?: string
   /** As in the status of a run. */
-  readonly hold?: { readonly reason: string; readonly since: string }
+  readonly hold?: RunHold
+}
+
+/**
+ * A step in an outline: its ordinal, the index of its run, its type, what it is about, when it began and ended in milliseconds,
+ * tokens, the id of its call, and 1 where it is an error.
+ */
+export type OutlineRow = readonly [
+  ordinal: number,
+  run: number,
+  type: string,
+  summary: string,
+  startedAt: number,
+  finishedAt: number | null,
+  tokens: number | null,
+  callId: string | null,
+  isError: 0 | 1,
+]
+
+/** A run of an outline; it answers the call `parentCallId` of its parent. */
+export interface OutlineRun {
+  readonly runId: string
+  readonly parentRunId: string | null
+  readonly parentCallId: string | null
+  readonly depth: number
+  readonly agent: string
+  readonly versionLabel: string
+  readonly status: string
+  readonly startedAt: string
+  readonly finishedAt: string | null
+  readonly totalTokensUsed: number
+  readonly cost?: CostSum
+}
+
+export interface RunOutline {
+  readonly runId: string
+  readonly sessionId: string
+  /** The run and those below it, each after its parent. */
+  readonly runs: readonly OutlineRun[]
+  /** In order. */
+  readonly rows: readonly OutlineRow[]
+  /** Number of the last step that was read: where the next outline goes on. */
+  readonly after: number
+  readonly hasMore: boolean
 }
 
 /** Something that an open run from a backup does once it is released, and may have done before. */
@@ -223,7 +291,12 @@ export interface FileView {
 }
 
 /** A session with its runs, the root first, each before those it started. */
-export type SessionView = SessionListItem & { readonly agent: string; readonly runs: readonly RunView[] }
+export type SessionView = SessionListItem & {
+  readonly agent: string
+  /** True while it is exempt from erasure and retention. */
+  readonly legalHold: boolean
+  readonly runs: readonly RunView[]
+}
 
 /** A recorded decision with the data to repeat it. */
 export interface RecordedDecision {
@@ -274,6 +347,37 @@ export interface EffectView {
   readonly released?: { readonly at: string; readonly by: string; readonly reason: string }
 }
 
+/** What an agent may call, and who decides about it: a row for each policy of each call. */
+export interface AuthorityRow {
+  readonly tool: string
+  readonly wire: string
+  readonly kind: 'tool' | 'agent'
+  readonly decision: 'allow' | 'deny' | 'require_approval' | 'escalate'
+  readonly by: string
+  readonly when: string
+}
+
+/** What a version does that another did not. */
+export interface ChangeView {
+  readonly kind: string
+  readonly severity: 'major' | 'minor' | 'patch'
+  readonly widens: boolean
+  readonly agent: string
+  readonly tool?: string
+  /** A call that the two versions decide differently. */
+  readonly witness?: {
+    readonly tool: string
+    readonly arguments: JsonValue
+    readonly context?: JsonObject
+    readonly before: string
+    readonly after: string
+  }
+  readonly from: JsonValue
+  readonly to: JsonValue
+  readonly path: string | null
+  readonly say: string
+}
+
 export interface OperatorList<T> {
   readonly items: readonly T[]
   readonly total: number
@@ -305,6 +409,10 @@ interface OperatorAnswers {
   'GET /versions': OperatorList<VersionView>
   /** Snapshot of a version: `agent` and `version` or the digest; for resolution, differences and `explain`. */
   'GET /snapshot': AgentSnapshot
+  /** Of a version, the deployed one where none is named. */
+  'GET /matrix': OperatorList<AuthorityRow>
+  /** What `to` does that `from` did not, what widens authority first. */
+  'GET /difference': { breaking: boolean; widens: boolean; changes: readonly ChangeView[] }
   'GET /documents': OperatorList<PublishedDocument>
   /** A yanked version is never newly chosen; what pins it keeps it. */
   'POST /yank': { kind: 'Agent' | 'Tool' | 'Policy'; id: string; version: string; digest: string; yanked: boolean }
@@ -323,12 +431,18 @@ interface OperatorAnswers {
   /** All routes of `/v1` answer here, with an operator as principal and never redacted; these two are called by name. */
   'GET /v1/runs/:id': RunStatusBody
   'GET /v1/runs/:id/conversation': Conversation
+  /** Steps of the run and those below it, without their content. */
+  'GET /runs/:id/outline': RunOutline
+  /** One step of the run's session, whole. */
+  'GET /runs/:id/step': TimelineItem
   'POST /runs/:id/cancel': { runId: string; before: string; after: string }
   /** As `POST /v1/runs/{runId}/messages`, with the operator's authority. `as`: the identity that the request has. */
   'POST /runs/:id/messages': MessageAccepted
   /** As the API lists them; without `agent` those of every agent. */
   'GET /sessions': OperatorList<SessionListItem & { readonly agent?: string }>
   'GET /sessions/:id': SessionView
+  'PATCH /sessions/:id': SessionView
+  'DELETE /sessions/:id': SessionView
   /** Finalized files, newest first. */
   'GET /files': OperatorList<FileView>
   /** The bytes. */
@@ -360,14 +474,23 @@ interface OperatorAnswers {
   'GET /restored': RestoredView
   /** Releases everything, or what is named: a run by any run of its tree, an agent with its triggers, a trigger. */
   'POST /restored/release': { runs: number; triggers: number }
+  /** The address that signs one browser in, within a minute, as whoever asks. */
+  'POST /console/codes': { url: string; expiresAt: string }
+  /** Newest first. */
+  'GET /console/sessions': OperatorList<ConsoleSessionView>
+  'POST /console/sessions/:id/end': ConsoleSessionView
+  /** Server-sent `LiveHint`s. */
+  'GET /live': never
   'GET /status': {
     version: string
     pid: number
     url: string | null
     uploadUrl: string | null
+    consoleUrl: string | null
     workspace: string
     /** Who the request comes from: the credential's email, else the local identity. */
     operator: string
+    roles: readonly string[]
     startedAt: string
   }
 }

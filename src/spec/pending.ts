@@ -12,7 +12,7 @@ import { REFERENCE_BYTES, toReference } from './value-reference.ts'
 const MAX_ARGUMENTS_BYTES = 4 * 1024 * 1024
 
 export interface PendingSource {
-  /** Of the session; for a root run, that run alone is enough. */
+  /** Of the session; where it has one root run, that run alone is enough. */
   readonly runs: readonly Run[]
   /** The pending tasks of the session. */
   readonly tasks: readonly TaskRecord[]
@@ -24,11 +24,13 @@ export interface PendingSource {
  */
 export function pendingOf(run: Run, { runs, tasks }: PendingSource, brief = false): readonly PendingAnswer[] {
   if (run.state.at === 'done') return []
-  const below = run.parentRunId === null ? runs : descendantsOf(run, runs)
+  // The first root run waits only while no other has followed, so everything there is its own.
+  const isFirst = run.parentRunId === null && run.starter === undefined
+  const below = isFirst ? runs : descendantsOf(run, runs)
   const ids = new Set<RunId>(below.map(({ id }) => id))
   const awaited = new Set(below.flatMap(awaitedTasks))
   // A question that was escalated belongs to the root, and its asker waits for it.
-  const waiting = run.parentRunId === null ? tasks : tasks.filter((task) => ids.has(task.runId) || awaited.has(task.id))
+  const waiting = isFirst ? tasks : tasks.filter((task) => ids.has(task.runId) || awaited.has(task.id))
   const sizes = waiting.map((task) => (task.tool ? Buffer.byteLength(JSON.stringify(task.arguments ?? null)) : 0))
   const isLarge = brief || sizes.reduce((sum, size) => sum + size, 0) > MAX_ARGUMENTS_BYTES
   return [

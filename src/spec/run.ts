@@ -4,9 +4,11 @@
  */
 import type { Digest } from '../base/digest.ts'
 import type { Instant } from '../base/clock.ts'
-import type { AgentId, RunId, SessionId, TaskId, VersionId, WorkspaceId, DecisionId } from '../base/ids.ts'
+import type { AgentId, RunId, SessionId, TaskId, TriggerId, VersionId, WorkspaceId, DecisionId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
+import type { Outage } from './outage.ts'
 import type { CostSum } from './price.ts'
+import type { TriggerType } from './session.ts'
 
 export type RunStatusName =
   'Running' | 'WaitingForHITL' | 'WaitingForAITL' | 'WaitingForResponse' | 'Completed' | 'Failed' | 'Cancelled'
@@ -16,6 +18,8 @@ export type ErrorCode =
   | 'limit_exceeded'
   | 'output_invalid'
   | 'model_error'
+  /** An outage outlasted `svc/max-outage`. */
+  | 'outage'
   | 'completion_truncated'
   | 'completion_filtered'
   | 'tool_failed'
@@ -34,6 +38,10 @@ export type LimitName =
   | 'max_wall_clock_seconds'
   | 'max_hitl_wait_minutes'
   | 'max_subagent_depth'
+  /** `svc/max-tokens-per-session`. */
+  | 'max_tokens_per_session'
+  /** `svc/max-runs-per-session`. */
+  | 'max_runs_per_session'
 
 export const isTerminal = (status: string): boolean =>
   status === 'Completed' || status === 'Failed' || status === 'Cancelled'
@@ -45,6 +53,8 @@ export type CallState =
   | { readonly at: 'proposed'; readonly approved?: { readonly task: TaskId; readonly digest: Digest } }
   /** Allowed; waits to be sent, since unsafe calls of a run are sent one at a time. */
   | { readonly at: 'ready' }
+  /** It was certainly not made, because what it needs cannot be reached; it is ready again at `until`. */
+  | { readonly at: 'retrying'; readonly until: Instant }
   | { readonly at: 'awaiting'; readonly task: TaskId }
   /** `svc.ask_user`: the run waits for a message. */
   | { readonly at: 'listening' }
@@ -89,6 +99,10 @@ export interface ToolCall {
   readonly repeats?: string
   /** Until when the call waits for an earlier one with its effect key; set once it has begun to wait. */
   readonly effectWait?: Instant
+  /** The approval that covers it. */
+  readonly approval?: { readonly task: TaskId; readonly digest: Digest }
+  /** Set from the first attempt that could not reach what the call needs. */
+  readonly outage?: Outage
   readonly state: CallState
 }
 
@@ -110,6 +124,8 @@ export type RunState =
       readonly room?: number
       readonly emptied?: true
       readonly note?: JsonObject
+      /** Set while attempts of this completion have not reached the model. */
+      readonly outage?: Outage
     }
   /** A failed completion is retried at `until`. */
   | {
@@ -121,6 +137,7 @@ export type RunState =
       readonly room?: number
       readonly emptied?: true
       readonly note?: JsonObject
+      readonly outage?: Outage
     }
   | { readonly at: 'calling'; readonly turn: number; readonly calls: readonly ToolCall[] }
   /** A limit was reached and an operator is asked; `then` is the state in which the run continues. */
@@ -178,6 +195,16 @@ export const NOTHING_USED: RunUsage = {
   refusals: {},
 }
 
+/** Who started a root run. */
+export interface RunStarter {
+  readonly triggerType: TriggerType
+  readonly triggeredBy: string | null
+  /** The operator who started it through a key of one command; null = `triggeredBy` says who it was. */
+  readonly person: string | null
+  readonly triggerId: TriggerId | null
+  readonly triggerName: string | null
+}
+
 export interface Run {
   readonly id: RunId
   readonly sessionId: SessionId
@@ -203,4 +230,6 @@ export interface Run {
   readonly errorCode: ErrorCode | null
   readonly startedAt: Instant
   readonly finishedAt: Instant | null
+  /** Of a root run that continues a session; the first root run was started by whoever started the session. */
+  readonly starter?: RunStarter
 }

@@ -1,13 +1,16 @@
 import type { Instant } from '../base/clock.ts'
-import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } from '../base/ids.ts'
+import type { AgentId, RunId, SessionId, VersionId, WorkspaceId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { CostSum } from './price.ts'
-import type { RunStatusName } from './run.ts'
+import type { RunStarter, RunStatusName } from './run.ts'
 
 export type TriggerType = 'api' | 'scheduled' | 'operator'
 
-/** One started execution tree. Its status is its root run's. */
-export interface Session {
+/**
+ * A conversation: root runs that follow each other, each with its sub-agent runs. Version, input, start context, status and output
+ * are those of the newest root run. Source: decisions, section 17, "A conversation goes on".
+ */
+export interface Session extends RunStarter {
   readonly id: SessionId
   readonly workspaceId: WorkspaceId
   readonly agentId: AgentId
@@ -15,13 +18,10 @@ export interface Session {
   readonly agentVersionId: VersionId
   readonly versionLabel: string
   readonly llmModel: string | null
-  readonly triggerType: TriggerType
-  readonly triggeredBy: string | null
-  /** The operator who started it through a key of one command; null = `triggeredBy` says who it was. */
-  readonly person: string | null
-  readonly triggerId: TriggerId | null
-  readonly triggerName: string | null
+  /** The newest root run. */
   readonly rootRunId: RunId
+  /** The first root run, where others followed it. */
+  readonly entryRunId?: RunId
   readonly status: RunStatusName
   readonly totalTokensUsed: number
   /** What its completions cost; absent where nothing was billed. */
@@ -39,7 +39,12 @@ export interface Session {
   readonly lastSeq: number
   /** Number of timeline items so far. */
   readonly lastOrdinal: number
+  readonly title?: string
   /** Given by the caller, never shown to the model; absent where nobody gave any. Source: decisions, section 17. */
   readonly metadata?: Readonly<Record<string, string>>
   readonly tags?: readonly string[]
+  /** When its content was erased; absent where it was not. */
+  readonly erasedAt?: Instant
+  /** True while an operator exempts it from erasure and retention. */
+  readonly legalHold?: true
 }

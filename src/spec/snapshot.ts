@@ -97,6 +97,12 @@ export interface SnapshotModel extends Omit<ModelSpec, 'provider'> {
   readonly script?: readonly ScriptTurn[]
 }
 
+/** Limits of a session whose root runs this agent, all its runs together. Source: decisions, section 15. */
+export interface SessionLimits {
+  readonly tokens?: number
+  readonly runs?: number
+}
+
 export interface AgentSnapshot {
   readonly v: 1
   readonly id: string
@@ -123,6 +129,12 @@ export interface AgentSnapshot {
   readonly maxToolCalls?: number
   /** `svc/max-cost-per-run`. */
   readonly maxCost?: Money
+  /** What an outage does to a run (`svc/on-outage`); absent = it is held. */
+  readonly onOutage?: 'fail'
+  /** Longest hold by one outage, in milliseconds (`svc/max-outage`); absent = `DEFAULT_MAX_OUTAGE_MS`. */
+  readonly maxOutageMs?: number
+  /** `svc/max-tokens-per-session` and `svc/max-runs-per-session`; absent where neither is set. */
+  readonly sessionLimits?: SessionLimits
   readonly output: {
     readonly format: 'text' | 'json'
     readonly schema?: JsonSchema

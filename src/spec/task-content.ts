@@ -3,7 +3,6 @@
  * Source: decisions, section 8.
  */
 import { toIsoText } from '../base/clock.ts'
-import type { JsonObject } from '../base/json/json.ts'
 import type { TaskContent } from './api.ts'
 import type { InboxItem } from './operator.ts'
 import type { DecidedPolicy } from './step.ts'
@@ -21,7 +20,7 @@ export function toTaskContent(task: TaskRecord): TaskContent {
     tool: task.tool,
     arguments: task.arguments,
     arguments_digest: task.argumentsDigest,
-    policies: task.policies?.map((each): JsonObject => ({ ...each })),
+    policies: task.policies,
     authority_ref: task.authorityRef,
     effect: task.effect,
     sources: task.sources && mapNames(task.sources),
@@ -115,8 +114,8 @@ export const readClientTask = (
 })
 
 /** What a server leaves out reads as an empty text, so that a card shows the rest. */
-function readPolicy(policy: JsonObject): DecidedPolicy {
-  const textOf = (name: string): string => (typeof policy[name] === 'string' ? policy[name] : '')
+function readPolicy(policy: Partial<DecidedPolicy>): DecidedPolicy {
+  const textOf = (name: keyof DecidedPolicy): string => (typeof policy[name] === 'string' ? policy[name] : '')
   const { matched, reason, authority_ref } = policy
   return {
     id: textOf('id'),

@@ -12,7 +12,7 @@ export interface StepOwner {
   readonly agentVersionId: VersionId
 }
 
-/** A step as it leaves: its own fields, then the ids that every step carries. */
+/** A step as it leaves: its own fields, then the ids that every step carries. The content of an erased step is null. */
 export function toTimelineItem(step: RunStep, owner: StepOwner, content: JsonObject = step.content): TimelineItem {
   return {
     runId: step.runId,
@@ -21,15 +21,18 @@ export function toTimelineItem(step: RunStep, owner: StepOwner, content: JsonObj
     ordinal: step.ordinal,
     type: step.type,
     // A spread with keys after it takes V8 forty times as long, and a long timeline is made of little else.
-    content: Object.assign({}, content, {
-      step_kind: step.type,
-      session_id: step.sessionId,
-      run_id: step.runId,
-      tenant_id: owner.workspaceId,
-      agent_id: owner.agentId,
-      agent_version_id: owner.agentVersionId,
-      event_id: eventIdOf(step.id),
-    }),
+    content:
+      (content as JsonObject | null) === null
+        ? null
+        : Object.assign({}, content, {
+            step_kind: step.type,
+            session_id: step.sessionId,
+            run_id: step.runId,
+            tenant_id: owner.workspaceId,
+            agent_id: owner.agentId,
+            agent_version_id: owner.agentVersionId,
+            event_id: eventIdOf(step.id),
+          }),
     tokensUsed: step.tokensUsed,
     error: step.error,
     startedAt: toIsoText(step.startedAt),

@@ -59,6 +59,14 @@ export interface SessionFilter {
   readonly to?: Instant
 }
 
+/** What is set of a session; absent members stay. Null removes a title, an empty value metadata or tags. */
+export interface SessionLabels {
+  readonly title?: string | null
+  readonly metadata?: Readonly<Record<string, string>>
+  readonly tags?: readonly string[]
+  readonly legalHold?: boolean
+}
+
 /** Place of a session in the list: pages that begin after it neither repeat nor skip a session when others are added. */
 export interface SessionPosition {
   readonly startedAt: Instant

@@ -10,6 +10,7 @@ import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { CompletionUsage, RunStep } from '../spec/step.ts'
 import type { TaskRecord } from '../spec/task.ts'
+import type { SessionLabels } from './queries.ts'
 import type { IdempotencyClaim } from './start-outcome.ts'
 
 /** A session with everything needed to advance it: its runs and its pending tasks. */
@@ -114,6 +115,8 @@ export interface SessionUpdate {
   readonly effects?: readonly EffectChange[]
   /** Answers to be remembered by their idempotency key, from the moment at which they take effect. */
   readonly claims?: readonly IdempotencyClaim[]
+  /** Of a session that goes on: what replaces its labels. */
+  readonly labels?: SessionLabels
   /** True while the session has work in flight; a restart recovers these. A waiting session only occupies rows. */
   readonly busy: boolean
 }

@@ -9,6 +9,7 @@ import type { Instant } from '../base/clock.ts'
 import type { Digest } from '../base/digest.ts'
 import type {
   AgentId,
+  ConsoleSessionId,
   FileId,
   KeyId,
   RunId,
@@ -21,7 +22,7 @@ import type {
 import type { EffectRecord } from '../spec/effect.ts'
 import type { StoredEvent } from '../spec/event.ts'
 import type { StoredFile } from '../spec/file.ts'
-import type { ApiKey, OperatorKey, Trigger } from '../spec/key.ts'
+import type { ApiKey, ConsoleSession, OperatorKey, Trigger } from '../spec/key.ts'
 import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { PublishedDocument } from '../spec/snapshot.ts'
@@ -36,6 +37,7 @@ import type {
   StepSize,
   PageRange,
   SessionFilter,
+  SessionLabels,
   SessionPosition,
   SessionPage,
   ListedSession,
@@ -48,7 +50,11 @@ import type {
 
 export interface Store {
   // Sessions
-  /** T1: counts the limits, claims the idempotency key, writes session, run and first events. Writes nothing when refused. */
+  /**
+   * T1: counts the limits, claims the idempotency key, writes session, run and first events. Writes nothing when refused. A
+   * session whose `version` is above 0 is stored and gets another root run.
+   * @throws Failure `run_moved_on`, `not_found` for such a session
+   */
   start(update: SessionUpdate, limits: StartLimits, idempotency?: IdempotencyClaim): Promise<StartOutcome>
   /** Outcome of an earlier start, or answer, with this idempotency key, unless it expired. */
   findEarlierStart(
@@ -68,6 +74,21 @@ export interface Store {
   save(update: SessionUpdate): Promise<void>
   /** Sessions with work in flight that are not held, oldest first. A restart continues them. */
   busySessions(): Promise<readonly SessionId[]>
+
+  /** Sets title, metadata, tags or legal hold. @throws Failure `not_found`, `session_erased` */
+  labelSession(id: SessionId, labels: SessionLabels): Promise<void>
+  /**
+   * Erases the content of an ended session: ids, times, states, counts, costs and the records of calls stay. Idempotent.
+   * @throws Failure `not_found`, `session_not_ended`, `session_on_hold`
+   */
+  eraseSession(id: SessionId, at: Instant): Promise<void>
+  /**
+   * Deletes sessions that ended before an instant, oldest first, at most `limit`; none that waits for a person or has a legal
+   * hold. `more` is false once none is left.
+   */
+  deleteEndedSessions(before: Instant, limit: number): Promise<{ readonly deleted: number; readonly more: boolean }>
+  /** Deletes what deleted sessions left of calls before an instant; resolves with their number, at most `limit`. */
+  deleteKeptCalls(before: Instant, limit: number): Promise<number>
 
   session(id: SessionId): Promise<Session | undefined>
   /** Newest start first. `next` is where the next page begins; null at the end. */
@@ -206,6 +227,14 @@ export interface Store {
   /** A second revocation keeps the instant of the first. @throws Failure `not_found` */
   revokeOperatorKey(id: KeyId, at: Instant): Promise<void>
   touchOperatorKey(id: KeyId, at: Instant): Promise<void>
+  createConsoleSession(session: ConsoleSession): Promise<void>
+  /** @param hash SHA-256 of the cookie's value, hexadecimal */
+  consoleSessionByHash(hash: string): Promise<ConsoleSession | undefined>
+  /** Newest first, at most `limit`. */
+  consoleSessions(workspaceId: WorkspaceId, limit: number): Promise<readonly ConsoleSession[]>
+  touchConsoleSession(id: ConsoleSessionId, at: Instant): Promise<void>
+  /** A second end keeps the instant of the first. @throws Failure `not_found` */
+  endConsoleSession(id: ConsoleSessionId, at: Instant): Promise<void>
 
   // Files
   /** T13. @throws Failure `storage_limit_exceeded` when pending and stored bytes with this file would exceed `quota` */

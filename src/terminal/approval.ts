@@ -155,21 +155,23 @@ function drawText(
 ): DrawnRow {
   const style: TextStyle = emphasis ? theme[emphasis] : plain
   const whole = wrapText(text, room)
-  const lines = whole.slice(0, valueLines)
-  const hasFolded = whole.length > lines.length
+  const notice = describeFold(theme, text.length, room)
+  const hasFolded = whole.length > valueLines + notice.length
+  const lines = hasFolded ? whole.slice(0, valueLines) : whole
   const last = lines.at(-1)!
   const beside = place !== undefined && !hasFolded && widthOf(last) + 3 + widthOf(place) <= room
   const below = place === undefined || beside ? [] : wrapText(place, room)
   return {
     lines: [
       ...lines.map((line, at) => style(line) + (beside && at === lines.length - 1 ? `   ${theme.dim(place)}` : '')),
-      ...(hasFolded ? describeFold(theme, text.length, room) : []),
+      ...(hasFolded ? notice : []),
       ...below.map(theme.dim),
     ].map((line, at) => `${label(at)} ${line}`),
     hasFolded,
   }
 }
 
+/** Stands for the rest of a value; a rest that takes no more lines than this is shown. */
 const describeFold = ({ waiting }: Theme, characters: number, width: number): string[] =>
   wrapText(`… folded, ${characters} characters: [v]iew whole`, width).map(waiting)
 
@@ -187,8 +189,9 @@ function drawValue(theme: Theme, value: CardValue, names: number, room: number, 
     block === undefined
       ? foldText(unit === undefined ? text : `${text} ${unit}`, inside)
       : block.flatMap((line) => wrapText(line, inside - 2).map((piece) => `┊ ${piece}`))
-  const shown = all.slice(0, valueLines)
-  const hasFolded = all.length > shown.length
+  const notice = describeFold(theme, text.length, inside)
+  const hasFolded = all.length > valueLines + notice.length
+  const shown = hasFolded ? all.slice(0, valueLines) : all
   const style: TextStyle = weights.length > 0 ? theme.strong : plain
   const notes = describeNotes(theme, value)
   const noteText = notes.map((each) => each.text).join('  ')
@@ -196,7 +199,7 @@ function drawValue(theme: Theme, value: CardValue, names: number, room: number, 
     shown.length === 1 && !hasFolded && noteText !== '' && widthOf(shown[0]!) + 3 + widthOf(noteText) <= inside
   const body = [
     ...shown.map((line) => style(line)),
-    ...(hasFolded ? describeFold(theme, text.length, inside) : []),
+    ...(hasFolded ? notice : []),
     ...(beside ? [] : notes.flatMap((each) => wrapText(each.text, inside).map(each.style))),
   ]
   if (beside) body[0] += `   ${notes.map((each) => each.style(each.text)).join('  ')}`

@@ -58,18 +58,26 @@ export function drawDevStatus({ theme, width }: Canvas, status: DevStatus, now: 
   ]
 }
 
+/** Lines of one change; the log above has it whole. */
+const WIDER_LINES = 3
+
 /** What a save lets agents do in addition: the most visible lines of the screen. */
 function drawWider(
   { theme, width }: Pick<Canvas, 'theme' | 'width'>,
   changes: readonly string[],
   total = changes.length,
 ): string[] {
-  const head = ` WIDER  this save lets agents do more (${total} ${total === 1 ? 'change' : 'changes'}) `
+  const head = ` WIDER  agents may do more (${total} ${total === 1 ? 'change' : 'changes'}) `
   const room = Math.min(width, 120)
   const cut = truncateText(head, room)
   return [
     theme.wider(cut + ' '.repeat(Math.max(0, room - widthOf(cut)))),
-    ...changes.flatMap((each) => wrapText(safeText(each), room - 2).map((line) => theme.strong(`  ${line}`))),
+    ...changes.flatMap((each) => {
+      const lines = wrapText(safeText(each), room - 2)
+      const shown =
+        lines.length <= WIDER_LINES ? lines : [...lines.slice(0, WIDER_LINES - 1), `${lines[WIDER_LINES - 1]!} …`]
+      return shown.map((line) => theme.strong(`  ${truncateText(line, room - 2)}`))
+    }),
   ]
 }
 

@@ -9,6 +9,8 @@ export interface TableColumn<Row> {
   readonly title: string
   /** For people: short ids, relative times. Untrusted text is made safe here. */
   readonly cell: (row: Row) => string
+  /** In place of `cell` where the table does not fit: the same without a part that can be missed. */
+  readonly short?: (row: Row) => string
   /** For pipes: full ids, ISO times; `cell` when absent. */
   readonly plain?: (row: Row) => string
   readonly align?: 'left' | 'right'
@@ -65,10 +67,13 @@ function chooseColumns<Row>(
   all: readonly TableColumn<Row>[],
   rows: readonly Row[],
 ): ChosenColumns<Row> {
-  let kept = all.map((column) => {
-    const cells = rows.map((row) => safeText(column.cell(row)))
+  const measure = (column: TableColumn<Row>, cell: (row: Row) => string) => {
+    const cells = rows.map((row) => safeText(cell(row)))
     return { column, cells, natural: Math.max(widthOf(column.title), ...cells.map(widthOf)) }
-  })
+  }
+  let kept = all.map((column) => measure(column, column.cell))
+  const excess = (): number =>
+    kept.reduce((sum, { natural }) => sum + natural, 0) + GAP.length * (kept.length - 1) - width
   const leastOf = ({ column, natural }: (typeof kept)[number], least = LEAST_FLEXIBLE): number =>
     column.isFlexible ? Math.min(natural, least) : natural
   const dropWhileTooWide = (least: number, keptOrder: number): void => {
@@ -82,7 +87,8 @@ function chooseColumns<Row>(
   }
   dropWhileTooWide(USUAL_FLEXIBLE, 1)
   dropWhileTooWide(LEAST_FLEXIBLE, 0)
-  let over = kept.reduce((sum, { natural }) => sum + natural, 0) + GAP.length * (kept.length - 1) - width
+  if (excess() > 0) kept = kept.map((each) => (each.column.short ? measure(each.column, each.column.short) : each))
+  let over = excess()
   const widths = kept.map((each) => {
     const cut = over > 0 && each.column.isFlexible ? Math.min(over, each.natural - leastOf(each)) : 0
     over -= cut

@@ -23,23 +23,35 @@ export function wrapText(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => wrapLine(line, Math.max(1, width)))
 }
 
-/** Plain text of one line in pieces of at most `width` columns; together they are exactly the text. */
+/**
+ * Plain text of one line in pieces of at most `width` columns; together they are exactly the text. Broken after a space or a
+ * separator where one is near the end of the piece.
+ */
 export function foldText(text: string, width: number): string[] {
   const pieces: string[] = []
   let current = ''
   let columns = 0
+  let breakAt = 0
   for (const each of graphemesOf(text)) {
     const next = widthOf(each)
     if (current !== '' && columns + next > width) {
-      pieces.push(current)
-      current = ''
-      columns = 0
+      const end = breakAt > 0 ? breakAt : current.length
+      pieces.push(current.slice(0, end))
+      current = current.slice(end)
+      columns = widthOf(current)
+      breakAt = 0
     }
     current += each
     columns += next
+    if (SEPARATOR.test(each) && columns >= width * NEAR_END) breakAt = current.length
   }
   return [...pieces, current]
 }
+
+const SEPARATOR = /^[ /@,;&_-]$/
+
+/** Share of a piece after which a separator ends it: earlier ones would leave ragged lines. */
+const NEAR_END = 0.5
 
 /** Fills up to `width` columns; longer text stays as it is. */
 export function padText(text: string, width: number, align: 'left' | 'right' = 'left'): string {

@@ -293,10 +293,14 @@ function draw(canvas: Canvas, head: string, { text, style, note }: TimelineText)
   const room = Math.max(8, canvas.width - indent)
   const applyStyle = (plain: string): string => (style && plain !== '' ? style(plain) : plain)
   if (!note) return [`${head}${applyStyle(truncateText(text, room))}`.trimEnd()]
-  if (text === '') return [`${head}${note}`]
+  if (text === '') return widthOf(note) <= room ? [`${head}${note}`] : [head.trimEnd(), `${' '.repeat(4)}${note}`]
   if (!Number.isFinite(room)) return [`${head}${applyStyle(text)}  ${note}`]
   const left = room - widthOf(note) - 2
-  if (left < 16) return [`${head}${applyStyle(truncateText(text, room))}`, `${' '.repeat(Math.min(indent, 8))}${note}`]
+  if (left < 16)
+    return [
+      `${head}${applyStyle(truncateText(text, room))}`,
+      `${' '.repeat(Math.max(4, Math.min(indent, canvas.width - widthOf(note))))}${note}`,
+    ]
   const cut = truncateText(text, left)
   return [`${head}${applyStyle(cut)}${' '.repeat(left - widthOf(cut) + 2)}${note}`]
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import type { ToolOutcome, Toolbox } from './tool.ts'
 
 /**
- * Refuses calls of a tool after consecutive failures. Only calls that could not be sent or got no answer count: an error that
+ * Sends no calls to a tool after consecutive failures. Only calls that could not be sent or got no answer count: an error that
  * the tool returns is an answer.
  */
 export function withToolBreaker(tools: Toolbox, limits: BreakerLimits, clock: Clock): Toolbox {
@@ -18,7 +18,8 @@ export function withToolBreaker(tools: Toolbox, limits: BreakerLimits, clock: Cl
           ...route,
           async invoke(invocation, signal) {
             const ms = breaker.pausedMs(tool.id)
-            if (ms !== undefined) return { at: 'not_sent', code: 'refused', error: describePause(tool.id, limits, ms) }
+            if (ms !== undefined)
+              return { at: 'not_sent', code: 'unreachable', error: describePause(tool.id, limits, ms) }
             const outcome = await route.invoke(invocation, signal)
             if (outcome.at === 'returned') breaker.tell(tool.id, true)
             else if (isFailure(outcome) && !signal.aborted) breaker.tell(tool.id, false)

@@ -66,7 +66,7 @@ export async function runCommand(
     if (child.pid === undefined)
       return {
         at: 'not_sent',
-        code: 'unreachable',
+        code: isAbsent(ended.code) ? 'refused' : 'unreachable',
         error: `${program} could not be started: ${ended.code ?? ended.shortMessage}.`,
       }
     if (limit.timedOut() && !answeredInTime)
@@ -163,3 +163,6 @@ function collectTail(stream: Readable, maxBytes: number): () => string {
   })
   return () => tail.toString('utf8')
 }
+
+/** True where waiting does not help: the program is not there, or may not be started. A machine that is short of processes recovers. */
+const isAbsent = (code: string | undefined): boolean => ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC'].includes(code ?? '')

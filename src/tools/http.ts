@@ -1,6 +1,6 @@
 /** A tool behind a URL: the call is POSTed as JSON and the response body is the result. Source: decisions, section 14. */
 import type { Clock } from '../base/clock.ts'
-import { isUnsent, type FetchFunction } from '../base/net/transport.ts'
+import { isUnsent, unsentCode, type FetchFunction } from '../base/net/transport.ts'
 import { failedOutcome, toInvocationBody, withDeadline, parseResult, saysNotExecuted } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
@@ -54,7 +54,11 @@ export async function callHttp(
     if (isUnsent(error) && signal.aborted)
       return { at: 'not_sent', code: 'cancelled', error: 'The run was cancelled before the call.' }
     if (isUnsent(error))
-      return { at: 'not_sent', code: 'unreachable', error: `${host} cannot be reached: ${(error as Error).message}` }
+      return {
+        at: 'not_sent',
+        code: unsentCode(error),
+        error: `${host} cannot be reached: ${(error as Error).message}`,
+      }
     if (limit.timedOut())
       return { at: 'unknown', code: 'timeout', error: `${host} did not answer within ${parts.timeoutMs} ms.` }
     return {

@@ -18,11 +18,16 @@ export function unsetSecret(
 }
 
 /** Why the credentials of a server are incomplete; undefined when they are complete. */
-export function missingSecret(agent: SecretOwner, server: McpServer, env: McpEnvironment): string | undefined {
+export function missingSecret(
+  agent: SecretOwner,
+  server: McpServer,
+  env: McpEnvironment,
+): { readonly code: 'secret_missing' | 'refused'; readonly error: string } | undefined {
   const unset = unsetSecret(agent, server, env)
-  if (unset) return failures.secret_not_set.message(unset)
+  if (unset) return { code: 'secret_missing', error: failures.secret_not_set.message(unset) }
   if (!server.auth || agent.secrets[server.auth.secret]) return undefined
-  return `MCP server "${server.name}" needs the secret "${server.auth.secret}", which ${agent.id} does not declare.`
+  const error = `MCP server "${server.name}" needs the secret "${server.auth.secret}", which ${agent.id} does not declare.`
+  return { code: 'refused', error }
 }
 
 /** Authentication headers by name. The caller must have checked `missingSecret`. */

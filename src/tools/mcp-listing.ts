@@ -30,7 +30,7 @@ export async function listMcpTools(
   { env, fetch, version, timeoutMs }: ListingParts,
 ): Promise<ToolListing> {
   const missing = missingSecret(agent, server, env)
-  if (missing !== undefined) return { problem: missing }
+  if (missing !== undefined) return { problem: missing.error }
   const redactor = createRedactor()
   const headers = mcpCredentials(agent, server, env, redactor)
   const signal = AbortSignal.timeout(2 * timeoutMs)

@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.ts'
 import { InexactNumberError, unsafeNumberIn } from '../base/json/exact-number.ts'
 import { findExceededBound, parseJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import type { Redactor } from '../base/secret.ts'
-import { isUnsent, type FetchFunction } from '../base/net/transport.ts'
+import { isUnsent, unsentCode, type FetchFunction } from '../base/net/transport.ts'
 import { innermostMessage } from '../base/innermost-cause.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { BoundTool, JsonSchema, AgentSnapshot } from '../spec/snapshot.ts'
@@ -111,7 +111,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
           error: `${agent.id} declares no MCP server "${tool.mcp?.server}".`,
         }
       const missing = missingSecret(agent, server, env)
-      if (missing !== undefined) return { at: 'not_sent', code: 'refused', error: missing }
+      if (missing !== undefined) return { at: 'not_sent', ...missing }
       const name = tool.mcp?.tool ?? tool.wire
       const started = clock.monotonic()
       const limit = withDeadline(timeoutMs, signal)
@@ -262,7 +262,7 @@ function toFailedOutcome(
   if (typeof status === 'number' && status < 500)
     return { at: 'not_sent', code: 'refused', error: `MCP server "${server}" answered ${status}: ${why}` }
   if (!dispatched)
-    return { at: 'not_sent', code: 'unreachable', error: `MCP server "${server}" cannot be reached: ${why}` }
+    return { at: 'not_sent', code: unsentCode(error), error: `MCP server "${server}" cannot be reached: ${why}` }
   return {
     at: 'unknown',
     code: 'broken',

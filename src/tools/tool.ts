@@ -31,7 +31,7 @@ export type ToolOutcome =
     }
   | {
       readonly at: 'not_sent'
-      readonly code: 'no_handler' | 'refused' | 'unreachable' | 'cancelled'
+      readonly code: 'no_handler' | 'refused' | 'unreachable' | 'secret_missing' | 'cancelled'
       readonly error: string
     }
   | { readonly at: 'unknown'; readonly code: 'timeout' | 'broken'; readonly error: string }

@@ -62,7 +62,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
         if ('missing' in filled)
           return {
             at: 'not_sent',
-            code: 'refused',
+            code: 'secret_missing',
             error: `A header of ${invocation.tool.id} needs the environment variable ${filled.missing}.`,
           }
         return callHttp({ url, headers: filled.headers, fetch: configEgress, timeoutMs, clock }, invocation, signal)

@@ -46,6 +46,10 @@ export const operations: ReadonlyMap<string, Operation> = new Map(
   ),
 )
 
+/** Judges a value by a schema of the document, with every object closed. */
+export const closedSchemaOf = (name: string): ValidateFunction =>
+  validatorOf(closed, { $ref: `api#/components/schemas/${name}`, unevaluatedProperties: false })
+
 /** Judges a value by a schema of the document, as it is written. */
 export const schemaOf = (name: string): ValidateFunction =>
   validatorOf(open, { $ref: `api#/components/schemas/${name}` })
@@ -99,7 +103,7 @@ function bodyFaults({ content }: Answer, response: Response, text: string): stri
     type === 'text/event-stream'
       ? [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as unknown)
       : [JSON.parse(text) as unknown]
-  const validate = validatorOf(closed, media.schema)
+  const validate = validatorOf(closed, closedSchema(media.schema) as object)
   return values.flatMap((value) =>
     validate(value)
       ? []
@@ -130,16 +134,37 @@ function ajvOf(document: OpenApi): Ajv2020 {
   return ajv.addSchema(document, 'api')
 }
 
-/** The document with every object of an answer closed: a property that it does not name is a fault. */
+/**
+ * A schema with every object closed: a property that it does not name is a fault. References are closed where they stand, since
+ * a part of a larger object must stay open in it.
+ */
+function closedSchema(schema: unknown, isPart = false): unknown {
+  if (Array.isArray(schema)) return schema.map((each) => closedSchema(each))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const members = Object.entries(schema).map(([key, each]) => [
+    key,
+    key === 'allOf' ? (each as unknown[]).map((part) => closedSchema(part, true)) : closedSchema(each),
+  ])
+  const isObject =
+    '$ref' in schema
+      ? isObjectNamed(String(schema.$ref))
+      : 'allOf' in schema || ('type' in schema && 'properties' in schema)
+  return { ...Object.fromEntries(members), ...(isObject && !isPart && { unevaluatedProperties: false }) }
+}
+
+/** True where a reference is to an object of named properties; any value may be behind others. */
+function isObjectNamed(ref: string): boolean {
+  const schema = openApi.components.schemas[ref.split('/').at(-1)!]
+  return schema !== undefined && ('properties' in schema || 'allOf' in schema)
+}
+
+/** The document as it judges answers. */
 function closing(document: OpenApi): OpenApi {
-  const copy = structuredClone(document)
-  const { schemas } = copy.components
-  // Part of a larger one, which is closed where it is put together.
-  const parts = ['Session']
-  schemas['SessionListItem']!['unevaluatedProperties'] = false
-  for (const [name, schema] of Object.entries(schemas))
-    if (schema['properties'] && !parts.includes(name)) schema['unevaluatedProperties'] = false
-  return copy
+  const schemas = Object.entries(document.components.schemas).map(([name, schema]) => [
+    name,
+    closedSchema(schema, true),
+  ])
+  return { ...document, components: { ...document.components, schemas: Object.fromEntries(schemas) } } as OpenApi
 }
 
 const open = ajvOf(openApi)

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Failure } from '../../src/base/failure.ts'
-import { SvcClient } from '../../src/client/index.ts'
+import { SvcClient } from '../../clients/typescript/src/index.ts'
 import { createApp, listApiRoutes } from '../../src/server/app.ts'
 import { identifyByKey } from '../../src/server/auth/auth.ts'
 import { openRuntime } from '../../src/server/runtime/runtime.ts'
@@ -11,7 +11,7 @@ import { parseCancel, parseFinalize, parseMessage, parsePresign, parseStart } fr
 import type { Conversation } from '../../src/spec/api.ts'
 import { openHouse as openTestHouse } from '../server/fixtures.ts'
 import { closing, desk, options, publishDesk, running, taskOf } from '../server/running.ts'
-import { faultsOf, operations, schemaOf } from './document.ts'
+import { closedSchemaOf, faultsOf, operations, schemaOf } from './document.ts'
 
 const UNKNOWN = '019f0000-0000-7000-8000-000000000000'
 
@@ -27,6 +27,24 @@ test('every operation has an id of its own, and needs a key unless it gives no d
   expect(new Set(ids).size).toBe(ids.length)
   const without = [...operations].filter(([, { security }]) => security?.length === 0).map(([line]) => line)
   expect(without.toSorted()).toEqual(['GET /v1/healthz', 'GET /v1/openapi.json'])
+})
+
+test('content of a step and data of an event are judged by their type, to the last property', () => {
+  const item = { runId: UNKNOWN, id: UNKNOWN, sequence: 1, ordinal: 1, tokensUsed: null, error: null }
+  const times = { startedAt: null, finishedAt: null }
+  const output = { ...item, ...times, type: 'Output', content: { step_kind: 'Output', output: 1 } }
+  const isItem = closedSchemaOf('TimelineItem')
+  expect(isItem(output)).toBe(true)
+  expect(isItem({ ...output, content: { ...output.content, extra: 1 } })).toBe(false)
+  expect(isItem({ ...output, content: { step_kind: 'Output', text: '' } })).toBe(false)
+  expect(isItem({ ...output, type: 'ToolCall' })).toBe(false)
+  const data = { sessionId: UNKNOWN, runId: UNKNOWN, step: output }
+  const event = { ts: '2026-11-20T10:00:00.000Z', kind: 'step', subject: 'engine.step.completed', data }
+  const isEvent = closedSchemaOf('StreamEvent')
+  expect(isEvent(event)).toBe(true)
+  expect(isEvent({ ...event, kind: 'run' })).toBe(false)
+  expect(isEvent({ ...event, subject: 'engine.step.delta' })).toBe(false)
+  expect(isEvent({ ...event, data: { ...data, step: { ...output, type: 'Reasoning' } } })).toBe(false)
 })
 
 test('every answer of a whole journey is in it', async () => {

@@ -38,8 +38,10 @@ test('sends a body and reads the answer', async () => {
   ])
 })
 
-test('a large body comes whole, however slowly it is read', async () => {
-  const response = await createTransport({ keepAlive: false })(`${url}/large`)
+const bothKinds = test.each([{ plainBodies: false }, { plainBodies: true }])
+
+bothKinds('a large body comes whole, however slowly it is read, $plainBodies', async (kind) => {
+  const response = await createTransport({ keepAlive: false, ...kind })(`${url}/large`)
   let bytes = 0
   for await (const chunk of response.body!) {
     bytes += chunk.byteLength
@@ -76,18 +78,46 @@ test('distinguishes a request that could not leave from one that may have arrive
   expect(isUnsent(await hanging)).toBe(false)
 })
 
-test('an abort in the middle of a body ends it with the reason', async () => {
+bothKinds('an abort in the middle of a body ends it with the reason, $plainBodies', async (kind) => {
   const controller = new AbortController()
-  const response = await createTransport({ keepAlive: false })(`${url}/drip`, { signal: controller.signal })
+  const response = await createTransport({ keepAlive: false, ...kind })(`${url}/drip`, { signal: controller.signal })
   const reading = failureOf(response.text())
   controller.abort(new Error('cancelled'))
   expect(await reading).toEqual(new Error('cancelled'))
 })
 
-test.each(['hang', 'drip'])('a server that falls silent (/%s) is given up, where a bound is set', async (path) => {
-  const fetch = createTransport({ keepAlive: true, idleMs: 50 })
+test.each([
+  ['hang', false],
+  ['drip', false],
+  ['drip', true],
+])('a server that falls silent (/%s) is given up, where a bound is set', async (path, plainBodies) => {
+  const fetch = createTransport({ keepAlive: true, plainBodies, idleMs: 50 })
   await expect(fetch(`${url}/${path}`).then((response) => response.text())).rejects.toMatchObject({
     message: 'Nothing came for 0.05 s.',
     code: 'ETIMEDOUT',
   })
+})
+
+const plain = createTransport({ keepAlive: true, plainBodies: true })
+
+test('a plain body is text, JSON, pieces or a reader, and its headers have no case', async () => {
+  const post = (body: string) => plain(url, { method: 'POST', body })
+  const response = await post('größer')
+  expect([response.ok, response.headers.get('Set-Cookie'), await response.text()]).toEqual([true, 'a=1, b=2', 'größer'])
+  expect(new Headers(response.headers).get('set-cookie')).toBe('a=1, b=2')
+  expect(await (await post('{"a":1}')).json()).toEqual({ a: 1 })
+  const reader = (await post('x')).body!.getReader()
+  expect([await reader.read(), await reader.read()]).toEqual([
+    { done: false, value: Buffer.from('x') },
+    { done: true, value: undefined },
+  ])
+})
+
+test('a plain body that is left early closes its connection, one that was read keeps it', async () => {
+  const before = connections
+  await (await plain(url, { method: 'POST', body: 'x' })).text()
+  const left = await plain(`${url}/large`)
+  for await (const chunk of left.body!) if (chunk.byteLength > 0) break
+  await (await plain(url, { method: 'POST', body: 'x' })).text()
+  expect(connections - before).toBeLessThanOrEqual(2)
 })

@@ -2,7 +2,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createRedactor } from '../../src/base/secret.ts'
 import { runCommandLine } from '../../src/cli/main.ts'
 import { makeIrreversible } from './desk.ts'
 import {
@@ -39,31 +38,7 @@ afterAll(async () => {
   remove()
 })
 
-test('serve prints one line, which is the address', () => {
-  const lines = server.world.stdout().split('\n')
-  expect(lines).toHaveLength(2)
-  expect(JSON.parse(lines[0]!)).toEqual({
-    type: 'ready',
-    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string,
-    uploadUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string,
-    consoleUrl: null,
-    pid: process.pid,
-  })
-})
-
 describe('publishing', () => {
-  test('the same again succeeds without effect; other content under the same version is refused with 6', async () => {
-    const again = await json<{ published: { already: boolean }[] }>(['publish'])
-    expect(again.published.every(({ already }) => already)).toBe(true)
-    const prompt = join(cwd, 'prompts/refund-desk.md')
-    const text = readFileSync(prompt, 'utf8')
-    writeFileSync(prompt, `${text}\nBe brief.\n`)
-    const other = await svc(['publish', '--json'])
-    writeFileSync(prompt, text)
-    expect([other.code, other.stdout]).toEqual([6, ''])
-    expect(JSON.parse(other.stderr)).toMatchObject({ error: { code: 'version_exists', status: 409 } })
-  })
-
   test('documents with errors are not published, and the findings say where', async () => {
     const policy = join(cwd, 'policies/refund-limit.yaml')
     const text = readFileSync(policy, 'utf8')
@@ -101,10 +76,6 @@ describe('a run below the limit', () => {
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toContain('error[input_contract_violation]')
     expect(stderr).toContain('/input/order')
-  })
-
-  test('an agent that is not there ends with 5', async () => {
-    expect(await svc(['run', 'acme.refund-dsk'])).toMatchObject({ code: 5, stdout: '' })
   })
 })
 
@@ -322,42 +293,9 @@ describe('a run above the limit, at a terminal', () => {
   })
 })
 
-describe('--on-task', () => {
-  test('reject refuses, and the end of the run decides the exit code', async () => {
-    const { code, stdout } = await svc(['run', 'acme.refund-desk', 'order=A-1', 'amount=200', '--on-task', 'reject'])
-    expect([code, stdout]).toEqual([
-      0,
-      '{"refunded":0,"currency":"EUR","message":"I am sorry, this refund was not approved."}\n',
-    ])
-  })
-
-  test('wait stays until --max-wait, which ends with 9', async () => {
-    expect(
-      (await svc(['run', 'acme.refund-desk', 'order=A-1', 'amount=200', '--on-task', 'wait', '--max-wait', '200ms']))
-        .code,
-    ).toBe(9)
-    await svc(['runs', 'cancel', '@last'])
-  })
-
-  test('prompt without a terminal is a usage error', async () => {
-    expect(await svc(['run', 'acme.refund-desk', '--on-task', 'prompt'])).toMatchObject({ code: 2, stdout: '' })
-  })
-})
-
 describe('looking at a run', () => {
   beforeAll(async () => {
     await svc(['run', 'acme.refund-desk', 'order=A-9', 'amount=7'])
-  })
-
-  test('its stream is one JSON event a line, from the start of the session to its end', async () => {
-    const { code, stdout } = await svc(['stream', '@last'])
-    expect(code).toBe(0)
-    const subjects = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as { subject: string }).subject)
-    expect(subjects[0]).toBe('engine.session.started')
-    expect(subjects.at(-1)).toBe('engine.session.completed')
   })
 
   test('its stream is filtered by kind, subject and end', async () => {
@@ -431,43 +369,9 @@ describe('looking at a run', () => {
     const { stdout } = await svc(['runs', 'list', '--limit', '1'], { tty: true })
     expect(stdout).toMatch(/^RUN +AGENT +STATUS +STARTED +TOOK +TOKENS\n[0-9a-f]{6}  acme/)
   })
-
-  test('sessions list is the body of the API', async () => {
-    const { items, total } = await json<{ items: unknown[]; total: number }>([
-      'sessions',
-      'list',
-      '--agent',
-      'acme.refund-desk',
-      '--take',
-      '1',
-    ])
-    expect(items).toEqual([
-      expect.objectContaining({ triggerType: 'api', triggerName: 'api', status: 'Completed', runCount: 2 }),
-    ])
-    expect(total).toBeGreaterThan(1)
-  })
 })
 
 describe('keys', () => {
-  test('the secret is all that stdout gets, once', async () => {
-    const { code, stdout, stderr } = await svc([
-      'keys',
-      'create',
-      '--agent',
-      'acme.refund-desk',
-      '--trigger',
-      'api',
-      '--allow-uploads',
-    ])
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/^svc_[0-9A-Za-z]{38}\n$/)
-    expect(stderr).toMatch(/^key [0-9a-f]{6} for acme\.refund-desk \/ api, uploads allowed\. Shown once:\n$/)
-    const redactor = createRedactor()
-    redactor.add(stdout.trim())
-    const list = (await svc(['keys', 'list', '--json'])).stdout
-    expect(redactor.text(list)).toBe(list)
-  })
-
   test('revoking asks, and without a terminal needs --yes', async () => {
     const { keyId } = await json<{ keyId: string }>([
       'keys',
@@ -485,14 +389,6 @@ describe('keys', () => {
     })
     const revoked = await svc(['keys', 'revoke', keyId, '--yes', '--json'])
     expect(JSON.parse(revoked.stdout)).toMatchObject({ keyId, revokedAt: expect.any(String) as string })
-  })
-
-  test('a key that is not valid ends with 4', async () => {
-    const { runId } = await json<{ runId: string }>(['runs', 'get', '@last'])
-    expect(await svc(['runs', 'get', runId], { env: { SVC_API_KEY: 'svc_nonsense' } })).toMatchObject({
-      code: 4,
-      stdout: '',
-    })
   })
 
   test('the keys that commands make for themselves do not outlive them', async () => {
@@ -547,15 +443,6 @@ test('where no server runs, run ends with 8', async () => {
     code: 8,
     stdout: '',
   })
-})
-
-test('a data directory is used from anywhere, with or without a server', async () => {
-  await runSvc(['init', 'far'], { cwd: parent })
-  const data = ['--data', join(parent, 'far-data')]
-  expect((await runSvc(['publish', 'far', '--deploy', ...data], { cwd: parent })).code).toBe(0)
-  const created = await runSvc(['triggers', 'create', 'acme.refund-desk', ...data, '--json'], { cwd: parent })
-  expect(JSON.parse(created.stdout)).toMatchObject({ agent: 'acme.refund-desk', type: 'api', name: 'api' })
-  expect((await runSvc(['agents', 'list', ...data], { cwd: '/' })).stdout).toContain('acme.refund-desk\t1.0.0\tapi')
 })
 
 describe('svc demo', () => {

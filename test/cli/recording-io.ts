@@ -25,6 +25,8 @@ export interface WorldOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Both stdin and stderr are terminals, stdout is one of 100 columns. */
   readonly tty?: boolean
+  /** Rows of the terminal; nobody knows them where absent. */
+  readonly rows?: number
   readonly stdin?: string
   /** Answers to prompts, in the order in which they are asked. */
   readonly answers?: readonly (string | boolean)[]
@@ -36,6 +38,7 @@ export function createWorld({
   cwd,
   env = {},
   tty = false,
+  rows,
   stdin = '',
   answers = [],
   clock,
@@ -75,7 +78,12 @@ export function createWorld({
       isTTY: tty,
       width: 100,
     },
-    stderr: { write: (text) => void (stderr += text), isTTY: tty, width: 100 },
+    stderr: {
+      write: (text) => void (stderr += text),
+      isTTY: tty,
+      width: 100,
+      ...(rows !== undefined && { height: rows }),
+    },
     stdin: { isTTY: tty, text: () => Promise.resolve(stdin) },
     env: { NO_COLOR: '1', XDG_STATE_HOME: STATE_HOME, ...env },
     cwd,

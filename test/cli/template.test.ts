@@ -38,7 +38,7 @@ describe('svc init', () => {
   test('asks for folder, template and name, in this order, and takes an empty answer for what it suggests', async () => {
     const asked = await svc(['init'], { cwd, tty: true, answers: ['', 'blank', '', true] })
     expect(asked.asked).toEqual([
-      'folder (empty: my-agents; . is this one):',
+      'folder (empty: my-agents, . is this one):',
       'template:',
       'namespace.name of the agent (empty: as in the template):',
       expect.stringMatching(/^Write these \d+ files\?$/) as string,
@@ -51,7 +51,7 @@ describe('svc init', () => {
 
   test('asks for the folder where only the template is given, and nothing where both are', async () => {
     const { asked } = await svc(['init', '-t', 'blank'], { cwd, tty: true, answers: ['', '', false] })
-    expect(asked[0]).toBe('folder (empty: blank-demo; . is this one):')
+    expect(asked[0]).toBe('folder (empty: blank-demo, . is this one):')
     expect(asked).toHaveLength(3)
     const given = await svc(['init', 'quiet', '-t', 'blank'], { cwd, tty: true })
     expect(given).toMatchObject({ code: 0, asked: [] })

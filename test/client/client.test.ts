@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { readFile } from 'node:fs/promises'
 import { afterEach, expect, expectTypeOf, test, vi } from 'vitest'
 import {
@@ -11,7 +13,7 @@ import {
   type ConversationSession,
   type ConversationTimelineItem,
   type UserTaskReqContent,
-} from '../../src/client/index.ts'
+} from '../../clients/typescript/src/index.ts'
 import { verifies } from '../api/verifies.ts'
 import { busy, fakeFetch, json, type Answer } from './fake-fetch.ts'
 
@@ -347,4 +349,22 @@ test('tells hooks of each attempt, without the key', async () => {
     { method: 'GET', url, attempt: 2 },
     { method: 'GET', url, attempt: 2, status: 200, requestId: 'req-2', durationMs: 0 },
   ])
+})
+
+test('follows no redirect, which would carry the key to another host', async () => {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    response.writeHead(307, { location: `http://127.0.0.1:${port}/elsewhere` }).end()
+  })
+  await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening))
+  const { port } = server.address() as AddressInfo
+  const client = new SvcClient({ apiKey: 'svc_test', baseUrl: `http://127.0.0.1:${port}` })
+  try {
+    await expect(client.getRun('r')).rejects.toMatchObject({ name: 'SvcError', status: 307, path: '/v1/runs/r' })
+    await expect(client.streamRunEvents('r')[Symbol.asyncIterator]().next()).rejects.toMatchObject({ status: 307 })
+    expect(asked).toEqual(['/v1/runs/r', '/v1/runs/r/stream'])
+  } finally {
+    server.close()
+  }
 })

@@ -1,4 +1,4 @@
-import type { ClientFetch } from '../../src/client/index.ts'
+import { SvcClient, type ClientFetch } from '../../clients/typescript/src/index.ts'
 
 export interface Sent {
   readonly method: string
@@ -35,3 +35,26 @@ export const json = (body: unknown, status = 200, headers: Record<string, string
 /** `Retry-After: 0`, so that no test waits. */
 export const busy = (status: number): Response =>
   json({ error: 'Busy.', code: 'shutting_down', requestId: 'req-1' }, status, { 'retry-after': '0' })
+
+/** A small world behind fetch: routes by `METHOD path`, each answering in turn, the last answer staying. */
+export function world(routes: Record<string, readonly unknown[]>) {
+  const asked: string[] = []
+  const bodies: unknown[] = []
+  const turns = new Map<string, number>()
+  const client = new SvcClient({
+    apiKey: 'svc_test',
+    baseUrl: 'http://svc.test',
+    fetch: async (url, init) => {
+      const { pathname, search } = new URL(url)
+      const route = `${init?.method} ${pathname}`
+      asked.push(route + search)
+      if (typeof init?.body === 'string') bodies.push(JSON.parse(init.body))
+      const answers = routes[route] ?? [json({ error: 'No such route.', code: 'not_found' }, 404)]
+      const turn = turns.get(route) ?? 0
+      turns.set(route, turn + 1)
+      const answer = answers[Math.min(turn, answers.length - 1)]
+      return answer instanceof Response ? answer.clone() : json(answer)
+    },
+  })
+  return { client, asked, bodies }
+}

@@ -6,41 +6,17 @@ import {
   iterateSessions,
   pendingTasks,
   runToEnd,
-  SvcClient,
   waitForRun,
   type ConversationTimelineItem,
   type TaskDecision,
   type UserTask,
-} from '../../src/client/index.ts'
-import { json } from './fake-fetch.ts'
+} from '../../clients/typescript/src/index.ts'
+import { world } from './fake-fetch.ts'
 
 const ROOT = 'run-root'
 const CHILD = 'run-child'
 
 afterEach(() => vi.useRealTimers())
-
-/** A small world behind fetch: routes by `METHOD path`, each answering in turn, the last answer staying. */
-function world(routes: Record<string, readonly unknown[]>) {
-  const asked: string[] = []
-  const bodies: unknown[] = []
-  const turns = new Map<string, number>()
-  const client = new SvcClient({
-    apiKey: 'svc_test',
-    baseUrl: 'http://svc.test',
-    fetch: async (url, init) => {
-      const { pathname, search } = new URL(url)
-      const route = `${init?.method} ${pathname}`
-      asked.push(route + search)
-      if (typeof init?.body === 'string') bodies.push(JSON.parse(init.body))
-      const answers = routes[route] ?? [json({ error: 'No such route.', code: 'not_found' }, 404)]
-      const turn = turns.get(route) ?? 0
-      turns.set(route, turn + 1)
-      const answer = answers[Math.min(turn, answers.length - 1)]
-      return answer instanceof Response ? answer.clone() : json(answer)
-    },
-  })
-  return { client, asked, bodies }
-}
 
 const status = (status: string) => ({ runId: ROOT, status, output: status === 'Completed' ? { ok: true } : null })
 const frames = (...subjects: string[]): Response =>
@@ -138,6 +114,8 @@ const res = (ordinal: number, runId: string, id: string) => ({
 
 test('finds the tasks of a run and of its descendants that nobody has answered', async () => {
   const { client, asked } = world({
+    // A server that says nothing of what is pending.
+    [GET]: [status('WaitingForHITL')],
     [CONVERSATION]: [
       {
         session: {},
@@ -158,7 +136,7 @@ test('finds the tasks of a run and of its descendants that nobody has answered',
     { userTaskId: 'b', runId: CHILD, kind: 'escalation', title: 'b', apiCompletable: false, content: 0 },
     { userTaskId: 'c', runId: 'grandchild', kind: 'approval', title: 'c', apiCompletable: true, content: 0 },
   ])
-  expect(asked[0]).toBe(`${CONVERSATION}?stepContent=full`)
+  expect(asked).toEqual([GET, `${CONVERSATION}?stepContent=full`])
 })
 
 const task = (digest?: string): UserTask =>
@@ -320,7 +298,12 @@ test('the type of a row narrows its content for the type checker', () => {
   const row = { runId: ROOT, id: 'i', sequence: 1, ordinal: 1, tokensUsed: null, error: null }
   const times = { startedAt: null, finishedAt: null }
   expect([
-    said({ ...row, ...times, type: 'RunCompleted', content: { status: 'Failed', output: null, error: 'no' } }),
-    said({ ...row, ...times, type: 'Output', content: { output: 1 } }),
+    said({
+      ...row,
+      ...times,
+      type: 'RunCompleted',
+      content: { step_kind: 'RunCompleted', status: 'Failed', output: null, error: 'no' },
+    }),
+    said({ ...row, ...times, type: 'Output', content: { step_kind: 'Output', output: 1 } }),
   ]).toEqual(['Failed', 'Output'])
 })

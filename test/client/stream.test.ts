@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { SvcClient, type StreamEvent } from '../../src/client/index.ts'
+import { SvcClient, type StreamEvent } from '../../clients/typescript/src/index.ts'
 import { verifies } from '../api/verifies.ts'
 import { fakeFetch, type Answer } from './fake-fetch.ts'
 
@@ -101,7 +101,7 @@ test('splits no character that arrives in two pieces', async () => {
   )
   const seen: StreamEvent[] = []
   for await (const each of client.streamRunEvents(ROOT)) seen.push(each)
-  expect(seen[0]!.data['text']).toBe('😀é')
+  expect(seen[0]!.data).toMatchObject({ text: '😀é' })
 })
 
 test('resumes after the id it is given', async () => {

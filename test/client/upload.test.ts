@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { fileItem, fileRef, SvcClient, type UploadOptions, type UploadSource } from '../../src/client/index.ts'
+import {
+  fileItem,
+  fileRef,
+  SvcClient,
+  type UploadOptions,
+  type UploadSource,
+} from '../../clients/typescript/src/index.ts'
 import { verifies } from '../api/verifies.ts'
 import { fakeFetch, json, type Answer } from './fake-fetch.ts'
 

@@ -66,11 +66,9 @@ describe('places', () => {
 
 describe('values at a path', () => {
   test('a star matches every member', () => {
-    expect(
-      document?.at('spec.allow.*').map(({ pointer, key, value, plain }) => ({ pointer, key, value, plain })),
-    ).toEqual([
-      { pointer: '/spec/allow/0', key: '0', value: 'EUR', plain: true },
-      { pointer: '/spec/allow/1', key: '1', value: 'US\tD', plain: false },
+    expect(document?.at('spec.allow.*').map(({ pointer, key, value }) => ({ pointer, key, value }))).toEqual([
+      { pointer: '/spec/allow/0', key: '0', value: 'EUR' },
+      { pointer: '/spec/allow/1', key: '1', value: 'US\tD' },
     ])
   })
 

@@ -57,5 +57,37 @@ spec:
       .map(({ rule }) => rule)
   expect(found('house')).toEqual(['model/fallback'])
   expect(found('house', { house: { type: 'openai-compatible' } })).toEqual([])
-  expect(found('openai')).toEqual(['secret/unused'])
+  expect(found('openai')).toEqual(['model/fallback', 'secret/unused'])
+})
+
+test.each([
+  ['openai, name: m', 'The fallback openai/m has no secret: it names none, and none is named "openai".'],
+  ['openai, name: m, secret: spare', 'The fallback openai/m names the secret "spare", which is not declared.'],
+  ['openai, name: m, secret: anthropic', undefined],
+  ['vendor_a, name: m', undefined],
+  ['local, name: m', undefined],
+  ['keyed, name: m', undefined],
+  ['scripted, name: m', undefined],
+])('a fallback {provider: %s} is told of a missing secret: %s', (fallback, message) => {
+  const agent = `apiVersion: svc/v1
+kind: Agent
+metadata:
+  name: desk
+  namespace: acme
+  version: 1.0.0
+  annotations: { svc/model-fallback: '[{provider: ${fallback}}]' }
+secrets: { anthropic: { fromEnv: A } }
+spec:
+  purpose: Answers questions.
+  instructions: { text: Answer. }
+  model: { provider: anthropic, name: claude-sonnet-5 }
+`
+  const providers = {
+    local: { type: 'openai-compatible', base_url: 'http://127.0.0.1:11434/v1' },
+    keyed: { type: 'openai', key: { fromEnv: 'B' } },
+  } as const
+  const found = lintWorkspace(loadFiles({ 'agent.yaml': agent }), { providers })
+    .filter(({ rule }) => rule === 'model/fallback')
+    .map((finding) => finding.message)
+  expect(found).toEqual(message === undefined ? [] : [message])
 })

@@ -75,6 +75,25 @@ test('events are posted to an address, again where it had trouble, in their orde
   ])
 })
 
+test('where nobody watches, one request waits for the run, and no stream is read', async () => {
+  const unwatched = async (amount: string) => {
+    const start = ['run', 'acme.refund-desk', 'order=A-1042', amount, '--show', 'none', '--debug']
+    const { code, stdout, stderr } = await svc([...start, '--data', project.data], at)
+    const asked = [...stderr.matchAll(/(GET|POST) \S*?\/v1\/(\S+)/g)].map(([, method, path]) => `${method} ${path}`)
+    return {
+      code,
+      stdout,
+      asked: asked.map((each) => each.replaceAll(/[0-9a-f-]{36}/g, 'ID').replace(/^(\S+ \S*?)[?:,].*/, '$1')),
+    }
+  }
+  const done = await unwatched('amount:=40')
+  expect([done.code, done.stdout]).toEqual([0, '{"refunded":40,"currency":"EUR"}\n'])
+  expect(done.asked).toEqual(['POST agents/ID/runs', 'GET runs/ID'])
+  const paused = await unwatched('amount:=180')
+  expect([paused.code, paused.stdout]).toEqual([3, ''])
+  expect(paused.asked.filter((each) => each.endsWith('/stream'))).toEqual([])
+})
+
 test('a recorded decision is headed by what was asked about: a task, or a run, and the tool', async () => {
   const asked = await svc(['run', 'acme.refund-desk', 'order=A-1042', 'amount:=180', '--data', project.data], at)
   expect(asked.code).toBe(3)

@@ -34,6 +34,12 @@ const plays: Readonly<Record<string, readonly FakeAnswer[]>> = {
     { say: 'Both.' },
   ],
   busy: [{ status: 429, headers: { 'retry-after': '0' }, error: { message: 'slow down' } }, { say: 'Now.' }],
+  // Down for as long as three attempts, asks for a moment, and is back.
+  down: [
+    ...Array.from({ length: 2 }, () => ({ status: 503, error: { message: 'No server is ready.' } })),
+    { status: 503, headers: { 'retry-after': '1' }, error: { message: 'No server is ready.' } },
+    { say: 'Back.' },
+  ],
   refused: [{ status: 401, error: { message: `no such key ${SECRET}` } }],
   see: [{ say: 'A barn.' }],
   structured: [{ say: '{"count": "three"}' }, { say: '{"count": 3}' }],
@@ -87,6 +93,8 @@ const agents: readonly (readonly [string, string, string, string?])[] = [
   ['repeating', 'openai-compatible', 'twice'],
   ['busy-openai', 'openai', 'busy'],
   ['busy-anthropic', 'anthropic', 'busy'],
+  ['down-openai', 'openai', 'down'],
+  ['down-anthropic', 'anthropic', 'down'],
   ['refused-openai', 'openai', 'refused'],
   ['refused-anthropic', 'anthropic', 'refused'],
   ['see-openai', 'openai-compatible', 'see'],
@@ -308,6 +316,23 @@ test('a model that is overloaded is followed by the one that the agent names for
   expect(reasoning!.content).toMatchObject({
     model: 'stand-in',
     fallback_after: [{ model: 'overload-falling', error: 'The model provider answered 529: Overloaded' }],
+  })
+})
+
+test.each(['down-openai', 'down-anthropic'])('%s: an outage holds the run, which goes on by itself', async (name) => {
+  const { status, items, stream } = await run(name)
+  expect(status).toMatchObject({ status: 'Completed', output: 'Back.' })
+  expect(items.map(({ type, error }) => [type, error])).toEqual([
+    ['UserMessage', null],
+    ...Array.from({ length: 3 }, () => ['Reasoning', 'The model provider answered 503: No server is ready.']),
+    ['Reasoning', null],
+    ['Output', null],
+    ['RunCompleted', null],
+    ['SessionCompleted', null],
+  ])
+  const paused = stream.split('\n').find((line) => line.startsWith('data:') && line.includes('engine.run.paused'))
+  expect(JSON.parse(paused!.slice('data:'.length))).toMatchObject({
+    data: { status: 'Running', hold: { reason: 'provider_unreachable' } },
   })
 })
 

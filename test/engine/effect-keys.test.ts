@@ -165,7 +165,7 @@ test('asks about a first call that is still under way after the time of the seco
 
 test('takes the key back from a call that certainly did not happen', async () => {
   const outcomes = [
-    { at: 'not_sent', code: 'unreachable', error: 'Nobody listens.' } as const,
+    { at: 'not_sent', code: 'refused', error: 'Not today.' } as const,
     { ...returns('declined', true), notExecuted: true as const },
     returns('paid'),
   ]

@@ -1,8 +1,9 @@
 import { expect, test, vi } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
+import type { StoredEvent } from '../../src/spec/event.ts'
 import type { Engine } from '../../src/engine/session/engine.ts'
 import { redactEvent, withoutOutputText } from '../../src/server/view/redact.ts'
-import { inOrder, oneByOne, openBench, reply, returns, snapshotOf, tool, turns } from './bench.ts'
+import { boundAgent, inOrder, oneByOne, openBench, reply, returns, snapshotOf, tool, turns } from './bench.ts'
 
 const paying = () =>
   openBench({
@@ -125,6 +126,41 @@ test('does not query the store for model text alone', async () => {
     if (text.length > 0) texts.push(...text, asked.mock.calls.length)
   }
   expect(texts).toEqual(['Hello.', 1])
+})
+
+/** What becomes a frame, with the order of its keys. */
+const bytesOf = ({ seq, ts, kind, subject, data }: StoredEvent): string =>
+  JSON.stringify([seq, ts, kind, subject, data])
+
+test('a reader who is live gets the same bytes as one who comes later, without a query', async () => {
+  const child = snapshotOf({ name: 'child', tools: [tool('look')] })
+  const pay = tool('pay', { sideEffectClass: 'irreversible_action' })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [pay], agents: [boundAgent(child)] }), child],
+    models: {
+      root: inOrder(
+        { text: 'Let me ask.', calls: [{ name: 'child', args: { message: 'go' } }] },
+        { calls: [{ name: 'pay' }] },
+        'Paid.',
+      ),
+      child: inOrder({ calls: [{ name: 'look' }] }, 'Seen.'),
+    },
+    tools: { look: () => returns({ zero: -0, text: 'x'.repeat(100_000) }), pay: () => returns('ok') },
+  })
+  const run = await bench.start('root')
+  const asked = vi.spyOn(bench.parts.store, 'events')
+  const live: string[] = []
+  const reading = (async () => {
+    for await (const event of oneByOne(bench.engine.follow(run, 0, new AbortController().signal)))
+      if (event !== 'live' && 'seq' in event) live.push(bytesOf(event))
+  })()
+  await bench.engine.answer(run, reply(await bench.waitForTask(run)))
+  await reading
+  expect(asked).toHaveBeenCalledOnce()
+  const { sessionId } = (await bench.parts.store.run(run))!
+  const stored = await bench.parts.store.events(sessionId, 0, 1000)
+  expect(live).toEqual(stored.map(bytesOf))
+  expect(live.length).toBeGreaterThan(30)
 })
 
 test('delivers text read late at its place: after the events stored before it, and before its own step', async () => {

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
 import { createNotifier } from '../../src/engine/drive/notifier.ts'
 import type { LiveText, TextDelta, StoredEvent } from '../../src/spec/event.ts'
@@ -82,6 +82,8 @@ test('delivers the first text at once, and later text together after 50 ms or wi
 })
 
 test('delivers later text before 50 ms are over when there are 100 pieces of it', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
   const notifier = createNotifier()
   const subscription = notifier.subscribe(session)
   await turn()

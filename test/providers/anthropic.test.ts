@@ -17,7 +17,7 @@ async function start(script: FakeScript) {
   return createAnthropicProvider({
     key: new Secret(KEY),
     baseUrl: fake.url,
-    fetch: createTransport({ keepAlive: true }),
+    fetch: createTransport({ keepAlive: true, plainBodies: true }),
     redactor: createRedactor(),
     clock: clockAt(0),
   })

@@ -17,7 +17,7 @@ test.each([
       key: new Secret('azure-key-1'),
       baseUrl: fake.url + suffix,
       ...(apiVersion !== undefined && { apiVersion }),
-      fetch: createTransport({ keepAlive: false }),
+      fetch: createTransport({ keepAlive: false, plainBodies: true }),
       redactor: createRedactor(),
       clock: clockAt(0),
     })

@@ -17,7 +17,7 @@ async function start(script: FakeScript, options: { compatible?: boolean; path?:
     ...(!options.keyless && { key: new Secret(KEY) }),
     // An address that ends like this asks for chat completions.
     baseUrl: fake.url + (options.path ?? '/v1/chat/completions'),
-    fetch: createTransport({ keepAlive: true }),
+    fetch: createTransport({ keepAlive: true, plainBodies: true }),
     redactor: createRedactor(),
     clock: clockAt(Date.parse('2026-01-01T00:00:00Z')),
     vendor: options.compatible ? 'compatible' : 'openai',

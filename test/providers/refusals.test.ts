@@ -1,6 +1,8 @@
 /** What a person reads who gave a wrong key, model, deployment or region: one line with what to check, and no secret. */
 import { afterEach, expect, test } from 'vitest'
-import { createRedactor } from '../../src/base/secret.ts'
+import { createTransport } from '../../src/base/net/transport.ts'
+import { createRedactor, Secret } from '../../src/base/secret.ts'
+import { createBedrockProvider } from '../../src/providers/bedrock/bedrock.ts'
 import type { ProviderError } from '../../src/providers/provider.ts'
 import { createProviders } from '../../src/providers/registry/choose.ts'
 import type { ProviderType } from '../../src/spec/config.ts'
@@ -9,7 +11,7 @@ import { startFakeBedrock } from '../fakes/bedrock.ts'
 import { startFakeGemini } from '../fakes/gemini.ts'
 import type { FakeAnswer, FakeModel } from '../fakes/model-server.ts'
 import { startFakeOpenai } from '../fakes/openai.ts'
-import { complete, requestWith } from './request.ts'
+import { clockAt, complete, requestWith } from './request.ts'
 
 const KEY = 'k-test-1234567890'
 const SERVERS = {
@@ -39,6 +41,42 @@ async function refusalOf(type: keyof typeof SERVERS, base_url: string): Promise<
 }
 
 const CASES: readonly (readonly [keyof typeof SERVERS, FakeAnswer, string, boolean])[] = [
+  [
+    'openai',
+    { status: 401, error: { code: 'invalid_api_key', message: `Incorrect API key provided: ${KEY}.` } },
+    'The model provider answered 401: Incorrect API key provided: ***. Check the key in HOUSE_KEY.',
+    false,
+  ],
+  [
+    'openai',
+    { status: 404, error: { code: 'model_not_found', message: 'The model `m` does not exist.' } },
+    'The model provider answered 404: The model `m` does not exist. Check model.name; a server other than OpenAI is of type openai-compatible.',
+    false,
+  ],
+  [
+    'openai',
+    { status: 429, error: { code: 'insufficient_quota', message: 'You exceeded your current quota.' } },
+    "The model provider answered 429: You exceeded your current quota. The account's quota is used up: raise it at the vendor.",
+    true,
+  ],
+  [
+    'azure-openai',
+    { status: 401, error: { code: '401', message: 'Access denied due to invalid subscription key.' } },
+    'The model provider answered 401: Access denied due to invalid subscription key. Check the key in HOUSE_KEY.',
+    false,
+  ],
+  [
+    'openai-compatible',
+    { status: 401, error: { message: `no such key ${KEY}` } },
+    'The model provider answered 401: no such key ***. Check the key in HOUSE_KEY.',
+    false,
+  ],
+  [
+    'bedrock',
+    { status: 403, error: { type: 'AccessDeniedException', message: `Bearer ${KEY} is not known` } },
+    'The model provider answered 403: Bearer *** is not known. Check the key in HOUSE_KEY.',
+    false,
+  ],
   [
     'anthropic',
     { status: 401, error: { type: 'authentication_error', message: `invalid x-api-key ${KEY}` } },
@@ -104,8 +142,40 @@ test.each(CASES)('%s, %j', async (type, answer, message, retryable) => {
   expect([error.name, error.message, error.retryable]).toEqual(['ProviderError', message, retryable])
 })
 
+const NONSENSE = 'The model provider answered with something other than a completion. '
+/** Where the SDK itself cannot read the answer, it tells what it found. */
+const UNREADABLE: Readonly<Record<keyof typeof SERVERS, string>> = {
+  openai: `${NONSENSE}Check base_url.`,
+  'azure-openai': `${NONSENSE}Check base_url.`,
+  'openai-compatible': `${NONSENSE}Check base_url.`,
+  anthropic: `${NONSENSE}Check base_url.`,
+  gemini: `${NONSENSE}Check base_url.`,
+  bedrock: `${NONSENSE}Check the region eu-central-1.`,
+}
+
 test.each(Object.keys(SERVERS) as (keyof typeof SERVERS)[])('%s, answered by a web page', async (type) => {
   fake = await SERVERS[type]([{ raw: '<html>Welcome</html>' }])
   const error = await refusalOf(type, fake.url)
-  expect([error.name, error.retryable]).toEqual(['ProviderError', true])
+  expect([error.name, error.message, error.retryable]).toEqual(['ProviderError', UNREADABLE[type], true])
+})
+
+test('bedrock, in a region that does not exist', async () => {
+  const nowhere = (host: string) => Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: 'ENOTFOUND' })
+  const region = 'moon-north-1'
+  const provider = createBedrockProvider({
+    key: new Secret(KEY),
+    region,
+    fetch: createTransport({ keepAlive: false, plainBodies: true, lookup: (host, _, done) => done(nowhere(host), '') }),
+    redactor: createRedactor(),
+    clock: clockAt(0),
+    remedies: { key: '', model: '', address: `Check the region ${region}.` },
+  })
+  const error = await complete(provider, requestWith({ model: { provider: 'bedrock', name: 'm' } })).catch(
+    (failure: unknown) => failure,
+  )
+  expect(error).toMatchObject({
+    name: 'ProviderError',
+    message:
+      'The connection to the model provider failed: getaddrinfo ENOTFOUND bedrock-runtime.moon-north-1.amazonaws.com. Check the region moon-north-1.',
+  })
 })

@@ -16,7 +16,7 @@ async function start(script: FakeScript) {
   return createOpenaiProvider({
     key: new Secret(KEY),
     baseUrl: `${fake.url}/v1`,
-    fetch: createTransport({ keepAlive: true }),
+    fetch: createTransport({ keepAlive: true, plainBodies: true }),
     redactor: createRedactor(),
     clock: clockAt(0),
     vendor: 'openai',

@@ -19,7 +19,7 @@ export const VENDOR_KEY = 'k-test-1234567890'
 const partsAt = (baseUrl: string) => ({
   key: new Secret(VENDOR_KEY),
   baseUrl,
-  fetch: createTransport({ keepAlive: true }),
+  fetch: createTransport({ keepAlive: true, plainBodies: true }),
   redactor: createRedactor(),
   clock: clockAt(0),
   remedies: { key: 'Check the key.', model: 'Check the model.', address: 'Check the address.' },

@@ -1,6 +1,8 @@
 /** A server without a socket: a real store in memory, a clock wound by hand, and an engine that writes down what it is asked. */
 import { createApp } from '../../src/server/app.ts'
 import { createKeyAttempts } from '../../src/server/runtime/attempts.ts'
+import { createChangeHints } from '../../src/server/runtime/change-hints.ts'
+import { createSignInCodes } from '../../src/server/runtime/sign-in-codes.ts'
 import type { HostRules } from '../../src/server/http/hosts.ts'
 import { createOperatorApp } from '../../src/server/operator-app.ts'
 import { createStreamReaders } from '../../src/server/runtime/readers.ts'
@@ -71,7 +73,7 @@ export interface House {
     answer?: Engine['answer']
     conversation?: Engine['conversation']
     waitForPause?: Engine['waitForPause']
-    follow?: Engine['follow']
+    follow?: (runId: RunId, after: number, signal: AbortSignal) => ReturnType<Engine['follow']>
   }
   readonly api: (
     path: string,
@@ -254,7 +256,12 @@ export function openHouse(
       return { runId, status: 'Cancelled' }
     },
     probe: () => Promise.reject(new Error('not asked here')),
-    follow: (runId, after, signal) => (doors.follow ? doors.follow(runId, after, signal) : replay(runId, after)),
+    erase: (sessionId) => store.eraseSession(sessionId, clock.now()),
+    follow(run, after, signal) {
+      const runId = typeof run === 'string' ? run : run.id
+      return doors.follow ? doors.follow(runId, after, signal) : replay(runId, after)
+    },
+    watch: () => () => {},
     waitForPause: async (run, signal) => doors.waitForPause?.(run, signal),
     conversation: (sessionId) => doors.conversation!(sessionId),
     recover: async () => 0,
@@ -278,9 +285,11 @@ export function openHouse(
     redactor: createRedactor(),
     readers: createStreamReaders(),
     attempts: createKeyAttempts(clock),
+    changes: createChangeHints(engine),
+    signInCodes: createSignInCodes(clock),
     scopes: createSessionScopes(store),
     rehearsals: createRehearsals('no-such-directory', createRedactor()),
-    serverState: { version: '0.1.0', startedAt: NOW, url: null, uploadUrl: null, closing: false },
+    serverState: { version: '0.1.0', startedAt: NOW, url: null, uploadUrl: null, consoleUrl: null, closing: false },
     operator: 'ana@acme.example',
   }
   const app = createApp(services, given.rules)

@@ -87,7 +87,9 @@ async function endless() {
   const { secret, keyId, triggerId } = await house.keyFor(DESK)
   const { runId } = await house.storeRun(DESK, { triggerId, status: 'Running' })
   house.doors.waitForPause = (_, signal) =>
-    new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve())))
+    new Promise((resolve) =>
+      signal.aborted ? resolve(undefined) : signal.addEventListener('abort', () => resolve(undefined)),
+    )
   const read = (seconds: number, signal?: AbortSignal) =>
     house.api(`/v1/runs/${runId}`, {
       key: secret,

@@ -101,7 +101,7 @@ export const options = (dataDirectory?: string): ServerOptions => ({
 
 type Fetching = { fetch(request: Request): Promise<Response> }
 
-export async function ask(app: Fetching, line: string, body?: unknown): Promise<never> {
+export async function ask<T = never>(app: Fetching, line: string, body?: unknown): Promise<T> {
   const [method, path] = line.split(' ') as [string, string]
   const response = await app.fetch(
     new Request(`http://operator.svc${path}`, {
@@ -111,7 +111,7 @@ export async function ask(app: Fetching, line: string, body?: unknown): Promise<
   )
   const answer: unknown = await response.json()
   if (!response.ok) throw new Error(JSON.stringify(answer))
-  return answer as never
+  return answer as T
 }
 
 export async function publishDesk(
@@ -180,10 +180,15 @@ export async function running(
     readonly key?: object
     readonly trigger?: object
     readonly config?: ServerOptions['config']
+    readonly env?: ServerOptions['env']
   } = {},
 ) {
   const base = options()
-  const server: RunningServer = await openServer({ ...base, config: { ...base.config, ...given.config } })
+  const server: RunningServer = await openServer({
+    ...base,
+    config: { ...base.config, ...given.config },
+    env: { ...base.env, ...given.env },
+  })
   closing(() => server.close())
   const made = await publishDesk(server.operator, given.key, given.snapshot, given.trigger)
   const calls = caller(server.url, made.secret)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { DecisionId, RunId, SessionId, TaskId } from '../../src/base/ids.ts'
+import type { TaskContent } from '../../src/spec/api.ts'
 import type { Digest } from '../../src/base/digest.ts'
 import type { TaskRecord } from '../../src/spec/task.ts'
 import { describeSubject, findKeyArgument, presentTask } from '../../src/spec/task-card.ts'
@@ -87,7 +88,8 @@ test('a task that says nothing but its kind stays as short', () => {
 
 test('a policy that lacks fields or has others still reads', () => {
   const policies = [{ id: 'acme.limit', matched: 'maybe', source: 7 }]
-  expect(readTaskContent({ ...toTaskContent(record), policies }).policies).toStrictEqual([
+  const sent = { ...toTaskContent(record), policies } as unknown as TaskContent
+  expect(readTaskContent(sent).policies).toStrictEqual([
     { id: 'acme.limit', version: '', decision: '', matched: 'unknown', reason: null, authority_ref: null },
   ])
 })

@@ -18,6 +18,7 @@ import {
   WORKSPACE,
   aFile,
   aKey,
+  aConsoleSession,
   anOperatorKey,
   aPublication,
   aRun,
@@ -1126,6 +1127,26 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         await store.revokeOperatorKey(ana.id, NOW + 9)
         expect(await store.operatorKeyByHash(ana.hash)).toEqual({ ...ana, lastUsedAt: NOW + 3, revokedAt: NOW + 5 })
         await expect(store.revokeOperatorKey(keyId('none'), NOW)).rejects.toMatchObject({ code: 'not_found' })
+      })
+
+      test('finds a console session by its hash, and ends it once', async () => {
+        await store.createOperatorKey(anOperatorKey('ana'))
+        const [ana, ben] = [
+          aConsoleSession('ana', { keyId: keyId('ana') }),
+          aConsoleSession('ben', { createdAt: NOW + 1 }),
+        ]
+        await store.createConsoleSession(ana)
+        await store.createConsoleSession(ben)
+        expect(await store.consoleSessions(WORKSPACE, 10)).toEqual([ben, ana])
+        expect(await store.consoleSessions(WORKSPACE, 1)).toEqual([ben])
+        await store.touchConsoleSession(ana.id, NOW + 3)
+        await store.endConsoleSession(ana.id, NOW + 5)
+        await store.endConsoleSession(ana.id, NOW + 9)
+        expect(await store.consoleSessionByHash(ana.hash)).toEqual({ ...ana, lastUsedAt: NOW + 3, endedAt: NOW + 5 })
+        expect(await store.operatorKeyByHash(ben.hash)).toBeUndefined()
+        await expect(store.createConsoleSession({ ...ben, id: ana.id })).rejects.toThrow(/unique/i)
+        const none = aConsoleSession('none')
+        await expect(store.endConsoleSession(none.id, NOW)).rejects.toMatchObject({ code: 'not_found' })
       })
 
       test('returns the last use of a key, before and after it is written', async () => {

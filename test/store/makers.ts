@@ -4,7 +4,7 @@ import { agentIdOf, nameBasedId, versionIdOf, workspaceIdOf } from '../../src/ba
 import type { FileId, KeyId, RunId, SessionId, TaskId, TriggerId } from '../../src/base/ids.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 import type { StoredFile } from '../../src/spec/file.ts'
-import type { ApiKey, OperatorKey, Trigger } from '../../src/spec/key.ts'
+import type { ApiKey, ConsoleSession, OperatorKey, Trigger } from '../../src/spec/key.ts'
 import type { PolicySet } from '../../src/spec/policy-set.ts'
 import { NOTHING_USED, type Run } from '../../src/spec/run.ts'
 import type { Session } from '../../src/spec/session.ts'
@@ -191,6 +191,19 @@ export const anOperatorKey = (name: string, about: Partial<OperatorKey> = {}): O
   expiresAt: null,
   revokedAt: null,
   lastUsedAt: null,
+  ...about,
+})
+
+export const aConsoleSession = (name: string, about: Partial<ConsoleSession> = {}): ConsoleSession => ({
+  id: nameBasedId('console', name),
+  workspaceId: WORKSPACE,
+  hash: digestOf(name).slice(7),
+  operator: `${name}@acme.example`,
+  keyId: null,
+  browser: 'Chromium',
+  createdAt: NOW,
+  lastUsedAt: NOW,
+  endedAt: null,
   ...about,
 })
 

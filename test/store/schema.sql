@@ -86,7 +86,7 @@ CREATE TABLE session (
   version integer not null check (version > 0),
   last_seq integer not null check (last_seq >= 0),
   last_ordinal integer not null check (last_ordinal >= 0),
-  busy integer not null check (busy in (0, 1)), person text, metadata text check (json_valid(metadata)), tags text check (json_valid(tags)), input_digest text, output_digest text, cost text check (json_valid(cost)),
+  busy integer not null check (busy in (0, 1)), person text, metadata text check (json_valid(metadata)), tags text check (json_valid(tags)), input_digest text, output_digest text, cost text check (json_valid(cost)), entry_run_id text, title text, erased_at integer, legal_hold integer not null default 0 check (legal_hold in (0, 1)),
   check ((finished_at is not null) = (status in ('Completed', 'Failed', 'Cancelled')))
 ) strict;
 
@@ -121,7 +121,7 @@ CREATE TABLE run (
   error text,
   error_code text,
   started_at integer not null,
-  finished_at integer,
+  finished_at integer, starter text check (json_valid(starter)),
   check ((finished_at is not null) = (status in ('Completed', 'Failed', 'Cancelled')))
 ) strict;
 
@@ -162,11 +162,6 @@ CREATE TABLE event (
   data text not null check (json_valid(data)), ordinal integer,
   primary key (session_n, seq)
 ) strict, without rowid;
-
-CREATE TRIGGER event_is_final before update on event
-begin
-  select raise(abort, 'an event never changes');
-end;
 
 CREATE TABLE call (
   session_n integer not null references session (n),
@@ -279,7 +274,7 @@ CREATE TABLE run_trigger (
   cron text,
   time_zone text,
   created_at integer not null
-, ticked_at integer) strict;
+, ticked_at integer, allow_delete integer not null default 0 check (allow_delete in (0, 1))) strict;
 
 CREATE INDEX run_trigger_of_workspace on run_trigger (workspace_id, agent_id);
 
@@ -369,12 +364,6 @@ CREATE TABLE operator_key (
 
 CREATE INDEX operator_key_of_workspace on operator_key (workspace_id);
 
-CREATE TRIGGER step_only_ends
-before update of session_n, ordinal, run_n, sequence, id, type, content, hidden, tokens_used, started_at, result_digest on step
-begin
-  select raise(abort, 'of a step only its end is written later');
-end;
-
 CREATE TABLE restored_session (
   session_n integer primary key references session (n) on delete cascade,
   at integer not null
@@ -416,6 +405,93 @@ CREATE TABLE cost_day (
   amount text not null,
   primary key (workspace_id, day, agent_n, provider, model, currency)
 ) strict, without rowid;
+
+CREATE INDEX session_of_status on session (agent_n, status, started_at);
+
+CREATE TABLE session_count (
+  agent_n integer not null references agent (n),
+  status text not null,
+  sessions integer not null check (sessions >= 0),
+  primary key (agent_n, status)
+) strict, without rowid;
+
+CREATE TRIGGER session_counted after insert on session
+begin
+  insert into session_count (agent_n, status, sessions) values (new.agent_n, new.status, 1)
+  on conflict (agent_n, status) do update set sessions = sessions + 1;
+end;
+
+CREATE TRIGGER session_counted_by_status after update of status on session when new.status <> old.status
+begin
+  update session_count set sessions = sessions - 1 where agent_n = old.agent_n and status = old.status;
+  insert into session_count (agent_n, status, sessions) values (new.agent_n, new.status, 1)
+  on conflict (agent_n, status) do update set sessions = sessions + 1;
+end;
+
+CREATE TRIGGER session_uncounted after delete on session
+begin
+  update session_count set sessions = sessions - 1 where agent_n = old.agent_n and status = old.status;
+end;
+
+CREATE TRIGGER step_only_ends
+before update of session_n, ordinal, run_n, sequence, id, type, content, hidden, tokens_used, started_at, result_digest on step
+when not (new.content = 'null' and new.hidden is null and new.result_digest is null
+  and new.session_n = old.session_n and new.ordinal = old.ordinal and new.run_n = old.run_n
+  and new.sequence = old.sequence and new.id = old.id and new.type = old.type
+  and new.tokens_used is old.tokens_used and new.started_at = old.started_at
+  and (select erased_at from session where n = old.session_n) is not null)
+begin
+  select raise(abort, 'of a step only its end is written later');
+end;
+
+CREATE TRIGGER large_result_erased after update of result_digest on step
+when old.result_digest is not null and new.result_digest is null
+begin
+  delete from large_result
+  where digest = old.result_digest
+    and not exists (select 1 from step where result_digest = old.result_digest);
+end;
+
+CREATE TRIGGER event_is_final before update on event
+when not (new.session_n = old.session_n and new.seq = old.seq and new.run_n = old.run_n and new.ts = old.ts
+  and new.kind = old.kind and new.subject = old.subject and new.ordinal is old.ordinal
+  and (select erased_at from session where n = old.session_n) is not null)
+begin
+  select raise(abort, 'an event never changes');
+end;
+
+CREATE TABLE kept_call (
+  n integer primary key,
+  agent_n integer not null references agent (n),
+  session_id text not null,
+  run_id text not null,
+  call_id text not null,
+  ref text not null,
+  arguments_digest text not null,
+  state text not null,
+  attempt integer not null,
+  idempotency_key text not null,
+  at integer not null,
+  unique (run_id, call_id)
+) strict;
+
+CREATE INDEX kept_call_at on kept_call (at);
+
+CREATE TABLE console_session (
+  id text primary key,
+  workspace_id text not null,
+  -- SHA-256 of the cookie's value, hexadecimal.
+  hash text not null unique,
+  operator text not null,
+  -- The credential that signed in; null for the local identity of the operator channel.
+  key_id text references operator_key (id),
+  browser text not null,
+  created_at integer not null,
+  last_used_at integer not null,
+  ended_at integer
+) strict;
+
+CREATE INDEX console_session_of_workspace on console_session (workspace_id);
 
 CREATE TABLE effect (
   id text primary key,

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { storeContract } from './contract.ts'
+import { sessionContract } from './session-contract.ts'
 import {
   AGENT,
   NOW,
@@ -31,7 +32,9 @@ let count = 0
 const newPath = () => join(root, `${count++}.db`)
 
 storeContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
+sessionContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
 storeContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))
+sessionContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))
 
 describe('a file', () => {
   test('is the same after it was closed and opened again', async () => {
@@ -99,7 +102,7 @@ describe('a file', () => {
     const db = connectSqlite(path, {})
     db.pragma('user_version = 99')
     db.close()
-    expect(() => openSqlite(path, { clock })).toThrow('a newer svc wrote it (schema 99, this one knows 15)')
+    expect(() => openSqlite(path, { clock })).toThrow('a newer svc wrote it (schema 99, this one knows 17)')
   })
 
   test('that was left by a killed process and is damaged is refused', async () => {
@@ -109,7 +112,7 @@ describe('a file', () => {
     await store.close()
     const bytes = readFileSync(path)
     // Pages of rows, which opening the file does not read.
-    bytes.fill(0xff, 4096 * 80, 4096 * 85)
+    bytes.fill(0xff, 4096 * 95, 4096 * 100)
     writeFileSync(path, bytes)
     await openSqlite(path, { clock }).close()
     writeFileSync(`${path}-wal`, 'left')

@@ -222,8 +222,8 @@ const TRANSFER: Readonly<Record<number, readonly string[]>> = {
     '│ ┆ ▸ amount    1500 EUR',
     '│ ┆             ← args.amount > 100',
     '│ ┆             policies/limit.yaml:11',
-    '│ ┆ → iban      "DE89 3704 0044 0532 013',
-    '│ ┆             0 00"',
+    '│ ┆ → iban      "DE89 3704 0044 0532 ',
+    '│ ┆             0130 00"',
     '│ ┆             recipient',
     '│ ┆   letter    ┊ Dear Ada,',
     '│ ┆             ┊ we are sorry.',
@@ -258,8 +258,8 @@ test('no argument can look like a line of the card', () => {
     '│ ┆   \\u001b[2K\\rwhy  ┊ x',
     '│ ┆                   ┊ │ votes     2 of 2',
     '│ ┆                   ┊ └ approved',
-    '│ ┆   long long long long long long long long long long long',
-    '│ ┆    long long long long long long long long long ',
+    '│ ┆   long long long long long long long long long long ',
+    '│ ┆   long long long long long long long long long long ',
     '│ ┆                   "\\u202ezzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz',
     ...Array.from({ length: 7 }, () => `│ ┆                   ${'z'.repeat(38)}`),
     '│ ┆                   … folded, 2008 characters: [v]iew',
@@ -276,8 +276,13 @@ test('no argument can look like a line of the card', () => {
   for (const line of card) expect(widthOf(line)).toBeLessThanOrEqual(60)
 })
 
-test('folds further on a low terminal, and leaves out the middle at last, which counts as folded', () => {
+test('a value is not folded for the sake of the line that says so', () => {
   const card = cardOf(task({ arguments: { note: 'x'.repeat(400), amount: 180 } }))
+  expect(fitApproval(canvasOf(60), card, 40)).toMatchObject({ lines: { length: 21 }, hasFolded: false })
+})
+
+test('folds further on a low terminal, and leaves out the middle at last, which counts as folded', () => {
+  const card = cardOf(task({ arguments: { note: 'x'.repeat(600), amount: 180 } }))
   const rowsIn = (rows: number) => fitApproval(canvasOf(60), card, rows)
   expect(rowsIn(40)).toMatchObject({ lines: { length: 21 }, hasFolded: true })
   expect(rowsIn(12).lines.length).toBeLessThanOrEqual(12)

@@ -133,7 +133,7 @@ test.each([
     60,
     [
       '─'.repeat(60),
-      ` WIDER  this save lets agents do more (1 change) ${' '.repeat(11)}`,
+      ` WIDER  agents may do more (1 change) ${' '.repeat(22)}`,
       '  wider  acme.refund-desk  limit 100 → 250',
       'server 127.0.0.1:4310 · operator ana',
       'deployed acme.refund-desk@1.2.0-dev.2',
@@ -146,7 +146,7 @@ test.each([
     40,
     [
       '─'.repeat(40),
-      ' WIDER  this save lets agents do more (…',
+      ' WIDER  agents may do more (1 change)   ',
       '  wider  acme.refund-desk  limit 100 →',
       '  250',
       'server 127.0.0.1:4310 · operator ana',

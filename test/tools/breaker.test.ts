@@ -10,7 +10,7 @@ const gone: ToolOutcome = { at: 'not_sent', code: 'unreachable', error: 'Nobody 
 const late: ToolOutcome = { at: 'unknown', code: 'timeout', error: 'No answer.' }
 const refused = (seconds: number): ToolOutcome => ({
   at: 'not_sent',
-  code: 'refused',
+  code: 'unreachable',
   error: `acme.look has failed 3 times in a row and is left alone for ${seconds} s.`,
 })
 

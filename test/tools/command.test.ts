@@ -78,7 +78,7 @@ test('a program that cannot be started was not called', async () => {
   const missing = { tools: { 'acme.orders': { command: ['./no-such-program'] } } }
   expect(await invoke(missing, tool, {})).toEqual({
     at: 'not_sent',
-    code: 'unreachable',
+    code: 'refused',
     error: './no-such-program could not be started: ENOENT.',
   })
 })

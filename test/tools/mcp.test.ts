@@ -355,7 +355,7 @@ describe('credentials', () => {
     await start('stateless')
     expect(await call('lookup', {}, { server: { auth: { scheme: 'bearer', secret: 'token' } } })).toEqual({
       at: 'not_sent',
-      code: 'refused',
+      code: 'secret_missing',
       error: 'The secret "token" is not set: the environment variable ORDERS_TOKEN is missing or empty.',
     })
     expect(fake.requests).toEqual([])
@@ -366,7 +366,7 @@ test('an address that is not https is not connected to', async () => {
   await start('stateless')
   expect(await call('lookup', {}, { server: { url: 'http://mcp.example/' } })).toEqual({
     at: 'not_sent',
-    code: 'unreachable',
+    code: 'refused',
     error:
       'MCP server "orders" cannot be reached: http://mcp.example is not https, which all hosts but those of this machine need; network.allowed_hosts in svc.config.yaml can allow it.',
   })

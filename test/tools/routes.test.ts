@@ -253,7 +253,7 @@ describe('http', () => {
     const url = await serve((response) => response.end())
     expect(await invoke(at(url, { authorization: 'Bearer ${ERP_TOKEN}' }), tool, {})).toEqual({
       at: 'not_sent',
-      code: 'refused',
+      code: 'secret_missing',
       error: 'A header of acme.orders.refund needs the environment variable ERP_TOKEN.',
     })
     expect(seen).toEqual([])

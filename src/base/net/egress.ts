@@ -9,7 +9,7 @@ import { networkInterfaces } from 'node:os'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { isLocalhostName, isLoopback } from './loopback.ts'
-import { createTransport, UnsentError, type FetchFunction } from './transport.ts'
+import { createTransport, EGRESS_REFUSED, UnsentError, type FetchFunction } from './transport.ts'
 
 export interface EgressOptions {
   /** Who wrote the addresses: the author of a document, or the operator in the configuration. */
@@ -27,6 +27,7 @@ export interface EgressOptions {
   readonly keepAlive?: boolean
   /** See `TransportOptions`. */
   readonly idleMs?: number
+  readonly plainBodies?: boolean
   /** Resolves a name to all its addresses; the system's by default. */
   readonly resolve?: Resolve
 }
@@ -35,9 +36,6 @@ type Resolve = (
   hostname: string,
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void
-
-/** The code of a request that was not made because its address may not be used. */
-export const EGRESS_REFUSED = 'ERR_EGRESS_REFUSED'
 
 /** Redirects followed on one host before the request fails as a redirect loop. */
 const MAX_REDIRECTS = 3
@@ -50,6 +48,7 @@ export function createEgress({
   ownPorts = new Set(),
   keepAlive = false,
   idleMs,
+  plainBodies = false,
   resolve = (hostname, done) => systemLookup(hostname, { all: true }, done),
 }: EgressOptions): FetchFunction {
   const isAllowed = (host: string): boolean => from === 'config' || allowedHosts.includes(host)
@@ -63,7 +62,7 @@ export function createEgress({
   const whyNotOwn = (hostname: string, address: string): string | undefined =>
     isHere(address) ? `${hostname} is an address of this server` : whyNot(hostname, address)
 
-  const kept = { keepAlive, ...(idleMs !== undefined && { idleMs }) }
+  const kept = { keepAlive, plainBodies, ...(idleMs !== undefined && { idleMs }) }
   const open = createTransport({ ...kept, lookup: checked(resolve, whyNot) })
   /** For our own ports: refuses names that resolve to this machine. */
   const away = createTransport({ ...kept, lookup: checked(resolve, whyNotOwn) })

@@ -1,8 +1,9 @@
-import type { FileView, OperatorRoutes, RunView } from '../../spec/operator.ts'
+import type { FileView, OperatorRoutes, OutlineRun, RunOutline, RunView } from '../../spec/operator.ts'
 import type { CostSum } from '../../spec/price.ts'
 import type { RunOutcome, RunResultLine } from '../runs/outcome.ts'
 import {
   anyValue,
+  boolean,
   integer,
   listAnswer,
   nullable,
@@ -45,6 +46,30 @@ export const runAnswer: AnswerSchema<RunOutcome> = object(outcomeFields)
 /** The last line where every event is printed. */
 export const runResultLine: AnswerSchema<RunResultLine> = object({ type: oneOf('result'), ...outcomeFields })
 
+const outlineRun: AnswerSchema<OutlineRun> = object({
+  runId: string,
+  parentRunId: nullable(string),
+  parentCallId: nullable(string),
+  depth: integer,
+  agent: string,
+  versionLabel: string,
+  status: string,
+  startedAt: string,
+  finishedAt: nullable(string),
+  totalTokensUsed: integer,
+  cost: optional(costSum),
+})
+
+/** `rows`: ordinal, index of the run, type, summary, start and end in milliseconds, tokens, call, 1 for an error. */
+export const runOutline: AnswerSchema<RunOutline> = object({
+  runId: string,
+  sessionId: string,
+  runs: list(outlineRun),
+  rows: list(anyValue),
+  after: integer,
+  hasMore: boolean,
+})
+
 export const runView: AnswerSchema<RunView> = object({
   runId: string,
   sessionId: string,
@@ -57,9 +82,10 @@ export const runView: AnswerSchema<RunView> = object({
   finishedAt: nullable(string),
   totalTokensUsed: integer,
   cost: optional(costSum),
+  inputPreview: optional(string),
   trigger: string,
   waitingOn: optional(string),
-  hold: optional(object({ reason: string, since: string })),
+  hold: optional(object({ reason: string, since: string, nextAttemptAt: optional(string) })),
 })
 
 export const runsAnswer = listAnswer(runView)

@@ -1,4 +1,4 @@
-import type { OperatorRoutes, RestoredView } from '../../spec/operator.ts'
+import type { ConsoleSessionView, OperatorList, OperatorRoutes, RestoredView } from '../../spec/operator.ts'
 import {
   boolean,
   integer,
@@ -83,3 +83,24 @@ export const restorePlan: AnswerSchema<RestoredView> = object({
 })
 
 export const resetAnswer = object({ all: boolean, runs: integer, files: integer, dataDirectory: string })
+
+export const consoleAddress: AnswerSchema<OperatorRoutes['POST /console/codes']['answer']> = object({
+  url: string,
+  expiresAt: string,
+})
+
+export const consoleSession: AnswerSchema<ConsoleSessionView> = object({
+  sessionId: string,
+  operator: string,
+  keyId: nullable(string),
+  browser: string,
+  createdAt: string,
+  lastUsedAt: string,
+  endedAt: nullable(string),
+  isThis: boolean,
+})
+
+export const consoleSessions: AnswerSchema<OperatorList<ConsoleSessionView>> = object({
+  items: list(consoleSession),
+  total: integer,
+})

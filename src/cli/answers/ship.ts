@@ -118,6 +118,7 @@ export const triggerAnswer: AnswerSchema<TriggerView> = object({
   name: string,
   active: boolean,
   exposeTimeline: boolean,
+  allowDelete: boolean,
   allowIps: list(string),
   ratePerMinute: nullable(integer),
   ratePerDay: nullable(integer),

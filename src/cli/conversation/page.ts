@@ -101,7 +101,7 @@ function wordsOf({ type, content }: TimelineItem): string | undefined {
 }
 
 const titleOf = ({ session, runs }: Conversation): string => {
-  const root = runs.find(({ depth }) => depth === 0)
+  const root = runs.findLast(({ depth }) => depth === 0)
   return root ? `${root.agentName}@${root.versionLabel}` : session.id
 }
 

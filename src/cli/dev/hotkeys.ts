@@ -6,17 +6,18 @@ import { shortId } from '../../base/short-text.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { buildBundle } from '../release/build.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { decideTask } from '../runs/decide-task.ts'
+import { decideTask } from '../runs/card/decide-task.ts'
 import { printFindings } from '../release/findings.ts'
 import { Interrupted } from '../shell/io.ts'
 import type { OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
 import type { InboxItem } from '../../spec/operator.ts'
+import { openConsole } from './open-console.ts'
 import type { StatusArea } from './status-area.ts'
 import { RemoteError } from '../shell/remote.ts'
 import { operatorClient } from '../project/target.ts'
 
-const HELP = '  r rerun the last run · a answer the next task · l lint · h help · q quit'
+const HELP = '  r rerun the last run · a answer the next task · o console · l lint · h help · q quit'
 
 export interface HotkeyContext {
   readonly call: CommandContext
@@ -34,6 +35,7 @@ export async function handleHotkeys(context: HotkeyContext, signal: AbortSignal)
   const actions: Readonly<Record<string, () => Promise<void> | void>> = {
     r: () => rerun(context),
     a: () => answerNext(context, signal),
+    o: () => openConsole(call, context.operator),
     l: () => lintNow(context),
     h: () => call.out.message(HELP),
   }

@@ -1,6 +1,5 @@
 /** Checks that servers which agents call can be reached. The requests cost and change nothing. */
 import { asKind, type Document } from '../../documents/text/document.ts'
-import { loadWorkspace } from '../../documents/workspace/load.ts'
 import type { AgentDocument, McpServer } from '../../spec/document.ts'
 import { createAskMcp } from '../release/ask-mcp.ts'
 import type { CommandContext } from '../shell/command.ts'
@@ -8,6 +7,7 @@ import { withDotEnv } from '../project/dot-env.ts'
 import { modelEndpoint } from '../project/model-endpoint.ts'
 import type { Project } from '../project/project.ts'
 import { unhealthy, healthy, type DoctorChecks } from './finding.ts'
+import { loadDocuments } from '../project/documents.ts'
 
 const TIMEOUT_MS = 5000
 
@@ -71,8 +71,7 @@ async function documentsOf(
   project: Project | undefined,
 ): Promise<{ readonly documents: readonly Document[]; readonly env: CommandContext['io']['env'] }> {
   if (project?.file === undefined) return { documents: [], env: io.env }
-  const { include } = project.config
-  const workspace = await loadWorkspace(project.directory, include ? { include } : {})
+  const workspace = await loadDocuments(project)
   const documents = workspace.documents.filter(({ kind }) => kind === 'Agent')
   return { documents, env: await withDotEnv(io.env, project.directory, workspace) }
 }

@@ -1,7 +1,7 @@
 /** Changed files of a directory, from git. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { fail } from '../../base/failure.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 /** Limit of git's output: enough for the names of 100,000 files. */
 const MAX_BYTES = 16 * 1024 * 1024
@@ -29,7 +29,7 @@ export async function changedSince(
       return (await promisify(execFile)('git', ['-C', directory, ...args], { maxBuffer: MAX_BYTES })).stdout
     } catch (error) {
       const message = (error as { stderr?: string }).stderr?.trim().split('\n')[0]
-      throw fail('usage', { what: `git cannot compare with "${base}": ${message || 'there is no such commit'}.` })
+      throw usageFailure(`git cannot compare with "${base}": ${message || 'there is no such commit'}.`)
     }
   }
   // Without --end-of-options a name that begins with a dash would be an option.

@@ -1,4 +1,4 @@
-import { fail } from '../../base/failure.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB'] as const
 
@@ -13,6 +13,6 @@ export function formatSize(bytes: number): string {
 export function readSize(text: string | undefined, option: string): number | undefined {
   if (text === undefined) return undefined
   const match = /^(\d+(?:\.\d+)?)\s*(?:([kmg])(?:i?b)?|b)?$/i.exec(text)
-  if (!match) throw fail('usage', { what: `--${option} takes a size such as 500k, 10MiB or 1g, not "${text}".` })
+  if (!match) throw usageFailure(`--${option} takes a size such as 500k, 10MiB or 1g, not "${text}".`)
   return Math.floor(Number(match[1]) * 1024 ** ' kmg'.indexOf((match[2] ?? ' ').toLowerCase()))
 }

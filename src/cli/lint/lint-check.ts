@@ -1,19 +1,18 @@
 /** Loads and lints the documents of a project, with facts of the registry, MCP servers and policy tests. */
 import { resolve } from 'node:path'
-import { fail } from '../../base/failure.ts'
 import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import type { FileContents } from '../../documents/text/files.ts'
 import { lintWorkspace as check, type LintOptions } from '../../documents/lint/lint.ts'
-import { loadWorkspace, selectFiles, type LoadOptions } from '../../documents/workspace/load.ts'
+import { selectFiles } from '../../documents/workspace/load.ts'
 import { isUnder } from '../../documents/text/paths.ts'
 import { rules } from '../../documents/rules/index.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { countNoun } from '../shell/counted.ts'
 import type { CheckedProject } from './lint-fix.ts'
-import { nearestWord } from '../shell/nearest.ts'
+import { suggestWord } from '../shell/nearest.ts'
 import type { OperatorClient } from '../project/operator.ts'
-import { isPolicyTest } from '../policy/test-path.ts'
+import { isPolicyTest } from '../pages/test-file.ts'
 import { pathInProject } from '../project/project-path.ts'
 import type { Project } from '../project/project.ts'
 import {
@@ -23,6 +22,8 @@ import {
   serverFacts,
   type RecordingRegistry,
 } from '../project/registry.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
+import { lintOptionsOf, loadDocuments } from '../project/documents.ts'
 
 /** A document from standard input. */
 export interface VirtualDocument {
@@ -53,19 +54,6 @@ export async function checkDocuments(
   return { workspace, findings: facts ? check(workspace, { ...options, ...facts }) : findings }
 }
 
-/** The files to read, and those to report on. */
-function chosenBy(
-  { given, cwd }: Pick<CommandContext, 'given' | 'cwd'>,
-  project: Project,
-  input: VirtualDocument | undefined,
-  overlay: FileContents,
-): LoadOptions {
-  const paths = given.rest(0)
-  const named = paths.map((path) => pathInProject(project, resolve(cwd, path)))
-  const focus = input ? [input.path] : paths.length === 0 ? undefined : named
-  return { ...(project.config.include && { include: project.config.include }), overlay, ...(focus && { focus }) }
-}
-
 /** Loads the whole project; only the named paths are reported on. Standard input replaces a file. */
 async function load(
   { given, cwd, out, mode }: CommandContext,
@@ -73,24 +61,22 @@ async function load(
   input: VirtualDocument | undefined,
   overlay: FileContents,
 ): Promise<Workspace> {
-  const wanted = chosenBy({ given, cwd }, project, input, overlay)
+  const named = given.rest(0).map((path) => pathInProject(project, resolve(cwd, path)))
+  const wanted = input ? [input.path] : named
   const base = given.text('changed')
-  if (base === undefined) return await loadWorkspace(project.directory, wanted)
+  if (base === undefined) return await loadDocuments(project, { overlay, ...(wanted.length > 0 && { focus: wanted }) })
   const [{ changedSince }, { affectedFiles }] = await Promise.all([
     import('../files/git.ts'),
     import('../../documents/lint/dependents.ts'),
   ])
-  const { focus: _, ...options } = wanted
-  const whole = await loadWorkspace(project.directory, options)
-  const { focus } = selectFiles(whole.files, wanted)
+  const whole = await loadDocuments(project, { overlay })
+  const { focus } = selectFiles(whole.files, wanted.length > 0 ? { focus: wanted } : {})
   const { paths: changed, before } = await changedSince(project.directory, base, (path) =>
     /\.(?:ya?ml|json)$/.test(path),
   )
   // Documents that referred to a deleted or renamed one are affected, too.
   const former =
-    Object.keys(before).length > 0
-      ? await loadWorkspace(project.directory, { ...options, overlay: { ...overlay, ...before } })
-      : whole
+    Object.keys(before).length > 0 ? await loadDocuments(project, { overlay: { ...overlay, ...before } }) : whole
   const affected = [...new Set([former, whole].flatMap((each) => affectedFiles(each, changed)))]
     .sort()
     .filter(
@@ -107,13 +93,12 @@ async function load(
 }
 
 function optionsOf({ given }: CommandContext, { config }: Project): LintOptions {
+  const configured = lintOptionsOf(config)
   return {
-    strict: given.flag('strict') || config.lint?.profile === 'strict',
-    rules: { ...configured(config.lint?.rules ?? {}), ...severities(given.list('rule')) },
+    ...configured,
+    strict: given.flag('strict') || configured.strict === true,
+    rules: { ...knownRules(configured.rules ?? {}), ...severities(given.list('rule')) },
     crossFile: given.choice('cross-file') !== false,
-    ...(config.providers && { providers: config.providers }),
-    ...(config.prices && { prices: config.prices }),
-    ...(config.guardrails && { guardrails: config.guardrails.map((path) => path.replace(/^\.\//, '')) }),
   }
 }
 
@@ -209,7 +194,7 @@ async function locksFor(
 /** Rules whose findings are fixed by writing the lock again. */
 const ABOUT_LOCK = new Set(['bundle/lock-missing', 'bundle/lock-drift'])
 
-function configured(given: NonNullable<LintOptions['rules']>): NonNullable<LintOptions['rules']> {
+function knownRules(given: NonNullable<LintOptions['rules']>): NonNullable<LintOptions['rules']> {
   for (const name of Object.keys(given)) known(name)
   return given
 }
@@ -219,7 +204,7 @@ function severities(given: readonly string[]): NonNullable<LintOptions['rules']>
     given.map((text) => {
       const [name = '', severity = ''] = text.split('=')
       if (severity !== 'off' && severity !== 'warn' && severity !== 'error')
-        throw fail('usage', { what: `--rule takes ID=off, ID=warn or ID=error, not "${text}".` })
+        throw usageFailure(`--rule takes ID=off, ID=warn or ID=error, not "${text}".`)
       known(name)
       return [name, severity]
     }),
@@ -230,6 +215,5 @@ function severities(given: readonly string[]): NonNullable<LintOptions['rules']>
 function known(name: string): void {
   const names = rules.map((rule) => rule.name)
   if ((names as readonly string[]).includes(name)) return
-  const near = nearestWord(name, names)
-  throw fail('usage', { what: `There is no rule "${name}".` }, near ? { fix: `Did you mean ${near}?` } : {})
+  throw usageFailure(`There is no rule "${name}".`, suggestWord(name, names))
 }

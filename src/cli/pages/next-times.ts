@@ -1,5 +1,5 @@
 /** The next times of a schedule. */
-import { fail } from '../../base/failure.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 /** Enough to notice a mistake in the expression. */
 const SHOWN_TIMES = 3
@@ -24,8 +24,6 @@ export async function nextTimes(cron: string, timeZone: string | undefined, now:
       .nextRuns(SHOWN_TIMES, new Date(now))
       .map((each) => format.format(each))
   } catch (error) {
-    throw fail('usage', {
-      what: `"${cron}"${timeZone ? ` in ${timeZone}` : ''} is no schedule: ${(error as Error).message}`,
-    })
+    throw usageFailure(`"${cron}"${timeZone ? ` in ${timeZone}` : ''} is no schedule: ${(error as Error).message}`)
   }
 }

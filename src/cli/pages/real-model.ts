@@ -20,7 +20,7 @@ export type RealModelProvider = 'openai' | 'anthropic' | 'ollama'
 
 export const REAL_MODELS: Readonly<Record<RealModelProvider, RealModel>> = {
   openai: { name: 'gpt-5-mini', env: 'OPENAI_API_KEY', before: 'svc secrets set OPENAI_API_KEY' },
-  anthropic: { name: 'claude-sonnet-4-5', env: 'ANTHROPIC_API_KEY', before: 'svc secrets set ANTHROPIC_API_KEY' },
+  anthropic: { name: 'claude-sonnet-5', env: 'ANTHROPIC_API_KEY', before: 'svc secrets set ANTHROPIC_API_KEY' },
   ollama: {
     name: 'qwen3:8b',
     provider: '{ type: openai-compatible, base_url: http://127.0.0.1:11434/v1 }',

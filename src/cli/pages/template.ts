@@ -7,6 +7,7 @@ import { ciFiles, type PipelineHost } from './ci-files.ts'
 import { withRealModel, type RealModelProvider, type TemplateFile } from './real-model.ts'
 import { packageFile } from '../project/package-file.ts'
 import { readSchemaFile } from '../project/schema-file.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 /** Names in the templates that `--name` replaces. */
 const TEMPLATE_NAMESPACE = 'acme'
@@ -160,7 +161,7 @@ const workspaceName = (name: string): string | undefined => (/^[a-z][a-z0-9-]*$/
 function renamer(template: string, name: string | undefined): (text: string) => string {
   if (name === undefined) return (text) => text
   const match = /^([a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)*)\.([a-z][a-z0-9-]*)$/.exec(name)
-  if (!match) throw fail('usage', { what: `--name takes namespace.name in lower case, not "${name}".` })
+  if (!match) throw usageFailure(`--name takes namespace.name in lower case, not "${name}".`)
   const [, namespace, agent] = match as unknown as [string, string, string]
   const old = TEMPLATE_AGENT[template]
   return (text) => {

@@ -1,6 +1,6 @@
 /** `--filter` of the test commands. Source: command line, 2.1. */
-import { fail } from '../../base/failure.ts'
 import { safeText } from '../../base/escape-text.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 export interface TestFilter {
   chooses(file: string, name: string): boolean
@@ -24,10 +24,9 @@ export function createTestFilter(text: string | undefined): TestFilter {
     requireMatch() {
       if (found || others.length === 0) return
       const more = others.length > SHOWN ? [`${others.length - SHOWN} more`] : []
-      throw fail(
-        'usage',
-        { what: `No test has "${text}" in its file or name.` },
-        { fix: `There are: ${[...others.slice(0, SHOWN).map(safeText), ...more].join('; ')}.` },
+      throw usageFailure(
+        `No test has "${text}" in its file or name.`,
+        `There are: ${[...others.slice(0, SHOWN).map(safeText), ...more].join('; ')}.`,
       )
     },
   }

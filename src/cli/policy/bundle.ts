@@ -1,11 +1,9 @@
 import type { Document } from '../../documents/text/document.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
-import { buildBundle } from '../release/build.ts'
+import { buildWithRegistry } from '../release/build.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { documentsFailure, printFindings } from '../release/findings.ts'
-import { withOperator } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
-import { hasRegistry } from '../project/registry.ts'
 
 /**
  * Compiles the bundle at an absolute path to evaluate its policies. Errors that lint finds are printed and do not stop it:
@@ -18,10 +16,7 @@ export async function compileBundleAt(
   project: Project,
   path: string,
 ): Promise<{ readonly bundle: CompiledBundle; readonly documents: readonly Document[] }> {
-  const options = { project, path, despiteErrors: true }
-  const { workspace, findings, compiled } = hasRegistry(project)
-    ? await withOperator(project, call, (operator) => buildBundle({ ...options, operator }))
-    : await buildBundle(options)
+  const { workspace, findings, compiled } = await buildWithRegistry(call, { project, path, despiteErrors: true })
   const errors = findings.filter(({ severity }) => severity === 'error')
   if (errors.length > 0) printFindings(call, compiled?.bundle ? errors : findings, workspace)
   if (!compiled?.bundle) throw documentsFailure(findings, call)

@@ -1,6 +1,5 @@
 /** Facts of a hypothetical call: the first call of a run, with the differences that `--context` gives. */
 import type { Instant } from '../../base/clock.ts'
-import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'
 import { readDuration } from '../../policy/condition/duration.ts'
@@ -8,8 +7,9 @@ import { CALL_FIELDS } from '../../policy/condition/fields.ts'
 import { firstCallFacts } from '../../policy/condition/first-call.ts'
 import { inWindow, withKey } from '../../policy/condition/history.ts'
 import { readPath } from '../../policy/condition/path.ts'
-import { nearestWord } from '../shell/nearest.ts'
+import { suggestWord } from '../shell/nearest.ts'
 import type { EvalSubject } from './subject.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 export interface CallSituation {
   readonly subject: Pick<EvalSubject, 'agent' | 'depth'>
@@ -47,7 +47,7 @@ type GivenFields = readonly (readonly [path: string, value: JsonValue])[]
 /** The fields of a root that is given as a mapping. */
 function fieldsBelow(root: string, value: JsonValue): GivenFields {
   checkName(root, [...Object.keys(CONTEXT_FIELDS), 'history', 'source'], '')
-  if (!isJsonObject(value)) throw fail('usage', { what: `${root} of the context is no mapping.` })
+  if (!isJsonObject(value)) throw usageFailure(`${root} of the context is no mapping.`)
   return Object.entries(value).flatMap(([field, each]) => checkedField(`${root}.${field}`, each))
 }
 
@@ -67,27 +67,24 @@ function checkedField(path: string, value: JsonValue): GivenFields {
 
 function checkName(name: string, names: readonly string[], prefix: string): void {
   if (names.includes(name)) return
-  const near = nearestWord(name, names)
-  throw fail(
-    'usage',
-    { what: `The context has no ${prefix}${name}.` },
-    { fix: near ? `Did you mean ${prefix}${near}?` : `There are ${names.map((each) => prefix + each).join(', ')}.` },
-  )
+  const show = (each: string): string => prefix + each
+  const fix = suggestWord(name, names, `There are ${names.map(show).join(', ')}.`, show)
+  throw usageFailure(`The context has no ${prefix}${name}.`, fix)
 }
 
 function parseInstant(given: JsonValue): Instant {
   const instant = typeof given === 'string' ? Date.parse(given) : given
   if (typeof instant === 'number' && Number.isFinite(instant)) return instant
-  throw fail('usage', { what: `time.now is ${JSON.stringify(given)}, not a time such as 2026-11-20T10:00:00Z.` })
+  throw usageFailure(`time.now is ${JSON.stringify(given)}, not a time such as 2026-11-20T10:00:00Z.`)
 }
 
 /** Who handed over an argument: one name or several; null where nobody can tell. */
 function givenNames(path: string, value: JsonValue): GivenFields {
   const found = readPath(path)
-  if ('problem' in found) throw fail('usage', { what: found.problem })
+  if ('problem' in found) throw usageFailure(found.problem)
   const names = Array.isArray(value) ? value : [value]
   if (value !== null && !names.every((name) => typeof name === 'string'))
-    throw fail('usage', { what: `${path} is a name such as tool:acme.crm.lookup, or a list of names.` })
+    throw usageFailure(`${path} is a name such as tool:acme.crm.lookup, or a list of names.`)
   return [[found.path.text, value]]
 }
 
@@ -96,11 +93,10 @@ function givenMeasures(path: string, value: JsonValue): GivenFields {
   if (isJsonObject(value)) return Object.entries(value).flatMap(([key, each]) => givenMeasures(`${path}.${key}`, each))
   const [, plain = path, by, window] = /^(history\..*?)(?: by (args\S*))?(?: \((\w+)\))?$/s.exec(path) ?? []
   const windowMs = window === undefined ? undefined : readDuration(window)
-  if (window !== undefined && windowMs === undefined)
-    throw fail('usage', { what: `${path}: ${window} is no window such as 10m.` })
+  if (window !== undefined && windowMs === undefined) throw usageFailure(`${path}: ${window} is no window such as 10m.`)
   const found = readPath(plain)
-  if ('problem' in found) throw fail('usage', { what: found.problem })
+  if ('problem' in found) throw usageFailure(found.problem)
   if (typeof value !== 'number' && value !== null)
-    throw fail('usage', { what: `${path} is a number, or null where nobody can tell.` })
+    throw usageFailure(`${path} is a number, or null where nobody can tell.`)
   return [[inWindow(withKey(found.path.text, by), windowMs), value]]
 }

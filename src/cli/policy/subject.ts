@@ -14,9 +14,10 @@ import { delegationSchema } from '../../spec/delegation.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
 import type { CompiledBundle, JsonSchema, AgentSnapshot } from '../../spec/snapshot.ts'
 import { documentsFailure } from '../release/findings.ts'
-import { nearestWord } from '../shell/nearest.ts'
+import { suggestWord } from '../shell/nearest.ts'
 import type { Project } from '../project/project.ts'
 import { substitutePolicies } from './substitute.ts'
+import { loadDocuments } from '../project/documents.ts'
 
 /** A tool or sub-agent that the subject can call. */
 export interface EvalCallee {
@@ -44,17 +45,12 @@ export const policySetsOf = ({ policies, ancestors }: EvalSubject): PolicySets =
 })
 
 /** @throws Failure `not_found` */
-export function agentOf({ root, agents }: CompiledBundle, given: string | undefined): AgentSnapshot {
+export function agentOf({ root, agents }: Pick<CompiledBundle, 'root' | 'agents'>, given?: string): AgentSnapshot {
   const name = given?.split('@')[0] ?? root
   const found = agents.find(({ id }) => id === name)
   if (found) return found
-  const near =
-    name &&
-    nearestWord(
-      name,
-      agents.map(({ id }) => id),
-    )
-  throw fail('not_found', { what: `agent ${name ?? 'at all'}` }, near ? { fix: `Did you mean ${near}?` } : {})
+  const ids = agents.map((each) => each.id)
+  throw fail('not_found', { what: `agent ${name ?? 'at all'}` }, { fix: suggestWord(name ?? '', ids) })
 }
 
 /** An agent of a bundle with its ancestors. */
@@ -95,11 +91,8 @@ export function calleeOf({ agent, callees }: EvalSubject, name: string): EvalCal
   const id = name.split('@')[0]
   const found = callees.find(({ tool }) => tool.id === id || tool.wire_name === id)
   if (found) return found
-  const near = nearestWord(
-    name,
-    callees.map(({ tool }) => tool.id),
-  )
-  throw fail('not_found', { what: `tool ${name} of ${agent.id}` }, near ? { fix: `Did you mean ${near}?` } : {})
+  const ids = callees.map(({ tool }) => tool.id)
+  throw fail('not_found', { what: `tool ${name} of ${agent.id}` }, { fix: suggestWord(name, ids) })
 }
 
 /**
@@ -112,8 +105,7 @@ export async function policyDocuments(
   names: readonly string[],
   near: string = project.directory,
 ): Promise<{ readonly workspace: Workspace; readonly documents: readonly Document[] }> {
-  const { include } = project.config
-  const workspace = await loadWorkspace(project.directory, include ? { include } : {})
+  const workspace = await loadDocuments(project)
   const all = workspace.documents.filter(isPolicy)
   const documents: Document[] = []
   for (const name of names) {
@@ -144,8 +136,7 @@ async function policiesAt(path: string): Promise<readonly Document[]> {
 
 function noPolicy(name: string, all: readonly Document[]): Error {
   const names = all.flatMap(({ path, identity }) => [path, ...(identity ? [identity.id] : [])])
-  const near = nearestWord(name, names)
-  return fail('not_found', { what: `policy ${name}` }, near ? { fix: `Did you mean ${near}?` } : {})
+  return fail('not_found', { what: `policy ${name}` }, { fix: suggestWord(name, names) })
 }
 
 /** A placeholder agent for policies that are evaluated without one. */

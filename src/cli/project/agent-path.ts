@@ -2,10 +2,10 @@
 import { join, relative } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { Document } from '../../documents/text/document.ts'
-import { loadWorkspace } from '../../documents/workspace/load.ts'
 import { directoryOf, isUnder } from '../../documents/text/paths.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { Project } from './project.ts'
+import { loadDocuments } from './documents.ts'
 
 /**
  * The absolute path to compile: the nearest bundle above `near`, else the bundle of the agent, else its document, else the
@@ -14,8 +14,8 @@ import type { Project } from './project.ts'
  * @throws Failure `ambiguous_reference` for an id in several bundles, none of them above `near`
  */
 export async function pathOfAgent(project: Project, agent: string | undefined, near: string): Promise<string> {
-  const { directory, config } = project
-  const workspace = await loadWorkspace(directory, config.include ? { include: config.include } : {})
+  const { directory } = project
+  const workspace = await loadDocuments(project)
   const above = nearestBundle(workspace, relative(directory, near).replaceAll('\\', '/'))
   if (above) return join(directory, above.path)
   const id = agent?.split('@')[0]

@@ -2,10 +2,10 @@
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { fail } from '../../base/failure.ts'
 import { fileErrorOf, fileFailure } from '../../base/file-error.ts'
 import { isJsonObject } from '../../base/json/json.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 type EnvVariables = Readonly<Record<string, string | undefined>>
 
@@ -69,7 +69,7 @@ export async function writeDotEnv(directory: string, name: string, value: string
   const next = isWritten ? changed : `${text === '' || text.endsWith('\n') ? text : `${text}\n`}${line}`
   const others = (content: string) => JSON.stringify({ ...parseEnv(content), [name]: '' })
   if (parseEnv(next)[name] !== value || others(next) !== others(`${text}\n${line}`))
-    throw fail('usage', { what: `${file} cannot be changed safely.` }, { fix: `Write ${name} into it by hand.` })
+    throw usageFailure(`${file} cannot be changed safely.`, `Write ${name} into it by hand.`)
   await writePrivately(file, next)
 }
 
@@ -81,7 +81,7 @@ function quoted(name: string, value: string): string {
   const forms = [...(/^['"`]/.test(value) ? [] : [value]), `'${value}'`, `"${value}"`, `\`${value}\``]
   const form = forms.find((each) => parseEnv(`${name}=${each}\nAFTER=1\n`)[name] === value)
   if (form !== undefined) return form
-  throw fail('usage', { what: `The value of ${name} has all kinds of quotes, which .env cannot hold.` })
+  throw usageFailure(`The value of ${name} has all kinds of quotes, which .env cannot hold.`)
 }
 
 async function ignoreDotEnv(directory: string): Promise<void> {

@@ -1,14 +1,15 @@
 /** The contents of a project, as `svc init` prints them. Source: command line, 2.1. */
 import { readdir } from 'node:fs/promises'
 import type { Document } from '../../documents/text/document.ts'
-import { loadWorkspace } from '../../documents/workspace/load.ts'
 import { readAgentRef } from '../../documents/text/reference.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
+import { loadDocuments } from './documents.ts'
+import type { Project } from './project.ts'
 
 /** `1 agent, 1 sub-agent, 2 tools, 2 policies, 1 bundle, 3 scenarios, svc.config.yaml`, without the kinds that are absent. */
-export async function describeInventory(directory: string, include?: readonly string[]): Promise<string> {
-  const workspace = await loadWorkspace(directory, include && { include })
-  const files = await readdir(directory, { recursive: true })
+export async function describeInventory(project: Project): Promise<string> {
+  const workspace = await loadDocuments(project)
+  const files = await readdir(project.directory, { recursive: true })
   const { documents } = workspace
   const countOf = (kind: string): number => documents.filter((each) => each.kind === kind).length
   const called = new Set(documents.flatMap((document) => calledBy(workspace, document)))

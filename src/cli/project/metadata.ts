@@ -1,5 +1,5 @@
-import { fail } from '../../base/failure.ts'
 import type { JsonObject } from '../../base/json/json.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 /** `key=value` pairs as an object of texts; undefined where there are none. */
 export function metadataOf(pairs: readonly string[]): JsonObject | undefined {
@@ -7,7 +7,7 @@ export function metadataOf(pairs: readonly string[]): JsonObject | undefined {
   return Object.fromEntries(
     pairs.map((pair) => {
       const at = pair.indexOf('=')
-      if (at < 1) throw fail('usage', { what: `--metadata takes key=value, not "${pair}".` })
+      if (at < 1) throw usageFailure(`--metadata takes key=value, not "${pair}".`)
       return [pair.slice(0, at), pair.slice(at + 1)]
     }),
   )

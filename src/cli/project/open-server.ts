@@ -1,5 +1,5 @@
 /** Shared by `serve`, `dev` and `demo`: reading the address, opening the server, waiting for a signal. */
-import { fail, isFailure } from '../../base/failure.ts'
+import { isFailure } from '../../base/failure.ts'
 import type { Log } from '../../base/log.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
 import type { RunningServer } from '../../server/open.ts'
@@ -7,8 +7,10 @@ import type { Cassette } from '../../spec/cassette.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { wholeNumber } from '../shell/numbers.ts'
 import type { Project } from './project.ts'
+import { lazyAuthority } from './lazy-authority.ts'
 import { packageVersion } from '../shell/version.ts'
 import { writeWorkspaceName } from './workspace-file.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 const DEFAULT_PORT = 4310
 
@@ -20,22 +22,28 @@ export interface ListenAddress {
   readonly port: number
   /** `--port` was given: no other port is tried. */
   readonly named: boolean
+  /** Port of the console; null where it is off. */
+  readonly consolePort: number | null
 }
 
 /** @throws Failure `usage` for an address that others reach, unless `--allow-remote` */
-export function readAddress({ given }: Pick<CommandContext, 'given'>, project: Project): ListenAddress {
+export function readAddress(
+  { given }: Pick<CommandContext, 'given'>,
+  project: Project,
+  withConsole: boolean,
+): ListenAddress {
   const host = given.text('host') ?? project.config.dev?.host ?? '127.0.0.1'
   if (!isLoopback(host) && !given.flag('allow-remote'))
-    throw fail(
-      'usage',
-      { what: `${host} can be reached from other machines.` },
-      { fix: 'Add --allow-remote if that is intended.' },
-    )
+    throw usageFailure(`${host} can be reached from other machines.`, 'Add --allow-remote if that is intended.')
   const port = wholeNumber(given.text('port'), 'port')
-  if (port !== undefined && port > 65_534)
-    throw fail('usage', { what: `--port takes a number up to 65534, not ${port}.` })
-  return { host, port: port ?? project.config.dev?.port ?? DEFAULT_PORT, named: port !== undefined }
+  if (port !== undefined && port > MAX_PORT) throw usageFailure(`--port takes a number up to ${MAX_PORT}, not ${port}.`)
+  const chosen = port ?? project.config.dev?.port ?? DEFAULT_PORT
+  const consolePort = project.config.console?.port ?? (chosen === 0 ? 0 : chosen + 2)
+  return { host, port: chosen, named: port !== undefined, consolePort: withConsole ? consolePort : null }
 }
+
+/** Uploads and the console take the next two. */
+const MAX_PORT = 65_533
 
 export interface OpenServerOptions {
   readonly project: Project
@@ -56,7 +64,7 @@ export interface OpenServerOptions {
 
 export async function openProjectServer(
   opening: OpenServerOptions,
-  { host, port }: Pick<ListenAddress, 'host' | 'port'>,
+  { host, port, consolePort }: Omit<ListenAddress, 'named'>,
 ): Promise<RunningServer> {
   const { openServer } = await import('../../server/open.ts')
   const {
@@ -80,11 +88,15 @@ export async function openProjectServer(
     configDirectory: project.directory,
     env,
     version: packageVersion,
+    authority: lazyAuthority,
     offline,
     development,
     host,
     port,
     uploadPort: port === 0 ? 0 : port + 1,
+    ...(consolePort !== null && {
+      console: { port: consolePort, ...(project.config.console?.host && { host: project.config.console.host }) },
+    }),
     ...(log && { log }),
     otel,
     ...(cassette && { cassette }),
@@ -96,11 +108,13 @@ export async function openProjectServer(
 /** Tries the next free ports, unless `--port` was given. */
 export async function openServerNearPort(opening: OpenServerOptions, address: ListenAddress): Promise<RunningServer> {
   for (let tried = 0; ; tried++) {
+    const nextPort = (port: number): number => (port === 0 ? 0 : port + 3 * tried)
     try {
       // In steps of three: the API, uploads, the console.
       return await openProjectServer(opening, {
         host: address.host,
-        port: address.port === 0 ? 0 : address.port + 3 * tried,
+        port: nextPort(address.port),
+        consolePort: address.consolePort && nextPort(address.consolePort),
       })
     } catch (error) {
       if (address.named || !isFailure(error, 'port_taken') || tried === PORTS_TRIED) throw error
@@ -109,11 +123,11 @@ export async function openServerNearPort(opening: OpenServerOptions, address: Li
 }
 
 /** The first line of stdout, which scripts wait for. */
-export const readyLine = ({ url, uploadUrl }: RunningServer) => ({
+export const readyLine = ({ url, uploadUrl, consoleUrl }: RunningServer) => ({
   type: 'ready' as const,
   url,
   uploadUrl,
-  consoleUrl: null,
+  consoleUrl,
   pid: process.pid,
 })
 

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { keyOfFile, type RemoteProfile } from './profile.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 type KeyRequest = Pick<CommandContext, 'cwd' | 'globals' | 'io'>
 
@@ -42,6 +43,6 @@ async function find(call: KeyRequest, target: RemoteProfile | undefined): Promis
 export async function keyIn({ cwd, io }: Pick<CommandContext, 'cwd' | 'io'>, file: string): Promise<string> {
   if (file !== '-') return keyOfFile(resolve(cwd, file))
   const text = (await io.stdin.text()).trim()
-  if (text === '') throw fail('usage', { what: 'There is no key in standard input.' })
+  if (text === '') throw usageFailure('There is no key in standard input.')
   return text
 }

@@ -4,12 +4,14 @@
  */
 import { fail } from '../../base/failure.ts'
 import { silentLog } from '../../base/log.ts'
+import { isLoopback } from '../../base/net/loopback.ts'
 import type { OpenOperator } from '../../server/open.ts'
 import { OPERATOR_KEY_HEADER, type OperatorRoutes } from '../../spec/operator.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { answersAt, sendOverSocket, socketOf } from './operator-socket.ts'
 import type { Project } from './project.ts'
 import { remoteError } from '../shell/remote.ts'
+import { lazyAuthority } from './lazy-authority.ts'
 import { packageVersion } from '../shell/version.ts'
 import { writeWorkspaceName } from './workspace-file.ts'
 
@@ -52,6 +54,9 @@ export async function openOperator(
   const trace = io.trace ?? ((send: SendRequest) => send)
   const key = await project.operatorKey()
   const traced = (send: SendRequest): SendRequest => withKey(key, trace(send))
+  if (key !== undefined && project.operatorUrl !== undefined && host === undefined)
+    return openHttp(project.operatorUrl, traced)
+  if (host !== undefined && /^https?:/.test(host)) return openHttp(host, traced)
   if (host !== undefined) return await openRemote(host, io.env, traced)
   const socket = await socketOf(project.dataDirectory)
   if (await answersAt(socket))
@@ -83,6 +88,7 @@ function openInProcess(
       clock: io.clock,
       log: silentLog,
       version: packageVersion,
+      authority: lazyAuthority,
       readOnly,
     })
   }
@@ -102,6 +108,25 @@ function openInProcess(
 /** True for requests that write, follow a run, or open the storage of files. */
 const needsLock = ({ method, url }: Request): boolean =>
   method !== 'GET' || /^\/(?:v1\/runs\/[^/]+\/stream|files\/content)$/.test(new URL(url).pathname)
+
+/**
+ * Speaks to the operator listener of a server, which knows people by their credential.
+ * @throws Failure `usage` for an address that would carry the credential in clear over a network
+ */
+function openHttp(address: string, traced: (send: SendRequest) => SendRequest): OperatorClient {
+  const base = URL.canParse(address) ? new URL(address) : undefined
+  if (base?.protocol !== 'https:' && !(base?.protocol === 'http:' && isLoopback(base.hostname)))
+    throw fail('usage', { what: `${address} is no https address, and your credential would travel in clear.` })
+  const send: SendRequest = async (request) => {
+    const { pathname, search } = new URL(request.url)
+    const { method, headers } = request
+    const body = method === 'GET' ? {} : { body: await request.arrayBuffer() }
+    return await fetch(new URL(pathname + search, base), { method, headers, ...body }).catch((cause: unknown) => {
+      throw fail('no_server', { url: base.origin }, { cause, fix: 'Check the address of its operator listener.' })
+    })
+  }
+  return createOperator(traced(send), async () => undefined)
+}
 
 /** Opens the socket of a server on another machine through ssh. */
 async function openRemote(

@@ -5,8 +5,9 @@ import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { statIfAny, readTextIfAny } from '../files/sync-files.ts'
-import { nearestWord } from '../shell/nearest.ts'
+import { suggestWord } from '../shell/nearest.ts'
 import { userDirectory } from './user-config.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 /** Another server than the one of this data directory. */
 export interface RemoteProfile {
@@ -29,12 +30,9 @@ export function readProfile(
   if (name === undefined) return env['SVC_HOST'] ? { host: env['SVC_HOST'] } : undefined
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined
   if (!profile) {
-    const near = nearestWord(name, Object.keys(profiles))
-    throw fail(
-      'usage',
-      { what: `There is no profile "${name}".` },
-      { fix: near ? `Did you mean ${near}?` : `svc config set profiles.${name}.url https://… --user` },
-    )
+    const create = `svc config set profiles.${name}.url https://… --user`
+    const fix = suggestWord(name, Object.keys(profiles), create)
+    throw usageFailure(`There is no profile "${name}".`, fix)
   }
   // --profile overrides SVC_HOST; SVC_PROFILE does not.
   const host = globals.profile === undefined ? env['SVC_HOST'] || profile.host : profile.host
@@ -53,13 +51,13 @@ export function readProfile(
 /** @throws Failure `usage` where there is none */
 export function keyOfFile(file: string): string {
   const text = readTextIfAny(file)
-  if (text.trim() === '') throw fail('usage', { what: `There is no key in ${file}.` })
+  if (text.trim() === '') throw usageFailure(`There is no key in ${file}.`)
   return text.trim()
 }
 
 function readKeyVariable(name: string, env: CommandContext['io']['env']): string {
   const key = env[name]?.trim()
-  if (!key) throw fail('usage', { what: `The environment variable ${name}, which should hold the key, is not set.` })
+  if (!key) throw usageFailure(`The environment variable ${name}, which should hold the key, is not set.`)
   return key
 }
 
@@ -76,7 +74,7 @@ function readStoredKey(
   const found = statIfAny(file)
   if (!found) return undefined
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
-    throw fail('usage', { what: `${file} can be read by others.` }, { fix: `chmod 600 ${file}` })
+    throw usageFailure(`${file} can be read by others.`, `chmod 600 ${file}`)
   const credentials = readJson(readTextIfAny(file), file)
   const entry = isJsonObject(credentials) && Object.hasOwn(credentials, profile) ? credentials[profile] : undefined
   const key = isJsonObject(entry) ? entry[which] : undefined

@@ -3,10 +3,11 @@ import { basename, dirname, relative, resolve, sep } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { linkStatIfAny, listNamesIfAny, statIfAny } from '../files/sync-files.ts'
-import { nearestWord } from '../shell/nearest.ts'
+import { suggestWord } from '../shell/nearest.ts'
 import { directoryFiles } from '../../documents/text/files.ts'
 import { isGlob, parseGlobs } from '../../documents/text/ignore.ts'
 import { openProject, type Project } from './project.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 /**
  * Opens the project for a command that only reads documents. Without a project file it is the working directory, so that a
@@ -29,11 +30,7 @@ export async function openDocuments(call: CommandContext, near?: string): Promis
 export function pathInProject({ directory }: Pick<Project, 'directory'>, path: string): string {
   const found = relative(directory, path).replaceAll('\\', '/')
   if (found.startsWith('..'))
-    throw fail(
-      'usage',
-      { what: `${path} lies outside of ${directory}.` },
-      { fix: 'Start svc in its project, or with -C.' },
-    )
+    throw usageFailure(`${path} lies outside of ${directory}.`, 'Start svc in its project, or with -C.')
   return found
 }
 
@@ -59,9 +56,8 @@ export function requireDocumentPaths(cwd: string, paths: readonly string[]): voi
         : isLink
           ? 'it is a symbolic link, and none is followed'
           : 'it is not a regular file; `-` is standard input'
-    const near = own ? undefined : nearestWord(basename(whole), listNamesIfAny(dirname(whole)))
-    const fix = near === undefined ? EVERYTHING : `Did you mean ${near}?`
-    throw fail('no_documents', { where: path, why }, { fix })
+    const names = own ? [] : listNamesIfAny(dirname(whole))
+    throw fail('no_documents', { where: path, why }, { fix: suggestWord(basename(whole), names, EVERYTHING) })
   }
 }
 

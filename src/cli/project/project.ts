@@ -32,6 +32,8 @@ export interface Project {
   readonly anchored: boolean
   /** A remote server, instead of that of the data directory. */
   readonly target?: RemoteProfile
+  /** Where `--url` says that operators are served: taken where there is a credential for it. */
+  readonly operatorUrl?: string
   /** The operator's credential; undefined = the local identity of the channel. */
   readonly operatorKey: () => Promise<string | undefined>
 }
@@ -61,6 +63,7 @@ export async function openProject(
     dataDirectory,
     anchored: Boolean(file ?? data ?? near) || existsSync(dataDirectory),
     ...(target && { target }),
+    ...(globals.url !== undefined && { operatorUrl: globals.url }),
     operatorKey: createOperatorKey({ cwd, globals, io }, target),
   }
 }

@@ -4,8 +4,9 @@ import { agentIdOf, isUuid } from '../../base/ids.ts'
 import type { AgentView, InboxItem, RunView } from '../../spec/operator.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { readInboxItem } from '../../spec/task-content.ts'
-import { nearestWord } from '../shell/nearest.ts'
+import { suggestWord } from '../shell/nearest.ts'
 import type { OperatorClient } from './operator.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 /** Largest N of `@last-N`, plus one. */
 const LOOK_BACK = 100
@@ -18,7 +19,7 @@ const ENDING = /^[0-9a-f-]{6,35}$/i
  */
 export async function runIdOf(text: string, operator: OperatorClient | undefined): Promise<string> {
   if (isUuid(text)) return text.toLowerCase()
-  if (!operator) throw fail('usage', { what: `With an API key a run is named by its full id, not by "${text}".` })
+  if (!operator) throw usageFailure(`With an API key a run is named by its full id, not by "${text}".`)
   const last = /^@last(?:-(\d{1,2}))?$/.exec(text)
   if (last) {
     const { items } = await operator.call('GET /runs', { query: { take: String(LOOK_BACK) } })
@@ -33,7 +34,7 @@ export async function runIdOf(text: string, operator: OperatorClient | undefined
       items.filter((each) => each.parentRunId === null),
     )
   }
-  if (!ENDING.test(text)) throw fail('usage', { what: `"${text}" names no run.` }, { fix: RUN_FORMS })
+  if (!ENDING.test(text)) throw usageFailure(`"${text}" names no run.`, RUN_FORMS)
   return onlyRun(text, (await operator.call('GET /runs', { query: { ending: text.toLowerCase() } })).items)
 }
 
@@ -45,10 +46,9 @@ export async function sessionIdOf(text: string, operator: OperatorClient): Promi
     return sessionId
   }
   if (!ENDING.test(text))
-    throw fail(
-      'usage',
-      { what: `"${text}" names no session.` },
-      { fix: 'Use an id, its last six or more digits, or @last; svc sessions list shows them.' },
+    throw usageFailure(
+      `"${text}" names no session.`,
+      'Use an id, its last six or more digits, or @last; svc sessions list shows them.',
     )
   const { items } = await operator.call('GET /sessions', { query: { ending: text.toLowerCase() } })
   return only(text, 'session', items, (each) => `${each.id} (${each.agent}, ${each.status})`).id
@@ -64,11 +64,7 @@ export async function taskOf(text: string, operator: OperatorClient): Promise<Sh
   if (isUuid(text)) return readInboxItem(await operator.call('GET /tasks/:id', { id: text.toLowerCase() }))
   if (text === '@waiting') return onlyTask(text, (await operator.call('GET /tasks', { query: {} })).items)
   if (!ENDING.test(text))
-    throw fail(
-      'usage',
-      { what: `"${text}" names no task.` },
-      { fix: 'Use an id or its last six or more digits; svc inbox shows them.' },
-    )
+    throw usageFailure(`"${text}" names no task.`, 'Use an id or its last six or more digits; svc inbox shows them.')
   return onlyTask(
     text,
     (await operator.call('GET /tasks', { query: { ending: text.toLowerCase(), all: 'true' } })).items,
@@ -103,21 +99,9 @@ export async function agentOf(text: string, operator: OperatorClient): Promise<A
   const { items } = await operator.call('GET /agents', { query: {} })
   const found = items.find((each) => each.name === text || each.agentId === text.toLowerCase())
   if (found) return found
-  const near = nearestWord(
-    text,
-    items.map((each) => each.name),
-  )
-  throw fail(
-    'not_found',
-    { what: `agent ${text}` },
-    {
-      fix: near
-        ? `Did you mean ${near}?`
-        : items.length === 0
-          ? 'svc publish --deploy makes one.'
-          : 'svc agents list shows them.',
-    },
-  )
+  const names = items.map((each) => each.name)
+  const otherwise = names.length === 0 ? 'svc publish --deploy makes one.' : 'svc agents list shows them.'
+  throw fail('not_found', { what: `agent ${text}` }, { fix: suggestWord(text, names, otherwise) })
 }
 
 /** An agent's id without asking the operator application: ids are derived from names. */

@@ -7,6 +7,8 @@ export interface FoundServerFile {
   readonly pid: number
   readonly url: string
   readonly uploadUrl: string
+  /** Null where the console is off. */
+  readonly consoleUrl: string | null
   readonly adminSocket: string | null
   /** The key that `svc dev` made; with it the client commands need no other. */
   readonly key?: { readonly secret: string; readonly agent: string }

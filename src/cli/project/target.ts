@@ -46,6 +46,20 @@ function operatorTarget(operator: OperatorClient, { io }: CommandContext): Serve
   return { client, answering: client, operator, close: () => operator.close() }
 }
 
+/** Opens the API for the duration of `work`. */
+export async function withTarget<T>(
+  call: CommandContext,
+  project: Project,
+  work: (target: ServerTarget) => Promise<T>,
+): Promise<T> {
+  const target = await openTarget(call, project)
+  try {
+    return await work(target)
+  } finally {
+    await target.close()
+  }
+}
+
 /**
  * Opens the API with a short-lived key for the agent's API trigger, since starts are counted and listed by trigger. An agent
  * without an API trigger is started by the operator.

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { fail } from '../../base/failure.ts'
 import type { Io } from '../shell/io.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 export interface SshTunnel {
   /** Path of the socket on this machine. */
@@ -80,7 +81,7 @@ function parseAddress(address: string): {
 } {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol !== 'ssh:' || url.hostname === '' || url.password !== '')
-    throw fail('usage', { what: `"${address}" is not a server address; write ssh://user@host/data/directory.` })
+    throw usageFailure(`"${address}" is not a server address; write ssh://user@host/data/directory.`)
   const path = decodeURIComponent(url.pathname).replace(/\/+$/, '')
   const remote = path === '' ? `${DATA_DIRECTORY}/admin.sock` : path.endsWith('.sock') ? path : `${path}/admin.sock`
   return {

@@ -10,9 +10,11 @@ import { lintWorkspace } from '../../documents/lint/lint.ts'
 import { loadFiles, loadWorkspace } from '../../documents/workspace/load.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { McpToolLister } from '../../tools/mcp-listing.ts'
-import type { OperatorClient } from '../project/operator.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { withOperator, type OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
-import { createRecordingRegistry, lookupOf } from '../project/registry.ts'
+import { createRecordingRegistry, hasRegistry, lookupOf } from '../project/registry.ts'
+import { lintOptionsOf } from '../project/documents.ts'
 
 export interface BundleBuild {
   readonly workspace: Workspace
@@ -62,19 +64,13 @@ export async function buildBundle({
     ? await openArchive(project, archive)
     : await openDirectory(project, path, overlay)
   if (workspace.documents.length === 0 && workspace.findings.length === 0) throw fail('no_documents', { where: path })
-  const { config } = project
   const registry = createRecordingRegistry()
-  const options = {
-    strict: strict || config.lint?.profile === 'strict',
-    published: registry,
-    ...(config.lint?.rules && { rules: config.lint.rules }),
-    ...(config.providers && { providers: config.providers }),
-    guardrails: guardrails.map((each) => each.replace(/^\.\//, '')),
-  }
+  const configured = lintOptionsOf({ ...project.config, guardrails })
+  const options = { ...configured, strict: strict || configured.strict === true, published: registry }
   let findings = lintWorkspace(workspace, options)
   if (operator && registry.hasMisses && (await registry.fetch(operator))) findings = lintWorkspace(workspace, options)
   const compileAs = async (suffix: string | undefined, root = inside): Promise<BundleBuild> => {
-    const found = findings.filter(concernsClosure({ workspace, root, guardrails: options.guardrails }))
+    const found = findings.filter(concernsClosure({ workspace, root, guardrails: options.guardrails ?? [] }))
     if (!despiteErrors && found.some(({ severity }) => severity === 'error')) return { workspace, findings: found }
     const compiled = await compileClosure({
       workspace,
@@ -93,6 +89,15 @@ export async function buildBundle({
     return !isUsable ? { workspace, findings: all } : { workspace, findings: all, compiled, compileAs: compileAs }
   }
   return await compileAs(prerelease)
+}
+
+/** Builds with the published versions, where there may be any. */
+export async function buildWithRegistry(
+  call: Pick<CommandContext, 'io'>,
+  options: Omit<BuildOptions, 'operator'>,
+): Promise<BundleBuild> {
+  if (!hasRegistry(options.project)) return await buildBundle(options)
+  return await withOperator(options.project, call, (operator) => buildBundle({ ...options, operator }))
 }
 
 const keyOf = ({ rule, severity, path, range }: Diagnostic): string =>

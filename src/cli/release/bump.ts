@@ -1,8 +1,8 @@
 /** Raises `metadata.version` in the text of documents and keeps everything else. */
 import { inc } from 'semver'
-import { fail } from '../../base/failure.ts'
 import type { Document } from '../../documents/text/document.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 export type ReleaseStep = 'patch' | 'minor' | 'major'
 
@@ -33,8 +33,7 @@ function raise(text: string, documents: readonly Document[], release: ReleaseSte
     const version = document.identity?.version
     if (!span || version === undefined) return []
     const next = inc(version, release)
-    if (next === null)
-      throw fail('usage', { what: `${document.path} has the version ${version}, which cannot be raised.` })
+    if (next === null) throw usageFailure(`${document.path} has the version ${version}, which cannot be raised.`)
     // The value's own span, so quotes around it stay.
     const written = text.slice(span.start.offset, span.end.offset)
     return [{ start: span.start.offset, end: span.end.offset, text: written.replace(version, next) }]

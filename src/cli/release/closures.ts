@@ -1,26 +1,24 @@
 /** Closures of agents, built from documents or fetched from the registry. */
 import { resolve } from 'node:path'
-import { fail } from '../../base/failure.ts'
 import type { BundleContents } from '../../compile/package/contents.ts'
 import { closureInBundle, loadClosure, type ComparedClosure } from '../../compile/diff/closure.ts'
 import { packBundle } from '../../compile/package/pack.ts'
 import { isArchivePath, openArchiveAt } from './archives.ts'
-import { buildBundle, type BundleBuild } from './build.ts'
+import { buildWithRegistry, type BundleBuild } from './build.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { documentsFailure, printFindings } from './findings.ts'
-import { withOperator, type OperatorClient } from '../project/operator.ts'
+import type { OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
 import { agentOf, splitVersion } from '../project/reference.ts'
-import { hasRegistry, lookupOf, versionViews } from '../project/registry.ts'
+import { lookupOf, versionViews } from '../project/registry.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 /** Builds a directory, a document, an archive or `-`. Published versions are looked up where there may be any. */
 export async function buildAt(call: CommandContext, project: Project, path: string): Promise<BundleBuild> {
   const archive = isArchivePath(path)
     ? await openArchiveAt(call, path === '-' ? path : resolve(call.cwd, path))
     : undefined
-  const options = { project, path: resolve(call.cwd, path), ...(archive && { archive }) }
-  if (!hasRegistry(project)) return await buildBundle(options)
-  return await withOperator(project, call, (operator) => buildBundle({ ...options, operator }))
+  return await buildWithRegistry(call, { project, path: resolve(call.cwd, path), ...(archive && { archive }) })
 }
 
 /** The agent at a path with all that it pins, and the files that it was compiled from. */
@@ -39,7 +37,7 @@ export async function closureAt(call: CommandContext, project: Project, path: st
   )
   if (!compiled?.bundle || !compiled.lock || compiled.document === undefined) throw documentsFailure(findings)
   const { bundle, lock, document } = compiled
-  if (bundle.root === undefined) throw fail('usage', { what: `${path} holds no agent to compare.` })
+  if (bundle.root === undefined) throw usageFailure(`${path} holds no agent to compare.`)
   return { closure: closureInBundle(bundle, bundle.root), files: packBundle(workspace, document, lock).files }
 }
 

@@ -1,15 +1,54 @@
 /** The authority of an agent as text, for `svc compile --matrix` and the plan of a first publication. */
 import type { MatrixRow } from '../../compile/view/matrix.ts'
-import type { Screen } from '../../terminal/screen.ts'
+import { safeText } from '../../base/escape-text.ts'
+import type { Canvas, Screen } from '../../terminal/screen.ts'
 import { drawTable, type TableColumn } from '../../terminal/table.ts'
+import { wrapText } from '../../terminal/text.ts'
+import type { TextStyle, Theme } from '../../terminal/theme.ts'
+import { widthOf } from '../../terminal/width.ts'
+
+const INDENT = '  '
 
 /** @param title of the agent; nothing is shown of one that calls nothing */
-export const matrixLines = (screen: Screen, title: string, rows: readonly MatrixRow[]): readonly string[] =>
-  rows.length === 0 ? [] : [title, ...drawTable(screen, columns, rows).map((line) => `  ${line}`)]
+export function matrixLines(screen: Screen, title: string, rows: readonly MatrixRow[]): readonly string[] {
+  if (rows.length === 0) return []
+  const { theme, isTTY } = screen
+  const canvas: Canvas = { theme, isTTY, width: screen.width - INDENT.length }
+  const tableOf = (shown: typeof columns) => drawTable({ ...canvas, width: Number.POSITIVE_INFINITY }, shown, rows)
+  const fitting = [columns, unversioned]
+    .map(tableOf)
+    .find((lines) => lines.every((line) => widthOf(line) <= canvas.width))
+  return [title, ...(fitting ?? rows.flatMap((row) => stackedLines(canvas, row))).map((line) => INDENT + line)]
+}
+
+/** Where the table has no room: the call and its decision, and below them when and by which policy. */
+function stackedLines({ theme, width }: Canvas, row: MatrixRow): readonly string[] {
+  const because = row.by === 'default' ? row.when : `${row.when}   ${row.by}`
+  return [
+    `${safeText(callOf(row))}  ${styleOfDecision(theme, row.decision)(safeText(row.decision))}`,
+    ...wrapText(safeText(because), width - INDENT.length).map((line) => theme.dim(INDENT + line.trimStart())),
+  ]
+}
+
+const callOf = ({ tool, kind }: MatrixRow): string => (kind === 'agent' ? `→ ${tool}` : tool)
+
+function styleOfDecision(theme: Theme, decision: string): TextStyle {
+  if (decision === 'require_approval') return theme.waiting
+  return decision === 'deny' ? theme.bad : (text) => text
+}
 
 const columns: readonly TableColumn<MatrixRow>[] = [
-  { title: 'CALL', cell: ({ tool, kind }) => (kind === 'agent' ? `→ ${tool}` : tool), plain: ({ tool }) => tool },
-  { title: 'DECISION', cell: ({ decision }) => decision },
+  { title: 'CALL', cell: callOf, plain: ({ tool }) => tool },
+  {
+    title: 'DECISION',
+    cell: ({ decision }) => decision,
+    style: (theme, { decision }) => styleOfDecision(theme, decision),
+  },
   { title: 'BY', cell: ({ by }) => by },
   { title: 'WHEN', cell: ({ when }) => when },
 ]
+
+/** Takes less room: the versions of the policies are those that are published with the agent. */
+const unversioned = columns.map((column) =>
+  column.title === 'BY' ? { ...column, cell: ({ by }: MatrixRow) => by.replace(/@[^@]*$/, '') } : column,
+)

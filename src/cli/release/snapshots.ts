@@ -1,5 +1,4 @@
 /** Publishes work in progress: every save without errors becomes a version `-dev.N` and is deployed. */
-import { fail } from '../../base/failure.ts'
 import { digestOfJson } from '../../base/digest.ts'
 import { sortDiagnostics } from '../../documents/text/diagnostic.ts'
 import type { VersionView } from '../../spec/operator.ts'
@@ -8,7 +7,8 @@ import { buildBundle, type BundleBuild } from './build.ts'
 import { lateBoundOf, type LateBound } from './late-bound.ts'
 import type { OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
-import { RemoteError } from '../shell/remote.ts'
+import { versionViews } from '../project/registry.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 export interface SnapshotSave {
   readonly build: BundleBuild
@@ -43,7 +43,7 @@ export async function saveSnapshot(
   const plain = await buildBundle({ project, path, operator })
   if (!plain.compiled?.bundle) return { build: plain, lateBound: [] }
   const { root } = plain.compiled.bundle
-  if (root === undefined) throw fail('usage', { what: `${path} holds no agent to run.` })
+  if (root === undefined) throw usageFailure(`${path} holds no agent to run.`)
   const late = await lateBoundOf(plain)
   if (late.findings.some(({ severity }) => severity === 'error'))
     return withFindings({ build: { workspace: plain.workspace, findings: plain.findings }, lateBound: [] }, late)
@@ -51,7 +51,7 @@ export async function saveSnapshot(
   const digest = digestOfJson(all.map(({ closureDigest }) => closureDigest))
   if (before?.saved && before.digest === digest) return { ...before, saved: { ...before.saved, unchanged: true } }
   const ids = [...new Set(all.flatMap(({ agents }) => agents.map(({ id }) => id)))]
-  const histories = new Map(await Promise.all(ids.map(async (id) => [id, await versionsOf(operator, id)] as const)))
+  const histories = new Map(await Promise.all(ids.map(async (id) => [id, await versionViews(operator, id)] as const)))
   const last = Math.max(
     0,
     ...[...histories.values()].flat().map(({ versionLabel }) => Number(/[-.]dev\.(\d+)$/.exec(versionLabel)?.[1] ?? 0)),
@@ -104,13 +104,4 @@ async function numbered(plain: BundleBuild, root: string, number: number): Promi
     },
     late,
   )
-}
-
-async function versionsOf(operator: OperatorClient, agent: string): Promise<readonly VersionView[]> {
-  try {
-    return (await operator.call('GET /versions', { query: { agent } })).items
-  } catch (error) {
-    if (error instanceof RemoteError && error.status === 404) return []
-    throw error
-  }
 }

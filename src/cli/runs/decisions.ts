@@ -1,7 +1,7 @@
 /** Scripted answers to tasks: `decide` of a scenario, and the file of `svc run --decide`. */
 import { parseDuration } from '../../base/duration.ts'
+import { toAnswerBody } from '../../client/index.ts'
 import type { JsonObject } from '../../base/json/json.ts'
-import { toAnswerBody } from '../../client/tasks.ts'
 import { createFinding, type Diagnostic } from '../../documents/text/diagnostic.ts'
 import type { DocumentSpans } from '../../documents/text/document.ts'
 import { readCondition } from '../../policy/condition/condition.ts'

@@ -1,11 +1,21 @@
 /** Follows a run: shows its events, asks a person to decide its tasks, and returns where it stopped. */
-import { isWaiting, pendingTasks, type RunStatus, type StreamEvent } from '../../client/index.ts'
-import { toAnswerBody } from '../../client/tasks.ts'
+import { describeHold } from '../../spec/hold.ts'
+import {
+  isTerminal,
+  isWaiting,
+  pendingTasks,
+  stepOf,
+  toAnswerBody,
+  waitForRun,
+  type RunStatus,
+  type StreamEvent,
+} from '../../client/index.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { readClientTask, readInboxItem } from '../../spec/task-content.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { createLiveTimeline } from '../../terminal/timeline.ts'
-import { decideTask, type TaskPromptContext } from './decide-task.ts'
+import { decideTask } from './card/decide-task.ts'
+import type { TaskPromptContext } from './card/open-decision.ts'
 import { createResultFilter } from './result-filter.ts'
 import { answerOf, type WaitingTask, type ScriptedAnswers } from './decisions.ts'
 import { messageScreen } from '../shell/screen/list.ts'
@@ -30,6 +40,10 @@ export interface FollowEnd {
   readonly task?: ShownTask
   readonly gaveUp: boolean
 }
+
+/** True where nobody sees the steps of the run, and nothing is to be answered on the way. */
+const isUnwatched = ({ show, events, onTask, scriptedAnswers }: FollowOptions): boolean =>
+  show === 'none' && !events && onTask === 'exit' && scriptedAnswers === undefined
 
 export async function followRun(session: TaskPromptContext<StreamEvent>, options: FollowOptions): Promise<FollowEnd> {
   const { call, client } = session
@@ -124,10 +138,18 @@ export async function followRun(session: TaskPromptContext<StreamEvent>, options
         }, options.maxWaitMs)
   let handling = Promise.resolve()
   try {
+    if (isUnwatched(options)) {
+      // One request that the server holds, in place of a stream that nobody reads.
+      const run = await waitForRun(client, runId, { signal })
+      if (isTerminal(run.status)) return { run, gaveUp: false }
+      await handleWaiting()
+      if (end) return end
+    }
     for await (const event of client.streamRunEvents(runId, { signal })) {
       if (options.events && call.mode.json) await call.out.ndjson(event)
       else for (const each of results.add(event)) show(each)
       closeTask(event, seen)
+      tellHold(call, event)
       // Keep reading events while a person decides: the task may be closed elsewhere.
       if (asksForSomebody(event, runId))
         handling = handling.then(handleWaiting).catch((error: unknown) => {
@@ -185,11 +207,17 @@ export const describeTask = (task: ShownTask): string =>
 const asksForSomebody = ({ subject, data }: StreamEvent, runId: string): boolean =>
   subject === 'engine.user_task.created' || (subject === 'engine.run.paused' && data.runId === runId)
 
+/** Says why a run does nothing, so that who watches it does not take it for hanging. */
+function tellHold({ out }: TaskPromptContext['call'], { subject, data }: StreamEvent): void {
+  const { hold } = data as { readonly hold?: RunStatus['hold'] }
+  if (subject === 'engine.run.paused' && hold) out.message(`held ${describeHold(hold)}`)
+}
+
 const CLOSED = new Set(['engine.user_task.completed', 'engine.user_task.expired', 'engine.user_task.cancelled'])
 
 function closeTask(event: StreamEvent, seen: ReadonlyMap<string, AbortController>): void {
   if (event.kind !== 'user_task' || !CLOSED.has(event.subject)) return
-  seen.get(event.data.task?.user_task_id ?? '')?.abort()
+  seen.get(event.data.task.user_task_id)?.abort()
 }
 
 function createDrawing(
@@ -199,14 +227,13 @@ function createDrawing(
   const screen = messageScreen(call)
   const timeline = createLiveTimeline(screen, runId)
   return (event, told) => {
-    if (show === 'none' || event.kind !== 'step' || !event.data.step) return
-    const { type } = event.data.step
-    if (show === 'text' && type !== 'Reasoning') return
+    const step = stepOf(event)
+    if (show === 'none' || !step) return
+    if (show === 'text' && step.type !== 'Reasoning') return
     // The approval card, drawn next, shows the details.
-    if (type === 'UserTaskReq' && onTask === 'prompt') return
-    if (type === 'UserTaskRes' && told.has(event.data.step.content.user_task_id)) return
-    if (isShownAtStart(type) === (event.subject === 'engine.step.started'))
-      screen.lines(...timeline.add(event.data.step))
+    if (step.type === 'UserTaskReq' && onTask === 'prompt') return
+    if (step.type === 'UserTaskRes' && told.has(step.content.user_task_id)) return
+    if (isShownAtStart(step.type) === (event.subject === 'engine.step.started')) screen.lines(...timeline.add(step))
   }
 }
 

@@ -12,7 +12,7 @@ import type { TableColumn } from '../../terminal/table.ts'
 import { isPlain, safeText } from '../../base/escape-text.ts'
 import { widthOf } from '../../terminal/width.ts'
 import { createTheme } from '../../terminal/theme.ts'
-import { untilResized, type CardSurface } from './card-surface.ts'
+import { untilResized, type CardSurface } from './card/card-surface.ts'
 
 /** Time between two queries. */
 const POLL_INTERVAL_MS = 1000

@@ -1,5 +1,5 @@
 import { canonicalJson, isJsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { StreamEvent } from '../../client/index.ts'
+import { stepOf, type StreamEvent } from '../../client/index.ts'
 
 export interface ResultFilter {
   /** Events to show now: a message of the root run is held until the event after it says whether it is the output. */
@@ -18,7 +18,7 @@ export function createResultFilter(rootRunId: string): ResultFilter {
   }
   return {
     add(event) {
-      const step = event.kind === 'step' && event.data.runId === rootRunId ? event.data.step : undefined
+      const step = event.data.runId === rootRunId ? stepOf(event) : undefined
       if (held && step?.type === 'OutputValidation' && contentField(event, 'valid') === true) return []
       if (held && step?.type === 'Output' && isSameValue(contentField(held, 'text'), contentField(event, 'output')))
         held = undefined
@@ -32,7 +32,7 @@ export function createResultFilter(rootRunId: string): ResultFilter {
 }
 
 function contentField(event: StreamEvent, name: string): JsonValue | undefined {
-  const content: unknown = event.kind === 'step' ? event.data.step?.content : undefined
+  const content: unknown = stepOf(event)?.content
   return isJsonObject(content) ? content[name] : undefined
 }
 

@@ -3,8 +3,7 @@
  * where a key was given. Source: command line, 1.1.
  */
 import { fail } from '../../base/failure.ts'
-import { pendingTasks, type SvcClient, type TaskDecision } from '../../client/index.ts'
-import { toAnswerBody } from '../../client/tasks.ts'
+import { pendingTasks, toAnswerBody, type SvcClient, type TaskDecision } from '../../client/index.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
 import type { ProbeView } from '../../spec/operator.ts'
 import type { ShownTask } from '../../spec/task.ts'

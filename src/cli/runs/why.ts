@@ -30,7 +30,15 @@ export function explainPolicies({ theme, width }: Canvas, policies: readonly Jso
     const whole = `${head}  ${because}${place && `   ${place}`}`
     if (widthOf(whole) + 4 <= width) return [`  ${mark} ${head}  ${because}${place && `   ${theme.dim(place)}`}`]
     // On a narrow terminal, condition and place go to the next line.
-    return [`  ${mark} ${head.trimEnd()}`, `      ${because}`, ...(place ? [`      ${theme.dim(place)}`] : [])]
+    const decision = safeText(textOf(known[at]!, 'decision'))
+    const short = `${rules[at]!}  ${decision}`
+    const first =
+      widthOf(head) + 4 <= width
+        ? [`  ${mark} ${head.trimEnd()}`]
+        : widthOf(short) + 4 <= width
+          ? [`  ${mark} ${short}`]
+          : [`  ${mark} ${rules[at]!}`, `      ${decision}`]
+    return [...first, `      ${because}`, ...(place ? [`      ${theme.dim(place)}`] : [])]
   })
 }
 

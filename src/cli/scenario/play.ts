@@ -1,5 +1,6 @@
 /** Plays a scenario: whenever the run is idle, answers a task or advances the clock to the next event. */
 import { setTimeout as after } from 'node:timers/promises'
+import { readWhole } from '../conversation/whole.ts'
 import { toIsoText, type Instant } from '../../base/clock.ts'
 import { isFailure } from '../../base/failure.ts'
 import type { SessionId } from '../../base/ids.ts'
@@ -66,7 +67,12 @@ export async function playScenario(
     }
     return {
       run: await server.operator.call('GET /v1/runs/:id', { id: started.runId }),
-      conversation: await server.operator.call('GET /v1/runs/:id/conversation', { id: started.runId }),
+      conversation: await readWhole((cursor) =>
+        server.operator.call('GET /v1/runs/:id/conversation', {
+          id: started.runId,
+          query: { ...(cursor !== undefined && { cursor }) },
+        }),
+      ),
       events: await eventsOf(server, sessionId),
       ...(problem !== undefined && { problem }),
       undecided: [...undecided],

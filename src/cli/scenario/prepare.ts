@@ -15,11 +15,12 @@ import { buildBundle } from '../release/build.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { documentsFailure } from '../release/findings.ts'
 import { lateBoundOf } from '../release/late-bound.ts'
-import { nearestWord } from '../shell/nearest.ts'
+import { agentOf } from '../policy/subject.ts'
 import { openProject, type Project } from '../project/project.ts'
 import { readUserFile } from '../files/read-file.ts'
 import { writeUserFile } from '../files/write-file.ts'
 import type { Scenario } from './scenario.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 export interface PreparedScenario {
   readonly project: Project
@@ -58,9 +59,8 @@ export function createPreparation(
     built.set(path, compiled)
     const { bundle, lateBound } = await compiled
     const agent = scenario.agent?.split('@')[0] ?? bundle.root
-    if (agent === undefined) throw fail('usage', { what: `${path} holds no agent to run.` })
-    const found = bundle.agents.find(({ id }) => id === agent)
-    if (!found) throw noAgent(agent, bundle.agents)
+    if (agent === undefined) throw usageFailure(`${path} holds no agent to run.`)
+    const found = agentOf(bundle, agent)
     const cassette = await openCassette(
       cassettePath(scenario, { ...tapes, cwd: call.cwd, project, file, index }),
       tapes.record,
@@ -80,14 +80,6 @@ async function compileAt(project: Project, path: string): Promise<Pick<PreparedS
   return { bundle: { ...bundle, documents: [] }, lateBound: late.bundles.map((each) => ({ ...each, documents: [] })) }
 }
 
-function noAgent(agent: string, agents: readonly AgentSnapshot[]): Error {
-  const near = nearestWord(
-    agent,
-    agents.map(({ id }) => id),
-  )
-  return fail('not_found', { what: `agent ${agent}` }, near ? { fix: `Did you mean ${near}?` } : {})
-}
-
 /** Among `scripts`: the model that answers by the output schema, in place of a file. */
 const AUTOMATIC = 'auto'
 
@@ -99,15 +91,14 @@ async function scriptReplacer(
   project: Project,
 ): Promise<(bundle: CompiledBundle) => CompiledBundle> {
   if (model === 'scripted' && !started.model.script)
-    throw fail(
-      'usage',
-      { what: `The model of ${started.id} is ${started.model.provider}, which has no script.` },
-      { fix: 'Name a script file under `model`.' },
+    throw usageFailure(
+      `The model of ${started.id} is ${started.model.provider}, which has no script.`,
+      'Name a script file under `model`.',
     )
   const agents = bundles.flatMap((bundle) => bundle.agents)
   const models = new Map<string, Pick<AgentSnapshot['model'], 'provider' | 'script'>>()
   for (const [id, path] of Object.entries(scriptsOf(model, started))) {
-    if (!agents.some((each) => each.id === id)) throw noAgent(id, agents)
+    agentOf({ agents }, id)
     const isAutomatic = path === AUTOMATIC && typeof model === 'object'
     const script = isAutomatic ? undefined : await readScript(resolve(project.directory, path))
     models.set(id, script ? { provider: 'scripted', script } : { provider: AUTOMATIC })
@@ -176,11 +167,11 @@ async function readScript(path: string): Promise<readonly ScriptTurn[]> {
   if (!(await stat(path).catch(() => undefined))?.isFile()) throw fail('not_found', { what: `script ${path}` })
   const { values, findings } = readValues({ path, text: (await readUserFile(path)).toString('utf8') })
   const error = findings.find(({ severity }) => severity === 'error')
-  if (error) throw fail('usage', { what: `${path}:${error.range.start.line}: ${error.message}` })
+  if (error) throw usageFailure(`${path}:${error.range.start.line}: ${error.message}`)
   const turns: JsonValue | undefined = values[0]
-  if (!Array.isArray(turns)) throw fail('usage', { what: `${path} is not a script, which is a list of turns.` })
+  if (!Array.isArray(turns)) throw usageFailure(`${path} is not a script, which is a list of turns.`)
   const problem = turns.flatMap((turn, at) => turnProblem(turn, at + 1) ?? [])[0]
-  if (problem !== undefined) throw fail('usage', { what: `${path}: ${problem}` })
+  if (problem !== undefined) throw usageFailure(`${path}: ${problem}`)
   // Every turn was checked to be one.
   return turns as unknown as readonly ScriptTurn[]
 }

@@ -1,8 +1,8 @@
 /** `--model`, `--record` and `--replay`. Source: command line, `svc run` and `svc dev`; decisions, section 13. */
 import { resolve } from 'node:path'
-import { fail } from '../../base/failure.ts'
 import type { RehearsalOptions } from '../../spec/operator.ts'
 import type { CommandContext } from '../shell/command.ts'
+import { usageFailure } from '../shell/usage-failure.ts'
 
 /**
  * Options for the server of `svc dev`; undefined where none of the flags is given.
@@ -14,7 +14,7 @@ export function readRehearsal(call: Pick<CommandContext, 'given' | 'cwd'>): Rehe
   const { record, replay } = readTapes(call)
   if (model === undefined && record === undefined && replay === undefined) return undefined
   if (given.text('idempotency-key') !== undefined)
-    throw fail('usage', { what: '--idempotency-key does not go with --model, --record and --replay.' })
+    throw usageFailure('--idempotency-key does not go with --model, --record and --replay.')
   return {
     ...(model !== undefined && { model }),
     ...(record !== undefined && { record: resolve(cwd, record) }),
@@ -29,6 +29,6 @@ export function readTapes({ given }: Pick<CommandContext, 'given'>): {
 } {
   const [record, replay] = [given.text('record'), given.text('replay')]
   if (record !== undefined && replay !== undefined)
-    throw fail('usage', { what: 'A replay cannot be recorded: give --record or --replay.' })
+    throw usageFailure('A replay cannot be recorded: give --record or --replay.')
   return { ...(record !== undefined && { record }), ...(replay !== undefined && { replay }) }
 }

@@ -28,12 +28,12 @@ export interface OptionSpec {
   readonly many?: boolean
 }
 
-export interface CommandSpec {
+/** A command as the file of its group declares it. */
+export interface CommandEntry {
   /** Words after `svc`: `keys create`. */
   readonly path: string
   /** A second name of one word. */
   readonly alias?: string
-  readonly group: CommandGroup
   readonly plane: CommandPlane
   readonly summary: string
   readonly arguments?: readonly ArgumentSpec[]
@@ -49,6 +49,10 @@ export interface CommandSpec {
   /** The command handles `call.signal` itself, for an orderly shutdown. */
   readonly drains?: boolean
   load(): Promise<CommandAction>
+}
+
+export interface CommandSpec extends CommandEntry {
+  readonly group: CommandGroup
 }
 
 /** Returns the exit code; undefined means 0. */

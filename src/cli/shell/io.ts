@@ -4,6 +4,13 @@ import type { OutputSink } from '../../terminal/screen.ts'
 
 export type ProcessSignal = 'SIGINT' | 'SIGTERM'
 
+export interface PromptChoice {
+  readonly value: string
+  readonly name: string
+  /** More about it; on a terminal only that of the choice under the cursor is shown. */
+  readonly description?: string
+}
+
 /** Questions to a person, drawn on stderr. Each throws `Interrupted` on Ctrl-C and the abort reason when `signal` fires. */
 export interface Prompts {
   confirm(question: string, signal?: AbortSignal): Promise<boolean>
@@ -19,11 +26,7 @@ export interface Prompts {
   /** Keeps what is typed between two calls of `key`, without echo, until the returned function is called. */
   holdKeys?(): () => void
   /** One of the choices, with arrow keys; answers its value. */
-  select(
-    question: string,
-    choices: readonly { readonly value: string; readonly name: string }[],
-    signal?: AbortSignal,
-  ): Promise<string>
+  select(question: string, choices: readonly PromptChoice[], signal?: AbortSignal): Promise<string>
   /** Opens the person's editor on the text and answers what was saved. Where none is set, the text is edited in one line. */
   edit(text: string, signal?: AbortSignal): Promise<string>
 }

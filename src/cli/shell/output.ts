@@ -1,6 +1,7 @@
 /** Output of a command: the answer on stdout, messages on stderr. Source: command line, 1.2. */
 import { fail } from '../../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import { wrapMessage } from '../../terminal/message.ts'
 import type { OutputSink } from '../../terminal/screen.ts'
 import { liveScreens } from './screen/live-screens.ts'
 import type { OutputMode } from './mode.ts'
@@ -9,6 +10,8 @@ import type { OutputMode } from './mode.ts'
 export interface CommandOutput<Answer = never> {
   /** A line of the answer. */
   readonly line: (text: string) => void
+  /** Lines of the answer that are read and not copied: a terminal breaks them between words. */
+  readonly prose: (text: string) => void
   /** The one JSON document of the answer; `--fields` and `--jq` apply. */
   readonly json: (value: Answer) => Promise<void>
   /** One line of JSON in a stream, written immediately. */
@@ -26,11 +29,15 @@ export function createOutput(stdout: OutputSink, stderr: OutputSink, mode: Outpu
   }
   const print = (text: string): void => {
     const screen = liveScreens.get(stderr)
-    if (screen) screen.lines(text)
-    else stderr.write(`${text}\n`)
+    const shown = forReader(stderr, text)
+    if (screen) screen.lines(shown)
+    else stderr.write(`${shown}\n`)
   }
+  const forReader = (sink: OutputSink, text: string): string =>
+    sink.isTTY && !mode.accessible ? wrapMessage(text, sink.width) : text
   return {
     line: (text) => stdout.write(`${text}\n`),
+    prose: (text) => stdout.write(`${forReader(stdout, text)}\n`),
     json: async (value) => {
       const indent = stdout.isTTY ? 2 : 0
       for (const each of await filtered(value)) stdout.write(`${JSON.stringify(each, null, indent)}\n`)

@@ -1,8 +1,9 @@
 import { isAgent, isCI } from 'std-env'
 import { systemClock } from '../../base/clock.ts'
 import type { OutputSink } from '../../terminal/screen.ts'
+import { wrapText } from '../../terminal/text.ts'
 import { exitOnLostOutput } from './lost-output.ts'
-import { Interrupted, type Io, type Prompts } from './io.ts'
+import { Interrupted, type Io, type PromptChoice, type Prompts } from './io.ts'
 import { matchKey, parseKeys } from './screen/keys.ts'
 import { askHidden } from './prompts/hidden-prompt.ts'
 import { createPlainPrompts } from './prompts/plain-prompts.ts'
@@ -121,7 +122,8 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
     async select(question, choices, signal) {
       const { select } = await import('@inquirer/prompts')
       return await withInterrupts(
-        () => select({ message: question, choices: [...choices], pageSize: SHOWN_CHOICES }, context(signal)),
+        () =>
+          select({ message: question, choices: choices.map(withWrapped), pageSize: SHOWN_CHOICES }, context(signal)),
         signal,
       )
     },
@@ -140,6 +142,11 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
     },
   }
 }
+
+const withWrapped = ({ description, ...choice }: PromptChoice): PromptChoice =>
+  description === undefined
+    ? choice
+    : { ...choice, description: wrapText(description, (process.stderr.columns || 80) - 1).join('\n') }
 
 /** Keys that were typed while nobody waited for one; kept only while somebody holds the keys. */
 let kept: string[] = []

@@ -1,5 +1,5 @@
 /** Commands that answer what runs ask. Source: command line, 2. */
-import type { CommandSpec, OptionSpec } from '../shell/command.ts'
+import type { CommandEntry, OptionSpec } from '../shell/command.ts'
 import { inboxAnswer, inboxCount, inboxItem, probeAnswer, receiptsAnswer } from '../answers/approve.ts'
 import { printsCases, printsDocument } from '../answers/schema.ts'
 import { listFilters, metadataOption } from './shared.ts'
@@ -16,11 +16,10 @@ const answerExits = {
   6: 'already decided, expired, or the arguments changed',
 } as const
 
-export const approveCommands: readonly CommandSpec[] = [
+export const approveCommands: readonly CommandEntry[] = [
   {
     path: 'inbox',
     alias: 'tasks',
-    group: 'Approve',
     plane: 'operator',
     summary: 'tasks that wait for a person, nearest deadline first',
     options: [
@@ -51,7 +50,6 @@ export const approveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'approve',
-    group: 'Approve',
     plane: 'operator',
     summary: 'approve held calls',
     arguments: [{ name: '<tasks...>', description: 'ids, unique endings or @waiting' }],
@@ -73,7 +71,6 @@ export const approveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'reject',
-    group: 'Approve',
     plane: 'operator',
     summary: 'reject held calls',
     arguments: [{ name: '<tasks...>', description: 'ids, unique endings or @waiting' }],
@@ -91,7 +88,6 @@ export const approveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'answer',
-    group: 'Approve',
     plane: 'operator',
     summary: 'answer a question: an option, a text or a number',
     arguments: [

@@ -1,34 +1,22 @@
 /** Commands that write, check and explain documents. Source: command line, 2. */
-import type { CommandSpec } from '../shell/command.ts'
+import type { CommandEntry } from '../shell/command.ts'
 import {
-  backtestAnswer,
   compileAnswer,
   demoResult,
   explainAnswer,
-  explainReference,
-  explainRun,
-  explainTask,
   fmtAnswer,
   initAnswer,
   templatesAnswer,
   lintAnswer,
-  packAnswer,
-  policyCanAnswer,
-  policyEvalAnswer,
-  policyTestAnswer,
-  revokedStanding,
   testAnswer,
-  treeAnswer,
-  verifyAnswer,
 } from '../answers/author.ts'
 import { apiBody, printsCases, printsDocument, printsLines } from '../answers/schema.ts'
-import { bundleDifference } from '../answers/difference.ts'
-import { failOn } from './shared.ts'
+import { bundleCommands } from './bundle.ts'
+import { policyCommands } from './policy.ts'
 
-export const authorCommands: readonly CommandSpec[] = [
+export const authorCommands: readonly CommandEntry[] = [
   {
     path: 'init',
-    group: 'Author',
     plane: 'offline',
     summary: 'write a new project from a template',
     arguments: [{ name: '[dir]', description: 'directory to write; asked for on a terminal, else the current one' }],
@@ -62,7 +50,6 @@ export const authorCommands: readonly CommandSpec[] = [
   },
   {
     path: 'demo',
-    group: 'Author',
     plane: 'offline',
     summary: 'the whole product in one process: a run, its approval, the result',
     options: [
@@ -80,7 +67,6 @@ export const authorCommands: readonly CommandSpec[] = [
   },
   {
     path: 'lint',
-    group: 'Author',
     plane: 'offline',
     summary: 'check documents: shape, meaning and what spans files',
     arguments: [{ name: '[paths...]', description: 'documents, directories or globs; - reads standard input' }],
@@ -118,7 +104,6 @@ export const authorCommands: readonly CommandSpec[] = [
   },
   {
     path: 'lsp',
-    group: 'Author',
     plane: 'offline',
     summary: 'the rules of svc lint as a language server on stdin and stdout',
     options: [{ flags: '--stdio', description: 'the default; editors pass it' }],
@@ -128,7 +113,6 @@ export const authorCommands: readonly CommandSpec[] = [
   },
   {
     path: 'fmt',
-    group: 'Author',
     plane: 'offline',
     summary: 'write documents in their canonical form; comments are kept',
     arguments: [
@@ -149,7 +133,6 @@ export const authorCommands: readonly CommandSpec[] = [
   },
   {
     path: 'compile',
-    group: 'Author',
     plane: 'offline',
     summary: 'compile a bundle to what the runtime evaluates, and write svc.lock',
     arguments: [{ name: '[root]', description: 'bundle, agent or directory; the current one by default' }],
@@ -167,138 +150,9 @@ export const authorCommands: readonly CommandSpec[] = [
     exits: { 1: 'the bundle does not compile, or --check found drift', 5: 'no document found' },
     load: async () => (await import('../commands/author/compile.ts')).compileCommand,
   },
-  {
-    path: 'policy test',
-    group: 'Author',
-    plane: 'offline',
-    summary: 'run the table tests of policies',
-    arguments: [{ name: '[paths...]', description: '*.policytest.yaml or directories; the project by default' }],
-    options: [
-      { flags: '--coverage [min]', description: 'print the coverage; exit 1 below this percentage', preset: '0' },
-      { flags: '--filter <text>', description: 'only calls whose file or name has this text' },
-      { flags: '--format <format>', description: 'output format', choices: ['text', 'json', 'junit', 'tap'] },
-      { flags: '--update', description: 'write what is decided into the tests' },
-      { flags: '--watch', description: 'run again on every save' },
-    ],
-    examples: ['svc policy test', 'svc policy test --coverage 90', 'svc policy test --filter boundary --format junit'],
-    ...printsDocument(policyTestAnswer),
-    exits: {
-      1: 'a test failed, or coverage below --coverage',
-      2: '--filter matches no test',
-      5: 'no test found',
-    },
-    load: async () => (await import('../commands/author/policy-test.ts')).policyTest,
-  },
-  {
-    path: 'policy eval',
-    group: 'Author',
-    plane: 'offline',
-    summary: 'decide one hypothetical call',
-    options: [
-      { flags: '--agent <agent>', description: 'namespace.name or manifest; the root of the bundle by default' },
-      { flags: '--tool <tool>', description: 'logical id or wire name (required)' },
-      { flags: '--args <json>', description: 'arguments: JSON, @FILE or -' },
-      {
-        flags: '--context <json>',
-        description: 'tool, agent, run, session, principal, svc, history, time: JSON, @FILE or -',
-      },
-      { flags: '--policy <file>', description: 'add this policy; without --agent, use only such policies', many: true },
-      {
-        flags: '--expect <decision>',
-        description: 'exit 1 unless this is the decision',
-        choices: ['allow', 'deny', 'require_approval', 'escalate'],
-      },
-      { flags: '--explain', description: 'show each policy with the values it saw' },
-    ],
-    examples: [
-      'svc policy eval --tool acme.refunds --args @call.json --explain',
-      'svc policy eval --tool acme.refunds --args - --expect deny',
-      'svc policy eval --tool acme.refunds --args @call.json --policy policies/refund-limit.yaml',
-    ],
-    ...printsDocument(policyEvalAnswer),
-    exits: { 1: '--expect differs, or errors in the documents', 5: 'no such agent, tool or policy' },
-    load: async () => (await import('../commands/author/policy-eval.ts')).policyEval,
-  },
-  {
-    path: 'policy can',
-    group: 'Author',
-    plane: 'offline',
-    summary: 'prove that no call of a tool can pass, or show one that does',
-    arguments: [
-      { name: '<agent>', description: 'namespace.name or manifest' },
-      { name: '<tool>', description: 'logical id or wire name' },
-    ],
-    options: [
-      { flags: '--unattended', description: 'pass without a person' },
-      { flags: '--where <expression>', description: 'among the calls for which this condition holds' },
-      {
-        flags: '--expect <answer>',
-        description: 'exit 1 unless this is the answer',
-        choices: ['never', 'yes', 'not_proven'],
-      },
-    ],
-    examples: [
-      'svc policy can acme.refund-desk acme.refunds',
-      `svc policy can acme.refund-desk acme.refunds --unattended --where 'args.amount > 100' --expect never`,
-    ],
-    ...printsDocument(policyCanAnswer),
-    exits: { 1: '--expect differs, or errors in the documents', 5: 'no such agent or tool' },
-    load: async () => (await import('../commands/author/policy-can.ts')).policyCan,
-  },
-  {
-    path: 'policy explain',
-    group: 'Author',
-    plane: 'operator',
-    summary: 'why a call was decided, or which policies apply to a tool',
-    arguments: [{ name: '<ref>', description: 'task, run, tool or policy' }],
-    examples: ['svc policy explain @last', 'svc policy explain 9c1e77', 'svc policy explain acme.refunds'],
-    ...printsCases({ task: explainTask, run: explainRun, 'tool or policy': explainReference }),
-    exits: { 5: 'no such run, task, tool or policy, or nothing was decided' },
-    load: async () => (await import('../commands/author/policy-explain.ts')).policyExplain,
-  },
-  {
-    path: 'policy backtest',
-    group: 'Author',
-    plane: 'operator',
-    summary: 'recorded calls that other policies would decide differently',
-    options: [
-      {
-        flags: '--policies <path>',
-        description: 'a bundle, or Policy documents that replace those of their name (required)',
-        many: true,
-      },
-      { flags: '--since <time>', description: 'calls since 10m, 2026-11-20 or RFC 3339' },
-      { flags: '--agent <agent>', description: 'calls of this agent only' },
-    ],
-    examples: [
-      'svc policy backtest --policies policies/refund-limit.yaml',
-      'svc policy backtest --since 7d --policies . --json',
-    ],
-    ...printsDocument(backtestAnswer),
-    exits: { 5: 'no such agent or policy' },
-    load: async () => (await import('../commands/author/policy-backtest.ts')).policyBacktest,
-  },
-  {
-    path: 'policy revoke',
-    group: 'Author',
-    plane: 'operator',
-    summary: 'end a standing authority at once, for running and waiting runs too',
-    arguments: [{ name: '<name>', description: 'svc/standing of the grant' }],
-    options: [
-      { flags: '--reason <text>', description: 'why; it is recorded' },
-      { flags: '--undo', description: 'restore it' },
-    ],
-    examples: [
-      'svc policy revoke small-refunds --reason "fraud wave"',
-      'svc policy revoke small-refunds --undo --reason "the wave is over"',
-    ],
-    ...printsDocument(revokedStanding),
-    exits: { 5: 'no such standing authority' },
-    load: async () => (await import('../commands/author/policy-revoke.ts')).policyRevoke,
-  },
+  ...policyCommands,
   {
     path: 'test',
-    group: 'Author',
     plane: 'offline',
     summary: 'run scenarios with tool doubles, scripted decisions and virtual time',
     arguments: [{ name: '[paths...]', description: 'scenario files or directories; the project by default' }],
@@ -324,62 +178,9 @@ export const authorCommands: readonly CommandSpec[] = [
     exits: { 1: 'a scenario failed', 2: '--filter matches no scenario', 5: 'no scenario found' },
     load: async () => (await import('../commands/author/test.ts')).test,
   },
-  {
-    path: 'bundle tree',
-    group: 'Author',
-    plane: 'offline',
-    summary: 'the closure of a root agent: references, versions, digests',
-    arguments: [{ name: '[bundle]', description: 'bundle, agent, archive or directory; the current one by default' }],
-    examples: ['svc bundle tree', 'svc bundle tree bundle.yaml --json'],
-    ...printsDocument(treeAnswer),
-    exits: { 1: 'the bundle does not compile', 5: 'no document found' },
-    load: async () => (await import('../commands/author/bundle.ts')).bundleTreeCommand,
-  },
-  {
-    path: 'bundle pack',
-    alias: 'pack',
-    group: 'Author',
-    plane: 'offline',
-    summary: 'write a bundle as one archive, the same bytes on every machine',
-    arguments: [{ name: '[bundle]', description: 'bundle, agent or directory; the current one by default' }],
-    options: [{ flags: '-o, --output <file>', description: 'file to write; - writes to standard output' }],
-    examples: ['svc bundle pack', 'svc bundle pack -o refund.tgz', 'svc bundle pack bundle.yaml -o -'],
-    ...printsDocument(packAnswer),
-    exits: { 1: 'the bundle does not compile, or contains a forbidden file', 5: 'no document found' },
-    load: async () => (await import('../commands/author/bundle.ts')).bundlePack,
-  },
-  {
-    path: 'bundle verify',
-    group: 'Author',
-    plane: 'offline',
-    summary: 'check an archive: digests, documents, closure',
-    arguments: [{ name: '<file>', description: 'archive; - reads standard input' }],
-    examples: ['svc bundle verify refund.tgz', 'svc bundle verify refund.tgz --json'],
-    ...printsDocument(verifyAnswer),
-    exits: { 1: 'the archive is damaged, or does not compile', 5: 'no such file' },
-    load: async () => (await import('../commands/author/bundle.ts')).bundleVerify,
-  },
-  {
-    path: 'bundle diff',
-    group: 'Author',
-    plane: 'offline',
-    summary: 'what one bundle may do that another could not',
-    arguments: [{ name: '[bundles...]', description: 'two bundles, archives or directories; one with --against' }],
-    options: [
-      { flags: '--against <version>', description: 'a published version: namespace.name, or with @version' },
-      failOn,
-    ],
-    examples: [
-      'svc bundle diff before.tgz . --fail-on breaking',
-      'svc bundle diff --against acme.refund-desk@1.1.0 --fail-on breaking',
-    ],
-    ...printsDocument(bundleDifference),
-    exits: { 1: 'breaking changes (--fail-on), or a bundle does not compile', 5: 'no document or version found' },
-    load: async () => (await import('../commands/author/bundle-diff.ts')).bundleDiff,
-  },
+  ...bundleCommands,
   {
     path: 'schema',
-    group: 'Author',
     plane: 'offline',
     summary: 'print the JSON Schema of documents, events and command answers',
     arguments: [
@@ -403,7 +204,6 @@ export const authorCommands: readonly CommandSpec[] = [
   },
   {
     path: 'explain',
-    group: 'Author',
     plane: 'offline',
     summary: 'the page of a rule, a field, an operator, a status or an exit code',
     arguments: [

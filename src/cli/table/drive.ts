@@ -1,5 +1,5 @@
 /** Commands that start runs and follow them. Source: command line, 2. */
-import type { CommandSpec, OptionSpec } from '../shell/command.ts'
+import type { CommandEntry, OptionSpec } from '../shell/command.ts'
 import {
   cancelledRuns,
   downloadedFile,
@@ -7,6 +7,7 @@ import {
   runAnswer,
   runResultLine,
   runsAnswer,
+  runOutline,
   runView,
   sessionAnswer,
   uploadedFiles,
@@ -41,10 +42,9 @@ const followedAnswers = {
   'and then the result': runResultLine,
 }
 
-export const driveCommands: readonly CommandSpec[] = [
+export const driveCommands: readonly CommandEntry[] = [
   {
     path: 'run',
-    group: 'Drive',
     plane: 'client',
     summary: 'start a run, follow it, answer its tasks, print the output',
     arguments: [
@@ -60,11 +60,16 @@ export const driveCommands: readonly CommandSpec[] = [
       { flags: '--record <file>', description: 'record the answers of models and tools; svc dev only' },
       { flags: '--replay <file>', description: 'replay a recording instead of calling models and tools; svc dev only' },
       { flags: '--idempotency-key <key>', description: 'a second start with the same key returns the first run' },
+      {
+        flags: '--session <session>',
+        description: 'go on with this ended session, on AGENT@VERSION or the deployed version',
+      },
     ],
     examples: [
       'svc run acme.refund-desk order=A-1042 amount:=180',
       'svc run acme.refund-desk --input order.json --json',
       'svc run acme.refund-desk order=A-1042 amount:=40 --record refund.ndjson',
+      'svc run acme.support-desk message="And in green?" --session @last',
     ],
     ...printsCases({ ...followedAnswers, 'with --detach': apiBody('StartRunResponse') }),
     exits: { ...runEnds, 8: 'no server' },
@@ -74,7 +79,6 @@ export const driveCommands: readonly CommandSpec[] = [
   {
     path: 'runs list',
     alias: 'ps',
-    group: 'Drive',
     plane: 'operator',
     summary: 'runs, newest first',
     options: [
@@ -83,6 +87,7 @@ export const driveCommands: readonly CommandSpec[] = [
       { flags: '--waiting', description: 'that wait for a person' },
       { flags: '--session <id>', description: 'of this session' },
       { flags: '--since <time>', description: '10m, 2026-11-20 or RFC 3339' },
+      { flags: '--find <text>', description: 'in id, agent, status, input, output or error of the newest' },
       { flags: '--limit <n>', description: 'at most this many; 20 by default' },
       { flags: '--watch', description: 'keep running and show changes' },
     ],
@@ -92,7 +97,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'runs get',
-    group: 'Drive',
     plane: 'client',
     summary: 'status and result of a run',
     arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
@@ -112,7 +116,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'runs watch',
-    group: 'Drive',
     plane: 'operator',
     summary: 'attach to a run: past events, then new ones',
     arguments: [
@@ -126,8 +129,21 @@ export const driveCommands: readonly CommandSpec[] = [
     load: async () => (await import('../commands/drive/runs.ts')).runsWatch,
   },
   {
+    path: 'runs steps',
+    plane: 'operator',
+    summary: 'the steps of a run and its sub-agents in one line each',
+    arguments: [
+      { name: '<run>', description: 'id, unique ending, @last or @waiting' },
+      { name: '[ordinal]', description: 'this step, whole' },
+    ],
+    options: [{ flags: '--since <ordinal>', description: 'steps after this one' }],
+    examples: ['svc runs steps @last', 'svc runs steps @last 17 --json'],
+    ...printsCases({ '': runOutline, 'with an ordinal': apiBody('TimelineItem') }),
+    exits: { 5: 'no such run or step' },
+    load: async () => (await import('../commands/drive/steps.ts')).runsSteps,
+  },
+  {
     path: 'runs cancel',
-    group: 'Drive',
     plane: 'operator',
     summary: 'end runs and all their sub-agent runs',
     arguments: [{ name: '<runs...>', description: 'ids, unique endings, @last or @waiting' }],
@@ -139,7 +155,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'runs conversation',
-    group: 'Drive',
     plane: 'client',
     summary: 'the timeline of a run and its sub-agents',
     arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
@@ -161,7 +176,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'stream',
-    group: 'Drive',
     plane: 'client',
     summary: 'the events of a run, one line of JSON each',
     arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
@@ -189,9 +203,8 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'send',
-    group: 'Drive',
     plane: 'client',
-    summary: 'reply to a run that waits for text',
+    summary: 'reply to a run that waits for text, or go on after a completed one',
     arguments: [
       { name: '<run>', description: 'id, unique ending, @last or @waiting' },
       { name: '[text]', description: 'the reply; - reads standard input' },
@@ -205,6 +218,7 @@ export const driveCommands: readonly CommandSpec[] = [
     examples: ['svc send @waiting "Yes, the blue one please"', 'svc send @waiting - -f'],
     ...printsCases({
       'body of POST /v1/runs/{runId}/messages': apiBody('MessageAccepted'),
+      'of a completed run': apiBody('StartRunResponse'),
       'with --follow': runAnswer,
     }),
     exits: { 5: 'no such run', 6: 'the run does not wait for a reply' },
@@ -213,7 +227,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'sessions list',
-    group: 'Drive',
     plane: 'client',
     summary: 'sessions, newest first',
     options: [
@@ -236,7 +249,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'sessions show',
-    group: 'Drive',
     plane: 'operator',
     summary: 'one session as the tree of its runs',
     arguments: [{ name: '<session>', description: 'id, unique ending, @last or @waiting' }],
@@ -246,8 +258,34 @@ export const driveCommands: readonly CommandSpec[] = [
     load: async () => (await import('../commands/drive/sessions.ts')).sessionsShow,
   },
   {
+    path: 'sessions set',
+    plane: 'operator',
+    summary: 'title, metadata, tags or legal hold of a session',
+    arguments: [{ name: '<session>', description: 'id, unique ending, @last or @waiting' }],
+    options: [
+      { flags: '--title <text>', description: 'its title; an empty one removes it' },
+      { flags: '--metadata <key=value>', description: 'its metadata, in place of what it has', many: true },
+      { flags: '--tag <tag>', description: 'its tags, in place of what it has', many: true },
+      { flags: '--legal-hold', description: 'exempt it from erasure and retention' },
+      { flags: '--no-legal-hold', description: 'end that' },
+    ],
+    examples: ['svc sessions set @last --title "Return of order A-1042"', 'svc sessions set a810f2 --legal-hold'],
+    ...printsDocument(sessionAnswer),
+    exits: { 5: 'no such session', 6: 'its content was erased' },
+    load: async () => (await import('../commands/drive/session-changes.ts')).sessionsSet,
+  },
+  {
+    path: 'sessions delete',
+    plane: 'operator',
+    summary: 'erase the content of an ended session',
+    arguments: [{ name: '<session>', description: 'id, unique ending, @last or @waiting' }],
+    examples: ['svc sessions delete a810f2', 'svc sessions delete a810f2 --yes'],
+    ...printsDocument(sessionAnswer),
+    exits: { 5: 'no such session', 6: 'a run has not ended, or a legal hold keeps it' },
+    load: async () => (await import('../commands/drive/session-changes.ts')).sessionsDelete,
+  },
+  {
     path: 'files upload',
-    group: 'Drive',
     plane: 'client',
     summary: 'upload files, for the input of a run or for a message',
     arguments: [{ name: '<files...>', description: 'paths; - reads standard input' }],
@@ -263,7 +301,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'files list',
-    group: 'Drive',
     plane: 'operator',
     summary: 'uploaded files, newest first',
     options: [
@@ -276,7 +313,6 @@ export const driveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'files get',
-    group: 'Drive',
     plane: 'operator',
     summary: 'download an uploaded file',
     arguments: [{ name: '<key>', description: 'object key or file name, as svc files list shows them' }],

@@ -1,13 +1,11 @@
 /** Commands that look after the installation. Source: command line, 2. */
-import type { CommandSpec } from '../shell/command.ts'
+import type { CommandEntry } from '../shell/command.ts'
 import {
   changedSetting,
   costsAnswer,
   doctorAnswer,
-  effectsAnswer,
   helpAnswer,
   logLine,
-  releasedEffect,
   requestLine,
   secretsAnswer,
   settingAnswer,
@@ -18,10 +16,9 @@ import {
 import { printsCases, printsDocument, printsLines } from '../answers/schema.ts'
 import { listFilters } from './shared.ts'
 
-export const operateCommands: readonly CommandSpec[] = [
+export const operateCommands: readonly CommandEntry[] = [
   {
     path: 'logs',
-    group: 'Operate',
     plane: 'operator',
     summary: 'what the server and its runs did, oldest first',
     options: [
@@ -46,7 +43,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'costs',
-    group: 'Operate',
     plane: 'operator',
     summary: 'tokens and money of completions, in sums of whole days',
     options: [
@@ -61,47 +57,7 @@ export const operateCommands: readonly CommandSpec[] = [
     load: async () => (await import('../commands/operate/costs.ts')).costs,
   },
   {
-    path: 'effects list',
-    group: 'Steer',
-    plane: 'operator',
-    summary: 'effect keys that are held, and by which call',
-    options: [
-      { flags: '--all', description: 'also calls that hold their key no longer' },
-      { flags: '--since <time>', description: '7d, 2026-11-20 or RFC 3339' },
-    ],
-    examples: ['svc effects list', 'svc effects list --all --since 7d --json'],
-    ...printsDocument(effectsAnswer),
-    load: async () => (await import('../commands/operate/effects.ts')).effectsList,
-  },
-  {
-    path: 'effects show',
-    group: 'Steer',
-    plane: 'operator',
-    summary: 'every call that took one effect key',
-    arguments: [{ name: '<key>', description: 'refund:A-1042, or the digest of a long one' }],
-    examples: ['svc effects show refund:A-1042', 'svc effects show refund:A-1042 --json'],
-    ...printsDocument(effectsAnswer),
-    exits: { 5: 'no call took the key' },
-    load: async () => (await import('../commands/operate/effects.ts')).effectsShow,
-  },
-  {
-    path: 'effects release',
-    group: 'Steer',
-    plane: 'operator',
-    summary: 'let an effect happen again; the reason is recorded',
-    arguments: [{ name: '<key>', description: 'refund:A-1042, or the digest of a long one' }],
-    options: [{ flags: '--reason <text>', description: 'why it may happen again' }],
-    examples: [
-      'svc effects release refund:A-1042 --reason "the bank sent it back"',
-      'svc effects release refund:A-1042 --reason "booked on the wrong order" --json',
-    ],
-    ...printsDocument(releasedEffect),
-    exits: { 5: 'no call holds the key', 6: 'the call is under way' },
-    load: async () => (await import('../commands/operate/effects.ts')).effectsRelease,
-  },
-  {
     path: 'secrets check',
-    group: 'Operate',
     plane: 'offline',
     summary: 'which secrets agents need, and whether each is set',
     arguments: [{ name: '[agent]', description: 'of this agent only' }],
@@ -113,7 +69,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'secrets set',
-    group: 'Operate',
     plane: 'offline',
     summary: 'write a secret to .env, which svc dev reads and git ignores',
     arguments: [{ name: '<name>', description: 'variable, or the name of a secret that an agent declares' }],
@@ -123,7 +78,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'doctor',
-    group: 'Operate',
     plane: 'offline',
     summary: 'check what svc needs: machine, project, data, and what agents call',
     arguments: [
@@ -156,7 +110,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'api',
-    group: 'Operate',
     plane: 'client',
     summary: 'send one request to the API and print the response',
     arguments: [
@@ -179,7 +132,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'config list',
-    group: 'Operate',
     plane: 'offline',
     summary: 'settings in effect, from flags, environment and files',
     options: [{ flags: '--origin', description: 'show where each value comes from' }],
@@ -189,7 +141,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'config get',
-    group: 'Operate',
     plane: 'offline',
     summary: 'one setting',
     arguments: [{ name: '<key>', description: 'as svc config list shows it: dev.port' }],
@@ -200,7 +151,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'config set',
-    group: 'Operate',
     plane: 'offline',
     summary: 'write one setting; comments are kept',
     arguments: [
@@ -214,7 +164,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'completion',
-    group: 'Operate',
     plane: 'offline',
     summary: 'print the completion script of a shell',
     arguments: [
@@ -225,7 +174,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'openapi',
-    group: 'Operate',
     plane: 'offline',
     summary: 'print the OpenAPI 3.1 document of the HTTP interface',
     options: [
@@ -237,7 +185,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'help',
-    group: 'Operate',
     plane: 'offline',
     summary: 'explain a command or a topic',
     arguments: [
@@ -254,7 +201,6 @@ export const operateCommands: readonly CommandSpec[] = [
   },
   {
     path: 'version',
-    group: 'Operate',
     plane: 'offline',
     summary: 'print the version, with --json of all parts',
     examples: ['svc version', 'svc version --json'],

@@ -1,7 +1,10 @@
 /** Commands that serve. Source: command line, 2. */
-import type { CommandSpec, OptionSpec } from '../shell/command.ts'
+import type { CommandEntry, OptionSpec } from '../shell/command.ts'
 import {
   backupAnswer,
+  consoleAddress,
+  consoleSession,
+  consoleSessions,
   diagnosticLine,
   heldCounts,
   readyAnswer,
@@ -19,10 +22,9 @@ const listening: readonly OptionSpec[] = [
   { flags: '--offline', description: 'replace every model by auto, except scripted ones' },
 ]
 
-export const serveCommands: readonly CommandSpec[] = [
+export const serveCommands: readonly CommandEntry[] = [
   {
     path: 'dev',
-    group: 'Serve',
     plane: 'server',
     summary: 'serve, watch, and redeploy on every clean save',
     arguments: [{ name: '[path]', description: 'bundle, agent or directory; the project by default' }],
@@ -35,6 +37,7 @@ export const serveCommands: readonly CommandSpec[] = [
       { flags: '--record <dir>', description: 'record the answers of models and tools' },
       { flags: '--replay <dir>', description: 'replay a recording; a missing answer is an error' },
       { flags: '--no-console', description: 'without the web console' },
+      { flags: '--open', description: 'open the web console in a browser' },
     ],
     examples: ['svc dev', 'svc dev --port 0 --json'],
     ...printsLines('a line each', readyAnswer, reloadAnswer, diagnosticLine),
@@ -44,13 +47,13 @@ export const serveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'serve',
-    group: 'Serve',
     plane: 'server',
     summary: 'run the server for shared use',
     arguments: [{ name: '[bundles...]', description: 'published and deployed first' }],
     options: [
       ...listening,
       { flags: '--storage <url>', description: 's3://bucket[?endpoint=…] in place of the embedded storage' },
+      { flags: '--console', description: 'operators sign in at an address of their own, with the web console' },
       {
         flags: '--log-format <format>',
         description: 'of the log on stderr; json by default',
@@ -72,8 +75,25 @@ export const serveCommands: readonly CommandSpec[] = [
     load: async () => (await import('../commands/serve/serve.ts')).serve,
   },
   {
+    path: 'console',
+    plane: 'operator',
+    summary: 'print an address that signs a browser in to the web console',
+    options: [
+      { flags: '--open', description: 'open it in a browser' },
+      { flags: '--sessions', description: 'list the browsers that are signed in, or were' },
+      { flags: '--end <session>', description: 'sign a browser out: id or unique ending' },
+    ],
+    examples: ['svc console', 'svc console --open', 'svc console --sessions --json', 'svc console --end 5e2c11'],
+    ...printsCases({
+      '': consoleAddress,
+      'with --sessions': consoleSessions,
+      'with --end': consoleSession,
+    }),
+    exits: { 5: 'no such session', 6: 'no console is open' },
+    load: async () => (await import('../commands/serve/console.ts')).printConsoleAddress,
+  },
+  {
     path: 'backup',
-    group: 'Serve',
     plane: 'operator',
     summary: 'database and files in one archive; the server keeps running',
     arguments: [{ name: '[file]', description: 'svc-DATE.tgz by default; - writes to standard output' }],
@@ -83,7 +103,6 @@ export const serveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'restore',
-    group: 'Serve',
     plane: 'operator',
     summary: 'make a backup the data directory; its open runs and triggers are held',
     arguments: [{ name: '[file]', description: 'a backup; - reads standard input' }],
@@ -107,7 +126,6 @@ export const serveCommands: readonly CommandSpec[] = [
   },
   {
     path: 'reset',
-    group: 'Serve',
     plane: 'operator',
     summary: 'delete local state: runs, or everything',
     options: [

@@ -1,5 +1,5 @@
 /** Commands that publish versions and say who may start them. Source: command line, 2. */
-import type { CommandSpec } from '../shell/command.ts'
+import type { CommandEntry } from '../shell/command.ts'
 import {
   agentAnswer,
   agentsAnswer,
@@ -18,10 +18,9 @@ import { printsDocument } from '../answers/schema.ts'
 import { versionDifference } from '../answers/difference.ts'
 import { failOn, listFilters } from './shared.ts'
 
-export const shipCommands: readonly CommandSpec[] = [
+export const shipCommands: readonly CommandEntry[] = [
   {
     path: 'publish',
-    group: 'Ship',
     plane: 'operator',
     summary: 'lint, compile and store an immutable version',
     arguments: [
@@ -50,7 +49,6 @@ export const shipCommands: readonly CommandSpec[] = [
   },
   {
     path: 'versions list',
-    group: 'Ship',
     plane: 'operator',
     summary: 'versions of an agent, newest first',
     arguments: [{ name: '<agent>', description: 'namespace.name or id' }],
@@ -61,7 +59,6 @@ export const shipCommands: readonly CommandSpec[] = [
   },
   {
     path: 'versions show',
-    group: 'Ship',
     plane: 'operator',
     summary: 'a published version: what it calls, and under which policies',
     arguments: [{ name: '<version>', description: 'namespace.name@version' }],
@@ -72,7 +69,6 @@ export const shipCommands: readonly CommandSpec[] = [
   },
   {
     path: 'versions diff',
-    group: 'Ship',
     plane: 'operator',
     summary: 'what one published version may do that another could not',
     arguments: [
@@ -90,7 +86,6 @@ export const shipCommands: readonly CommandSpec[] = [
   },
   {
     path: 'versions yank',
-    group: 'Ship',
     plane: 'operator',
     summary: 'stop choosing a version; whatever pins it keeps it',
     arguments: [{ name: '<version>', description: 'namespace.name@version of an agent, tool or policy' }],
@@ -109,7 +104,6 @@ export const shipCommands: readonly CommandSpec[] = [
   },
   {
     path: 'deploy',
-    group: 'Ship',
     plane: 'operator',
     summary: 'make a published version the one that new runs execute',
     arguments: [{ name: '<agent>', description: 'namespace.name, or namespace.name@version' }],
@@ -124,7 +118,6 @@ export const shipCommands: readonly CommandSpec[] = [
   },
   {
     path: 'agents list',
-    group: 'Ship',
     plane: 'operator',
     summary: 'agents, their deployed versions and triggers',
     examples: ['svc agents list', 'svc agents list --json'],
@@ -133,7 +126,6 @@ export const shipCommands: readonly CommandSpec[] = [
   },
   {
     path: 'agents show',
-    group: 'Ship',
     plane: 'operator',
     summary: 'one agent: its input, its tools, and a line that runs it',
     arguments: [{ name: '<agent>', description: 'namespace.name or id' }],
@@ -144,7 +136,6 @@ export const shipCommands: readonly CommandSpec[] = [
   },
   {
     path: 'triggers list',
-    group: 'Ship',
     plane: 'operator',
     summary: 'triggers, of one agent or of all',
     options: listFilters,
@@ -154,7 +145,6 @@ export const shipCommands: readonly CommandSpec[] = [
   },
   {
     path: 'triggers show',
-    group: 'Ship',
     plane: 'operator',
     summary: 'one trigger',
     arguments: [{ name: '<trigger>', description: 'id or unique ending' }],
@@ -165,7 +155,6 @@ export const shipCommands: readonly CommandSpec[] = [
   },
   {
     path: 'triggers create',
-    group: 'Ship',
     plane: 'operator',
     summary: 'let an agent be started over the API or by a schedule',
     arguments: [{ name: '<agent>', description: 'namespace.name or id' }],
@@ -179,6 +168,7 @@ export const shipCommands: readonly CommandSpec[] = [
       { flags: '--allow-ip <cidr>', description: 'accept requests from there only', many: true },
       { flags: '--expose-timeline', description: 'show steps to API clients (the default)' },
       { flags: '--no-expose-timeline', description: 'show results only' },
+      { flags: '--allow-delete', description: 'let its keys erase ended sessions' },
     ],
     examples: [
       'svc triggers create acme.refund-desk --type api --name web',
@@ -190,7 +180,6 @@ export const shipCommands: readonly CommandSpec[] = [
   },
   {
     path: 'triggers update',
-    group: 'Ship',
     plane: 'operator',
     summary: 'change a trigger',
     arguments: [{ name: '<trigger>', description: 'id or unique ending' }],
@@ -200,6 +189,8 @@ export const shipCommands: readonly CommandSpec[] = [
       { flags: '--allow-ip <cidr>', description: 'accept requests from there only', many: true },
       { flags: '--expose-timeline', description: 'show steps to API clients' },
       { flags: '--no-expose-timeline', description: 'show results only' },
+      { flags: '--allow-delete', description: 'let its keys erase ended sessions' },
+      { flags: '--no-allow-delete', description: 'refuse that (the default)' },
       { flags: '--active', description: 'accept starts again' },
       { flags: '--no-active', description: 'refuse its keys' },
     ],
@@ -210,7 +201,6 @@ export const shipCommands: readonly CommandSpec[] = [
   },
   {
     path: 'triggers delete',
-    group: 'Ship',
     plane: 'operator',
     summary: 'delete a trigger; its keys no longer work',
     arguments: [{ name: '<trigger>', description: 'id or unique ending' }],
@@ -221,7 +211,6 @@ export const shipCommands: readonly CommandSpec[] = [
   },
   {
     path: 'keys list',
-    group: 'Ship',
     plane: 'operator',
     summary: 'API keys and operator credentials; never their secrets',
     options: [
@@ -234,7 +223,6 @@ export const shipCommands: readonly CommandSpec[] = [
   },
   {
     path: 'keys create',
-    group: 'Ship',
     plane: 'operator',
     summary: 'make an API key; its secret is printed once, alone, on stdout',
     options: [
@@ -262,7 +250,6 @@ export const shipCommands: readonly CommandSpec[] = [
   },
   {
     path: 'keys revoke',
-    group: 'Ship',
     plane: 'operator',
     summary: 'end a key at once',
     arguments: [{ name: '<key>', description: 'id, unique ending or prefix' }],

@@ -1,27 +1,25 @@
 /** Every command, one entry each, in the order of `svc help`. Source: command line, 2. */
-import type { CommandSpec, CommandGroup } from '../shell/command.ts'
+import type { CommandEntry, CommandGroup, CommandSpec } from '../shell/command.ts'
 import { approveCommands } from './approve.ts'
 import { authorCommands } from './author.ts'
 import { driveCommands } from './drive.ts'
 import { operateCommands } from './operate.ts'
 import { serveCommands } from './serve.ts'
 import { shipCommands } from './ship.ts'
+import { steerCommands } from './steer.ts'
 
-export const commandGroups: readonly CommandGroup[] = [
-  'Author',
-  'Ship',
-  'Serve',
-  'Drive',
-  'Approve',
-  'Steer',
-  'Operate',
+const commandsByGroup: readonly (readonly [CommandGroup, readonly CommandEntry[]])[] = [
+  ['Author', authorCommands],
+  ['Ship', shipCommands],
+  ['Serve', serveCommands],
+  ['Drive', driveCommands],
+  ['Approve', approveCommands],
+  ['Steer', steerCommands],
+  ['Operate', operateCommands],
 ]
 
-export const commandTable: readonly CommandSpec[] = [
-  ...authorCommands,
-  ...shipCommands,
-  ...serveCommands,
-  ...driveCommands,
-  ...approveCommands,
-  ...operateCommands,
-]
+export const commandGroups = commandsByGroup.map(([group]) => group)
+
+export const commandTable: readonly CommandSpec[] = commandsByGroup.flatMap(([group, commands]) =>
+  commands.map((command) => ({ ...command, group })),
+)

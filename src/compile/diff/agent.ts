@@ -132,11 +132,16 @@ function capChanges(before: AgentSnapshot, after: AgentSnapshot): readonly Versi
   ]
 }
 
+type AnnotatedLimit = 'svc/max-tool-calls' | 'svc/max-tokens-per-session' | 'svc/max-runs-per-session'
+
 const limitsOf = ({
   limits,
   maxToolCalls,
-}: AgentSnapshot): AgentLimits & { readonly 'svc/max-tool-calls': number } => ({
+  sessionLimits,
+}: AgentSnapshot): AgentLimits & Readonly<Record<AnnotatedLimit, number | undefined>> => ({
   ...limits,
+  'svc/max-tokens-per-session': sessionLimits?.tokens,
+  'svc/max-runs-per-session': sessionLimits?.runs,
   'svc/max-tool-calls': maxToolCalls ?? DEFAULT_MAX_TOOL_CALLS,
 })
 

@@ -3,25 +3,18 @@
  * conditions under which a call passes exclude each other. Every witness was decided like a real call. Source: policies,
  * sections 4 and 7.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import { leavesOf, readCondition, type Condition } from '../../policy/condition/condition.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import { readCondition, writeCondition, type Condition } from '../../policy/condition/condition.ts'
 import { decideByPolicies } from '../../policy/decide.ts'
 import type { PolicyDecision, CallFacts, PolicySets } from '../../policy/condition/decision.ts'
 import { evaluateCondition } from '../../policy/condition/evaluate.ts'
-import {
-  innerPathText,
-  isSpread,
-  readArgumentPath,
-  type ConditionPath,
-  type FactRoot,
-} from '../../policy/condition/path.ts'
-import type { PathSegment } from '../../policy/condition/segment.ts'
+import { readArgumentPath } from '../../policy/condition/path.ts'
 import { listedValues } from '../../policy/prove/classes.ts'
 import { isSatisfiable } from '../../policy/prove/conditions.ts'
 import { possibleValuesUnder } from '../../policy/prove/possible-values.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
-import { sampleArguments } from './proposals.ts'
+import { proposeWitnesses } from './proposals.ts'
 
 export interface PassQuestion {
   readonly sets: PolicySets
@@ -65,7 +58,7 @@ export function findPassableCall(question: PassQuestion): PassAnswer {
     const alone = needs.filter(({ condition }) => !together([condition, ...rest]))
     return { can: 'never', by: policyNames((alone.length > 0 ? alone : needs).map(({ entry }) => entry)) }
   }
-  return witnessOf(question, all) ?? { can: 'not_proven', by: policyNames(needs.map(({ entry }) => entry)) }
+  return witnessOf(question, entries) ?? { can: 'not_proven', by: policyNames(needs.map(({ entry }) => entry)) }
 }
 
 const policyNames = (entries: readonly PolicyEntry[]): readonly string[] =>
@@ -121,40 +114,14 @@ function defaultClause({ unattended, callee }: PassQuestion, entries: readonly P
   return { any: grants.flatMap(({ when }) => readCondition(when!).condition ?? []) }
 }
 
-/** Roots of which no value can be tried. */
-const WITHOUT_VALUES: readonly FactRoot[] = ['time', 'history', 'source']
-
 /** Calls that are tried. */
 const MAX_CALLS = 4000
 
-/** Tries values around all comparisons and all values in the schemas, combined, until a call passes. */
-function witnessOf(question: PassQuestion, conditions: readonly Condition[]): PassAnswer | undefined {
+/** Decides calls with values around everything that the policies and `where` compare, until one passes. */
+function witnessOf(question: PassQuestion, entries: readonly PolicyEntry[]): PassAnswer | undefined {
   const { sets, callee, schemas, unattended, where, factsOf, accepts } = question
-  const subjects = new Map<string, { readonly path: ConditionPath; readonly values: Set<JsonValue> }>()
-  for (const leaf of conditions.flatMap(leavesOf)) {
-    if (isSpread(leaf.path) || WITHOUT_VALUES.includes(leaf.path.root)) continue
-    const text = innerPathText(leaf.path)
-    const known = subjects.get(text) ?? { path: leaf.path, values: new Set() }
-    subjects.set(text, known)
-    for (const value of nearbyValues(leaf.value)) known.values.add(value)
-  }
-  const base = sampleArguments(schemas)
-  const choices = [...subjects.values()].map(({ path, values }) => ({
-    path,
-    values: [undefined, ...valuesFor(path, schemas), ...values],
-  }))
-  const total = choices.reduce((count, { values }) => Math.min(count * values.length, MAX_CALLS), 1)
-  for (let at = 0; at < total; at++) {
-    let rest = at
-    let args = base
-    const context: Record<string, JsonValue> = {}
-    for (const { path, values } of choices) {
-      const value = values[rest % values.length]
-      rest = Math.floor(rest / values.length)
-      if (value === undefined) continue
-      if (path.root === 'args') args = setArgument(args, path.segments, value)
-      else if (path.root !== 'tool' && path.root !== 'agent') context[innerPathText(path)] = value
-    }
+  const compared = [...entries, ...(where ? [{ when: writeCondition(where) }] : [])]
+  for (const { args, context } of proposeWitnesses([{ entries: compared }], schemas, [], [], MAX_CALLS)) {
     if (!accepts(args)) continue
     const facts = factsOf(args, context)
     if (where && evaluateCondition(where, facts).truth !== 'true') continue
@@ -165,24 +132,4 @@ function witnessOf(question: PassQuestion, conditions: readonly Condition[]): Pa
     return { can: 'yes', witness: { arguments: args, context, decision }, by: [...new Set(by)].sort() }
   }
   return undefined
-}
-
-function nearbyValues(literal: JsonValue): readonly JsonValue[] {
-  if (Array.isArray(literal)) return literal.flatMap(nearbyValues)
-  if (typeof literal === 'number') return [literal, literal - 1, literal + 1]
-  return typeof literal === 'string' ? [literal, `${literal}x`] : [literal]
-}
-
-/** Values of an argument, or of another field as its domain lists them. */
-function valuesFor(path: ConditionPath, schemas: readonly JsonSchema[]): readonly JsonValue[] {
-  const domain = possibleValuesUnder(schemas[0] ?? true)(path)
-  return domain?.values ?? [domain?.low?.at, domain?.high?.at].filter((each) => each !== undefined)
-}
-
-/** The arguments with a value at a path; unchanged if something else is in the way. */
-function setArgument(args: JsonObject, [first, ...rest]: readonly PathSegment[], value: JsonValue): JsonObject {
-  if (first === undefined || !('key' in first)) return args
-  const inner = Object.hasOwn(args, first.key) ? args[first.key] : {}
-  const below = rest.length === 0 ? value : isJsonObject(inner) ? setArgument(inner, rest, value) : inner!
-  return { ...args, [first.key]: below }
 }

@@ -11,7 +11,7 @@ import { sampleValue } from '../../providers/sample.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
 import { candidatesOf, type Choice } from './candidates.ts'
-import { subjectText, subjectsOf, type ComparedSide } from './questions.ts'
+import { subjectText, subjectsOf, type ComparedEntries } from './questions.ts'
 import type { Widening } from './widening.ts'
 
 export interface ProposedCall {
@@ -40,7 +40,7 @@ const MAX_TRIES = 64
  * @param limit of proposals
  */
 export function* proposeWitnesses(
-  sides: readonly ComparedSide[],
+  sides: readonly ComparedEntries[],
   schemas: readonly JsonSchema[],
   starts: readonly ReadonlyMap<string, readonly ValueClass[]>[],
   widenings: readonly Widening[],
@@ -105,7 +105,7 @@ function choiceAt(pools: readonly Pool[], number: number): ChosenValues {
 }
 
 /** A call that the schemas accept, if one can be generated. */
-export function sampleArguments(schemas: readonly JsonSchema[]): JsonObject {
+function sampleArguments(schemas: readonly JsonSchema[]): JsonObject {
   const sample = sampleValue(schemas.length === 1 ? schemas[0]! : { allOf: [...schemas] as JsonValue[] }, {})
   return isJsonObject(sample) ? sample : {}
 }
@@ -132,7 +132,7 @@ function dropRefused(pools: readonly Pool[], schemas: readonly JsonSchema[], bas
 }
 
 function poolsOf(
-  sides: readonly ComparedSide[],
+  sides: readonly ComparedEntries[],
   schemas: readonly JsonSchema[],
   widenings: readonly Widening[],
   base: JsonObject,

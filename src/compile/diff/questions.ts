@@ -33,6 +33,11 @@ export interface ComparedSide {
   readonly entries: readonly PolicyEntry[]
 }
 
+/** What policies compare, without what they decide. */
+export interface ComparedEntries {
+  readonly entries: readonly Pick<PolicyEntry, 'when' | 'allow'>[]
+}
+
 export interface DomainQuestion {
   /** Name of the argument that holds the answer. */
   readonly key: string
@@ -121,7 +126,7 @@ export function questionDomains(
 
 /** The paths that the policies of either side compare exactly, and those of widenings, with everything they are compared with. */
 export function subjectsOf(
-  sides: readonly ComparedSide[],
+  sides: readonly ComparedEntries[],
   schemas: readonly JsonSchema[],
   widenings: readonly Widening[] = [],
 ): ReadonlyMap<string, QuestionSubject> {

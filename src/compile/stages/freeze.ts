@@ -67,6 +67,8 @@ function snapshotOf(state: CompileState, member: BundleAgent): AgentSnapshot {
     limits: spec.limits ?? {},
     ...(member.maxToolCalls !== undefined && { maxToolCalls: member.maxToolCalls }),
     ...(member.maxCost && { maxCost: member.maxCost }),
+    ...member.outage,
+    ...(member.sessionLimits && { sessionLimits: member.sessionLimits }),
     output: {
       format: output?.format ?? 'text',
       ...(member.outputSchema !== undefined && { schema: member.outputSchema }),

@@ -1,6 +1,7 @@
 /** Puts files that agents name in by value: instructions, schemas, the script of a scripted model. */
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { MAX_COST, MAX_COST_FORM } from '../../documents/facts/cost-cap.ts'
+import { outageProblem, readOutageTerms, type OutageTerms } from '../../documents/facts/outage.ts'
 import { MODEL_FALLBACK, namesFallbackFile, readModelFallback } from '../../documents/facts/agents/model-fallback.ts'
 import { readValues } from '../../documents/workspace/read.ts'
 import { isOnlineProvider, type AgentDocument, type ModelSpec } from '../../spec/document.ts'
@@ -29,10 +30,15 @@ function inlineMember(state: CompileState, member: BundleAgent): void {
       ? undefined
       : inlineSchemaFile(state, contract, spot('/metadata/annotations/svc~1input-schema'))
   if (contractSchema !== undefined) member.contract = contractSchema
-  const maxToolCalls = readMaxToolCalls(state, agent, spot)
+  const maxToolCalls = readWholeNumber(state, agent, spot, 'svc/max-tool-calls', 4)
   if (maxToolCalls !== undefined) member.maxToolCalls = maxToolCalls
+  const tokens = readWholeNumber(state, agent, spot, 'svc/max-tokens-per-session', 12)
+  const runs = readWholeNumber(state, agent, spot, 'svc/max-runs-per-session', 6)
+  if (tokens !== undefined || runs !== undefined)
+    member.sessionLimits = { ...(tokens !== undefined && { tokens }), ...(runs !== undefined && { runs }) }
   const maxCost = readMaxCost(state, agent, spot)
   if (maxCost !== undefined) member.maxCost = maxCost
+  member.outage = readOutage(state, agent, spot)
   const fallback = readFallback(state, agent, spot)
   if (fallback !== undefined) member.fallback = fallback
   const output = agent.output?.schema && inlineSchema(state, agent.output.schema, spot('/output/schema'))
@@ -45,19 +51,20 @@ function inlineMember(state: CompileState, member: BundleAgent): void {
   }
 }
 
-/** The annotation that limits the calls of one completion. Source: decisions, section 15. */
-const MAX_TOOL_CALLS = 'svc/max-tool-calls'
-
-function readMaxToolCalls(
+/** An annotation that is a limit. Source: decisions, section 15. */
+function readWholeNumber(
   state: CompileState,
   agent: AgentDocument,
   spot: (pointer: string) => DocumentPlace,
+  annotation: string,
+  digits: number,
 ): number | undefined {
-  const text = agent.metadata.annotations?.[MAX_TOOL_CALLS]
+  const text = agent.metadata.annotations?.[annotation]
   if (text === undefined) return undefined
-  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
-  const at = spot('/metadata/annotations/svc~1max-tool-calls')
-  return reportFinding(state, 'doc/schema', at, `${MAX_TOOL_CALLS} is a whole number from 1 to 9999, as text.`)
+  if (/^[1-9]\d*$/.test(text) && text.length <= digits) return Number(text)
+  const at = spot(`/metadata/annotations/${annotation.replace('/', '~1')}`)
+  const most = '9'.repeat(digits)
+  return reportFinding(state, 'doc/schema', at, `${annotation} is a whole number from 1 to ${most}, as text.`)
 }
 
 function readMaxCost(
@@ -70,6 +77,20 @@ function readMaxCost(
   const cap = readMoney(text)
   if (cap) return cap
   return reportFinding(state, 'limits/cost-cap', spot('/metadata/annotations/svc~1max-cost-per-run'), MAX_COST_FORM)
+}
+
+function readOutage(
+  state: CompileState,
+  { metadata }: AgentDocument,
+  spot: (pointer: string) => DocumentPlace,
+): OutageTerms {
+  const annotations = metadata.annotations ?? {}
+  const problems = Object.entries(annotations).flatMap(([name, text]) => {
+    const problem = outageProblem(name, text)
+    return problem === undefined ? [] : [{ at: spot(`/metadata/annotations/${name.replace('/', '~1')}`), problem }]
+  })
+  for (const { at, problem } of problems) reportFinding(state, 'limits/outage', at, problem)
+  return problems.length > 0 ? {} : readOutageTerms(annotations)
 }
 
 function readFallback(

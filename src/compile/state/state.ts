@@ -21,6 +21,7 @@ import type {
   ToolBinding,
   ToolDocument,
 } from '../../spec/document.ts'
+import type { OutageTerms } from '../../documents/facts/outage.ts'
 import type { Money } from '../../spec/price.ts'
 import type { ApprovalObligations, PolicyOrigin, PolicySet } from '../../spec/policy-set.ts'
 import type {
@@ -30,6 +31,7 @@ import type {
   PublishedDocument,
   ScriptTurn,
   AgentSnapshot,
+  SessionLimits,
 } from '../../spec/snapshot.ts'
 import type { McpToolLister } from '../../tools/mcp-listing.ts'
 import type { LockFile } from './lock-file.ts'
@@ -170,6 +172,9 @@ export interface BundleAgent {
   contract?: JsonSchema
   maxToolCalls?: number
   maxCost?: Money
+  /** `svc/on-outage` and `svc/max-outage`. */
+  outage?: OutageTerms
+  sessionLimits?: SessionLimits
   /** Models of `svc/model-fallback`. */
   fallback?: readonly ModelSpec[]
   outputSchema?: JsonSchema

@@ -1,7 +1,7 @@
 import type { TextEdit } from '../text/diagnostic.ts'
 import type { DocumentSpans } from '../text/document.ts'
 import { segmentsOf } from '../../base/json/pointer.ts'
-import { memberOf, type YamlNode } from '../text/node.ts'
+import { itemAt, memberOf, type YamlNode } from '../text/node.ts'
 
 /**
  * Edits that remove a member of a mapping or an item of a list and keep every comment.
@@ -55,9 +55,7 @@ interface RemovedEntry {
 /** The value at the segments of a pointer. */
 export function nodeAt(root: YamlNode, segments: readonly string[]): YamlNode | undefined {
   let node: YamlNode | undefined = root
-  for (const segment of segments)
-    node =
-      node && (memberOf(node, segment)?.node ?? (/^\d+$/.test(segment) ? node.items?.[Number(segment)] : undefined))
+  for (const segment of segments) node = node && (memberOf(node, segment)?.node ?? itemAt(node, segment))
   return node
 }
 

@@ -10,7 +10,6 @@ import type { Workspace } from '../workspace/workspace.ts'
 export type RuleName = `${string}/${string}`
 
 export interface LintRule {
-  readonly name: RuleName
   readonly severity: LintSeverity
   /** Severity under the profile `strict`, where it is another one. */
   readonly strict?: LintSeverity
@@ -30,6 +29,11 @@ export interface LintRule {
   readonly kinds?: readonly DocumentKind[]
   /** Absent for rules that are checked while files are read. */
   readonly check?: (document: Document, report: ReportFault, project: LintProject) => void
+}
+
+/** A rule with its id, which is the path of its module. */
+export interface NamedRule extends LintRule {
+  readonly name: RuleName
 }
 
 /**

@@ -16,7 +16,7 @@ export const schemaRule =
   ): NonNullable<LintRule['check']> =>
   (document, report, { workspace }) => {
     for (const { schema, at } of schemasOf(workspace, document)) {
-      if (schema === undefined || !usesAny(schema, keywords)) continue
+      if (schema === undefined || !keywords.some((keyword) => schema.uses(keyword).length > 0)) continue
       check(schema, (pointer, message, details = {}, key = false) => {
         const whole = schema.base + pointer
         const place = schema.spans.placeOf(whole)
@@ -28,8 +28,3 @@ export const schemaRule =
       })
     }
   }
-
-function usesAny(schema: SchemaText, keywords: readonly string[]): boolean {
-  for (let at = 0; at < keywords.length; at++) if (schema.uses(keywords[at]!).length > 0) return true
-  return false
-}

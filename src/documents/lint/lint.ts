@@ -1,41 +1,21 @@
 /** All findings of all files in one run. The rules are listed in `rules/index.ts`. */
-import type { ProjectConfig } from '../../spec/config.ts'
 import { createFinding, sortDiagnostics, type Diagnostic, type LintSeverity } from '../text/diagnostic.ts'
 import type { Document } from '../text/document.ts'
 import { withoutFollowUps } from './follow-ups.ts'
 import { isUnder } from '../text/paths.ts'
-import type { LintProject, PublishedRegistry, ReportFault, LintRule, RuleName, ServerFacts } from '../facts/rule.ts'
+import type { LintProject, ReportFault, NamedRule, RuleName } from '../facts/rule.ts'
 import { rules } from '../rules/index.ts'
 import { suppressFindings, suppressionsIn } from './suppress.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
-export interface LintOptions {
+/** What `LintProject` lets rules use, where it is known, and which rules are run. */
+export interface LintOptions extends Partial<Omit<LintProject, 'workspace'>> {
   /** The profile `strict`. */
   readonly strict?: boolean
   /** Severity by rule; overrides the rule's own. */
   readonly rules?: Readonly<Record<string, 'off' | 'warn' | 'error'>>
   /** False leaves out the rules that look at other files. */
   readonly crossFile?: boolean
-  /** Documents of the registry; none when absent. */
-  readonly published?: PublishedRegistry
-  /** Provider names of the project configuration. */
-  readonly providers?: ProjectConfig['providers']
-  /** Prices of the project configuration. */
-  readonly prices?: NonNullable<ProjectConfig['prices']>
-  /** Paths of the operator's own Policy documents. */
-  readonly guardrails?: readonly string[]
-  /** The environment, for `--check-env`. */
-  readonly env?: Readonly<Record<string, string | undefined>>
-  /** Facts about the server. */
-  readonly server?: ServerFacts
-  /** Tools as MCP servers list them. */
-  readonly mcp?: NonNullable<LintProject['mcp']>
-  /** Outcomes that policy tests did not reach. */
-  readonly coverage?: NonNullable<LintProject['coverage']>
-  /** What agents may do that their published predecessors might not. */
-  readonly loosened?: NonNullable<LintProject['loosened']>
-  /** Edits that update locks. */
-  readonly locks?: NonNullable<LintProject['locks']>
 }
 
 /** Sorted by file and position; of the files in focus when the workspace has one. No content of a document makes it throw. */
@@ -67,16 +47,16 @@ function checkDocuments(workspace: Workspace, options: LintOptions): Diagnostic[
 }
 
 /** Names of all rules, for configuration and `svc explain`. */
-export const findRule = (name: string): LintRule | undefined => rules.find((rule) => rule.name === name)
+export const findRule = (name: string): NamedRule | undefined => rules.find((rule) => rule.name === name)
 
-function isRun(rule: LintRule, options: LintOptions): boolean {
+function isRun(rule: NamedRule, options: LintOptions): boolean {
   const chosen = options.rules?.[rule.name]
   if (chosen === 'off' || (options.crossFile === false && rule.crossFile)) return false
   return rule.strictOnly !== true || options.strict === true || chosen !== undefined
 }
 
 const reporter =
-  (rule: LintRule, document: Document, found: Diagnostic[]): ReportFault =>
+  (rule: NamedRule, document: Document, found: Diagnostic[]): ReportFault =>
   (at, message, { severity = rule.severity, ...details } = {}) => {
     const place = typeof at === 'string' ? document.placeOf(at) : at
     found.push(createFinding(rule.name, severity, place, message, details))

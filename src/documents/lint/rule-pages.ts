@@ -1,12 +1,12 @@
 /** The reference of all rules, as Markdown: an index and a page per group. */
-import type { LintRule } from '../facts/rule.ts'
+import type { NamedRule } from '../facts/rule.ts'
 import { unifiedDiff } from '../fmt/diff.ts'
 import type { RuleExamples } from '../generated/rule-examples.js'
 import { groupBy } from '../text/group.ts'
 
 /** Texts by path below `docs/`: `rules.md` and `rules/<group>.md`. */
 export function rulePages(
-  rules: readonly LintRule[],
+  rules: readonly NamedRule[],
   examples: Readonly<Record<string, RuleExamples>>,
 ): Readonly<Record<string, string>> {
   const groups = [...groupBy(rules, ({ name }) => groupOf(name))]
@@ -31,7 +31,7 @@ const joinBlocks = (blocks: readonly string[]): string => `${blocks.join('\n\n')
 
 const groupOf = (name: string): string => name.slice(0, name.indexOf('/'))
 
-const indexTable = (group: string, rules: readonly LintRule[]): string =>
+const indexTable = (group: string, rules: readonly NamedRule[]): string =>
   [
     '| rule | severity | law |',
     '|---|---|---|',
@@ -41,12 +41,12 @@ const indexTable = (group: string, rules: readonly LintRule[]): string =>
     }),
   ].join('\n')
 
-function gradeOf({ severity, strict, strictOnly }: LintRule): string {
+function gradeOf({ severity, strict, strictOnly }: NamedRule): string {
   if (strictOnly) return `${severity} (strict only)`
   return strict === undefined ? severity : `${severity} (strict: ${strict})`
 }
 
-function rulePage(rule: LintRule, { bad, output, good }: RuleExamples): string {
+function rulePage(rule: NamedRule, { bad, output, good }: RuleExamples): string {
   return [
     `## ${rule.name}`,
     rule.law,

@@ -89,15 +89,8 @@ const isInside = (texts: readonly LineRange[], offset: number): boolean =>
   (textFrom(texts, offset)?.start ?? Infinity) <= offset
 
 /** The first range that ends after an offset. */
-function textFrom(texts: readonly LineRange[], offset: number): LineRange | undefined {
-  let [low, high] = [0, texts.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (texts[middle]!.end <= offset) low = middle + 1
-    else high = middle
-  }
-  return texts[low]
-}
+const textFrom = (texts: readonly LineRange[], offset: number): LineRange | undefined =>
+  texts.find(({ end }) => end > offset)
 
 /** The findings that no comment suppresses, and the faults of the comments. */
 export function suppressFindings(

@@ -1,21 +1,16 @@
 /** Fields of the schemas, for hover and completion. */
 import { KINDS, type DocumentKind } from '../../spec/document.ts'
 import { fields, type Field } from '../generated/fields.js'
+import { placeOfPath } from '../workspace/schema-keys.ts'
 
 export type { Field }
 
 const tableOf = (kind: DocumentKind): Readonly<Record<string, Field>> =>
   fields[kind.toLowerCase() as Lowercase<DocumentKind>]
 
-const parts = (path: string): string[] => (path === '' ? [] : path.split('.'))
-
 /** The path in the table for a path in a document: names that authors choose become `*`. */
-export function generalPath(kind: DocumentKind, path: readonly string[]): string | undefined {
-  return Object.keys(tableOf(kind)).find((known) => {
-    const wanted = parts(known)
-    return wanted.length === path.length && wanted.every((part, at) => part === '*' || part === path[at])
-  })
-}
+export const generalPath = (kind: DocumentKind, path: readonly string[]): string | undefined =>
+  placeOfPath(Object.keys(tableOf(kind)), path)
 
 export function fieldAt(kind: DocumentKind, path: readonly string[]): Field | undefined {
   const known = generalPath(kind, path)

@@ -2,7 +2,7 @@
 import type { Diagnostic } from '../text/diagnostic.ts'
 import { ruleExamples } from '../generated/rule-examples.js'
 import { findRule } from '../lint/lint.ts'
-import type { LintRule } from '../facts/rule.ts'
+import type { NamedRule } from '../facts/rule.ts'
 import { cursorAt } from './cursor.ts'
 import { fieldAt, type Field } from './field.ts'
 
@@ -33,7 +33,7 @@ function fieldPage(place: readonly string[], field: Field): string {
   ].join('\n\n')
 }
 
-function rulePage({ name, severity, law, fix, source }: LintRule): string {
+function rulePage({ name, severity, law, fix, source }: NamedRule): string {
   const examples = Object.entries(ruleExamples[name]!.good).map(
     ([path, text]) => `\`\`\`yaml\n# ${path}\n${text.trimEnd()}\n\`\`\``,
   )

@@ -1,4 +1,4 @@
-import { isPlain, safeText } from '../../base/escape-text.ts'
+import { safeText } from '../../base/escape-text.ts'
 import { widthOf } from '../../terminal/width.ts'
 import { createTheme, type TextStyle } from '../../terminal/theme.ts'
 import type { Diagnostic, LintSeverity } from '../text/diagnostic.ts'
@@ -38,23 +38,20 @@ function block(finding: Diagnostic, workspace: Workspace, paint: TextStyle): str
 function frame(workspace: Workspace, path: string, { start, end }: TextSpan, paint: TextStyle): string {
   const text = workspace.line(path, start.line)
   if (text.trim() === '') return ''
-  const { shown, columns } = isPlain(text) ? PLAIN : ODD
   const from = text.length <= WINDOW ? 0 : Math.max(0, start.column - 1 - WINDOW / 2)
   const part = text.slice(from, from + WINDOW)
   const indent = columns(text.slice(from, start.column - 1))
   const marked = text.slice(start.column - 1, end.line === start.line ? end.column - 1 : text.length).trimEnd()
   const width = Math.max(1, Math.min(columns(part) - indent, columns(marked)))
   const previous = start.line > 1 && from === 0 ? workspace.line(path, start.line - 1) : ''
-  const before = previous.trim() === '' ? '' : numbered(start.line - 1, ODD.shown(previous.slice(0, WINDOW)))
+  const before = previous.trim() === '' ? '' : numbered(start.line - 1, shown(previous.slice(0, WINDOW)))
   return `${before}${numbered(start.line, shown(part))}       | ${' '.repeat(indent)}${paint('^'.repeat(width))}\n`
 }
 
-/** Text of a file as printed, and its width. Most lines are printed unchanged. */
-const PLAIN = { shown: (text: string): string => text, columns: (text: string): number => text.length }
-const ODD = {
-  shown: (text: string): string => safeText(text.replaceAll('\t', ' ')),
-  columns: (text: string): number => widthOf(ODD.shown(text)),
-}
+/** Text of a file as printed. */
+const shown = (text: string): string => safeText(text.replaceAll('\t', ' '))
+
+const columns = (text: string): number => widthOf(shown(text))
 
 const numbered = (line: number, text: string): string => `${String(line).padStart(6)} | ${text}\n`
 

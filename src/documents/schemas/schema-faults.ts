@@ -3,7 +3,6 @@ import type { ErrorObject } from 'ajv'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { measureSchema } from '../../tools/schema-size.ts'
 import { metaSchema } from '../generated/validators.js'
-import { isPlainSchema } from './plain-schema.ts'
 import { formatPointer } from '../text/pointer.ts'
 import type { SchemaText } from './schemas.ts'
 import { nearestCandidate } from '../text/suggest.ts'
@@ -17,7 +16,7 @@ export interface SchemaFault {
 
 export function schemaFaults(text: SchemaText): SchemaFault[] {
   const schema = text.value
-  if (isPlainSchema(schema) || metaSchema(schema)) return [...localRefs(text), ...patterns(text), ...bounds(schema)]
+  if (metaSchema(schema)) return [...localRefs(text), ...patterns(text), ...bounds(schema)]
   const first = new Map<string, ErrorObject>()
   for (const error of metaSchema.errors ?? []) {
     // An `enum` error lists the allowed words; the error of the other type adds nothing.

@@ -17,46 +17,20 @@ export interface KeywordUse {
 /** Every use of each keyword, at any depth. */
 export function keywordsIn(schema: JsonObject | boolean): ReadonlyMap<string, readonly KeywordUse[]> {
   const uses = new Map<string, KeywordUse[]>()
-  visit(schema, undefined, uses)
+  const visit = (value: JsonValue, pointer: string): void => {
+    if (Array.isArray(value)) value.forEach((each, at) => visit(each, pointerTo(pointer, at)))
+    if (!isJsonObject(value)) return
+    for (const [key, each] of Object.entries(value)) {
+      const use = { pointer: pointerTo(pointer, key), value: each, holder: value }
+      const before = uses.get(key)
+      if (before === undefined) uses.set(key, [use])
+      else before.push(use)
+      if (VALUES.has(key)) continue
+      if (NAMING.has(key) && isJsonObject(each))
+        for (const [name, named] of Object.entries(each)) visit(named, pointerTo(use.pointer, name))
+      else visit(each, use.pointer)
+    }
+  }
+  visit(schema, '')
   return uses
-}
-
-function visit(value: JsonValue, above: SchemaStep | undefined, uses: Map<string, KeywordUse[]>): void {
-  if (typeof value !== 'object' || value === null) return
-  if (Array.isArray(value)) {
-    // A schema is a mapping, so the parent of a list is its keyword.
-    for (let at = 0; at < value.length; at++)
-      visit(value[at]!, new SchemaStep(above, at, value[at]!, above!.holder), uses)
-    return
-  }
-  for (const key in value) {
-    const each = value[key]!
-    const use = new SchemaStep(above, key, each, value)
-    const before = uses.get(key)
-    if (before === undefined) uses.set(key, [use])
-    else before.push(use)
-    if (typeof each !== 'object' || each === null || VALUES.has(key)) continue
-    if (NAMING.has(key) && isJsonObject(each))
-      for (const name in each) visit(each[name]!, new SchemaStep(use, name, each[name]!, each), uses)
-    else visit(each, use, uses)
-  }
-}
-
-/** A path into a schema, formatted only for a finding. */
-class SchemaStep implements KeywordUse {
-  readonly above: SchemaStep | undefined
-  readonly key: string | number
-  readonly value: JsonValue
-  readonly holder: JsonObject
-
-  constructor(above: SchemaStep | undefined, key: string | number, value: JsonValue, holder: JsonObject) {
-    this.above = above
-    this.key = key
-    this.value = value
-    this.holder = holder
-  }
-
-  get pointer(): string {
-    return pointerTo(this.above?.pointer ?? '', this.key)
-  }
 }

@@ -115,25 +115,11 @@ const PLACEHOLDER = /([xX*0])\1{7}|your[-_]|[-_]here\b/i
 /** Quick test for `NAMED_VALUE`: each of its names contains one of these words. */
 const NAME_WORDS = /key|secret|token|passw/i
 
-/** Length of the shortest credential in characters. */
-export const SHORTEST_CREDENTIAL = 15
 /** Minimum length of the value in `NAMED_VALUE`. */
 const SHORTEST_NAMED = 16
 
 /** False if neither the text nor a part of it can contain a credential. Cheap, for the common case. */
-export const mayHoldCredential = (text: string): boolean =>
-  PREFIXES.test(text) || (NAME_WORDS.test(text) && mayHoldNamed(text))
-
-/** False if the text contains no long random word. */
-const mayHoldNamed = (text: string): boolean => text.match(LONG_WORDS)?.some(mayBeValue) ?? false
-
-/** A character of a value in `NAMED_VALUE`. */
-const VALUE_CHARACTER = '[A-Za-z0-9+/=_.~-]'
-/** Words long enough to be a value. The repetition is written out because `{16}` takes four times as long. */
-const LONG_WORDS = new RegExp(`${VALUE_CHARACTER.repeat(SHORTEST_NAMED)}${VALUE_CHARACTER}*`, 'g')
-
-/** False if no value in the word can be random. A value is the whole word, unless an assignment is inside it. */
-const mayBeValue = (word: string): boolean => /\d/.test(word) && (/=|^is\b/i.test(word) || isRandom(word))
+export const mayHoldCredential = (text: string): boolean => PREFIXES.test(text) || NAME_WORDS.test(text)
 
 /** The beginning of an svc API key, complete or truncated. Source: decisions, section 1; lint rules, secret/own-api-key. */
 const OWN_KEY = /\bsvc_[A-Za-z0-9]{20,}\b/

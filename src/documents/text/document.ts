@@ -5,7 +5,7 @@ import { partOfText } from '../../policy/condition/when.ts'
 import type { FindingPlace } from './diagnostic.ts'
 import { pointerTo, segmentsOf } from '../../base/json/pointer.ts'
 import type { SourceText, TextSpan } from './source.ts'
-import { memberOf, type YamlMember, type YamlNode } from './node.ts'
+import { itemAt, memberOf, type YamlMember, type YamlNode } from './node.ts'
 
 export interface DocumentIdentity {
   /** `namespace.name`. */
@@ -22,8 +22,6 @@ export interface FoundValue extends FindingPlace {
   readonly key: string
   /** Place of the key; of the value in a list. */
   readonly keyRange: TextSpan
-  /** True for a scalar written without quotes. */
-  readonly plain: boolean
 }
 
 export interface FoundText extends FoundValue {
@@ -78,7 +76,7 @@ class DocumentText implements DocumentSpans {
   readonly source: SourceText
   readonly root: YamlNode
   // Many rules read the same paths.
-  readonly #known = new Map<string, CachedValues>()
+  readonly #known = new Map<string, readonly FoundValue[]>()
 
   constructor(source: SourceText, root: YamlNode) {
     this.source = source
@@ -122,42 +120,21 @@ class DocumentText implements DocumentSpans {
   }
 
   at(path: string): readonly FoundValue[] {
-    return this.#valuesAt(path).found
+    const known = this.#known.get(path)
+    if (known !== undefined) return known
+    const found = find(this.source, this.root, path.split('.'))
+    if (found.length > 0) this.#known.set(path, found)
+    return found
   }
 
   texts(path: string): readonly FoundText[] {
-    const known = this.#valuesAt(path)
-    return (known.texts ??= textsOf(known.found))
-  }
-
-  #valuesAt(path: string): CachedValues {
-    const segments = split(path)
-    if (!mayExist(this.root.value, segments)) return NO_VALUES
-    let known = this.#known.get(path)
-    if (known === undefined) {
-      const found = find(this.source, this.root, segments)
-      known = found.length === 0 ? NO_VALUES : { found, texts: undefined }
-      this.#known.set(path, known)
-    }
-    return known
+    return this.at(path).filter(isText)
   }
 
   #span(node: { readonly start: number; readonly end: number }): TextSpan {
     return this.source.span(node.start, node.end)
   }
 }
-
-/** Cached values of a path. */
-interface CachedValues {
-  readonly found: readonly FoundValue[]
-  /** Set on the first call of `texts`. */
-  texts: readonly FoundText[] | undefined
-}
-
-const NO_VALUES: CachedValues = { found: [], texts: [] }
-
-const textsOf = (found: readonly FoundValue[]): readonly FoundText[] =>
-  found.every(isText) ? found : found.filter(isText)
 
 class AuthoringDocument extends DocumentText implements Document {
   readonly kind: DocumentKind
@@ -189,36 +166,6 @@ class AuthoringDocument extends DocumentText implements Document {
   }
 }
 
-/** The texts at a dotted path without their places: the same as `DocumentSpans.texts`, but cheaper. */
-export function textsAt(value: JsonValue, path: string): readonly string[] {
-  const segments = split(path)
-  let here: JsonValue | undefined = value
-  let depth = 0
-  // Most paths lead nowhere: that shows in the first steps.
-  for (; depth < segments.length && segments[depth] !== '*'; depth++) {
-    if (typeof here !== 'object' || here === null) return NO_TEXTS
-    here = (here as JsonObject)[segments[depth]!]
-  }
-  if (here === undefined) return NO_TEXTS
-  const texts: string[] = []
-  collect(here, segments, depth, texts)
-  return texts
-}
-
-const NO_TEXTS: readonly string[] = []
-
-function collect(value: JsonValue | undefined, path: readonly string[], depth: number, texts: string[]): void {
-  if (depth === path.length) {
-    if (typeof value === 'string' && value !== '') texts.push(value)
-    return
-  }
-  if (typeof value !== 'object' || value === null) return
-  const segment = path[depth]!
-  if (segment !== '*') collect((value as JsonObject)[segment], path, depth + 1, texts)
-  else if (Array.isArray(value)) for (let at = 0; at < value.length; at++) collect(value[at], path, depth + 1, texts)
-  else for (const key in value) collect(value[key], path, depth + 1, texts)
-}
-
 const isText = (found: FoundValue): found is FoundText => typeof found.value === 'string' && found.value !== ''
 
 /** The document as its kind's type; undefined for another kind, or where the shape is wrong. */
@@ -248,6 +195,33 @@ function head(node: YamlNode): { readonly start: number; readonly end: number } 
   return first ?? { start: node.start, end: Math.min(node.end, node.start + 1) }
 }
 
+/** A value with its pointer, the last segment of that, and the member of the mapping that holds it. */
+interface NodeBelow {
+  readonly node: YamlNode
+  readonly pointer: string
+  readonly segment: string
+  readonly member?: YamlMember
+}
+
+/** The values that one segment leads to: one at most, but all of them for `*`. */
+function nodesBelow({ node, pointer }: NodeBelow, segment: string): readonly NodeBelow[] {
+  const at = (child: YamlNode, key: string, member?: YamlMember): NodeBelow => ({
+    node: child,
+    pointer: pointerTo(pointer, key),
+    segment: key,
+    ...(member && { member }),
+  })
+  if (segment === '*')
+    return node.members !== undefined
+      ? node.members.map((member) => at(member.node, member.key, member))
+      : (node.items ?? []).map((item, index) => at(item, String(index)))
+  const member = memberOf(node, segment)
+  const child = member?.node ?? itemAt(node, segment)
+  return child === undefined ? NOWHERE : [at(child, segment, member)]
+}
+
+const NOWHERE: readonly NodeBelow[] = []
+
 /** Follows a pointer as far as there are values. `rest` counts the segments left over. */
 function walk(
   root: YamlNode,
@@ -256,11 +230,9 @@ function walk(
   const segments = segmentsOf(pointer)
   let node = root
   let member: YamlMember | undefined
-  for (let at = 0; at < segments.length; at++) {
-    const segment = segments[at]!
+  for (const [at, segment] of segments.entries()) {
     const next = memberOf(node, segment)
-    const child =
-      next?.node ?? (node.items !== undefined && /^\d+$/.test(segment) ? node.items[Number(segment)] : undefined)
+    const child = next?.node ?? itemAt(node, segment)
     if (child === undefined) return { node, member, rest: segments.length - at }
     node = child
     member = next
@@ -268,100 +240,24 @@ function walk(
   return { node, member, rest: 0 }
 }
 
-/** A value that computes its place on demand: most values have no finding. */
-class LazyFound implements FoundValue {
-  readonly path: string
-  readonly value: JsonValue
-  readonly key: string
-  readonly plain: boolean
-  readonly pointer: string
-  readonly #source: SourceText
-  readonly #node: YamlNode
-  readonly #member: YamlMember | undefined
-
-  constructor(source: SourceText, node: YamlNode, member: YamlMember | undefined, key: string, pointer: string) {
-    this.path = source.path
-    this.value = node.value
-    this.key = key
-    this.plain = node.plain
-    this.pointer = pointer
-    this.#source = source
-    this.#node = node
-    this.#member = member
-  }
-
-  get range(): TextSpan {
-    return this.#source.span(this.#node.start, this.#node.end)
-  }
-
-  get keyRange(): TextSpan {
-    const shown = this.#member ?? this.#node
-    return this.#source.span(shown.start, shown.end)
-  }
-}
-
-const paths = new Map<string, readonly string[]>()
-
-/** The segments of a dotted path. Cached: rules read the same few paths of every document. */
-function split(path: string): readonly string[] {
-  const known = paths.get(path)
-  if (known !== undefined) return known
-  const segments = path.split('.')
-  // Paths with an index are read once, so caching them would only cost memory.
-  if (!/\d/.test(path)) paths.set(path, segments)
-  return segments
-}
-
-/** False where the first two steps of a path lead nowhere, as for most paths that rules read. */
-function mayExist(value: JsonValue, path: readonly string[]): boolean {
-  const below = memberValue(value, path[0])
-  return below !== undefined && memberValue(below, path[1]) !== undefined
-}
-
-/** The member of a value; the value itself for `*` and beyond the end. */
-const memberValue = (value: JsonValue, segment: string | undefined): JsonValue | undefined =>
-  segment === undefined || segment === '*' ? value : (value as JsonObject | null)?.[segment]
-
 function find(source: SourceText, root: YamlNode, path: readonly string[]): readonly FoundValue[] {
-  const found: FoundValue[] = []
-  visit(source, path, 0, root, undefined, '', '', found)
-  return found
-}
-
-function visit(
-  source: SourceText,
-  path: readonly string[],
-  depth: number,
-  node: YamlNode,
-  member: YamlMember | undefined,
-  key: string,
-  pointer: string,
-  found: FoundValue[],
-): void {
-  const segment = path[depth]
-  if (segment === undefined) {
-    found.push(new LazyFound(source, node, member, key, pointer))
-    return
+  let found: readonly NodeBelow[] = [{ node: root, segment: '', pointer: '' }]
+  for (const segment of path) {
+    found = found.length === 1 ? nodesBelow(found[0]!, segment) : found.flatMap((above) => nodesBelow(above, segment))
+    // Most paths lead nowhere.
+    if (found.length === 0) return []
   }
-  const { members, items } = node
-  const below = depth + 1
-  if (members !== undefined) {
-    if (segment === '*') {
-      for (let at = 0; at < members.length; at++) {
-        const each = members[at]!
-        visit(source, path, below, each.node, each, each.key, pointerTo(pointer, each.key), found)
-      }
-      return
-    }
-    const next = memberOf(node, segment)
-    if (next !== undefined) visit(source, path, below, next.node, next, segment, pointerTo(pointer, segment), found)
-  } else if (items !== undefined) {
-    if (segment === '*') {
-      for (let index = 0; index < items.length; index++)
-        visit(source, path, below, items[index]!, undefined, String(index), pointerTo(pointer, index), found)
-      return
-    }
-    const item = /^\d+$/.test(segment) ? items[Number(segment)] : undefined
-    if (item !== undefined) visit(source, path, below, item, undefined, segment, pointerTo(pointer, segment), found)
-  }
+  return found.map(({ node, member = node, segment, pointer }) => ({
+    path: source.path,
+    pointer,
+    value: node.value,
+    key: segment,
+    // Computed on demand: most values have no finding.
+    get range() {
+      return source.span(node.start, node.end)
+    },
+    get keyRange() {
+      return source.span(member.start, member.end)
+    },
+  }))
 }

@@ -1,6 +1,6 @@
 /** A parsed value with its place. */
 import { CORE_SCHEMA } from 'js-yaml'
-import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 
 /** A value with the offsets of its text. */
 export interface YamlNode {
@@ -8,12 +8,12 @@ export interface YamlNode {
   readonly end: number
   readonly value: JsonValue
   /** Members of a mapping, in the order of the text. */
-  readonly members: readonly YamlMember[] | undefined
-  readonly items: readonly YamlNode[] | undefined
+  readonly members?: readonly YamlMember[]
+  readonly items?: readonly YamlNode[]
   /** True for an unquoted scalar, whose spelling decides its type. */
-  readonly plain: boolean
+  readonly plain?: boolean
   /** True for an alias: the node is written elsewhere. */
-  readonly alias: boolean
+  readonly alias?: boolean
 }
 
 export interface YamlMember {
@@ -23,40 +23,14 @@ export interface YamlMember {
   readonly node: YamlNode
 }
 
-export const scalarAt = (start: number, end: number, value: JsonValue, plain: boolean): YamlNode => ({
-  start,
-  end,
-  value,
-  members: undefined,
-  items: undefined,
-  plain,
-  alias: false,
-})
-
-export const mappingAt = (start: number, end: number, value: JsonObject, members: readonly YamlMember[]): YamlNode => ({
-  start,
-  end,
-  value,
-  members,
-  items: undefined,
-  plain: false,
-  alias: false,
-})
-
-export const sequenceAt = (start: number, end: number, value: JsonValue[], items: readonly YamlNode[]): YamlNode => ({
-  start,
-  end,
-  value,
-  members: undefined,
-  items,
-  plain: false,
-  alias: false,
-})
-
 /** The member of a mapping with a key. */
 export function memberOf({ members }: YamlNode, key: string): YamlMember | undefined {
   return members?.find((each) => each.key === key)
 }
+
+/** The item of a list at an index. */
+export const itemAt = ({ items }: YamlNode, index: string): YamlNode | undefined =>
+  /^\d+$/.test(index) ? items?.[Number(index)] : undefined
 
 /** The value of an unquoted scalar. */
 export function plainValue(written: string): JsonValue {

@@ -1,13 +1,10 @@
 /** Paths inside a bundle: relative, `/` separated. Source: bundles, section 2; security, S22. */
 
-import { isAscii } from './scripts.ts'
-
 /**
  * Checks a path; returns it without `./`, or the fault.
  * Refused: absolute, `..`, backslash, drive, NUL, empty names, a trailing dot or space, anything but NFC.
  */
 export function checkPath(written: string): { readonly path: string } | { readonly problem: string } {
-  if (PLAIN.test(written)) return { path: written }
   const path = written.replace(/^(?:\.\/)+/, '')
   if (path === '' || path === '.') return { problem: 'it names no file' }
   if (path.includes('\0')) return { problem: 'it contains NUL' }
@@ -22,16 +19,11 @@ export function checkPath(written: string): { readonly path: string } | { readon
   return { path }
 }
 
-/** Fast path: most paths consist of letters, digits, `_`, `-` and single dots, and are valid. */
-const PLAIN = /^[\w-]+(?:[./][\w-]+)*$/
-
 /** True for a file name that documents may have. */
 export const mayHoldDocuments = (path: string): boolean => /\.(?:ya?ml|json)$/.test(path)
 
 /** Equal for paths that are one file on a case-insensitive file system: full Unicode case folding, as of `STRASSE` and `straße`. */
-export const foldPath = (path: string): string => (isAscii(path) ? path.toLowerCase() : foldLetters(path))
-
-const foldLetters = (path: string): string =>
+export const foldPath = (path: string): string =>
   // Upper case first, because it expands letters (`ß`); letter by letter, because a final sigma has another lower case.
   Array.from(path.normalize('NFC'), (each) => (each === 'ı' ? each : each.toUpperCase().toLowerCase())).join('')
 
@@ -40,24 +32,8 @@ export const joinPath = (directory: string, path: string): string => (directory 
 export const isUnder = (directory: string, path: string): boolean =>
   directory === '' || path.startsWith(`${directory}/`)
 
-/** The paths in a directory. @param paths sorted by code unit, so that these are adjacent */
-export function pathsUnder(paths: readonly string[], directory: string): readonly string[] {
-  if (directory === '') return paths
-  const from = firstAtLeast(paths, `${directory}/`)
-  // '0' is the character after '/'.
-  return paths.slice(from, firstAtLeast(paths, `${directory}0`))
-}
-
-function firstAtLeast(sorted: readonly string[], text: string): number {
-  let low = 0
-  let high = sorted.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (sorted[middle]! < text) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+export const pathsUnder = (paths: readonly string[], directory: string): readonly string[] =>
+  paths.filter((path) => isUnder(directory, path))
 
 /** With the dot; empty when the last name has none. */
 export const extensionOf = (path: string): string => /[^/](\.[^./]+)$/.exec(path)?.[1] ?? ''

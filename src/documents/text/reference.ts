@@ -29,22 +29,7 @@ export function isLogicalId(text: string): boolean {
 }
 
 /** True for a range that npm's semver accepts, except the empty one. */
-export const isRange = (text: string): boolean =>
-  CARET.test(text) || (text.trim() !== '' && rangeOf(text) !== undefined)
-
-/** Matches ranges like `^1.2`, which most are: the first range that semver parses takes more than a millisecond. */
-const CARET = /^\^([1-9]\d{0,8})(?:\.(0|[1-9]\d{0,8})(?:\.(0|[1-9]\d{0,8}))?)?$/
-const RELEASE = /^(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})$/
-
-/** Undefined if the version or the range has another form, which semver must parse. */
-function fitsCaret(version: string, range: string): boolean | undefined {
-  const [, major, minor = 0, patch = 0] = CARET.exec(range) ?? []
-  const release = RELEASE.exec(version)
-  if (major === undefined || release === null) return undefined
-  if (release[1] !== major) return false
-  const above = Number(release[2]) - Number(minor)
-  return above > 0 || (above === 0 && Number(release[3]) >= Number(patch))
-}
+export const isRange = (text: string): boolean => text.trim() !== '' && rangeOf(text) !== undefined
 
 const rangeOf = memoizeByText((text): Range | undefined => {
   try {
@@ -61,8 +46,6 @@ export const fitsRange = (version: string, range = '*'): boolean => testOf(range
 const testOf = memoizeByText((range) =>
   isRange(range)
     ? memoizeByText((text) => {
-        const known = fitsCaret(text, range)
-        if (known !== undefined) return known
         const version = versionOf(text)
         return version !== null && rangeOf(range)!.test(version)
       })

@@ -20,7 +20,7 @@ import { isExactNumber } from '../../base/json/exact-number.ts'
 import { jsonDepth, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { createFinding, type Diagnostic } from './diagnostic.ts'
 import { eventsOf } from './events.ts'
-import { mappingAt, plainValue, scalarAt, sequenceAt, type YamlMember, type YamlNode } from './node.ts'
+import { plainValue, type YamlMember, type YamlNode } from './node.ts'
 import type { SourceText } from './source.ts'
 import { jsonFault, stopOf, unfilledTemplate, yamlFault, type TextFault } from './text-fault.ts'
 
@@ -196,7 +196,7 @@ function build(source: SourceText, events: readonly Event[]): YamlReading {
       define(object, key, node.value)
       if (members.length > MAX_KEYS) stop(start, end, `More than ${MAX_KEYS} keys in one mapping.`)
     }
-    const node = mappingAt(event.start, endOf(event, last), object, members)
+    const node: YamlNode = { start: event.start, end: endOf(event, last), value: object, members }
     close(anchor, node, nodes, levels)
     return node
   }
@@ -217,7 +217,7 @@ function build(source: SourceText, events: readonly Event[]): YamlReading {
       items.push(node)
       value.push(node.value)
     }
-    const node = sequenceAt(event.start, endOf(event, last), value, items)
+    const node: YamlNode = { start: event.start, end: endOf(event, last), value, items }
     close(anchor, node, nodes, levels)
     return node
   }
@@ -258,7 +258,7 @@ function build(source: SourceText, events: readonly Event[]): YamlReading {
       end,
       openAnchors.includes(name) ? `"*${name}" stands inside what it names.` : `No anchor "&${name}" stands before.`,
     )
-    return { start, end, value: null, members: undefined, items: undefined, plain: false, alias: true }
+    return { start, end, value: null, alias: true }
   }
 
   /** Counts a written node, which so far expands to one node. */
@@ -337,11 +337,11 @@ function build(source: SourceText, events: readonly Event[]): YamlReading {
 
 function scalarNode(text: string, event: ScalarEvent): YamlNode {
   const { valueStart: start, valueEnd: end, style } = event
-  if (style === SCALAR_STYLE.PLAIN) return scalarAt(start, end, plainValue(getScalarValue(text, event)), true)
-  const written = getScalarValue(text, event)
+  const value = getScalarValue(text, event)
+  if (style === SCALAR_STYLE.PLAIN) return { start, end, value: plainValue(value), plain: true }
   if (style === SCALAR_STYLE.SINGLE_QUOTED || style === SCALAR_STYLE.DOUBLE_QUOTED)
-    return scalarAt(start - 1, end + 1, written, false)
-  return scalarAt(start, start + text.slice(start, end).trimEnd().length, written, false)
+    return { start: start - 1, end: end + 1, value }
+  return { start, end: start + text.slice(start, end).trimEnd().length, value }
 }
 
 /** False for the implicit mapping of a pair in a list: `[key: value]`. */

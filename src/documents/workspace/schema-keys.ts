@@ -21,13 +21,19 @@ export function homesOfKey(schema: SchemaName, key: string): string[] {
   return best.length <= MAX_HOMES ? best : []
 }
 
-/** Keys of the mapping at a pointer, in the order of the schema; empty for a mapping whose keys the author chooses. */
-export function knownKeysAt(schema: SchemaName, pointer: string): readonly string[] {
-  const table: SchemaKeys = keys[schema]
-  const segments = segmentsOf(pointer)
-  const path = Object.keys(table).find((candidate) => {
-    const parts = candidate === '' ? [] : candidate.split('.')
-    return parts.length === segments.length && parts.every((part, index) => part === '*' || part === segments[index])
+/** The place that a path has in a table of places, where `*` stands for the names and indexes that authors choose. */
+export const placeOfPath = (places: readonly string[], path: readonly (string | number)[]): string | undefined =>
+  places.find((place) => {
+    const parts = place === '' ? [] : place.split('.')
+    return parts.length === path.length && parts.every((part, at) => part === '*' || part === path[at])
   })
-  return path === undefined ? [] : table[path]!
+
+/** Keys of the mapping at a path, in the order of the schema; undefined for a mapping whose keys the author chooses. */
+export function keysAtPath(schema: SchemaName, path: readonly (string | number)[]): readonly string[] | undefined {
+  const table: SchemaKeys = keys[schema]
+  return table[placeOfPath(Object.keys(table), path) ?? '-']
 }
+
+/** Keys of the mapping at a pointer; empty for a mapping whose keys the author chooses. */
+export const knownKeysAt = (schema: SchemaName, pointer: string): readonly string[] =>
+  keysAtPath(schema, segmentsOf(pointer)) ?? []

@@ -1,8 +1,6 @@
 /** Every text of a document and of its instructions and schemas. */
 import type { FindingPlace } from '../text/diagnostic.ts'
-import { textsAt, type Document } from '../text/document.ts'
-import { memoizePerObject } from './memoize.ts'
-import { isAscii } from '../text/scripts.ts'
+import type { Document } from '../text/document.ts'
 import { createSource, type SourceText } from '../text/source.ts'
 import type { Workspace } from './workspace.ts'
 import type { YamlNode } from '../text/node.ts'
@@ -19,37 +17,21 @@ export interface WrittenText {
 
 /**
  * Every text of a document, keys and values, and the lines of the instructions and schemas that it names.
- * @param may false for a text that cannot contain a match; its parts are then skipped
+ * @param may false for a text that cannot contain a match: a document or file without one is skipped as a whole
  */
 export function writtenTexts(
   workspace: Workspace,
   document: Document,
   may: (text: string) => boolean,
 ): readonly WrittenText[] {
-  const own = mayContain(document, may) ? document.memoize(textsIn) : NOTHING
-  const named = namedTexts(workspace, document, may)
-  return named.length === 0 ? own : [...own, ...named]
+  const { source, root } = document
+  // Only this document's part: a file may hold thousands of documents.
+  const written = source.text.slice(root.start, root.end)
+  // Behind an escape there may be any character.
+  const own = written.includes('\\') || may(written) ? textsIn(document) : []
+  const files = namedFiles(workspace, document).map((path) => [path, workspace.text(path)] as const)
+  return [...own, ...files.flatMap(([path, text]) => (may(text) ? linesOf(path, text) : []))]
 }
-
-/** The lines of the files that a document names, without its own texts. */
-export function namedTexts(
-  workspace: Workspace,
-  document: Document,
-  may: (text: string) => boolean,
-): readonly WrittenText[] {
-  const files = namedFiles(workspace, document)
-  if (files.length === 0) return NOTHING
-  return files.flatMap((path) => {
-    const text = workspace.text(path)
-    return may(text) ? linesOf(path, text) : []
-  })
-}
-
-/** False for a document whose own texts cannot contain a match. */
-export const mayContain = (document: Document, may: (text: string) => boolean): boolean =>
-  may(document.memoize(searchableText))
-
-const NOTHING: readonly WrittenText[] = []
 
 /** Where a document names files that belong to it. */
 export const FILE_REFS = [
@@ -61,80 +43,44 @@ export const FILE_REFS = [
   'spec.output_schema.ref',
 ]
 
-const namedFiles = memoizePerObject((workspace, document: Document): readonly string[] => {
-  const paths: string[] = []
-  for (let at = 0; at < FILE_REFS.length; at++) {
-    const named = textsAt(document.value, FILE_REFS[at]!)
-    for (let of = 0; of < named.length; of++) {
-      const found = workspace.resolve(document, named[of]!)
-      if ('path' in found) paths.push(found.path)
-    }
-  }
-  return paths
-})
+const namedFiles = (workspace: Workspace, document: Document): readonly string[] =>
+  FILE_REFS.flatMap((place) => document.texts(place)).flatMap(({ value }) => {
+    const found = workspace.resolve(document, value)
+    return 'path' in found ? [found.path] : []
+  })
 
-/** All texts as one string for a quick search: the document as written, unless it has escapes. */
-function searchableText(document: Document): string {
-  const { source, root } = document
-  // Only this document's part: a file may hold thousands of documents.
-  const text = source.text.slice(root.start, root.end)
-  if (!text.includes('\\')) return text
-  return document
-    .memoize(textsIn)
-    .map((each) => each.text)
-    .join('\n')
-}
-
-/** True for a document in ASCII only: it has no look-alike letters. */
-export const isAsciiOnly = (document: Document): boolean => document.memoize(hasAsciiOnly)
-
-const hasAsciiOnly = (document: Document): boolean => isAscii(document.memoize(searchableText))
-
-function textsIn(document: Document): readonly WrittenText[] {
+function textsIn({ source, root }: Document): readonly WrittenText[] {
   const texts: WrittenText[] = []
   const visit = (node: YamlNode, pointer: string): void => {
     // The target of an alias is visited at its anchor.
     if (node.alias) return
-    if (typeof node.value === 'string') texts.push(new LocatedText(document, node.value, pointer, node))
-    if (node.members !== undefined)
-      for (const member of node.members) {
-        const below = pointerTo(pointer, member.key)
-        texts.push(new LocatedText(document, member.key, below, member))
-        visit(member.node, below)
-      }
-    if (node.items !== undefined)
-      for (const [index, item] of node.items.entries()) visit(item, pointerTo(pointer, index))
+    if (typeof node.value === 'string') texts.push(writtenText(source, node.value, pointer, node))
+    for (const member of node.members ?? []) {
+      const below = pointerTo(pointer, member.key)
+      texts.push(writtenText(source, member.key, below, member))
+      visit(member.node, below)
+    }
+    for (const [index, item] of (node.items ?? []).entries()) visit(item, pointerTo(pointer, index))
   }
-  visit(document.root, '')
+  visit(root, '')
   return texts
 }
 
-/** A text that computes its place on demand: most texts have no finding. */
-class LocatedText implements WrittenText {
-  readonly text: string
-  readonly pointer: string
-  readonly #document: Document
-  readonly #node: { readonly start: number; readonly end: number }
-
-  constructor(
-    document: Document,
-    text: string,
-    pointer: string,
-    node: { readonly start: number; readonly end: number },
-  ) {
-    this.text = text
-    this.pointer = pointer
-    this.#document = document
-    this.#node = node
-  }
-
-  get at(): FindingPlace {
-    const { path, source } = this.#document
-    return { path, pointer: this.pointer, range: source.span(this.#node.start, this.#node.end) }
-  }
-
-  placeOf(part: string): FindingPlace {
-    return partOf(this.#document.source, this.at, part)
+/** Its place is computed on demand: most texts have no finding. */
+function writtenText(
+  source: SourceText,
+  text: string,
+  pointer: string,
+  { start, end }: { readonly start: number; readonly end: number },
+): WrittenText {
+  const at = (): FindingPlace => ({ path: source.path, pointer, range: source.span(start, end) })
+  return {
+    text,
+    pointer,
+    get at() {
+      return at()
+    },
+    placeOf: (part) => partOf(source, at(), part),
   }
 }
 
@@ -178,15 +124,6 @@ function linesOf(path: string, text: string): WrittenText[] {
   return text.split('\n').map((line) => {
     const start = offset
     offset += line.length + 1
-    return {
-      text: line,
-      pointer: '',
-      get at(): FindingPlace {
-        return { path, pointer: '', range: source.span(start, start + line.trimEnd().length) }
-      },
-      placeOf(part: string): FindingPlace {
-        return partOf(source, this.at, part)
-      },
-    }
+    return writtenText(source, line, '', { start, end: start + line.trimEnd().length })
   })
 }

@@ -43,7 +43,7 @@ export function decideCall(call: CallHandle, target: CallTarget, trigger: Dispat
 }
 
 /** States that make a later equal call a duplicate; calls that failed for certain or never ran are left out. */
-const MAY_HAVE_HAPPENED = new Set(['executed', 'sent', 'unknown', 'ready', 'awaiting', 'approved'])
+const MAY_HAVE_HAPPENED = new Set(['executed', 'sent', 'unknown', 'ready', 'retrying', 'awaiting', 'approved'])
 
 /** True for an unsafe call that repeats an earlier one: models sometimes make the same call twice. Source: reliability, "Duplicate guard". */
 function isDuplicate({ tx, run, record }: CallHandle): boolean {

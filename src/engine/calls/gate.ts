@@ -39,7 +39,8 @@ export function authorizeCall(call: CallHandle): ToolCall {
   const { decision, effect } = decided
   const approved = record.state.at === 'proposed' ? record.state.approved : undefined
   if (approved && decision.decision !== 'deny' && isCoveredByApproval(call, approved, decided)) {
-    return settleWithEarlier(call, effect) ?? { ...allowRepetition(record, effect), state: { at: 'ready' } }
+    const allowed = allowRepetition({ ...record, approval: approved, state: { at: 'ready' } }, effect)
+    return settleWithEarlier(call, effect) ?? allowed
   }
   const recorded = recordDecision(call, decided)
   if (decision.decision === 'deny') {

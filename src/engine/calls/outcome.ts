@@ -8,6 +8,7 @@ import type { TransitionEventOf } from '../session/event.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { updateCalls } from './calls.ts'
 import { routeToPerson } from './gate.ts'
+import { postponeCall } from './outage.ts'
 import { MAX_LIVE_ATTEMPTS, recoverDispatch } from './recover.ts'
 import { settleCall, settleWithError, toolError } from './settle.ts'
 
@@ -28,6 +29,8 @@ function applyOutcome(call: CallHandle, outcome: ToolOutcome): ToolCall {
     const { error, code } = outcome
     return recoverDispatch(call, { error, code: `dispatch:${code}`, attempts: MAX_LIVE_ATTEMPTS })
   }
+  const postponed = postponeCall(call, outcome)
+  if (postponed) return postponed
   const routed = outcome.code === 'no_handler' ? routeToPerson(call, 'no_handler') : undefined
   if (!routed) return settleWithError(call, 'not_sent', toolError(`dispatch:${outcome.code}`, outcome.error))
   call.closeDispatch(outcome.error)

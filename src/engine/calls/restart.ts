@@ -3,6 +3,7 @@ import type { RunState, ToolCall } from '../../spec/run.ts'
 import { CallHandle } from '../session/call-handle.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { proceedWithCalls } from './calls.ts'
+import { retryCallsAtStart } from './outage.ts'
 import { MAX_ATTEMPTS, recoverDispatch } from './recover.ts'
 
 /** Recovers calls that a process sent before it ended, and continues the others. */
@@ -13,7 +14,7 @@ export function recoverCalls(run: RunHandle, here: StateAt<'calling'>, inFlight:
     attempts: MAX_ATTEMPTS,
   }
   const calls = updateSentElsewhere(run, here, inFlight, (call) => recoverDispatch(call, lost))
-  return proceedWithCalls(run, { ...here, calls })
+  return proceedWithCalls(run, retryCallsAtStart(run, { ...here, calls }))
 }
 
 /** Makes calls ready again that this process recorded as sent and never dispatched. */

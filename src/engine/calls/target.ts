@@ -7,7 +7,7 @@ import type { CallFacts } from '../../policy/condition/decision.ts'
 import { delegationSchema } from '../../spec/delegation.ts'
 import type { BoundAgent, JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
-import { depthBreach } from '../limits/limits.ts'
+import { depthBreach, sessionRunsBreach } from '../limits/limits.ts'
 import { agentNamed, offeredToolOf } from '../session/bindings.ts'
 import type { CallHandle } from '../session/call-handle.ts'
 import type { RunHandle } from '../session/transaction.ts'
@@ -47,6 +47,11 @@ function findAgentTarget(run: RunHandle, agent: BoundAgent): CallTarget | { read
   if (depth) {
     const message = `Delegation may be nested ${depth.value} deep; this would be ${depth.used}.`
     return { error: toolError('limit:max_subagent_depth', message) }
+  }
+  const runs = sessionRunsBreach(run)
+  if (runs) {
+    const message = `The session may have ${runs.value} runs and has ${runs.used}.`
+    return { error: toolError('limit:max_runs_per_session', message) }
   }
   return {
     tool: factsOfAgent(agent, version.snapshot),

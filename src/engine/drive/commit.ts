@@ -12,6 +12,8 @@ import { UnreadEffects, type ReadEffects } from '../session/effect-ledger.ts'
 import { openTransaction } from '../session/open-transaction.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import type { EffectWaits } from './effect-waits.ts'
+import { EVENT_PAGE } from './follow.ts'
+import { freshEvents } from './fresh-events.ts'
 import { toRunFailure, type MailboxItem, type SessionActor } from './mailbox.ts'
 import type { SessionNotifier } from './notifier.ts'
 import { publishOutput } from './output-text.ts'
@@ -70,7 +72,12 @@ export async function commitBatch(
   }
   publishOutput(notifier, live, update, tx.now)
   takeUpdate(live, update, tx.now)
-  notifier.notify(actor.id, update.session.lastSeq)
+  const { lastSeq } = update.session
+  const { events } = update
+  notifier.notify(actor.id, lastSeq, {
+    after: lastSeq - events.length,
+    make: () => (events.length < EVENT_PAGE ? freshEvents(live, events) : undefined),
+  })
   timers.schedule(update)
   effectWaits.saved(update)
   return applied

@@ -6,12 +6,14 @@ import { fail, isFailure } from '../../base/failure.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { SessionQueue } from '../../queue/queue.ts'
+import type { Run } from '../../spec/run.ts'
 import type { SessionTree, SessionUpdate } from '../../store/session-update.ts'
 import { advanceRun } from '../machine/advance.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { ReadEffects } from '../session/effect-ledger.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import { createLive, loadLive, takeUpdate, type LiveSession } from '../session/live-session.ts'
+import { createOutages } from '../session/outages.ts'
 import { createSlots, createCompletionSlots, DEFAULT_CONCURRENCY } from '../session/slots.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import { createVersions, type VersionCache, type VersionLookup } from '../session/versions.ts'
@@ -42,6 +44,8 @@ import {
 export interface SessionDriver {
   /** Takes over a session that was just stored, and starts its effects. */
   adopt(update: SessionUpdate): void
+  /** Reads a session again that was stored with another root run, and starts its effects. */
+  reload(update: SessionUpdate): void
   /**
    * Applies a change to a session after those posted before it; resolves with its result once it is durable.
    * @throws Failure `not_found` for a session that is not there; `shutting_down`
@@ -49,6 +53,8 @@ export interface SessionDriver {
   post<T>(sessionId: SessionId, apply: (tx: SessionTransaction) => T): Promise<T>
   /** Continues a session that has work in flight, or had when an earlier process ended. */
   wake(sessionId: SessionId): Promise<void>
+  /** A run as it is stored, where its session is at work in this process. */
+  inMemory(sessionId: SessionId, runId: RunId): Run | undefined
   /** Stores how long a restore has held a session, which uses none of its limits. */
   endHold(sessionId: SessionId): Promise<void>
   /** Reads a session that a restore held, and continues it. */
@@ -69,13 +75,18 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
   const slots = createSlots(bounds, (sessionId, runId) => {
     if (lifecycle.phase === 'open') void postEvent(sessionId, runId, { type: 'admitted' }, { retrySave: true })
   })
+  const outages = createOutages(log, (sessionId, runId, cause) =>
+    lifecycle.phase === 'open'
+      ? postEvent(sessionId, runId, { type: 'outage.over', cause }, { retrySave: true })
+      : Promise.resolve(),
+  )
   const enter = createCompletionSlots(bounds)
-  const effects = createEffectRunner({ parts, notifier, slots, described, enter, lifecycle, postEvent })
+  const effects = createEffectRunner({ parts, notifier, slots, outages, described, enter, lifecycle, postEvent })
   const effectWaits = createEffectWaits(
     (sessionId, runId) => void postEvent(sessionId, runId, { type: 'admitted' }, { retrySave: true }),
   )
   const commitParts = { store, clock, log, notifier, timers, effectWaits }
-  const contextParts = { parts, cache, described, slots, bounds, lifecycle }
+  const contextParts = { parts, cache, described, slots, outages, bounds, lifecycle }
   /** The last commit that counted calls of other sessions. Such commits run one at a time, so that two cannot both be the last allowed. */
   let lastLookBack: Promise<unknown> = Promise.resolve()
 
@@ -154,6 +165,12 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     if (lifecycle.phase === 'open') await mailboxes.post(sessionId, ignore, { retrySave: true }).catch(ignore)
   }
 
+  function readAgain(sessionId: SessionId): Promise<void> {
+    const actor = mailboxes.find(sessionId)
+    if (actor) actor.live = undefined
+    return wake(sessionId)
+  }
+
   return {
     adopt(update) {
       const actor = mailboxes.actorOf(update.session.id)
@@ -169,20 +186,23 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
         if (actor.inbox.length > 0) mailboxes.process(actor)
       })
     },
+    reload(update) {
+      const { id, lastSeq } = update.session
+      notifier.notify(id, lastSeq)
+      timers.schedule(update)
+      void readAgain(id)
+    },
     post(sessionId, apply) {
       if (lifecycle.phase !== 'open') return Promise.reject(fail('shutting_down'))
       return mailboxes.post(sessionId, apply)
     },
     wake,
+    inMemory: (sessionId, runId) => mailboxes.find(sessionId)?.live?.tree.runs.find(({ id }) => id === runId),
     async endHold(sessionId) {
       if (lifecycle.phase !== 'open') throw fail('shutting_down')
       await mailboxes.post(sessionId, (tx) => tx.endHold())
     },
-    release(sessionId) {
-      const actor = mailboxes.find(sessionId)
-      if (actor) actor.live = undefined
-      return wake(sessionId)
-    },
+    release: readAgain,
     applyDueTimers() {
       for (const actor of mailboxes.all()) {
         if (!actor.awaitsRetry) continue

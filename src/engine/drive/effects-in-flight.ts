@@ -7,6 +7,8 @@ import { agentNamed, offeredTools } from '../session/bindings.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import type { LiveSession } from '../session/live-session.ts'
+import type { Outages } from '../session/outages.ts'
+import { messagesBefore } from '../session/prompt/earlier.ts'
 import type { Slots } from '../session/slots.ts'
 import { effectsOf, waitingKeys, type RunEffect } from './effects.ts'
 import type { DriverLifecycle, MailboxOptions, SessionActor } from './mailbox.ts'
@@ -14,6 +16,7 @@ import { createMeter } from './meter.ts'
 import type { DescribedTools } from './model-tools.ts'
 import type { SessionNotifier } from './notifier.ts'
 import { isAllAnswer } from './output-text.ts'
+import { reachedCauses } from './outage-end.ts'
 import { performEffect, type EffectContext, type EffectInFlight } from './perform-effect.ts'
 
 export interface EffectRunner {
@@ -27,6 +30,7 @@ export interface EffectRunnerParts {
   readonly parts: EngineParts
   readonly notifier: SessionNotifier
   readonly slots: Slots
+  readonly outages: Outages
   readonly described: DescribedTools
   readonly enter: EffectInFlight['enter']
   readonly lifecycle: DriverLifecycle
@@ -40,7 +44,7 @@ export interface EffectRunnerParts {
 }
 
 export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
-  const { parts, slots, lifecycle, enter, postEvent } = runner
+  const { parts, slots, outages, lifecycle, enter, postEvent } = runner
   const underWay = new Set<Promise<void>>()
 
   function start(actor: SessionActor, live: LiveSession, effect: RunEffect): void {
@@ -58,6 +62,7 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
   ): Promise<void> {
     const event = await outcomeOf(runner, live, effect, started)
     if (!event) return
+    for (const cause of reachedCauses(live, effect, event)) outages.over(cause)
     // The tree has already moved on from an effect that was aborted. Whether a call was made is recorded all the same.
     const isKnown = event.type === 'call.ended' && event.outcome.at !== 'unknown'
     if ((started.controller.signal.aborted && !isKnown) || lifecycle.phase === 'closed') return
@@ -72,6 +77,7 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
       const keys = new Set(wanted.map(({ key }) => key))
       abortUnwanted(actor, keys)
       const waiting = waitingKeys(live.tree)
+      actor.awaitsSlot = waiting.size > 0
       slots.keep(actor.id, (key) => keys.has(key) || waiting.has(key))
       if (parts.sends === false || live.isHeld) return
       const missing = wanted.filter(({ key }) => !actor.inFlight.has(key))
@@ -114,8 +120,8 @@ async function outcomeOf(
     if (kind === 'invoke') dieAtFailpoint('effect.afterDispatchRecord')
     const onText = (text: string): void => publish(redactor.push(text))
     const event = parts.redactor.json(await performEffect(parts, effect, context, onText, started))
-    if (event.type === 'call.ended' && event.outcome.at === 'returned')
-      slots.arrived(effect.key, storedLength(event.outcome.result))
+    if (event.type === 'call.ended' && event.outcome.at !== 'unknown')
+      slots.arrived(effect.key, event.outcome.at === 'returned' ? storedLength(event.outcome.result) : 0)
     dieAtFailpoint(kind === 'invoke' ? 'effect.afterReply' : 'model.afterReply')
     publish(redactor.end())
     return event
@@ -149,6 +155,7 @@ function effectContextOf(live: LiveSession, runId: RunId, described: DescribedTo
     run,
     snapshot,
     steps: [...(live.steps.get(runId) ?? [])],
+    before: messagesBefore(run, { runs: live.tree.runs, stepsOf: ({ id }) => live.steps.get(id) ?? [] }),
     described,
     offered: offeredTools(snapshot, positionOf(run, live.tree.runs)),
     childOf: (wire) => {

@@ -29,10 +29,12 @@ export async function askWithFallback(
       if (meter.hasText()) break
     }
   }
+  const outage = failed.find((each) => each.outage)?.outage
   const waits = failed.flatMap(({ retryAfterMs }) => retryAfterMs ?? [])
   throw new ProviderError(failed.map(({ message }, at) => `${models[at]!.name}: ${message}`).join(' '), {
     retryable: failed.some(({ retryable }) => retryable),
     ...(waits.length > 0 && { retryAfterMs: Math.min(...waits) }),
+    ...(outage && { outage }),
     cause: failed[0],
   })
 }

@@ -3,13 +3,13 @@ import { giveWay, startWork } from '../../base/event-loop.ts'
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
-import { isTerminal, type Run } from '../../spec/run.ts'
+import { isTerminal } from '../../spec/run.ts'
 import type { Store } from '../../store/store.ts'
 import type { SessionNotifier } from './notifier.ts'
-import type { FollowedEvent } from '../session/engine.ts'
+import type { FollowedEvent, FollowedRun } from '../session/engine.ts'
 
 /** Events read per query; bounds memory per reader to one page. */
-const PAGE = 256
+export const EVENT_PAGE = 256
 
 const NO_EVENTS: readonly never[] = []
 
@@ -23,12 +23,12 @@ const LAST_OF_RUN = new Set(['engine.run.completed', 'engine.run.failed', 'engin
 export async function* followRunEvents(
   store: Store,
   notifier: SessionNotifier,
-  id: RunId,
+  run: RunId | FollowedRun,
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<readonly FollowedEvent[]> {
-  const { sessionId, isRoot, hasEnded } = await readFollowedRun(store, id, after)
-  const family = await createRunFamily(store, { id, sessionId, isRoot })
+  const { id, sessionId, isRoot, isFirst, hasEnded } = await readFollowedRun(store, run, after)
+  const family = await createRunFamily(store, { id, sessionId, isRoot, isFirst })
   const isLast = isLastEvent(id, isRoot)
   const subscription = notifier.subscribe(sessionId)
   let cursor = after
@@ -44,7 +44,9 @@ export async function* followRunEvents(
       // A wake-up for model text alone needs no query.
       const tookLong = startWork()
       const page =
-        seen === readAt ? NO_EVENTS : await subscription.readPage(cursor, () => store.events(sessionId, cursor, PAGE))
+        seen === readAt
+          ? NO_EVENTS
+          : await subscription.readPage(cursor, () => store.events(sessionId, cursor, EVENT_PAGE))
       // Large events take as long again to be written to the reader.
       if (tookLong()) await giveWay()
       const batch: FollowedEvent[] = []
@@ -58,11 +60,11 @@ export async function* followRunEvents(
         cursor = event.seq
         const earlier = isLive ? subscription.takeDeltas(cursor) : NO_EVENTS
         if (earlier.length > 0) await addDeltas(earlier)
-        if (family.isWholeSession || event.kind === 'session' || (await family.has(event.runId))) batch.push(event)
+        if (family.isWholeSession || (await family.sees(event))) batch.push(event)
         hasLast ||= isLast(event)
         if (hasLast) break
       }
-      const isCaughtUp = hasLast || page.length < PAGE
+      const isCaughtUp = hasLast || page.length < EVENT_PAGE
       // Marks the end of the replay, also where the run has ended and the stream ends with it.
       if (isCaughtUp && !isLive) batch.push('live')
       isLive ||= isCaughtUp
@@ -80,59 +82,74 @@ export async function* followRunEvents(
 }
 
 /** What a reader keeps of its run: the run itself, with its input, may be large, and thousands may read it. */
-interface FollowedRun {
+interface ReadersRun {
   readonly id: RunId
   readonly sessionId: SessionId
   readonly isRoot: boolean
+  /** True for the first root run of its session: nothing comes before it, and its stream ends before anything follows. */
+  readonly isFirst: boolean
 }
 
 async function readFollowedRun(
   store: Store,
-  id: RunId,
+  given: RunId | FollowedRun,
   after: number,
-): Promise<FollowedRun & { readonly hasEnded: boolean }> {
-  const run = await store.run(id)
+): Promise<ReadersRun & { readonly hasEnded: boolean }> {
+  const run = typeof given === 'string' ? await store.run(given) : given
   if (!run) throw fail('not_found', { what: 'run' })
-  return { id, sessionId: run.sessionId, isRoot: run.depth === 0, hasEnded: await isReadToEnd(store, run, after) }
+  const { id, sessionId, parentRunId, starter } = run
+  const isRoot = parentRunId === null
+  const isFirst = isRoot && starter === undefined
+  return { id, sessionId, isRoot, isFirst, hasEnded: await isReadToEnd(store, run, after) }
 }
 
 const isLastEvent =
   (id: RunId, isRoot: boolean) =>
   ({ runId, subject }: StoredEvent): boolean =>
-    isRoot ? LAST_OF_SESSION.has(subject) : runId === id && LAST_OF_RUN.has(subject)
+    runId === id && (isRoot ? LAST_OF_SESSION : LAST_OF_RUN).has(subject)
 
 /** True when the last event of the run is at or before the cursor. */
-async function isReadToEnd(store: Store, run: Run, after: number): Promise<boolean> {
+async function isReadToEnd(store: Store, run: FollowedRun, after: number): Promise<boolean> {
   if (after === 0 || !isTerminal(run.status)) return false
-  const isLast = isLastEvent(run.id, run.depth === 0)
+  const isLast = isLastEvent(run.id, run.parentRunId === null)
   for (let cursor = after; ;) {
-    const page = await store.events(run.sessionId, cursor, PAGE)
+    const page = await store.events(run.sessionId, cursor, EVENT_PAGE)
     if (page.some(isLast)) return false
-    if (page.length < PAGE) return true
+    if (page.length < EVENT_PAGE) return true
     cursor = page.at(-1)!.seq
   }
 }
 
 interface RunFamily {
-  /** True for a root run: every run of the session belongs to it. */
+  /** True where every run of the session belongs to it. */
   readonly isWholeSession: boolean
   has(id: RunId): Promise<boolean>
+  /** Events of the family, and those of the session that tell of the root run above it. */
+  sees(event: StoredEvent): Promise<boolean>
 }
 
 /** A run and its descendants. Runs are only ever added, so their parents are read again only for an unknown run. */
-async function createRunFamily(store: Store, run: FollowedRun): Promise<RunFamily> {
-  if (run.isRoot) return { isWholeSession: true, has: () => Promise.resolve(true) }
+async function createRunFamily(store: Store, run: ReadersRun): Promise<RunFamily> {
+  const yes = (): Promise<boolean> => Promise.resolve(true)
+  if (run.isFirst) return { isWholeSession: true, has: yes, sees: yes }
   let parents = new Map<RunId, RunId | null>()
   const read = async (): Promise<void> => {
     parents = new Map((await store.runsOfSession(run.sessionId)).map((each) => [each.id, each.parentRunId]))
   }
   await read()
+  const rootOf = (id: RunId): RunId => {
+    const above = parents.get(id) ?? null
+    return above === null ? id : rootOf(above)
+  }
+  const root = rootOf(run.id)
+  const has = async (id: RunId): Promise<boolean> => {
+    if (!parents.has(id)) await read()
+    for (let at: RunId | null = id; at !== null; at = parents.get(at) ?? null) if (at === run.id) return true
+    return false
+  }
   return {
     isWholeSession: false,
-    async has(id) {
-      if (!parents.has(id)) await read()
-      for (let at: RunId | null = id; at !== null; at = parents.get(at) ?? null) if (at === run.id) return true
-      return false
-    },
+    has,
+    sees: async ({ kind, runId }) => (kind === 'session' && runId === root) || has(runId),
   }
 }

@@ -40,7 +40,12 @@ export interface SessionActor {
   /** Runs whose end cannot be stored either: this process starts no effects for them. */
   readonly blockedRuns: Set<RunId>
   readonly inFlight: Map<string, EffectInFlight>
+  /** True while a call of it waits for a slot, which is soon free. */
+  awaitsSlot: boolean
 }
+
+/** Sessions that stay in memory while they wait for nothing but a slot. To read one again costs more than one of its steps. */
+const MAX_WAITING_SESSIONS = 1000
 
 /** `closing`: no new effects, outcomes of those in flight are still stored. `closed`: nothing more is applied or stored. */
 export interface DriverLifecycle {
@@ -82,6 +87,7 @@ export function createMailboxes(
         oneByOne: false,
         blockedRuns: new Set(),
         inFlight: new Map(),
+        awaitsSlot: false,
       }
       actors.set(id, actor)
     }
@@ -93,8 +99,9 @@ export function createMailboxes(
     actor.running = processInbox(actor).finally(() => {
       actor.running = undefined
       if (actor.inbox.length > 0 && !actor.awaitsRetry) return process(actor)
+      if (actor.inbox.length > 0 || actor.inFlight.size > 0) return
       // A session that waits for a person or a timer costs rows, not memory.
-      if (actor.inbox.length === 0 && actor.inFlight.size === 0) actors.delete(actor.id)
+      if (!actor.awaitsSlot || actors.size > MAX_WAITING_SESSIONS) actors.delete(actor.id)
     })
   }
 

@@ -1,14 +1,32 @@
-/** Tells readers of a session about new events and model text. It keeps no stored data: the store is the only buffer. */
+/**
+ * Tells readers of a session about new events and model text. It keeps no stored data beyond a turn of the event loop: the store
+ * is the only buffer.
+ */
 import type { SessionId } from '../../base/ids.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
 
 export interface SessionNotifier {
-  /** Events up to number `seq` are stored. */
-  notify(sessionId: SessionId, seq: number): void
+  /**
+   * Events up to number `seq` are stored.
+   * @param fresh the events that this save stored, for readers who have all before them; made only where somebody reads
+   */
+  notify(sessionId: SessionId, seq: number, fresh?: FreshEvents): void
   /** Model text as it arrives, for those subscribed now. */
   publishDelta(delta: LiveText): void
-  /** Subscribes until `close`. */
-  subscribe(sessionId: SessionId): SessionSubscription
+  /** Tells of every session that changes, until the returned function is called. */
+  watch(listener: (sessionId: SessionId) => void): () => void
+  /**
+   * Subscribes until `close`.
+   * @param takesText whether model text wakes the subscriber too
+   */
+  subscribe(sessionId: SessionId, takesText?: boolean): SessionSubscription
+}
+
+export interface FreshEvents {
+  /** Number of the last event before them. */
+  readonly after: number
+  /** Undefined where they cannot be made, or are too many for a page. */
+  readonly make: () => readonly StoredEvent[] | undefined
 }
 
 type EventPage = Promise<readonly StoredEvent[]>
@@ -41,6 +59,7 @@ interface PublishedDelta {
 }
 
 interface Subscriber {
+  readonly takesText: boolean
   readonly deltas: PublishedDelta[]
   /** Notifications that it had seen when it began to wait. */
   seen: number
@@ -59,12 +78,14 @@ interface SessionChannel {
   textTimer: NodeJS.Timeout | undefined
   /** Pieces published since text was last released. */
   held: number
-  /** The newest page, until the end of the turn of the event loop in which it was read. */
-  page: { readonly cursor: number; readonly notifications: number; readonly events: EventPage } | undefined
+  /** The newest page, until the end of the turn of the event loop in which it was read or saved. */
+  page:
+    { readonly cursor: number; readonly notifications: number; readonly read: () => EventPage | undefined } | undefined
 }
 
 export function createNotifier(): SessionNotifier {
   const channels = new Map<SessionId, SessionChannel>()
+  const watchers = new Set<(sessionId: SessionId) => void>()
   const hasNews = ({ notifications, textTimer }: SessionChannel, { seen, deltas }: Subscriber): boolean =>
     notifications > seen || (textTimer === undefined && deltas.length > 0)
   const wakeSubscribers = (channel: SessionChannel): void => {
@@ -77,6 +98,10 @@ export function createNotifier(): SessionNotifier {
       wakeSubscribers(channel)
     })
     for (const each of ready) each.wake!()
+  }
+  const keepPage = (channel: SessionChannel, cursor: number, read: () => EventPage | undefined): void => {
+    channel.page = { cursor, notifications: channel.notifications, read }
+    setImmediate(() => (channel.page = undefined))
   }
   const endTextTimer = (channel: SessionChannel): void => {
     clearTimeout(channel.textTimer)
@@ -93,11 +118,22 @@ export function createNotifier(): SessionNotifier {
     channel.textTimer = setTimeout(() => releaseText(channel), TEXT_MS).unref()
   }
   return {
-    notify(sessionId, seq) {
+    watch(listener) {
+      watchers.add(listener)
+      return () => void watchers.delete(listener)
+    },
+    notify(sessionId, seq, fresh) {
+      for (const tell of watchers) tell(sessionId)
       const channel = channels.get(sessionId)
       if (channel === undefined) return
       channel.notifications++
       channel.seq = seq
+      if (fresh)
+        keepPage(
+          channel,
+          fresh.after,
+          once(() => toPage(fresh.make())),
+        )
       // The text of the next step is a first piece again.
       endTextTimer(channel)
       wakeSubscribers(channel)
@@ -106,12 +142,18 @@ export function createNotifier(): SessionNotifier {
       const channel = channels.get(delta.sessionId)
       if (channel === undefined) return
       const published: PublishedDelta = { delta, afterSeq: channel.seq }
-      for (const { deltas } of channel.subscribers) if (deltas.length < MAX_DELTAS) deltas.push(published)
+      let isTaken = false
+      for (const { takesText, deltas } of channel.subscribers) {
+        if (!takesText || deltas.length >= MAX_DELTAS) continue
+        isTaken = true
+        deltas.push(published)
+      }
+      if (!isTaken) return
       channel.held++
       if (channel.textTimer === undefined || channel.held >= MAX_HELD) releaseText(channel)
     },
-    subscribe(sessionId) {
-      const subscriber: Subscriber = { deltas: [], seen: 0, wake: undefined }
+    subscribe(sessionId, takesText = true) {
+      const subscriber: Subscriber = { takesText, deltas: [], seen: 0, wake: undefined }
       const channel = channels.get(sessionId) ?? {
         subscribers: new Set(),
         notifications: 0,
@@ -146,10 +188,10 @@ export function createNotifier(): SessionNotifier {
         },
         readPage(cursor, load) {
           const { page, notifications } = channel
-          if (page?.cursor === cursor && page.notifications === notifications) return page.events
+          const known = page?.cursor === cursor && page.notifications === notifications ? page.read() : undefined
+          if (known) return known
           const events = load()
-          channel.page = { cursor, notifications, events }
-          setImmediate(() => (channel.page = undefined))
+          keepPage(channel, cursor, () => events)
           return events
         },
         close() {
@@ -161,4 +203,12 @@ export function createNotifier(): SessionNotifier {
       }
     },
   }
+}
+
+const toPage = (events: readonly StoredEvent[] | undefined): EventPage | undefined => events && Promise.resolve(events)
+
+/** Makes a value at the first call. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
 }

@@ -13,7 +13,9 @@ import type { RunStep } from '../../spec/step.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 import { toolNamed } from '../session/bindings.ts'
 import type { EngineParts } from '../session/engine.ts'
+import { modelCause } from '../session/outages.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
+import type { EarlierMessage } from '../session/prompt/earlier.ts'
 import { filesOf } from '../session/prompt/input.ts'
 import { idempotencyKeyOf } from '../session/keys.ts'
 import { toRequest } from '../session/prompt/prompt.ts'
@@ -26,6 +28,8 @@ import { toModelTools, type OfferedTools } from './model-tools.ts'
 /** The part of a session that an effect reads while it runs. */
 export interface EffectContext extends OfferedTools {
   readonly steps: readonly RunStep[]
+  /** Messages and outputs of the session before the run. */
+  readonly before: readonly EarlierMessage[]
 }
 
 /** An effect in flight in this process. */
@@ -51,7 +55,7 @@ export async function performEffect(
   }
   const { turn, attempt } = effect
   try {
-    const { run, snapshot, steps } = context
+    const { run, snapshot, steps, before } = context
     const attachments = await attachFiles(parts.store, parts.blobs, run.workspaceId, filesOf(steps))
     const tools = await toModelTools(parts.tools, context, signal)
     const repair = effect.note?.['repair'] === true
@@ -59,7 +63,18 @@ export async function performEffect(
     const ask = async (model: SnapshotModel): Promise<ModelCompletion> => {
       const provider = parts.providers.choose(snapshot, model, run.sessionId)
       const asked = model === snapshot.model ? snapshot : { ...snapshot, model }
-      const request = toRequest({ run, snapshot: asked, steps, turn, attempt: tries, tools, attachments, repair, room })
+      const request = toRequest({
+        run,
+        snapshot: asked,
+        steps,
+        before,
+        turn,
+        attempt: tries,
+        tools,
+        attachments,
+        repair,
+        room,
+      })
       checkFits(request, parts.providers.terms(model, run.sessionId).contextWindow)
       const leave = await enter(model.provider, signal)
       try {
@@ -72,7 +87,8 @@ export async function performEffect(
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ProviderError) {
-      const { message, retryable, retryAfterMs } = error
+      const { message, retryable, retryAfterMs, outage: reason } = error
+      const cause = modelCause(context.snapshot.model.provider)
       const spent = meter.hasText() ? meter.spent() : undefined
       return {
         type: 'model.failed',
@@ -80,10 +96,19 @@ export async function performEffect(
         attempt,
         error: message,
         retryable,
-        ...(retryAfterMs !== undefined && { retryAfterMs }),
+        ...(reason && { outage: { reason, cause, ...(retryAfterMs !== undefined && { retryAfterMs }) } }),
         ...(spent && { spent }),
       }
     }
+    if (isFailure(error, 'secret_not_set'))
+      return {
+        type: 'model.failed',
+        turn,
+        attempt,
+        error: error.message,
+        retryable: false,
+        outage: { reason: 'secret_missing', cause: error.message },
+      }
     if (isFailure(error)) return { type: 'model.failed', turn, attempt, error: error.message, retryable: false }
     throw error
   }
@@ -121,7 +146,10 @@ async function sendRequest(
     meter.addText(part.text)
     if (part.type === 'text') onText(part.text)
   }
-  throw new ProviderError('The connection to the model broke before its answer was complete.', { retryable: true })
+  throw new ProviderError('The connection to the model broke before its answer was complete.', {
+    retryable: true,
+    outage: 'provider_unreachable',
+  })
 }
 
 /** Sends a call to its tool. Nothing is sent before this point. */

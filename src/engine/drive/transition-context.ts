@@ -4,6 +4,7 @@ import type { CallRow } from '../../store/session-update.ts'
 import type { Store } from '../../store/store.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
+import type { Outages } from '../session/outages.ts'
 import type { ConcurrencyBounds, Slots } from '../session/slots.ts'
 import type { TransitionContext } from '../session/context.ts'
 import type { ReadEffects } from '../session/effect-ledger.ts'
@@ -19,12 +20,13 @@ export interface TransitionContextParts {
   readonly cache: VersionCache
   readonly described: DescribedTools
   readonly slots: Slots
+  readonly outages: Outages
   readonly bounds: ConcurrencyBounds
   readonly lifecycle: DriverLifecycle
 }
 
 export function transitionContextOf(
-  { parts, cache, described, slots, bounds, lifecycle }: TransitionContextParts,
+  { parts, cache, described, slots, outages, bounds, lifecycle }: TransitionContextParts,
   actor: SessionActor,
   live: LiveSession,
   outlook: Outlook,
@@ -54,6 +56,10 @@ export function transitionContextOf(
       Math.max(...[model, ...fallback].map((each) => parts.providers.maxOutputTokens(each, live.tree.session.id))),
     termsOf: (model) => parts.providers.terms(model, live.tree.session.id),
     spentOn: (completion) => actor.inFlight.get(completion)?.meter.spent(),
+    outages: {
+      laterThan: (cause, run, now) => outages.laterThan(cause, run, actor.id, now),
+      failed: (outage, run, until) => outages.failed(outage, run, until),
+    },
     maxIterations: parts.maxIterations ?? 100,
     jitter: parts.random(),
   }

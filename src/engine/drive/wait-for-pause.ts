@@ -1,28 +1,35 @@
 import type { RunId, SessionId } from '../../base/ids.ts'
-import { isTerminal, isWaiting } from '../../spec/run.ts'
+import { isTerminal, isWaiting, type Run } from '../../spec/run.ts'
 import type { Store } from '../../store/store.ts'
+import type { SessionDriver } from './drive.ts'
 import type { SessionNotifier } from './notifier.ts'
 
-/** Resolves when a run has ended or waits for somebody, or when the signal aborts. Keeps no run in memory. */
+/**
+ * Resolves when a run has ended or waits for somebody, or when the signal aborts. Keeps no run in memory.
+ * @returns the run as it is then; undefined where it was not looked at again
+ */
 export async function waitForPause(
   store: Store,
   notifier: SessionNotifier,
+  { inMemory }: Pick<SessionDriver, 'inMemory'>,
   { id, sessionId }: { readonly id: RunId; readonly sessionId: SessionId },
   signal: AbortSignal,
-): Promise<void> {
-  const subscription = notifier.subscribe(sessionId)
+): Promise<Run | undefined> {
+  const subscription = notifier.subscribe(sessionId, false)
   /** Notifications counted before the run was read last. */
   let readAt = -1
   try {
     while (!signal.aborted) {
       const seen = subscription.count() // before the read: a save meanwhile notifies again
-      // Model text wakes readers too, and changes no status.
-      subscription.takeDeltas(Infinity)
-      const run = seen === readAt ? undefined : await store.run(id)
-      if (run && (isTerminal(run.status) || isWaiting(run.status))) return
-      readAt = seen
+      if (seen !== readAt) {
+        // Most saves change no status, and a session at work is in memory.
+        const run = inMemory(sessionId, id) ?? (await store.run(id))
+        if (run && (isTerminal(run.status) || isWaiting(run.status))) return run
+        readAt = seen
+      }
       await subscription.waitBeyond(seen, signal)
     }
+    return undefined
   } finally {
     subscription.close()
   }

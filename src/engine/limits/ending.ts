@@ -113,6 +113,7 @@ function closeOpenCalls(run: RunHandle): readonly UncertainCall[] {
   for (const call of calls) {
     const { id, state, inDoubt } = call.record
     if (state.at === 'settled') continue
+    if (state.at === 'retrying') run.setTimer('retry', id, null)
     if (state.at === 'sent') {
       call.recordAs('unknown')
       call.endEffect('unknown')

@@ -7,7 +7,8 @@ import type { RunStep } from '../../spec/step.ts'
 import { textOf } from '../session/bindings.ts'
 import { callKey } from '../session/keys.ts'
 import type { RunHandle } from '../session/transaction.ts'
-import { activeMs, tokensOf } from '../session/usage.ts'
+import { starterOfRun } from '../session/starter.ts'
+import { activeMs, rootsOf, tokensOf } from '../session/usage.ts'
 
 export type DispatchTrigger = CallFacts['svc']['dispatch']['trigger']
 
@@ -30,6 +31,7 @@ export function factsOf(
 ): CallFacts {
   const { tx, snapshot, record, usage } = run
   const { session } = tx
+  const starter = starterOfRun(run)
   return {
     args: call.arguments,
     tool,
@@ -46,18 +48,18 @@ export function factsOf(
       iteration: usage.iterations,
       elapsed_seconds: activeMs(record, tx.now) / 1000,
       tokens_used: tokensOf(run),
-      trigger_type: session.triggerType,
+      trigger_type: starter.triggerType,
       taint: usage.tainted,
     },
     session: {
       run_count: tx.runs().length,
-      tokens_used: tokensOf(tx.run(session.rootRunId)),
+      tokens_used: rootsOf(tx).reduce((sum, root) => sum + tokensOf(root), 0),
       elapsed_seconds: (tx.now - session.startedAt) / 1000,
     },
     principal: {
-      type: ({ api: 'api_key', operator: 'operator', scheduled: 'schedule' } as const)[session.triggerType],
-      id: session.triggeredBy ?? '',
-      ...(session.triggerName !== null && { trigger_name: session.triggerName }),
+      type: ({ api: 'api_key', operator: 'operator', scheduled: 'schedule' } as const)[starter.triggerType],
+      id: starter.triggeredBy ?? '',
+      ...(starter.triggerName !== null && { trigger_name: starter.triggerName }),
     },
     svc: { dispatch: { trigger }, limit: 'none' },
     ...(effect && { effect }),

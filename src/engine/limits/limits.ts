@@ -6,7 +6,7 @@ import type { RunHandle } from '../session/transaction.ts'
 import { failedState } from './ending.ts'
 import type { LimitBreach } from '../session/event.ts'
 import { asksAboutLimit } from './on-limit.ts'
-import { activeMs, costOfRun, tokensOf } from '../session/usage.ts'
+import { activeMs, costOfRun, rootOfRun, rootsOf, tokensOf } from '../session/usage.ts'
 import { withWaitEnded } from '../session/waits.ts'
 
 /** Maximum nesting of sub-agents where the agent sets none. */
@@ -85,6 +85,13 @@ export function depthBreach(run: RunHandle): LimitBreach | undefined {
   return undefined
 }
 
+/** The limit that forbids another run in the session, if any. It is that of the root's agent. */
+export function sessionRunsBreach(run: RunHandle): LimitBreach | undefined {
+  const value = rootOfRun(run).snapshot.sessionLimits?.runs
+  const used = run.tx.runs().length
+  return value !== undefined && used >= value ? { limit: 'max_runs_per_session', value, used } : undefined
+}
+
 /** Fails the run, or asks an operator to grant more; `then` is the state it continues in after the grant. */
 export function applyLimit(run: RunHandle, breach: LimitBreach, then: RunState): RunState {
   if (!asksAboutLimit(run, breach.limit)) return haltRun(run, breach)
@@ -123,11 +130,31 @@ const grantCount = (run: Run, limit: LimitName): number => run.usage.grants[limi
 
 function limitWithGrants(
   run: RunHandle,
-  limit: Exclude<LimitName, 'max_subagent_depth' | 'max_cost_per_run'>,
+  limit: Exclude<LimitName, 'max_subagent_depth' | 'max_cost_per_run' | SessionLimitName>,
 ): number | undefined {
   const set = run.snapshot.limits[limit] ?? (limit === 'max_loop_iterations' ? run.tx.context.maxIterations : undefined)
   return set === undefined ? undefined : set * (1 + grantCount(run.record, limit))
 }
+
+type SessionLimitName = 'max_tokens_per_session' | 'max_runs_per_session'
+
+/** Tokens that all runs of a session may use, grants of its root runs included; undefined without a limit, and for a child. */
+function sessionTokenLimit(run: RunHandle): number | undefined {
+  const set = run.record.parentRunId === null ? run.snapshot.sessionLimits?.tokens : undefined
+  return set === undefined ? undefined : set * (1 + sessionGrants(run))
+}
+
+/** Grants stay with the root run that asked for them, and count for those that follow. */
+const sessionGrants = (run: RunHandle): number =>
+  rootsOf(run.tx).reduce((sum, { record }) => sum + grantCount(record, 'max_tokens_per_session'), 0)
+
+/** What the session's limit leaves to a root run and its descendants; undefined without a limit, and for a child. */
+export function sessionTokenBudget(run: RunHandle): number | undefined {
+  const value = sessionTokenLimit(run)
+  return value === undefined ? undefined : value - sessionTokens(run) + tokensOf(run)
+}
+
+const sessionTokens = (run: RunHandle): number => rootsOf(run.tx).reduce((sum, root) => sum + tokensOf(root), 0)
 
 /** Tokens that a run and its descendants may use, grants included; undefined without a limit. */
 export const tokenBudget = (run: RunHandle): number | undefined => limitWithGrants(run, 'max_tokens_per_run')
@@ -142,19 +169,30 @@ export function costBudget(run: RunHandle): { readonly amount: ScaledDecimal; re
 
 /** What one grant adds to a limit. */
 const amountOf = (run: RunHandle, { limit, value }: LimitBreach): string =>
-  typeof value === 'number' ? String(value / (1 + grantCount(run.record, limit))) : describeMoney(run.snapshot.maxCost!)
+  typeof value !== 'number'
+    ? describeMoney(run.snapshot.maxCost!)
+    : limit === 'max_tokens_per_session'
+      ? String(run.snapshot.sessionLimits!.tokens!)
+      : String(value / (1 + grantCount(run.record, limit)))
 
 /** Compares what is used of a budget with the budget: both tokens, or both money. */
 type IsOver = (used: number | bigint, value: number | bigint) => boolean
 
 const budgetBreach = (run: RunHandle, isOver: IsOver): LimitBreach | undefined =>
-  tokenBreach(run, isOver) ?? costBreach(run, isOver)
+  tokenBreach(run, isOver) ?? sessionTokenBreach(run, isOver) ?? costBreach(run, isOver)
 
 function tokenBreach(run: RunHandle, isOver: IsOver): LimitBreach | undefined {
   const value = tokenBudget(run)
   if (value === undefined) return undefined
   const used = tokensOf(run)
   return isOver(used, value) ? { limit: 'max_tokens_per_run', value, used } : undefined
+}
+
+function sessionTokenBreach(run: RunHandle, isOver: IsOver): LimitBreach | undefined {
+  const value = sessionTokenLimit(run)
+  if (value === undefined) return undefined
+  const used = sessionTokens(run)
+  return isOver(used, value) ? { limit: 'max_tokens_per_session', value, used } : undefined
 }
 
 function costBreach(run: RunHandle, isOver: IsOver): LimitBreach | undefined {

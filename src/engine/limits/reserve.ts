@@ -6,7 +6,8 @@
 import type { RunHandle, SessionTransaction, StateAt } from '../session/transaction.ts'
 import { formatDecimal, toScaled, type ScaledDecimal } from '../../base/json/decimal.ts'
 import { mostCostOf } from '../../spec/price.ts'
-import { costBudget, tokenBudget } from './limits.ts'
+import type { LimitName } from '../../spec/run.ts'
+import { costBudget, sessionTokenBudget, tokenBudget } from './limits.ts'
 import { asksAboutLimit } from './on-limit.ts'
 import { mostTokens, sentTokens } from '../session/prompt/prompt.ts'
 import { costOfRun, tokensOf } from '../session/usage.ts'
@@ -49,16 +50,24 @@ export const tokensLeft = (run: RunHandle): number =>
   Math.min(
     Infinity,
     ...budgetsOf(run)
-      .filter(({ owner }) => !asksAboutLimit(owner, 'max_tokens_per_run'))
+      .filter(({ owner, limit }) => !asksAboutLimit(owner, limit))
       .map(({ owner, value }) => value - tokensOf(owner) - reservedBelow(owner, run)),
   )
 
-/** Token budgets that a run draws on: its own and those of its ancestors. */
-const budgetsOf = (run: RunHandle): readonly { readonly owner: RunHandle; readonly value: number }[] =>
+/** Token budgets that a run draws on: its own, those of its ancestors, and the session's. */
+const budgetsOf = (run: RunHandle): readonly TokenBudget[] =>
   [run, ...run.ancestors()].flatMap((owner) => {
-    const value = tokenBudget(owner)
-    return value === undefined ? [] : [{ owner, value }]
+    const budgets = { max_tokens_per_run: tokenBudget(owner), max_tokens_per_session: sessionTokenBudget(owner) }
+    return Object.entries(budgets).flatMap(([limit, value]) =>
+      value === undefined ? [] : [{ owner, limit: limit as LimitName, value }],
+    )
   })
+
+interface TokenBudget {
+  readonly owner: RunHandle
+  readonly limit: LimitName
+  readonly value: number
+}
 
 /** Tokens reserved by a run and its descendants, except one of them. */
 function reservedBelow(run: RunHandle, except: RunHandle): number {

@@ -10,7 +10,8 @@ import { QUARANTINE_MARGIN_MS } from '../calls/recover.ts'
 import { reviewedResult } from '../calls/reviewed.ts'
 import { toolNamed } from '../session/bindings.ts'
 import { CallHandle } from '../session/call-handle.ts'
-import type { SessionTransaction } from '../session/transaction.ts'
+import { starterOfRun } from '../session/starter.ts'
+import type { RunHandle, SessionTransaction } from '../session/transaction.ts'
 import { readOutput, describeErrors } from './output.ts'
 
 /** The failure that makes an answer unacceptable; undefined when it is acceptable. */
@@ -53,7 +54,7 @@ function findVoteProblem(tx: SessionTransaction, task: TaskRecord, answer: Given
   ) {
     return fail('not_an_approver', { why: `it takes a person with the role ${task.approverRole}` })
   }
-  if (task.separationOfDuties && approverOf(answer.by) === starterOf(tx))
+  if (task.separationOfDuties && approverOf(answer.by) === starterOf(tx.run(task.runId)))
     return fail('not_an_approver', { why: 'who started the run does not decide what it may do' })
   if (answer.approved === false) return undefined
   if (needsDigest(task) && answer.metadata?.['svc/arguments_digest'] === undefined) return fail('digest_required')
@@ -137,9 +138,9 @@ export function editedArguments(answer: GivenAnswer): JsonObject | undefined {
   return isJsonObject(edited) ? edited : undefined
 }
 
-/** The key or person that started the session, in the format of `approverOf`. */
-function starterOf(tx: SessionTransaction): string | undefined {
-  const { triggerType, triggeredBy, person } = tx.session
+/** The key or person that started the root run above, in the format of `approverOf`. */
+function starterOf(run: RunHandle): string | undefined {
+  const { triggerType, triggeredBy, person } = starterOfRun(run)
   if (person !== null) return `operator:${person}`
   if (triggeredBy === null) return undefined
   return triggerType === 'api' ? `key:${triggeredBy}` : `operator:${triggeredBy}`

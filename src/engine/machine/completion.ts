@@ -1,7 +1,9 @@
 /** Applies completions: answers of the model, failures, retries and lost ones. */
+import type { Instant } from '../../base/clock.ts'
 import { backoffMs } from '../../base/retry.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { ModelCall } from '../../providers/provider.ts'
+import { ATTEMPTS_BEFORE_HOLD, isHeldBy, type Outage } from '../../spec/outage.ts'
 import type { RunState } from '../../spec/run.ts'
 import { beginCalls, proposeCalls } from '../calls/calls.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
@@ -11,6 +13,7 @@ import { completionKey } from '../session/keys.ts'
 import { applyShortfall, shortfallOf, joinPausedAnswer } from './incomplete.ts'
 import { findBreachAfterCompletion, haltRun, haltAncestor, applyLimit } from '../limits/limits.ts'
 import { asksAboutLimit } from '../limits/on-limit.ts'
+import { describeExpired, laterAttempt, nextAttempt } from '../limits/outage.ts'
 import { requestCompletion } from '../limits/request-completion.ts'
 import { concludeRun } from './output.ts'
 import { sentTokens } from '../session/prompt/prompt.ts'
@@ -19,9 +22,6 @@ import { escalateQuestion, refuseUntilAnswered, toWaitingCall } from '../calls/q
 import { CallHandle } from '../session/call-handle.ts'
 import { recordUnanswered } from '../session/unanswered.ts'
 import { countCompletion } from '../session/usage.ts'
-
-/** Attempts of one completion. Source: decisions, section 13: retried twice. */
-const MAX_ATTEMPTS = 3
 
 export function applyCompletion(
   run: RunHandle,
@@ -101,16 +101,28 @@ export function applyModelFailure(
 ): RunState | undefined {
   if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
   const { model } = run.snapshot
-  recordUnanswered(run, event.error, event.spent ?? { model, usage: { inputTokens: 0, outputTokens: 0 } })
-  const { turn, lost, room, emptied, note } = here
+  // One step says that the model is out of reach; further attempts of a held run that cost nothing add none.
+  if (event.spent || !here.outage || !isHeldBy(here.outage))
+    recordUnanswered(run, event.error, event.spent ?? { model, usage: { inputTokens: 0, outputTokens: 0 } })
+  const { lost, room } = here
   const failures = here.attempt - (lost ?? 0)
   if (room !== undefined && !event.retryable)
     return failedState(
       'completion_truncated',
       `The answer was cut at its length. Asked for ${room} tokens: ${event.error}`,
     )
-  if (!event.retryable || failures >= MAX_ATTEMPTS) return failedState('model_error', event.error)
-  const until = run.tx.now + Math.round(backoffMs(failures + 1, run.tx.context.jitter, event.retryAfterMs))
+  if (event.outage) {
+    const step = nextAttempt(run, here.outage, event.outage)
+    if (step.outcome === 'wait') return backOff(run, here, step.until, step.outage)
+    if (!step.expired || !here.outage) return failedState('model_error', event.error)
+    return failedState('outage', describeExpired(here.outage, run.tx.now, event.error))
+  }
+  if (!event.retryable || failures >= ATTEMPTS_BEFORE_HOLD) return failedState('model_error', event.error)
+  return backOff(run, here, run.tx.now + Math.round(backoffMs(failures + 1, run.tx.context.jitter)))
+}
+
+function backOff(run: RunHandle, here: StateAt<'thinking'>, until: Instant, outage?: Outage): StateAt<'backing_off'> {
+  const { turn, lost, room, emptied, note } = here
   run.setTimer('retry', '', until)
   return {
     at: 'backing_off',
@@ -121,6 +133,7 @@ export function applyModelFailure(
     ...(room !== undefined && { room }),
     ...(emptied && { emptied }),
     ...(note && { note }),
+    ...(outage && { outage }),
   }
 }
 
@@ -156,9 +169,27 @@ export function markUnsent(
 export const admitCompletion = (run: RunHandle, here: StateAt<'thinking'>): RunState | undefined =>
   here.unsent ? requestCompletion(run, here) : undefined
 
-export function applyRetry(run: RunHandle, here: StateAt<'backing_off'>): RunState | undefined {
-  if (run.tx.now < here.until) return undefined
-  run.setTimer('retry', '', null)
+export function applyRetry(run: RunHandle, here: StateAt<'backing_off'>): RunState {
+  if (run.tx.now >= here.until) return attemptAgain(run, here)
+  // The timer that fired was of an earlier attempt, and has cleared that of the next one.
+  run.setTimer('retry', '', here.until)
+  return here
+}
+
+/** A process that starts may have the secret that was missing. */
+export const retryAtStart = (run: RunHandle, here: StateAt<'backing_off'>): RunState | undefined =>
+  here.outage?.reason === 'secret_missing' || run.tx.now >= here.until ? attemptAgain(run, here) : undefined
+
+export const retryAfterOutage = (
+  run: RunHandle,
+  here: StateAt<'backing_off'>,
+  { cause }: TransitionEventOf<'outage.over'>,
+): RunState | undefined => (here.outage?.cause === cause ? attemptAgain(run, here) : undefined)
+
+function attemptAgain(run: RunHandle, here: StateAt<'backing_off'>): RunState {
+  const later = laterAttempt(run, here.outage)
+  run.setTimer('retry', '', later ?? null)
+  if (later !== undefined) return { ...here, until: later }
   const { until: _, ...wanted } = here
   return requestCompletion(run, { ...wanted, at: 'thinking' })
 }

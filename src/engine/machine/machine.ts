@@ -18,10 +18,11 @@
  *
  * Pairs of state and event that are not in the table are ignored: `nextState` returns undefined and nothing changes.
  */
-import type { JsonObject } from '../../base/json/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import type { LimitName, RunState } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { beginCalls, proceedWithCalls } from '../calls/calls.ts'
+import { retryCalls, retryCallsAfterOutage } from '../calls/outage.ts'
 import { applyCallOutcome, applyLateOutcome } from '../calls/outcome.ts'
 import { applyChildEnd, applyChildQuestion, applyQuestionAnswer, applyReply } from '../calls/replies.ts'
 import { recoverCalls, revertUnsent } from '../calls/restart.ts'
@@ -33,6 +34,8 @@ import {
   recoverCompletion,
   applyModelFailure,
   applyRetry,
+  retryAfterOutage,
+  retryAtStart,
 } from './completion.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { cancelledState, completedState, failedState } from '../limits/ending.ts'
@@ -41,6 +44,7 @@ import { applyLimit, escalateLimit, grantLimit, haltRun, hitlWaitBreach, wallClo
 import { asksAboutLimit } from '../limits/on-limit.ts'
 import { startTurn } from '../limits/request-completion.ts'
 import { readOutput } from './output.ts'
+import { chooseEarlier, messagesBefore } from '../session/prompt/earlier.ts'
 import { filesIn, firstMessage } from '../session/prompt/input.ts'
 import { abandonCompletion } from '../session/unanswered.ts'
 
@@ -82,10 +86,11 @@ export const transitions: Table = {
   },
   backing_off: {
     'retry.due': applyRetry,
+    'outage.over': retryAfterOutage,
     'task.closed': applyLimitDecision,
     'wall_clock.due': applyWallClock,
     'hitl_wait.due': applyHitlWait,
-    woken: applyRetry,
+    woken: retryAtStart,
     cancelled: cancelRun,
     broken: failRun,
   },
@@ -93,6 +98,8 @@ export const transitions: Table = {
     'call.ended': applyCallOutcome,
     admitted: proceedWithCalls,
     'effect_wait.due': proceedWithCalls,
+    'retry.due': (run, here) => retryCalls(run, here),
+    'outage.over': retryCallsAfterOutage,
     'child.ended': applyChildEnd,
     'task.closed': (run, here, { task }) =>
       task.about === 'limit' ? applyGrant(run, here, task) : applyTaskDecision(run, here, task),
@@ -153,8 +160,26 @@ function startRun(run: RunHandle, here: StateAt<'thinking'>): RunState {
   const { input } = run.record
   run.addEvent('run', 'engine.run.started', { status: 'Running', output: null, error: null })
   const files = filesIn(input).map((filename): JsonObject => ({ filename }))
-  run.addStep('UserMessage', { text: firstMessage(input), ...(files.length > 0 && { files }) })
+  const { tx, snapshot } = run
+  const before = messagesBefore(run.record, { runs: tx.runs(), stepsOf: ({ id }) => tx.run(id).steps() })
+  const earlier = chooseEarlier(before, tx.context.termsOf(snapshot.model).contextWindow)
+  run.addStep('UserMessage', {
+    text: firstMessage(input) + shownMetadata(run),
+    ...(files.length > 0 && { files }),
+    ...(earlier && { earlier }),
+  })
   return startTurn(run, here.turn)
+}
+
+/** The metadata of the session that the input contract names. Source: decisions, section 17. */
+function shownMetadata({ tx: { session }, snapshot, record }: RunHandle): string {
+  const names = isJsonObject(snapshot.inputContract ?? null) && (snapshot.inputContract as JsonObject)['x-svc-metadata']
+  const { metadata } = session
+  if (record.parentRunId !== null || !Array.isArray(names) || !metadata) return ''
+  const shown = names.flatMap((name) =>
+    typeof name === 'string' && Object.hasOwn(metadata, name) ? [[name, metadata[name]]] : [],
+  )
+  return shown.length === 0 ? '' : `\n\nMetadata:\n${JSON.stringify(Object.fromEntries(shown), null, 2)}`
 }
 
 function resumeHeld(run: RunHandle, then: RunState): RunState {

@@ -1,6 +1,7 @@
 /** What transitions may know beside the session: time, ids, versions, routes, slots and calls of other sessions. */
 import type { Instant } from '../../base/clock.ts'
 import type { IdSource, RunId } from '../../base/ids.ts'
+import type { Outage } from '../../spec/outage.ts'
 import type { ModelTerms } from '../../spec/price.ts'
 import type { Run } from '../../spec/run.ts'
 import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot, SnapshotModel } from '../../spec/snapshot.ts'
@@ -58,6 +59,13 @@ export interface TransitionContext {
   termsOf(model: SnapshotModel): ModelTerms
   /** Usage so far of a completion in flight in this process, by its `completionKey`. */
   spentOn(completion: string): SpentTokens | undefined
+  /** What cannot be reached now; asked and told by runs that are held. */
+  readonly outages: {
+    /** Undefined where the run may try now, and is then the one that tries; else when it should look again. */
+    laterThan(cause: string, run: RunId, now: Instant): Instant | undefined
+    /** An attempt of a held run failed; the next is due at `until`. */
+    failed(outage: Outage, run: RunId, until: Instant): void
+  }
   /** Maximum of iterations where the agent sets no limit. */
   readonly maxIterations: number
   /** 0 to 1. */

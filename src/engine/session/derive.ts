@@ -1,8 +1,8 @@
 /** Derives what follows from the states of the runs when a transaction is saved: their statuses and their waits. */
 import type { JsonValue } from '../../base/json/json.ts'
-import { restoredHold } from '../../spec/hold.ts'
+import { outageHold, restoredHold } from '../../spec/hold.ts'
 import { pendingOf } from '../../spec/pending.ts'
-import { isTerminal } from '../../spec/run.ts'
+import { isTerminal, type Run } from '../../spec/run.ts'
 import { statusesOf } from './status.ts'
 import type { RunHandle, SessionTransaction } from './transaction.ts'
 import { withWaitEnded, countedWait, waitsOf } from './waits.ts'
@@ -24,6 +24,24 @@ export function deriveStatuses(tx: SessionTransaction): void {
     const pending = subject === 'paused' ? { pending: pendingNow(run) } : {}
     run.addEvent('run', `engine.run.${subject}`, { ...data, ...pending })
     if (id === tx.session.rootRunId) run.addEvent('session', `engine.session.${subject}`, data)
+  }
+}
+
+/**
+ * Tells readers of runs that begin or cease to be held by an outage. What the status tells is not told twice, and a new time of
+ * the next attempt is not told.
+ * @param before the runs as they were read
+ */
+export function deriveHolds(tx: SessionTransaction, before: readonly Run[]): void {
+  for (const was of before) {
+    const run = tx.run(was.id)
+    if (run.state === was.state || run.record.status !== 'Running') continue
+    const [earlier, hold] = [outageHold(was), outageHold(run)]
+    if (earlier?.reason === hold?.reason || (!hold && was.status !== 'Running')) continue
+    const data = { status: 'Running', output: null, error: null, ...(hold && { hold }) }
+    const subject = hold ? 'paused' : 'resumed'
+    run.addEvent('run', `engine.run.${subject}`, { ...data, ...(hold && { pending: [] }) })
+    if (run.id === tx.session.rootRunId) run.addEvent('session', `engine.session.${subject}`, data)
   }
 }
 

@@ -1,6 +1,6 @@
 /** The interface of the engine, used by the server, the operator application and the demo. */
 import type { Clock } from '../../base/clock.ts'
-import type { AgentId, IdSource, RunId, SessionId, TaskId, TriggerId, WorkspaceId } from '../../base/ids.ts'
+import type { AgentId, IdSource, RunId, SessionId, TaskId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
@@ -9,7 +9,7 @@ import type { ModelProviders } from '../../providers/provider.ts'
 import type { MessageAccepted, StartRunResponse } from '../../spec/api.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
 import type { Principal } from '../../spec/key.ts'
-import type { RunStatusName } from '../../spec/run.ts'
+import type { Run, RunStatusName } from '../../spec/run.ts'
 import type { TriggerType } from '../../spec/session.ts'
 import type { GivenAnswer } from '../../spec/task.ts'
 import type { StartLimits } from '../../store/start-outcome.ts'
@@ -34,11 +34,16 @@ export interface StartRequest {
   readonly tags?: readonly string[]
   /** Given where the caller must know the id before the run starts. */
   readonly sessionId?: SessionId
+  /** The session that goes on, and the version that its new root run executes; the deployed one where absent. */
+  readonly continued?: { readonly sessionId: SessionId; readonly versionId?: VersionId }
   readonly idempotency?: RequestKey
 }
 
 /** Stored events, model text as it arrives, and one mark where the replay ends. */
 export type FollowedEvent = StoredEvent | LiveText | 'live'
+
+/** A run as its reader's request found it. */
+export type FollowedRun = Pick<Run, 'id' | 'sessionId' | 'parentRunId' | 'status' | 'starter'>
 
 export interface EngineParts {
   readonly store: Store
@@ -64,7 +69,9 @@ export interface EngineParts {
 
 export interface Engine {
   /**
-   * Starts a run of the agent's deployed version. Resolves once session, run and first work item are durable.
+   * Starts a run of the agent's deployed version, in a new session or as the next root run of one. Resolves once session, run and
+   * first work item are durable.
+   * @throws Failure `session_not_ended`, `session_erased`, `session_limit_reached`, `version_not_deployable` for a session that goes on
    * @throws Failure `no_deployed_version`, `input_contract_violation`, `file_not_found`, `provider_not_configured`,
    *   `secret_not_set`, `price_unknown`, `rate_limited`, `concurrency_limited`, `plan_limit_exceeded`, `idempotency_key_reused`
    *
@@ -93,12 +100,25 @@ export interface Engine {
     reason?: string,
   ): Promise<{ readonly runId: RunId; readonly status: RunStatusName }>
   /**
+   * Erases the content of an ended session, here and in the store.
+   * @throws Failure `not_found`, `session_not_ended`, `session_on_hold`
+   */
+  erase(sessionId: SessionId): Promise<void>
+  /**
    * Events of the run, its descendants and its session after `after`, without a gap and without a repeat, then live; ends
    * after the terminal event of the run (for the root: of the session). Events that arrive together are yielded together.
    */
-  follow(runId: RunId, after: number, signal: AbortSignal): AsyncIterable<readonly FollowedEvent[]>
-  /** Resolves when the run has ended or waits for somebody, or when the signal aborts. */
-  waitForPause(run: { readonly id: RunId; readonly sessionId: SessionId }, signal: AbortSignal): Promise<void>
+  follow(run: RunId | FollowedRun, after: number, signal: AbortSignal): AsyncIterable<readonly FollowedEvent[]>
+  /** Tells of every session that changes, without saying what, until the returned function is called. */
+  watch(listener: (sessionId: SessionId) => void): () => void
+  /**
+   * Resolves when the run has ended or waits for somebody, or when the signal aborts, with the run as it is then where it was
+   * looked at.
+   */
+  waitForPause(
+    run: { readonly id: RunId; readonly sessionId: SessionId },
+    signal: AbortSignal,
+  ): Promise<Run | undefined>
   /** The conversation as it is now, unredacted: the caller redacts what it sends. */
   conversation(sessionId: SessionId, part?: ConversationPart): Promise<PagedConversation>
   /** Continues work that was in flight when the last process ended; resolves with the number of sessions. */

@@ -2,6 +2,7 @@
 import type { RunId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import type { ModelCompletion, ModelUsage } from '../../providers/provider.ts'
+import type { OutageReason } from '../../spec/outage.ts'
 import type { LimitName } from '../../spec/run.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
 import type { TaskRecord } from '../../spec/task.ts'
@@ -24,7 +25,8 @@ export type RunTransitionEvent =
       readonly attempt: number
       readonly error: string
       readonly retryable: boolean
-      readonly retryAfterMs?: number
+      /** Set where nothing was wrong with the request. */
+      readonly outage?: OutageReport
       /** Estimated usage; absent where the model had not begun to answer. */
       readonly spent?: SpentTokens
     }
@@ -56,6 +58,8 @@ export type RunTransitionEvent =
   | { readonly type: 'retry.due' }
   /** A call that waits for an earlier one with its effect key looks again. */
   | { readonly type: 'effect_wait.due' }
+  /** What held the run can be reached again. */
+  | { readonly type: 'outage.over'; readonly cause: string }
   | { readonly type: 'wall_clock.due' }
   | { readonly type: 'hitl_wait.due' }
   /** The session was loaded; `inFlight` has the keys of completions and calls that this process sent itself. */
@@ -73,6 +77,13 @@ export type RunTransitionEvent =
 export interface SpentTokens {
   readonly model: SnapshotModel
   readonly usage: ModelUsage
+}
+
+/** A failed attempt that a later one may not meet. `cause` names what is missing, the same for all that miss it. */
+export interface OutageReport {
+  readonly reason: OutageReason
+  readonly cause: string
+  readonly retryAfterMs?: number
 }
 
 /** The model that answered, and what those before it failed with. */

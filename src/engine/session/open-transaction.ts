@@ -1,12 +1,13 @@
 /** Opens a transaction on a session that was read. */
 import type { RunId, TaskId } from '../../base/ids.ts'
+import { outageHold } from '../../spec/hold.ts'
 import { joinCosts } from '../../spec/price.ts'
 import type { Run } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import type { CallRow, CompletionSpend, SessionTimer, SessionTree } from '../../store/session-update.ts'
 import type { IdempotencyClaim } from '../../store/start-outcome.ts'
 import type { TransitionContext } from './context.ts'
-import { deriveStatuses, deriveWaits, setBudgetTimers } from './derive.ts'
+import { deriveHolds, deriveStatuses, deriveWaits, setBudgetTimers } from './derive.ts'
 import { createEffectLedger } from './effect-ledger.ts'
 import { callKey } from './keys.ts'
 import { createStepLog } from './step-log.ts'
@@ -88,6 +89,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
     toUpdate() {
       deriveStatuses(tx)
       deriveWaits(tx)
+      deriveHolds(tx, tree.runs)
       for (const [id, lastSequence] of log.lastSequences()) tx.run(id).update({ lastSequence })
       const { lastSeq, lastOrdinal, ...added } = log.changes()
       const runs = tx.runs()
@@ -137,8 +139,11 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
   return tx
 }
 
-/** True while a restart has something to continue. A call behind one of unknown outcome waits for a person. */
+/**
+ * True while a restart has something to continue, or may have a secret that was missing. A call behind one of unknown outcome waits for a person.
+ */
 function isBusy(run: Run): boolean {
+  if (outageHold(run)?.reason === 'secret_missing') return true
   if (run.state.at === 'thinking') return true
   if (run.state.at !== 'calling') return false
   const at = run.state.calls.map((call) => call.state.at)

@@ -39,7 +39,7 @@ export interface SlotRequest {
 export interface Slots {
   /** True if the call may be sent now, and takes its slot; else it waits in line. Idempotent for one key. */
   take(request: SlotRequest): boolean
-  /** Counts a result that arrived and is not stored yet. */
+  /** Frees the slot of a call that is over, and counts its result until it is stored. */
   arrived(key: string, bytes: number): void
   /** Frees the slots and places in line of a session whose keys are not needed any more. */
   keep(session: SessionId, isNeeded: (key: string) => boolean): void
@@ -48,11 +48,16 @@ export interface Slots {
 /** @param admit called when a call that waited in line has got its slot */
 export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionId, run: RunId) => void): Slots {
   const taken = new Map<string, SlotRequest>()
+  /** The keys in `taken`, by session. */
+  const keysOf = new Map<SessionId, Set<string>>()
   const counts = new Map<string, number>()
+  /** Bytes of the results that arrived: their calls are over, and their slots are free. */
   const results = new Map<string, number>()
   let resultBytes = 0
   /** Waiting requests by run, in the order in which runs are served. */
   const line = new Map<RunId, SlotRequest[]>()
+  /** True when something may be free for those in line: nothing looks at all of them at each save. */
+  let mayAdmit = false
 
   const demands = ({ tool, route, bound }: SlotRequest): [name: string, most: number][] => [
     ['server', bounds.server],
@@ -65,15 +70,24 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
     for (const [name] of demands(request)) counts.set(name, (counts.get(name) ?? 0) + by)
   }
   const takeSlot = (request: SlotRequest): void => {
-    taken.set(request.key, request)
+    const { key, session } = request
+    taken.set(key, request)
+    const keys = keysOf.get(session)
+    if (keys) keys.add(key)
+    else keysOf.set(session, new Set([key]))
     count(request, 1)
   }
   const release = (key: string): void => {
     const request = taken.get(key)
     if (!request) return
+    const keys = keysOf.get(request.session)!
+    keys.delete(key)
+    if (keys.size === 0) keysOf.delete(request.session)
     taken.delete(key)
-    count(request, -1)
-    resultBytes -= results.get(key) ?? 0
+    mayAdmit = true
+    const bytes = results.get(key)
+    if (bytes === undefined) return count(request, -1)
+    resultBytes -= bytes
     results.delete(key)
   }
   const leaveLine = (run: RunId, stays: (key: string) => boolean): void => {
@@ -84,9 +98,12 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
 
   /** Gives free slots to those in line, one call per run at a time. */
   function admitNext(): void {
+    if (!mayAdmit) return
+    mayAdmit = false
     for (const [run, waiting] of line) {
       const next = waiting.find(isFree)
       if (!next) continue
+      mayAdmit = true
       takeSlot(next)
       leaveLine(run, (key) => key !== next.key)
       const left = line.get(run)
@@ -111,12 +128,16 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
       return false
     },
     arrived(key, bytes) {
-      if (!taken.has(key)) return
-      resultBytes += bytes - (results.get(key) ?? 0)
+      const request = taken.get(key)
+      if (!request || results.has(key)) return
+      resultBytes += bytes
       results.set(key, bytes)
+      count(request, -1)
+      mayAdmit = true
+      admitNext()
     },
     keep(session, isNeeded) {
-      for (const { key, session: owner } of taken.values()) if (owner === session && !isNeeded(key)) release(key)
+      for (const key of keysOf.get(session) ?? []) if (!isNeeded(key)) release(key)
       for (const [run, waiting] of line) if (waiting[0]?.session === session) leaveLine(run, isNeeded)
       admitNext()
     },

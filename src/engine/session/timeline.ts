@@ -5,7 +5,8 @@ import { fail } from '../../base/failure.ts'
 import type { SessionId, TaskId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { Conversation, RunSummary, SessionBody, TimelineItem } from '../../spec/api.ts'
-import type { Run } from '../../spec/run.ts'
+import { starterAbove } from '../../spec/run-starter.ts'
+import type { Run, RunStarter } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import type { RunStep, StepType } from '../../spec/step.ts'
 import { toTaskContent } from '../../spec/task-content.ts'
@@ -82,7 +83,7 @@ export async function conversationOf(
   const isWhole = next === undefined && groupSteps(known).length <= 1
   return {
     session: toSessionBody(session),
-    runs: runs.map((run) => toRunSummary(run, session)),
+    runs: runs.map((run) => toRunSummary(run, starterAbove(run, runs, session), session.erasedAt !== undefined)),
     items: first.done ? [] : first.value,
     ...(!isWhole && { more: pages }),
     sizes: known.map(({ bytes }) => bytes),
@@ -115,13 +116,14 @@ export async function timelineItemOf(store: Store, id: SessionId, ordinal: numbe
 
 /** A request shows its task as it is now, not as it was created. */
 async function toItem(store: Store, step: RunStep, run: Run): Promise<TimelineItem> {
-  const id = step.type === 'UserTaskReq' ? step.content['user_task_id'] : undefined
+  const id = step.type === 'UserTaskReq' ? (step.content as JsonObject | null)?.['user_task_id'] : undefined
   const task = typeof id === 'string' ? await store.task(id as TaskId) : undefined
   return toTimelineItem(step, run, task ? ({ ...toTaskContent(task) } as unknown as JsonObject) : step.content)
 }
 
-/** A session as timelines and session lists show it. */
+/** A session as timelines and session lists show it. What was erased is null. */
 export function toSessionBody(session: Session): SessionBody {
+  const isErased = session.erasedAt !== undefined
   return {
     id: session.id,
     tenantId: session.workspaceId,
@@ -138,14 +140,16 @@ export function toSessionBody(session: Session): SessionBody {
     error: session.error,
     startedAt: toIsoText(session.startedAt),
     finishedAt: isoOrNull(session.finishedAt),
-    input: session.input,
-    startContext: session.startContext,
+    input: isErased ? null : session.input,
+    startContext: isErased ? null : session.startContext,
+    ...(session.title !== undefined && { title: session.title }),
     ...(session.metadata && { metadata: session.metadata }),
     ...(session.tags && { tags: session.tags }),
+    ...(session.erasedAt !== undefined && { erasedAt: toIsoText(session.erasedAt) }),
   }
 }
 
-function toRunSummary(run: Run, session: Session): RunSummary {
+function toRunSummary(run: Run, starter: RunStarter, isErased: boolean): RunSummary {
   return {
     id: run.id,
     sessionId: run.sessionId,
@@ -159,11 +163,11 @@ function toRunSummary(run: Run, session: Session): RunSummary {
     error: run.error,
     startedAt: toIsoText(run.startedAt),
     finishedAt: isoOrNull(run.finishedAt),
-    triggerType: session.triggerType,
-    triggeredBy: session.triggeredBy,
-    triggerId: session.triggerId,
-    triggerName: session.triggerName,
-    input: run.input,
+    triggerType: starter.triggerType,
+    triggeredBy: starter.triggeredBy,
+    triggerId: starter.triggerId,
+    triggerName: starter.triggerName,
+    input: isErased ? null : run.input,
     llmModel: run.llmModel,
     agentName: run.agentName,
     versionLabel: run.versionLabel,

@@ -1,6 +1,5 @@
 /** Amazon Bedrock's Converse API through the official SDK. Source: decisions, section 13; reach, section 1. */
 import { Readable } from 'node:stream'
-import type { ReadableStream } from 'node:stream/web'
 import type {
   BedrockRuntimeClient,
   BedrockRuntimeClientConfig,
@@ -97,7 +96,7 @@ const handleWith = (fetch: FetchFunction): RequestHandler =>
         response: {
           statusCode: response.status,
           headers: Object.fromEntries(response.headers),
-          body: response.body === null ? Readable.from([]) : Readable.fromWeb(response.body as ReadableStream),
+          body: Readable.from(response.body ?? []),
         },
       }
     },

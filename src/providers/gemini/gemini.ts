@@ -40,11 +40,17 @@ async function loadGeminiClient({ key, baseUrl, fetch }: SdkParts): Promise<Goog
 async function* wholeEvents(
   events: AsyncIterable<GenerateContentResponse>,
 ): AsyncGenerator<GenerateContentResponse, void> {
+  let isEmpty = true
   try {
-    yield* events
+    for await (const event of events) {
+      isEmpty = false
+      yield event
+    }
   } catch (error) {
     const { code, status, cause } = Object(error) as { code?: unknown; status?: unknown; cause?: unknown }
     if (!(error instanceof Error) || code !== undefined || status !== undefined || cause !== undefined) throw error
+    // A body without any event is no answer of the vendor.
+    if (isEmpty) return
     throw Object.assign(incompleteStreamError(), { cause: error })
   }
 }

@@ -107,6 +107,9 @@ const PASSING_CODES: ReadonlySet<string> = new Set(['server_error', 'rate_limit_
 const failedResponseError = (
   error: (Pick<ResponseError, 'message'> & { readonly code: string | null }) | null,
 ): ProviderError =>
-  new ProviderError(`The model provider broke off: ${error?.message ?? 'it gave no reason.'}`, {
-    retryable: error?.code == null || PASSING_CODES.has(error.code),
-  })
+  new ProviderError(
+    `The model provider broke off: ${error?.message ?? 'it gave no reason.'}`,
+    error?.code == null || PASSING_CODES.has(error.code)
+      ? { retryable: true, outage: 'provider_unreachable' }
+      : { retryable: false },
+  )

@@ -52,7 +52,7 @@ export function createProviders({
 }: ProviderParts): ModelProviders {
   /** One client per address and key, so that runs share connections. */
   const clients = new Map<string, ModelProvider>()
-  const shared = { allowedHosts, ownPorts, keepAlive: true, idleMs: IDLE_TIMEOUT_MS }
+  const shared = { allowedHosts, ownPorts, keepAlive: true, plainBodies: true, idleMs: IDLE_TIMEOUT_MS }
   const egress = {
     document: createEgress({ ...shared, from: 'document', plain: true }),
     config: createEgress({ ...shared, from: 'config' }),

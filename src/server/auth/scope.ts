@@ -3,7 +3,7 @@
  * reported before one out of scope; resources of other workspaces count as missing. Source: decisions, section 3.
  */
 import { fail } from '../../base/failure.ts'
-import { isUuid, type AgentId, type RunId } from '../../base/ids.ts'
+import { isUuid, type AgentId, type RunId, type SessionId } from '../../base/ids.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import type { AgentRow } from '../../store/version-rows.ts'
@@ -31,6 +31,19 @@ export async function runInScope({ store, scopes }: ServerServices, principal: A
   if (scope.agentId !== principal.agentId) throw fail('run_out_of_scope')
   if (scope.triggerId !== null && scope.triggerId !== principal.triggerId) throw fail('run_out_of_scope')
   return run
+}
+
+/**
+ * For a key the session must be of the key's agent and, where a trigger started it, of the key's trigger.
+ * @throws Failure `not_found`, `run_out_of_scope`
+ */
+export async function sessionInScope({ store }: ServerServices, principal: ApiPrincipal, id: string): Promise<Session> {
+  const session = isUuid(id) ? await store.session(id.toLowerCase() as SessionId) : undefined
+  if (session?.workspaceId !== principal.workspaceId) throw fail('not_found', { what: 'session' })
+  if (principal.type === 'operator') return session
+  if (session.agentId !== principal.agentId) throw fail('run_out_of_scope')
+  if (session.triggerId !== null && session.triggerId !== principal.triggerId) throw fail('run_out_of_scope')
+  return session
 }
 
 /**

@@ -25,7 +25,7 @@ interface Schema {
   readonly maximum?: number
   readonly minLength?: number
   readonly maxLength?: number
-  readonly 'x-svc-says'?: string
+  readonly 'x-message'?: string
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -43,7 +43,7 @@ function messageOf({ keyword, params, parentSchema }: ErrorObject): string {
   if (keyword === 'additionalProperties') return 'is not a known property'
   if (type === 'integer') return integer(schema)
   if (keyword === 'type') return TYPES[type] ?? `must be ${String(params['type'])}`
-  if (schema['x-svc-says'] !== undefined) return schema['x-svc-says']
+  if (schema['x-message'] !== undefined) return schema['x-message']
   if (keyword === 'minLength' || keyword === 'maxLength') return length(schema)
   if (keyword === 'maxItems' || keyword === 'maxProperties')
     return `must have at most ${String(params['limit'])} entries`

@@ -1,6 +1,6 @@
-/** Metadata and tags of a session, beyond what their schemas can say. Source: decisions, section 17. */
+/** Title, metadata and tags of a session, beyond what their schemas can say. Source: decisions, section 17. */
 import type { InvalidPlace } from '../../base/failure.ts'
-import type { StartRunBody } from '../../spec/api.ts'
+import type { SessionPatch } from '../../spec/api.ts'
 
 const MAX_NAME_BYTES = 64
 const MAX_VALUE_BYTES = 512
@@ -10,10 +10,12 @@ const MAX_TAG_BYTES = 64
 
 /** Control characters take six bytes each in JSON, and mean nothing in a label. */
 const CONTROL = /[^\P{Cc}\t\n\r]/u
+const CONTROL_OR_LINE = /[\p{Cc}\u2028\u2029]/u
 
-export function labelProblems({ metadata = {}, tags = [] }: Pick<StartRunBody, 'metadata' | 'tags'>): InvalidPlace[] {
+export function labelProblems({ title, metadata = {}, tags = [] }: SessionPatch): InvalidPlace[] {
   const found: InvalidPlace[] = []
   const report = (path: string, message: string) => void found.push({ path, message })
+  if (title != null && CONTROL_OR_LINE.test(title)) report('/title', 'must be one line without control characters')
   for (const [name, value] of Object.entries(metadata)) {
     const path = `/metadata/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
     if (name === '' || Buffer.byteLength(name) > MAX_NAME_BYTES)

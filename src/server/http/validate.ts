@@ -5,7 +5,7 @@
  */
 import type { Instant } from '../../base/clock.ts'
 import { fail, type InvalidPlace } from '../../base/failure.ts'
-import type { CancelBody, FinalizeBody, MessageBody, PresignBody, StartRunBody } from '../../spec/api.ts'
+import type { CancelBody, FinalizeBody, MessageBody, PresignBody, SessionPatch, StartRunBody } from '../../spec/api.ts'
 import type { TaskStatus } from '../../spec/task.ts'
 import type { PageRange, SessionFilter, SessionPage, TaskPage } from '../../store/queries.ts'
 import { firstPerPlace } from './findings.ts'
@@ -19,7 +19,15 @@ import { checks as first, queryTypes } from '../generated/first.js'
 export function parseStart(body: unknown = {}): StartRunBody {
   const start = parseBody('startBody', body)
   throwFindings(labelProblems(start), 'The body is not valid')
+  if (start.versionId !== undefined && start.sessionId === undefined)
+    refuseBody('/versionId', 'needs sessionId: a new session runs the deployed version')
   return start
+}
+
+export function parseSessionPatch(body: unknown): SessionPatch {
+  const patch = parseBody('sessionPatch', body)
+  throwFindings(labelProblems(patch), 'The body is not valid')
+  return patch
 }
 
 export const parsePresign = (body: unknown): PresignBody => parseBody('presignBody', body)
@@ -135,13 +143,24 @@ export function parseOperatorQuery(route: string, query: URLSearchParams): unkno
   return checkQuery(name, given)
 }
 
-/** A cursor of the stream: `Last-Event-ID`, else `?after=`, else undefined. @param last number of the last event there is */
-export function parseCursor(headers: Headers, query: URLSearchParams, last: number): number | undefined {
-  const text = headers.get('last-event-id') || query.get('after')
-  if (text === null || text === '') return undefined
+/** A cursor of the stream as it is written, and where. */
+export interface WrittenCursor {
+  readonly text: string
+  readonly path: '/Last-Event-ID' | '/after'
+}
+
+/** `Last-Event-ID`, else `?after=`, else undefined. */
+export function cursorIn(headers: Headers, query: URLSearchParams): WrittenCursor | undefined {
+  const header = headers.get('last-event-id')
+  if (header) return { text: header, path: '/Last-Event-ID' }
+  const after = query.get('after')
+  return after ? { text: after, path: '/after' } : undefined
+}
+
+/** @param last number of the last event there is */
+export function parseCursor({ text, path }: WrittenCursor, last: number): number {
   const cursor = DIGITS.test(text) ? Number(text) : NaN
   if (cursor <= last) return cursor
-  const path = headers.get('last-event-id') ? '/Last-Event-ID' : '/after'
   throw fail(
     'validation_failed',
     { what: 'The cursor names no event of this run.' },
@@ -187,6 +206,7 @@ interface CheckedBodies {
   readonly presignBody: PresignBody
   readonly finalizeBody: FinalizeBody
   readonly cancelBody: CancelBody
+  readonly sessionPatch: SessionPatch
   readonly sessionsQuery: Partial<PageRange> &
     QueryTexts<'versionId' | 'status' | 'tag' | 'from' | 'to' | 'cursor' | 'values'>
   readonly conversationQuery: { readonly take?: number } & QueryTexts<'stepContent' | 'cursor' | 'values'>

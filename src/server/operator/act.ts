@@ -1,15 +1,12 @@
 /** What a route of the operator application receives. Everyone who reaches the channel is an operator. */
 import type { OperatorRoutes } from '../../spec/operator.ts'
-import type { OperatorPrincipal } from '../auth/auth.ts'
 import type { HttpReply } from '../http/reply.ts'
 import type { HttpRequestContext } from '../http/route.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import type { OperatorIdentity } from './identify.ts'
 
-export interface OperatorRequest<Body = unknown, Query = unknown> {
+export interface OperatorRequest<Body = unknown, Query = unknown> extends OperatorIdentity {
   readonly services: ServerServices
-  readonly operator: OperatorPrincipal
-  /** True if the identity comes from a credential, false if it is the channel's local identity. */
-  readonly proved: boolean
   /** As its schema says; undefined where the route takes none. */
   readonly body: Body
   readonly query: Query

@@ -2,7 +2,8 @@
 import { toIsoText } from '../../base/clock.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { RecordedDecision } from '../../spec/operator.ts'
-import type { Run } from '../../spec/run.ts'
+import { starterAbove } from '../../spec/run-starter.ts'
+import type { Run, RunStarter } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { RunStep } from '../../spec/step.ts'
@@ -101,14 +102,14 @@ function toRecorded(
     policies: Array.isArray(content['policies']) ? content['policies'] : [],
     recordedAt: toIsoText(step.startedAt),
     history: objectOf(recorded['history']) as RecordedDecision['history'],
-    facts: factsOf(recorded, session, run, call, tool, snapshot),
+    facts: factsOf(recorded, starterAbove(run, ancestors, session), run, call, tool, snapshot),
   }
 }
 
 /** The facts of a decision: those recorded with it, and those that never change. */
 function factsOf(
   recorded: JsonObject,
-  session: Session,
+  starter: RunStarter,
   run: Run,
   call: CallRow,
   wire: string,
@@ -138,14 +139,14 @@ function factsOf(
     run: {
       depth: run.depth,
       is_subagent: run.depth > 0,
-      trigger_type: session.triggerType,
+      trigger_type: starter.triggerType,
       ...objectOf(recorded['run']),
     },
     session: objectOf(recorded['session']),
     principal: {
-      type: PRINCIPALS[session.triggerType],
-      id: session.triggeredBy ?? '',
-      ...(session.triggerName !== null && { trigger_name: session.triggerName }),
+      type: PRINCIPALS[starter.triggerType],
+      id: starter.triggeredBy ?? '',
+      ...(starter.triggerName !== null && { trigger_name: starter.triggerName }),
     },
     ...(isJsonObject(recorded['sources']) && { sources: recorded['sources'] }),
     ...(isJsonObject(recorded['effect']) && { effect: recorded['effect'] }),

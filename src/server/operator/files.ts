@@ -12,16 +12,26 @@ export const listFiles: OperatorAction<'GET /files'> = async ({ services: { stor
   return { items: items.map(toFileView), total }
 }
 
-export const getFile: OperatorAction<'GET /files/content'> = async ({ services, query }) => {
+export const getFile: OperatorAction<'GET /files/content'> = async ({ services, query, consoleSession }) => {
   const file = await findFile(services, query.key)
   const bytes = await (await openBlobs(services)).get(file.objectKey)
   if (!bytes) throw notFoundFailure('file')
   return {
     status: 200,
     stream: new Blob([new Uint8Array(bytes)]).stream(),
-    headers: { 'content-type': file.mediaType, 'content-length': String(bytes.length) },
+    headers: {
+      'content-length': String(bytes.length),
+      ...(consoleSession === undefined ? { 'content-type': file.mediaType } : asDownload(file.filename)),
+    },
   }
 }
+
+/** In a browser a file of others has the origin of the console: it is saved, and never shown, run or included as what it says it is. */
+const asDownload = (filename: string): Readonly<Record<string, string>> => ({
+  'content-type': 'application/octet-stream',
+  'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(filename).replaceAll(/['()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`)}`,
+  'content-security-policy': "default-src 'none'; sandbox",
+})
 
 /** By object key, or by its last part. */
 async function findFile({ store, workspace }: ServerServices, key: string): Promise<StoredFile> {

@@ -1,24 +1,48 @@
 /**
- * Identifies the caller on the operator channel: the person of the credential, or without one the channel's local identity,
- * which has no roles. An invalid credential is refused, never ignored. Source: command line, 2.5; security, S17.
+ * Identifies the caller of the operator application. On the local channel that is the person of a credential, or without one
+ * the channel's local identity, which has no roles; another listener has its own `IdentifyOperator`. An invalid credential is
+ * refused, never ignored. Source: command line, 2.5; security, S17.
  */
 import { hashKey, isWellFormedKey } from '../../base/api-key.ts'
+import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
+import type { ConsoleSessionId, KeyId } from '../../base/ids.ts'
 import { OPERATOR_KEY_HEADER } from '../../spec/operator.ts'
+import type { OperatorPrincipal } from '../auth/auth.ts'
+import type { HttpRequestContext } from '../http/route.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import type { OperatorRequest } from './act.ts'
+
+export interface OperatorIdentity {
+  readonly operator: OperatorPrincipal
+  /** True if the identity comes from a credential, false if it is the channel's local identity. */
+  readonly proved: boolean
+  /** When the credential expires; null = never. */
+  readonly endsAt: Instant | null
+  /** The credential. */
+  readonly keyId?: KeyId
+  /** The session of the console that the request belongs to. */
+  readonly consoleSession?: ConsoleSessionId
+}
+
+/** How a listener identifies operators. */
+export type IdentifyOperator = (services: ServerServices, call: HttpRequestContext) => Promise<OperatorIdentity>
 
 /** Precision of the last use of a credential, so that a command that polls does not write on every request. */
 const LAST_USE_PRECISION_MS = 10_000
 
 /** @throws Failure `invalid_operator_key` */
-export async function identifyOperator(
-  { store, clock, workspace, operator }: ServerServices,
-  { headers }: Request,
-): Promise<Pick<OperatorRequest, 'operator' | 'proved'>> {
-  const secret = headers.get(OPERATOR_KEY_HEADER)
-  const workspaceId = workspace.id
-  if (secret === null) return { operator: { type: 'operator', id: operator, workspaceId, roles: [] }, proved: false }
+export const identifyOnChannel: IdentifyOperator = async (services, { request }) => {
+  const secret = request.headers.get(OPERATOR_KEY_HEADER)
+  if (secret !== null) return identifyByCredential(services, secret)
+  const { operator: id, workspace } = services
+  return { operator: { type: 'operator', id, workspaceId: workspace.id, roles: [] }, proved: false, endsAt: null }
+}
+
+/** @throws Failure `invalid_operator_key` */
+export async function identifyByCredential(
+  { store, clock, workspace: { id: workspaceId } }: ServerServices,
+  secret: string,
+): Promise<OperatorIdentity> {
   const key = isWellFormedKey(secret) ? await store.operatorKeyByHash(hashKey(secret)) : undefined
   const now = clock.now()
   if (key?.workspaceId !== workspaceId || key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now))
@@ -26,5 +50,6 @@ export async function identifyOperator(
   // A failed write must not fail requests that only read.
   if (key.lastUsedAt === null || Math.abs(now - key.lastUsedAt) >= LAST_USE_PRECISION_MS)
     await store.touchOperatorKey(key.id, now).catch(() => undefined)
-  return { operator: { type: 'operator', id: key.email, workspaceId, roles: key.roles }, proved: true }
+  const operator = { type: 'operator', id: key.email, workspaceId, roles: key.roles } as const
+  return { operator, proved: true, endsAt: key.expiresAt, keyId: key.id }
 }

@@ -61,7 +61,7 @@ async function toHeldRun(services: ServerServices, id: SessionId): Promise<Resto
     const version = await store.version(run.agentVersionId)
     if (version) mayRepeat.push(...repeatsOf(run, version.snapshot))
   }
-  const root = runs.find(({ parentRunId }) => parentRunId === null)!
+  const root = runs.findLast(({ parentRunId }) => parentRunId === null)!
   return {
     runId: root.id,
     agent: root.agentName,

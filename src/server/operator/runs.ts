@@ -1,9 +1,11 @@
 /** Runs of all agents, driven with the operator's authority. The routes that read one run are those of `/v1`. */
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
-import { fail } from '../../base/failure.ts'
+import { fail, type Failure } from '../../base/failure.ts'
+import { holdOf } from '../view/shape.ts'
 import { isUuid, type SessionId } from '../../base/ids.ts'
 import type { RehearsalOptions, RunView } from '../../spec/operator.ts'
 import { isTerminal, isWaiting, type Run } from '../../spec/run.ts'
+import { VIEW_DIGEST } from '../../spec/task-view.ts'
 import { startLimits } from '../runtime/rates.ts'
 import { checkFiles, toAnswer } from '../routes/messages.ts'
 import type { ServerServices } from '../runtime/services.ts'
@@ -12,6 +14,8 @@ import { pageOf, parseMessage } from '../http/validate.ts'
 import type { OperatorAction } from './act.ts'
 import { notFoundFailure, findAgent, findRun } from './find.ts'
 import { toEnding } from './ending.ts'
+import { findRuns, previewOf } from './find-runs.ts'
+import { viewDigestOf } from './tasks.ts'
 
 export const startRun: OperatorAction<'POST /runs'> = async ({ services, operator, body }) => {
   const { input = {}, rehearsal } = body
@@ -56,18 +60,23 @@ export const listRuns: OperatorAction<'GET /runs'> = async ({ services, query })
     const runs = await store.runsEndingWith(workspace.id, toEnding(ending), 20)
     return { items: await Promise.all(runs.map((run) => toRunView(services, run))), total: runs.length }
   }
-  const { items, total } = await store.runs(
-    {
-      workspaceId: workspace.id,
-      ...(agent !== undefined && { agentId: (await findAgent(services, agent)).id }),
-      ...(session !== undefined && { sessionId: parseSession(session) }),
-      ...(status !== undefined && { status: status.split(',') }),
-      ...(waiting && { waiting: true }),
-      ...(since !== undefined && { since: parseSince(since) }),
-    },
-    pageOf(query),
-  )
-  return { items: await Promise.all(items.map((run) => toRunView(services, run))), total }
+  const filter = {
+    workspaceId: workspace.id,
+    ...(agent !== undefined && { agentId: (await findAgent(services, agent)).id }),
+    ...(session !== undefined && { sessionId: parseSession(session) }),
+    ...(status !== undefined && { status: status.split(',') }),
+    ...(waiting && { waiting: true }),
+    ...(since !== undefined && { since: parseSince(since) }),
+  }
+  const { find, roots = false, preview = false } = query
+  const page = pageOf(query)
+  const { items, total } =
+    find === undefined && !roots ? await store.runs(filter, page) : await findRuns(store, filter, { find, roots }, page)
+  const views = items.map(async (run) => ({
+    ...(await toRunView(services, run)),
+    ...(preview && { inputPreview: previewOf(run.input) }),
+  }))
+  return { items: await Promise.all(views), total }
 }
 
 export const cancelRun: OperatorAction<'POST /runs/:id/cancel'> = async ({ services, operator, id, body }) => {
@@ -92,13 +101,19 @@ export const sendMessage: OperatorAction<'POST /runs/:id/messages'> = async ({
   const { as } = body
   const message = parseMessage({ runId: run.id, ...body }, run.id)
   const same = as === undefined || as === operator.id || (proved && as.toLowerCase() === operator.id)
-  if (!same && (proved || !services.development)) {
-    const { code, message: error } = fail('not_an_approver', { why: `the request is not by ${as}` })
-    return { status: run.status, error, code }
+  if (!same && (proved || !services.development))
+    return refuseMessage(run, fail('not_an_approver', { why: `the request is not by ${as}` }))
+  const seen = message.metadata?.[VIEW_DIGEST]
+  if (seen !== undefined && message.userTaskId !== undefined) {
+    // Arguments that are edited between this check and the vote are refused by their own digest, in the vote's transaction.
+    const view = await viewDigestOf(services, operator, message.userTaskId)
+    if (view !== undefined && view !== seen) return refuseMessage(run, fail('stale_view'))
   }
   await checkFiles(services, services.workspace.id, message.files ?? [])
   return services.engine.answer(run.id, toAnswer(message, same ? operator : { ...operator, id: as }))
 }
+
+const refuseMessage = ({ status }: Run, { message: error, code }: Failure) => ({ status, error, code })
 
 export async function toRunView(services: ServerServices, run: Run): Promise<RunView> {
   const { store } = services
@@ -119,7 +134,7 @@ export async function toRunView(services: ServerServices, run: Run): Promise<Run
     ...(run.usage.cost && { cost: run.usage.cost }),
     trigger: session?.triggerName ?? session?.triggerType ?? 'operator',
     ...(waitingOn !== undefined && { waitingOn }),
-    ...(heldAt !== undefined && { hold: { reason: 'restored', since: toIsoText(heldAt) } }),
+    ...holdOf(run, heldAt),
   }
 }
 

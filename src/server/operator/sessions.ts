@@ -4,8 +4,11 @@ import type { Session } from '../../spec/session.ts'
 import type { SessionList } from '../../spec/api.ts'
 import { LISTED_WHOLE_BYTES, sessionListReply } from '../view/session-list.ts'
 import { toSessionListItem } from '../view/shape.ts'
+import type { SessionView } from '../../spec/operator.ts'
+import { labelProblems } from '../http/labels.ts'
+import { throwFindings } from '../http/refuse.ts'
 import { pageOf } from '../http/validate.ts'
-import type { OperatorAction } from './act.ts'
+import type { OperatorAction, OperatorRequest } from './act.ts'
 import { toEnding } from './ending.ts'
 import { notFoundFailure, findAgent } from './find.ts'
 import { toRunView } from './runs.ts'
@@ -39,12 +42,41 @@ export const listSessions: OperatorAction<'GET /sessions'> = async ({ services, 
   return { items: list.items, total: list.total }
 }
 
-export const getSession: OperatorAction<'GET /sessions/:id'> = async ({ services, id }) => {
-  const { store, workspace } = services
-  const session = isUuid(id) ? await store.session(id as SessionId) : undefined
+export const getSession = async (request: Pick<OperatorRequest, 'services' | 'id'>): Promise<SessionView> => {
+  const { services } = request
+  const session = await findSession(request)
+  const runs = await services.store.runsOfSession(session.id)
+  return {
+    ...toNamedItem(session),
+    legalHold: session.legalHold === true,
+    runs: await Promise.all(runs.map((run) => toRunView(services, run))),
+  }
+}
+
+/** Sets labels, and whether a legal hold keeps the session. */
+export const patchSession: OperatorAction<'PATCH /sessions/:id'> = async (request) => {
+  const { services, body } = request
+  const { id } = await findSession(request)
+  const { title } = body
+  throwFindings(labelProblems(body), 'The body is not valid')
+  const given = { ...body, ...(title !== undefined && { title: title === '' ? null : title }) }
+  await services.store.labelSession(id, services.redactor.json(given))
+  return getSession(request)
+}
+
+/** Erases the content of a session, whatever its trigger allows. */
+export const deleteSession: OperatorAction<'DELETE /sessions/:id'> = async (request) => {
+  await request.services.engine.erase((await findSession(request)).id)
+  return getSession(request)
+}
+
+async function findSession({
+  services: { store, workspace },
+  id,
+}: Pick<OperatorRequest, 'services' | 'id'>): Promise<Session> {
+  const session = isUuid(id) ? await store.session(id.toLowerCase() as SessionId) : undefined
   if (session?.workspaceId !== workspace.id) throw notFoundFailure('session')
-  const runs = await store.runsOfSession(session.id)
-  return { ...toNamedItem(session), runs: await Promise.all(runs.map((run) => toRunView(services, run))) }
+  return session
 }
 
 const toPricedItem = (session: Session) => ({

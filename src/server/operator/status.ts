@@ -10,7 +10,9 @@ export const getStatus: OperatorAction<'GET /status'> = async ({
   pid: process.pid,
   url: about.url,
   uploadUrl: about.uploadUrl,
+  consoleUrl: about.consoleUrl,
   workspace: workspace.name,
   operator: operator.id,
+  roles: operator.roles,
   startedAt: toIsoText(about.startedAt),
 })

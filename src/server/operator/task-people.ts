@@ -3,8 +3,8 @@ import { toIsoText } from '../../base/clock.ts'
 import { MAX_CANDIDATES, type TaskPeople, type TaskRecord, type TaskStanding } from '../../spec/task.ts'
 import type { ApiKey, OperatorKey } from '../../spec/key.ts'
 import { describeOperator } from '../../spec/task-card.ts'
-import type { Run } from '../../spec/run.ts'
-import type { Session } from '../../spec/session.ts'
+import { starterAbove } from '../../spec/run-starter.ts'
+import type { Run, RunStarter } from '../../spec/run.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorPrincipal } from '../auth/auth.ts'
 
@@ -24,7 +24,8 @@ export async function createPeopleReader(
   const nameOf = (approver: string): string => describeIdentity(approver, keys)
   return async (task, run) => {
     const session = await store.session(run.sessionId)
-    const starter = session && starterIdentity(session)
+    const startedBy = session && starterAbove(run, await store.runsOfSession(session.id), session)
+    const starter = startedBy && starterIdentity(startedBy)
     const me = `operator:${you.id}`
     const { approverRole, separationOfDuties = false, edits, answer } = task
     const [votes, lastEdit] = [task.votes, edits?.at(-1)]
@@ -39,7 +40,7 @@ export async function createPeopleReader(
           ? 'starter'
           : 'may_answer'
     return {
-      startedBy: session ? nameOfStarter(session, nameOf) : 'unknown',
+      startedBy: startedBy ? nameOfStarter(startedBy, nameOf) : 'unknown',
       versionLabel: run.versionLabel,
       ...(approverRole !== undefined && { role: approverRole }),
       you: nameOf(me),
@@ -83,7 +84,7 @@ const candidatesFor = (credentials: readonly OperatorKey[], role: string | undef
   ),
 ]
 
-const starterIdentity = ({ triggerType, triggeredBy, person }: Session): string | undefined =>
+const starterIdentity = ({ triggerType, triggeredBy, person }: RunStarter): string | undefined =>
   person !== null
     ? `operator:${person}`
     : triggeredBy === null
@@ -92,7 +93,7 @@ const starterIdentity = ({ triggerType, triggeredBy, person }: Session): string 
         ? `key:${triggeredBy}`
         : `operator:${triggeredBy}`
 
-const nameOfStarter = (session: Session, nameOf: (identity: string) => string): string =>
-  session.triggerType === 'scheduled'
-    ? `schedule "${session.triggerName ?? session.triggeredBy ?? ''}"`
-    : nameOf(starterIdentity(session) ?? 'operator:unknown')
+const nameOfStarter = (starter: RunStarter, nameOf: (identity: string) => string): string =>
+  starter.triggerType === 'scheduled'
+    ? `schedule "${starter.triggerName ?? starter.triggeredBy ?? ''}"`
+    : nameOf(starterIdentity(starter) ?? 'operator:unknown')

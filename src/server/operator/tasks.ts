@@ -3,12 +3,14 @@
  * Source: command line, 2.5; decisions, section 8.
  */
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
+import { digestOfJson } from '../../base/digest.ts'
 import { isUuid, type AgentId, type RunId } from '../../base/ids.ts'
 import type { InboxItem } from '../../spec/operator.ts'
 import type { Run } from '../../spec/run.ts'
 import { countApprovals, isOperatorOnly, type TaskPeople, type TaskRecord } from '../../spec/task.ts'
 import { describeCause } from '../../spec/task-card.ts'
-import { toTaskContent } from '../../spec/task-content.ts'
+import { readInboxItem, toTaskContent } from '../../spec/task-content.ts'
+import { describeTaskView } from '../../spec/task-view.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorPrincipal } from '../auth/auth.ts'
 import type { OperatorAction } from './act.ts'
@@ -54,6 +56,19 @@ export const getTask: OperatorAction<'GET /tasks/:id'> = async ({ services, oper
   const run = isUuid(id) ? await services.store.run(id as RunId) : undefined
   if (run?.workspaceId === services.workspace.id && run.status === 'WaitingForResponse') return toReply(run)
   throw notFoundFailure('user task')
+}
+
+/** The digest of what a task shows to this operator; undefined where the workspace has no such task. */
+export async function viewDigestOf(
+  services: ServerServices,
+  operator: OperatorPrincipal,
+  taskId: string,
+): Promise<string | undefined> {
+  const found = await taskById(services, taskId)
+  if (!found) return undefined
+  const describe = await createPeopleReader(services, operator)
+  const item = toInboxItem(found.task, found.run, await describe(found.task, found.run))
+  return digestOfJson(describeTaskView(readInboxItem(item)))
 }
 
 export const listSimilarTasks: OperatorAction<'GET /tasks/:id/similar'> = async ({ services, operator, id }) => {

@@ -36,19 +36,18 @@ export const createTrigger: OperatorAction<'POST /triggers'> = async ({ services
     timeZone: timeZone ?? null,
     createdAt: services.clock.now(),
   }
-  await services.store.createTrigger(trigger)
+  const created = withDeletion(trigger, body.allowDelete)
+  await services.store.createTrigger(created)
   services.serverState.onTriggersChanged?.()
-  return toTriggerView(trigger, agent.name)
+  return toTriggerView(created, agent.name)
 }
 
 export const updateTrigger: OperatorAction<'PATCH /triggers/:id'> = async ({ services, id, body }) => {
   refuse(rangeProblems(body))
   const { active } = body
-  const trigger: Trigger = {
-    ...(await findTrigger(services, id)),
-    ...(active !== undefined && { active }),
-    ...settingsOf(body),
-  }
+  const found = await findTrigger(services, id)
+  const changed = { ...found, ...(active !== undefined && { active }), ...settingsOf(body) }
+  const trigger = withDeletion(changed, body.allowDelete)
   await services.store.updateTrigger(trigger)
   services.serverState.onTriggersChanged?.()
   // Open streams use the old settings; clients reconnect under the new ones.
@@ -112,6 +111,11 @@ type TriggerSettings = Partial<
   Pick<Trigger, 'exposeTimeline' | 'allowIps' | 'ratePerMinute' | 'ratePerDay' | 'maxConcurrentRuns'>
 >
 
+/** The trigger with its setting of `allowDelete` as the body has it, or as before. */
+function withDeletion({ allowDelete: before, ...trigger }: Trigger, allowDelete = before === true): Trigger {
+  return allowDelete ? { ...trigger, allowDelete } : trigger
+}
+
 /** Only what the body has; null removes a limit. */
 function settingsOf(body: TriggerSettings): TriggerSettings {
   const { exposeTimeline, allowIps, ratePerMinute, ratePerDay, maxConcurrentRuns } = body
@@ -132,6 +136,7 @@ const toTriggerView = (trigger: Trigger, agent: string): TriggerView => ({
   name: trigger.name,
   active: trigger.active,
   exposeTimeline: trigger.exposeTimeline,
+  allowDelete: trigger.allowDelete === true,
   allowIps: trigger.allowIps,
   ratePerMinute: trigger.ratePerMinute,
   ratePerDay: trigger.ratePerDay,

@@ -26,11 +26,14 @@ export const sendMessage = (services: ServerServices, identify: IdentifyCaller):
     const idempotency = key === undefined ? undefined : { key, bodyDigest: digestOfJson(given) }
     const accepted = await services.engine.answer(run.id, toAnswer(body, principal), isHidden, idempotency)
     // A refused message changed nothing, so there is nothing to wait for.
-    const headers = accepted.error === undefined ? await waitAsPreferred(services, call, principal, run) : {}
-    const later = Object.keys(headers).length > 0 ? await services.store.run(run.id) : undefined
+    const waited = accepted.error === undefined ? await waitAsPreferred(services, call, principal, run) : undefined
+    const later = waited?.run
     // What was refused before it reached the run has changed nothing.
     const pending = (!later && accepted.pending) || (await readPending(services.store, later ?? run, isHidden))
-    return { ...acceptedReply({ ...accepted, status: later?.status ?? accepted.status, pending }), headers }
+    return {
+      ...acceptedReply({ ...accepted, status: later?.status ?? accepted.status, pending }),
+      headers: waited?.headers ?? {},
+    }
   })
 
 /** The body as the engine takes it: `text` wins over `message`. */

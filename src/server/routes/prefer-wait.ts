@@ -1,8 +1,17 @@
 /** `Prefer: wait=SECONDS`: an answer that leaves when the run pauses or ends. Source: decisions, section 17; RFC 7240. */
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { Principal } from '../../spec/key.ts'
+import type { Run } from '../../spec/run.ts'
 import type { HttpRequestContext } from '../http/route.ts'
 import type { ServerServices } from '../runtime/services.ts'
+
+export interface GrantedWait {
+  readonly headers: Readonly<Record<string, string>>
+  /** The run after the wait; undefined where nothing waited. */
+  readonly run?: Run
+}
+
+const NOT_GRANTED: GrantedWait = { headers: {} }
 
 /** Longer waits are cut to this many seconds. */
 const LONGEST_WAIT_S = 60
@@ -11,34 +20,37 @@ const MAX_WAITS = 100
 
 /**
  * Waits as the request asks, until the run pauses or ends, the time is over, the caller goes away or the server stops.
- * @returns the headers that say what was granted; none where nothing was asked for or granted
+ * @returns the headers that say what was granted, none where nothing was asked for or granted; and the run as it is after the wait
  */
 export async function waitAsPreferred(
   services: ServerServices,
   { request, incoming }: HttpRequestContext,
   principal: Principal,
   run: { readonly id: RunId; readonly sessionId: SessionId },
-): Promise<Readonly<Record<string, string>>> {
+): Promise<GrantedWait> {
   const seconds = parseWait(request.headers.get('prefer'))
-  if (seconds === undefined) return {}
+  if (seconds === undefined) return NOT_GRANTED
   const owner = principal.type === 'operator' ? `operator:${principal.id}` : principal.id
-  if (services.readers.count(owner) >= MAX_WAITS) return {}
+  if (services.readers.count(owner) >= MAX_WAITS) return NOT_GRANTED
   const stop = new AbortController()
   const end = (): void => stop.abort()
   const removeReader = services.readers.add(owner, end)
   const timer = setTimeout(end, seconds * 1000)
   const socket = incoming?.socket
-  socket?.once('close', end)
-  request.signal.addEventListener('abort', end)
+  if (socket) socket.once('close', end)
+  // A caller in this process has no socket.
+  else request.signal.addEventListener('abort', end)
+  let paused: Run | undefined
   try {
-    await services.engine.waitForPause(run, stop.signal)
+    paused = await services.engine.waitForPause(run, stop.signal)
   } finally {
     clearTimeout(timer)
     removeReader()
-    socket?.off('close', end)
-    request.signal.removeEventListener('abort', end)
+    if (socket) socket.off('close', end)
+    else request.signal.removeEventListener('abort', end)
   }
-  return { 'preference-applied': `wait=${seconds}` }
+  const after = paused ?? (await services.store.run(run.id))
+  return { headers: { 'preference-applied': `wait=${seconds}` }, ...(after && { run: after }) }
 }
 
 /** Seconds of `wait` in a list of preferences; undefined where there is none, or one that no number follows. */

@@ -56,4 +56,4 @@ const valuesOf = (principal: ApiPrincipal, run: Run, session: Session): readonly
     ? [session.input, session.output, run.input, run.output]
     : [run.output]
 
-const membersOf = (content: JsonValue): readonly JsonValue[] => (isJsonObject(content) ? Object.values(content) : [])
+const membersOf = (content: unknown): readonly JsonValue[] => (isJsonObject(content) ? Object.values(content) : [])

@@ -15,8 +15,7 @@ import { parseCancel, parseConversationQuery } from '../http/validate.ts'
 export const getRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async (call, { principal }) => {
     const found = await runInScope(services, principal, call.params['runId']!)
-    const headers = await waitAsPreferred(services, call, principal, found)
-    const run = (await services.store.run(found.id)) ?? found
+    const { headers, run = found } = await waitAsPreferred(services, call, principal, found)
     const heldAt = await services.store.restoredAt(run.sessionId)
     const pending = await readPending(services.store, run, !seesTimeline(principal))
     return { ...okReply(toRunStatus(run, heldAt, pending, principal)), headers }

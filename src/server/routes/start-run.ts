@@ -1,14 +1,14 @@
 import { digestOfJson } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
-import type { RunId, SessionId } from '../../base/ids.ts'
+import type { AgentId, RunId, SessionId, TriggerId, VersionId } from '../../base/ids.ts'
 import type { StartRunResponse } from '../../spec/api.ts'
-import { waitAsPreferred } from './prefer-wait.ts'
+import { waitAsPreferred, type GrantedWait } from './prefer-wait.ts'
 import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { apiBody, readJson } from '../http/body.ts'
 import { startLimits, withRateHeaders } from '../runtime/rates.ts'
 import { acceptedReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
-import { agentInScope } from '../auth/scope.ts'
+import { agentInScope, sessionInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { parseIdempotencyKey, parseStart } from '../http/validate.ts'
 
@@ -19,7 +19,9 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
     const agent = await agentInScope(services, principal, call.params['agentId']!)
     const key = parseIdempotencyKey(call.request.headers)
     const body = await readJson(call, apiBody(services.config))
-    const { input = {}, metadata, tags } = parseStart(body)
+    const { input = {}, metadata, tags, sessionId, versionId } = parseStart(body)
+    const continued = sessionId === undefined ? undefined : await sessionInScope(services, principal, sessionId)
+    if (continued && continued.agentId !== agent.id) throw fail('not_found', { what: 'session of this agent' })
     let started: StartRunResponse
     try {
       started = await services.engine.start({
@@ -32,25 +34,29 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
         input,
         ...(metadata && { metadata }),
         ...(tags && { tags }),
+        ...(continued && {
+          continued: {
+            sessionId: continued.id,
+            ...(versionId !== undefined && { versionId: versionId.toLowerCase() as VersionId }),
+          },
+        }),
         limits: startLimits(services.config, trigger ?? undefined),
         ...(key !== undefined && { idempotency: { key, bodyDigest: digestOfJson(body ?? {}) } }),
       })
     } catch (error) {
       throw trigger ? withRateHeaders(error, trigger) : error
     }
-    const { runId, sessionId } = started
-    const run = { id: runId as RunId, sessionId: sessionId as SessionId }
-    const headers = await waitAsPreferred(services, call, principal, run)
-    return { ...acceptedReply(await withStatusNow(services, started, headers)), headers }
+    const run = { id: started.runId as RunId, sessionId: started.sessionId as SessionId }
+    const { agentId, triggerId } = started
+    // A session that goes on belongs to the trigger that began it.
+    if (!continued)
+      services.scopes.add(run.sessionId, { agentId: agentId as AgentId, triggerId: triggerId as TriggerId | null })
+    const waited = await waitAsPreferred(services, call, principal, run)
+    return { ...acceptedReply(withStatusNow(started, waited)), headers: waited.headers }
   })
 
 /** The response with the run as it is after a wait; unchanged without one. */
-async function withStatusNow(
-  { store }: ServerServices,
-  started: StartRunResponse,
-  waited: Readonly<Record<string, string>>,
-): Promise<StartRunResponse> {
-  const run = Object.keys(waited).length === 0 ? undefined : await store.run(started.runId as RunId)
+function withStatusNow(started: StartRunResponse, { run }: GrantedWait): StartRunResponse {
   if (!run) return started
   const { status, output, error, usage } = run
   const totalTokensUsed = usage.inputTokens + usage.outputTokens

@@ -7,22 +7,22 @@ import type { Session } from '../../spec/session.ts'
 import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { detailOf } from '../http/detail.ts'
 import { redactEvent, withoutOutputText } from '../view/redact.ts'
+import { rootAbove } from '../view/root-run.ts'
 import type { HttpReply } from '../http/reply.ts'
 import type { HttpRequestContext, RouteHandler } from '../http/route.ts'
 import { runInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { STREAM_HEADERS, eventStream, type EventStreamOptions } from '../http/sse.ts'
-import { parseCursor } from '../http/validate.ts'
+import { cursorIn, parseCursor } from '../http/validate.ts'
 
 /** GET /v1/runs/{runId}/stream: everything from the session's first event, or after the cursor, then live. */
 export const streamRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async (call, { principal, expiresAt }) => {
     const run = await runInScope(services, principal, call.params['runId']!)
-    const session = (await services.store.session(run.sessionId))!
     const owner = principal.type === 'operator' ? `operator:${principal.id}` : principal.id
     if (principal.type === 'api_key' && services.readers.count(owner) >= MAX_STREAMS) throw tooManyStreams()
-    const view = seesTimeline(principal) ? withoutOutputText : outputView(session.rootRunId)
-    return openStream(services, call, run, session, { owner, endsAt: expiresAt }, view)
+    const view = seesTimeline(principal) ? withoutOutputText : outputView(await rootAbove(services.store, run))
+    return openStream(services, call, run, { owner, endsAt: expiresAt }, view)
   })
 
 // Made outside the route, whose run and session would otherwise stay in memory with each stream.
@@ -51,20 +51,22 @@ export async function openStream(
   services: ServerServices,
   { request, url }: HttpRequestContext,
   run: Run,
-  session: Session,
   { owner, endsAt }: StreamLease,
   view: EventStreamOptions['view'],
 ): Promise<HttpReply> {
-  const cursor = parseCursor(request.headers, url.searchParams, session.lastSeq)
+  const given = cursorIn(request.headers, url.searchParams)
+  const session = given && (await services.store.session(run.sessionId))
+  const cursor = session && parseCursor(given, session.lastSeq)
   // 204 tells a standard EventSource to stop reconnecting.
-  if (cursor !== undefined && isTerminal(run.status) && !(await endsAfter(services, run, session, cursor)))
+  if (session && cursor !== undefined && isTerminal(run.status) && !(await endsAfter(services, run, session, cursor)))
     return { status: 204 }
   const stop = new AbortController()
   // Keeps only the id of the run in memory: everything here is multiplied by the number of readers.
-  const { id: runId } = run
+  const { id: runId, sessionId, parentRunId, status, starter } = run
+  const followed = { id: runId, sessionId, parentRunId, status, ...(starter && { starter }) }
   const removeReader = services.readers.add(owner, () => stop.abort())
   const cancelTimer = endsAt === null ? () => {} : callAt(services.clock, endsAt, () => stop.abort())
-  const events = eventStream(services.engine.follow(runId, cursor ?? 0, stop.signal), {
+  const events = eventStream(services.engine.follow(followed, cursor ?? 0, stop.signal), {
     view,
     stop,
     onEnd(cause) {
@@ -97,8 +99,8 @@ const ENDINGS = ['completed', 'failed', 'cancelled']
 
 /** True if the terminal event of an ended run (of the session, for a root run) comes after the cursor. */
 async function endsAfter({ store }: ServerServices, run: Run, session: Session, cursor: number): Promise<boolean> {
-  if (run.id === session.rootRunId) return cursor < session.lastSeq
-  const endings = ENDINGS.map((each) => `engine.run.${each}`)
+  const kind = run.parentRunId === null ? 'session' : 'run'
+  const endings = ENDINGS.map((each) => `engine.${kind}.${each}`)
   for (let after = cursor; ;) {
     const page = await store.events(session.id, after, PAGE)
     if (page.some((event) => event.runId === run.id && endings.includes(event.subject))) return true

@@ -5,6 +5,7 @@ import { toTaskContent } from '../../spec/task-content.ts'
 import type { TaskInSession } from '../../store/queries.ts'
 import { seesTimeline, withCaller, type ApiPrincipal, type IdentifyCaller } from '../auth/auth.ts'
 import { runInScope } from '../auth/scope.ts'
+import { rootAbove } from '../view/root-run.ts'
 import { toListCursor } from '../http/list-cursor.ts'
 import { okReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
@@ -41,8 +42,8 @@ export const getTask = (services: ServerServices, identify: IdentifyCaller): Rou
     const task = isUuid(id) && seesTimeline(principal) ? await store.task(id as TaskId) : undefined
     const session = task && (await store.session(task.sessionId))
     if (!task || session?.workspaceId !== principal.workspaceId) throw fail('not_found', { what: 'user task' })
-    await runInScope(services, principal, task.runId)
-    return okReply(toTaskItem({ task, rootRunId: session.rootRunId }))
+    const run = await runInScope(services, principal, task.runId)
+    return okReply(toTaskItem({ task, rootRunId: await rootAbove(store, run) }))
   })
 
 const toTaskItem = ({ task, rootRunId }: TaskInSession): TaskItem => {

@@ -6,6 +6,7 @@ import type { QueueTimers } from '../../queue/embedded.ts'
 import type { Cassette } from '../../spec/cassette.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { Toolbox } from '../../tools/tool.ts'
+import type { AuthorityReader } from './authority-reader.ts'
 
 export interface RuntimeOptions {
   /** Created when absent on disk, 0700. Undefined = everything in memory, files in a temporary directory. */
@@ -37,6 +38,8 @@ export interface RuntimeOptions {
   readonly timers?: QueueTimers
   readonly wait?: NonNullable<ProviderParts['wait']>
   readonly standIn?: (tools: Toolbox) => Toolbox
+  /** Reads what compiled versions may do. */
+  readonly authority?: AuthorityReader
   /** Records the answers of models and tools, or replays them. */
   readonly cassette?: Cassette
 }

@@ -11,6 +11,7 @@ import type { ProjectConfig } from '../../spec/config.ts'
 import { canonicalProvider } from '../../spec/document.ts'
 import type { Store } from '../../store/store.ts'
 import { createKeyAttempts } from './attempts.ts'
+import { createChangeHints } from './change-hints.ts'
 import { createCloseStack, type CloseAction, type CloseStack } from './close-stack.ts'
 import { openDataDirectory, openLogAndStore } from './open-store.ts'
 import { openTools } from './open-tools.ts'
@@ -19,8 +20,10 @@ import { createStreamReaders } from './readers.ts'
 import type { RehearsalRegistry } from './rehearsals.ts'
 import { createSessionScopes } from './scopes.ts'
 import type { ServerServices } from './services.ts'
+import { createSignInCodes } from './sign-in-codes.ts'
 import { readSessionFile } from './session-files.ts'
 import { openStorage, type ObjectStorage } from './storage.ts'
+import { startRetention } from './retention.ts'
 import { startSweeping } from './sweep.ts'
 
 interface ListenAt {
@@ -115,6 +118,8 @@ async function openParts(
   if (storage) {
     const sweeping = startSweeping(store, storage.blobs, clock, log)
     closing.push(() => sweeping.stop())
+    const retention = startRetention(store, config.retention, clock, log)
+    closing.push(() => retention.stop())
   }
   closing.push((graceMs) => engine.close(graceMs))
 
@@ -131,9 +136,19 @@ async function openParts(
     redactor,
     readers: createStreamReaders(),
     attempts: createKeyAttempts(clock),
+    changes: createChangeHints(engine),
+    signInCodes: createSignInCodes(clock),
     scopes: createSessionScopes(store),
-    serverState: { version, startedAt: clock.now(), url: null, uploadUrl: storage?.url ?? null, closing: false },
+    serverState: {
+      version,
+      startedAt: clock.now(),
+      url: null,
+      uploadUrl: storage?.url ?? null,
+      consoleUrl: null,
+      closing: false,
+    },
     development: options.development ?? false,
+    ...(options.authority && { authority: options.authority }),
     rehearsals,
     operator: env['SVC_OPERATOR'] ?? env['USER'] ?? env['USERNAME'] ?? 'operator',
   }

@@ -12,6 +12,8 @@ export interface SessionScope {
 
 export interface SessionScopes {
   of(session: SessionId): Promise<SessionScope | undefined>
+  /** For a session that was just started: who started it soon reads it. */
+  add(session: SessionId, scope: SessionScope): void
 }
 
 /** Cached sessions; the oldest are evicted first. */
@@ -19,15 +21,19 @@ const MAX_CACHED = 10_000
 
 export function createSessionScopes(store: Store): SessionScopes {
   const known = new Map<SessionId, SessionScope>()
+  const add: SessionScopes['add'] = (id, scope) => {
+    known.set(id, scope)
+    if (known.size > MAX_CACHED) known.delete(known.keys().next().value!)
+  }
   return {
+    add,
     async of(id) {
       const found = known.get(id)
       if (found) return found
       const session = await store.session(id)
       if (!session) return undefined
       const scope = { agentId: session.agentId, triggerId: session.triggerId }
-      known.set(id, scope)
-      if (known.size > MAX_CACHED) known.delete(known.keys().next().value!)
+      add(id, scope)
       return scope
     },
   }

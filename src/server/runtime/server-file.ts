@@ -8,6 +8,7 @@ export interface ServerFileContents {
   readonly pid: number
   readonly url: string
   readonly uploadUrl: string
+  readonly consoleUrl: string | null
   readonly adminSocket: string
 }
 

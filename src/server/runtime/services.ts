@@ -8,6 +8,9 @@ import type { Engine } from '../../engine/session/engine.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { Store } from '../../store/store.ts'
 import type { KeyAttempts } from './attempts.ts'
+import type { ChangeHints } from './change-hints.ts'
+import type { SignInCodes } from './sign-in-codes.ts'
+import type { AuthorityReader } from './authority-reader.ts'
 import type { StreamReaders } from './readers.ts'
 import type { RehearsalRegistry } from './rehearsals.ts'
 import type { SessionScopes } from './scopes.ts'
@@ -27,6 +30,10 @@ export interface ServerServices {
   readonly redactor: Redactor
   /** Open event streams, so that a revoked key and a shutdown reach them. */
   readonly readers: StreamReaders
+  /** Tells those who look at lists that something in them changed. */
+  readonly changes: ChangeHints
+  /** One-time codes with which a browser signs in to the console. */
+  readonly signInCodes: SignInCodes
   /** Failed keys per address, to slow down guessing. */
   readonly attempts: KeyAttempts
   readonly scopes: SessionScopes
@@ -34,6 +41,8 @@ export interface ServerServices {
   /** True for a development server: `as` may name anybody, and runs may be rehearsed. */
   readonly development?: boolean
   readonly rehearsals: RehearsalRegistry
+  /** Absent where nobody who can compile opened the server. */
+  readonly authority?: AuthorityReader
   /** Identity of requests on the local operator channel that carry no credential. */
   readonly operator: string
 }
@@ -45,6 +54,8 @@ export interface ServerState {
   /** Set once the listeners know their ports. */
   url: string | null
   uploadUrl: string | null
+  /** Null where the console is off. */
+  consoleUrl: string | null
   /** Called when the schedule triggers have changed. */
   onTriggersChanged?: () => void
   /** True once shutdown begins: every request is then answered 503. */

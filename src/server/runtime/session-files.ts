@@ -13,8 +13,10 @@ export async function readSessionFile(
 ): Promise<{ readonly mediaType: string; readonly bytes: Uint8Array } | undefined> {
   const session = await store.session(sessionId as SessionId)
   if (!session) return undefined
-  // Only the root's input comes from the client: a sub-agent's input is written by a model.
-  const steps = (await store.stepsOfSession(session.id)).filter(({ runId }) => runId === session.rootRunId)
+  // Only the input of root runs comes from the client: a sub-agent's input is written by a model.
+  const runs = await store.runsOfSession(session.id)
+  const roots = new Set(runs.flatMap(({ id, parentRunId }) => (parentRunId === null ? [id] : [])))
+  const steps = (await store.stepsOfSession(session.id)).filter(({ runId }) => roots.has(runId))
   if (!steps.some((step) => shows(step, filename))) return undefined
   const file = await store.fileByName(session.workspaceId, filename)
   const bytes = file && (await blobs.get(file.objectKey))

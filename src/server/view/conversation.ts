@@ -26,6 +26,16 @@ const ITEM_BYTES = 700
 const RUN_BYTES = 1000
 /** Members of a content up to this size stay in it, so that it still says what it is about. */
 const MEMBER_BYTES = 1024
+/** Members of a content whose shape is not fixed: a reference may stand for them. The others have the type that clients expect. */
+const OF_ANY_SHAPE: ReadonlySet<string> = new Set([
+  'arguments',
+  'context',
+  'input',
+  'metadata',
+  'output',
+  'result',
+  'steps',
+])
 /** Bytes of values that one answer reads only to name them; the rest is another page. */
 const MAX_NAMED_BYTES = 64 * 1024 * 1024
 
@@ -142,10 +152,13 @@ function named(value: JsonValue, run: RunId, limit: number, ordinal?: number): J
   return bytes > limit ? { ...toReference(run, digestOf(text), bytes, ordinal) } : value
 }
 
-/** The item with references to the large members of its content. */
+/** The item with references to those members of its content that are large and of any shape. */
 function withMembersNamed(item: TimelineItem, root: RunId, limit: number): TimelineItem {
   const { content, ordinal } = item
   if (!isJsonObject(content)) return item
-  const members = Object.entries(content).map(([name, value]) => [name, named(value, root, limit, ordinal)])
+  const members = Object.entries(content).map(([name, value]) => [
+    name,
+    OF_ANY_SHAPE.has(name) ? named(value, root, limit, ordinal) : value,
+  ])
   return { ...item, content: Object.fromEntries(members) as JsonObject }
 }

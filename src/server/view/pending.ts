@@ -10,6 +10,6 @@ export async function readPending(store: Store, run: Run, hidden: boolean): Prom
   if (!isWaiting(run.status)) return []
   if (hidden) return answerableWhileHidden(pendingOf(run, { runs: [run], tasks: [] }))
   const tasks = await store.pendingTasks(run.sessionId)
-  const runs = run.parentRunId === null ? [run] : await store.runsOfSession(run.sessionId)
+  const runs = run.parentRunId === null && run.starter === undefined ? [run] : await store.runsOfSession(run.sessionId)
   return pendingOf(run, { runs, tasks })
 }

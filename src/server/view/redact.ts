@@ -12,19 +12,19 @@ import { answerableWhileHidden } from '../../spec/pending.ts'
 export const COMPLETION_ROWS = ['RunCompleted', 'SessionCompleted'] as const
 
 export function redactConversation(conversation: Conversation): Conversation {
-  const root = conversation.runs.find((run) => run.parentRunId === null)?.id
+  const roots = new Set(conversation.runs.flatMap(({ id, parentRunId }) => (parentRunId === null ? [id] : [])))
   return {
     session: { ...conversation.session, input: null, startContext: null },
     runs: conversation.runs.map((run) => ({ ...run, input: null, output: null, error: null })),
     items: conversation.items.filter(
-      ({ type, runId }) => type === 'SessionCompleted' || (type === 'RunCompleted' && runId === root),
+      ({ type, runId }) => type === 'SessionCompleted' || (type === 'RunCompleted' && roots.has(runId)),
     ),
   }
 }
 
 /** A session of a trigger whose content the caller may not see: that it ran, and how it ended. Source: decisions, section 2. */
 export function withoutContent(item: SessionListItem): SessionListItem {
-  const { metadata: _metadata, tags: _tags, ...shown } = item
+  const { title: _title, metadata: _metadata, tags: _tags, ...shown } = item
   return { ...shown, input: null, output: null, error: null, startContext: null }
 }
 

@@ -1,7 +1,8 @@
 /** Writes a page of sessions within the bounds of an answer. Source: decisions, section 2, "Bounded answers". */
 import { setImmediate } from 'node:timers/promises'
 import { digestOf } from '../../base/digest.ts'
-import type { JsonObject } from '../../base/json/json.ts'
+import type { RunId } from '../../base/ids.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { SessionListItem } from '../../spec/api.ts'
 import type { LeftOutValue, ListedSession, SessionPosition } from '../../store/queries.ts'
 import type { Store } from '../../store/store.ts'
@@ -68,6 +69,24 @@ async function withValues(store: Store, session: ListedSession, item: SessionLis
   const repeats = session.leftOut?.input !== undefined && (startContext as JsonObject | null)?.['userInput'] === null
   const whole = repeats ? context.replace('"userInput":null', () => `"userInput":${input}`) : context
   return `${JSON.stringify(rest).slice(0, -1)},"input":${input},"output":${output},"startContext":${whole}}`
+}
+
+/** One session, with references in place of the values that would make it too large. */
+export function boundedSession(item: SessionListItem): SessionListItem {
+  const { input, output, startContext } = item
+  const [inputText, outputText] = [JSON.stringify(input), JSON.stringify(output)]
+  const sizes = [inputText, inputText, outputText].map((text) => Buffer.byteLength(text))
+  const room =
+    MAX_ANSWER_BYTES - Buffer.byteLength(JSON.stringify({ ...item, input: null, output: null, startContext: null }))
+  const limit = wholeLimit(sizes, room, REFERENCE_BYTES)
+  if (limit === Infinity) return item
+  const shown = (text: string, value: JsonValue): JsonValue => {
+    const bytes = Buffer.byteLength(text)
+    return bytes > limit ? { ...toReference(item.rootRunId as RunId, digestOf(text), bytes) } : value
+  }
+  const given = shown(inputText, input)
+  const context = startContext && { ...startContext, userInput: given }
+  return { ...item, input: given, output: shown(outputText, output), startContext: context }
 }
 
 /** Numbers of a session's place, for a cursor. */

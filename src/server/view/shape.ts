@@ -2,7 +2,7 @@
 import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
 import { toSessionBody } from '../../engine/session/timeline.ts'
 import type { PendingAnswer, RunStatusBody, SessionListItem } from '../../spec/api.ts'
-import { restoredHold } from '../../spec/hold.ts'
+import { outageHold, restoredHold, type RunHold } from '../../spec/hold.ts'
 import type { Principal } from '../../spec/key.ts'
 import { isTerminal, type Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
@@ -31,14 +31,21 @@ export const toRunStatus = (
   finishedAt: isoOrNull(run.finishedAt),
   // An operator's own prices are nobody else's business.
   ...(principal.type === 'operator' && run.usage.cost && { cost: run.usage.cost }),
-  ...(heldAt !== undefined && !isTerminal(run.status) && restoredHold(heldAt)),
+  ...holdOf(run, heldAt),
   pending,
 })
+
+/** A restore holds a run whatever else does. */
+export function holdOf(run: Run, heldAt: Instant | undefined): { hold?: RunHold } {
+  if (isTerminal(run.status)) return {}
+  if (heldAt !== undefined) return restoredHold(heldAt)
+  const hold = run.status === 'Running' ? outageHold(run) : undefined
+  return hold ? { hold } : {}
+}
 
 export const toSessionListItem = (session: Session): SessionListItem => ({
   ...toSessionBody(session),
   rootRunId: session.rootRunId,
   runCount: session.runCount,
-  // The root is the first run of its session, whatever started it.
-  entryRunId: session.rootRunId,
+  entryRunId: session.entryRunId ?? session.rootRunId,
 })

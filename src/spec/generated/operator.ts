@@ -38,6 +38,19 @@ export interface OperatorRequests<Bundle> {
       readonly digest?: string
     }
   }
+  'GET /matrix': {
+    readonly query: {
+      readonly agent: string
+      readonly version?: string
+    }
+  }
+  'GET /difference': {
+    readonly query: {
+      readonly agent: string
+      readonly from: string
+      readonly to: string
+    }
+  }
   'GET /documents': {
     readonly query: {
       readonly kind: 'Tool' | 'Policy'
@@ -62,6 +75,8 @@ export interface OperatorRequests<Bundle> {
       readonly cron?: string
       readonly timeZone?: string
       readonly exposeTimeline?: boolean
+      /** Whether keys may erase ended sessions of the trigger. */
+      readonly allowDelete?: boolean
       readonly allowIps?: readonly string[]
       /** Null removes the limit. */
       readonly ratePerMinute?: number | null
@@ -75,6 +90,8 @@ export interface OperatorRequests<Bundle> {
     readonly body: {
       readonly active?: boolean
       readonly exposeTimeline?: boolean
+      /** Whether keys may erase ended sessions of the trigger. */
+      readonly allowDelete?: boolean
       readonly allowIps?: readonly string[]
       /** Null removes the limit. */
       readonly ratePerMinute?: number | null
@@ -140,12 +157,32 @@ export interface OperatorRequests<Bundle> {
       readonly waiting?: boolean
       readonly since?: string
       readonly session?: string
+      /** In id, agent, status, input, output or error. */
+      readonly find?: string
+      readonly preview?: boolean
+      /** Without sub-agent runs. */
+      readonly roots?: boolean
       readonly skip?: number
       readonly take?: number
     }
   }
+  'GET /runs/:id/outline': {
+    readonly query: {
+      readonly after?: number
+    }
+  }
+  'GET /runs/:id/step': {
+    readonly query: {
+      readonly ordinal: number
+    }
+  }
   'POST /runs/:id/cancel': { readonly body: CancelBody }
   'POST /runs/:id/messages': { readonly body: JsonObject & { readonly as?: string } }
+  'GET /v1/runs/:id/conversation': {
+    readonly query: {
+      readonly cursor?: string
+    }
+  }
   'GET /sessions': {
     readonly query: {
       readonly agent?: string
@@ -154,6 +191,16 @@ export interface OperatorRequests<Bundle> {
       readonly ending?: string
       readonly skip?: number
       readonly take?: number
+    }
+  }
+  'PATCH /sessions/:id': {
+    readonly body: {
+      /** Null or an empty text removes it. */
+      readonly title?: string | null
+      readonly metadata?: Readonly<Record<string, string>>
+      readonly tags?: readonly string[]
+      /** Exempts the session from erasure and retention. */
+      readonly legalHold?: boolean
     }
   }
   'GET /files': {

@@ -10,6 +10,7 @@ const RUN_TABLES = [
   'step',
   'run',
   'session_tag',
+  'kept_call',
   'session',
   'idempotency',
   'rate_bucket',

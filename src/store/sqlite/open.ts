@@ -11,14 +11,18 @@ import { openEffects } from './effects.ts'
 import { openEvents } from './events.ts'
 import { openFiles } from './files.ts'
 import { deleteRunRows } from './delete-runs.ts'
+import { prepareCallDeletion, prepareDeletion } from './delete-sessions.ts'
+import { prepareErasure } from './erase-session.ts'
 import { openIdempotency } from './idempotency.ts'
 import { openKeys } from './keys.ts'
+import { openConsoleSessions } from './console-sessions.ts'
 import { openOperatorKeys } from './operator-keys.ts'
 import { createPrivateFile } from './database/private-file.ts'
 import { openQuotas } from './quotas.ts'
 import { reportRefusedContent } from './refused-content.ts'
 import { openRestored } from './restored.ts'
 import { openRuns } from './runs.ts'
+import { openLabels } from './session-labels.ts'
 import { openSessions } from './sessions.ts'
 import { openStanding } from './standing.ts'
 import { openSteps } from './steps.ts'
@@ -62,7 +66,12 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const costs = openCosts(db)
   const quotas = openQuotas(db, costs)
   const idempotency = openIdempotency(db)
+  const labels = openLabels(db)
+  const eraseSession = prepareErasure(db)
+  const deleteEnded = prepareDeletion(db)
+  const deleteKeptCalls = prepareCallDeletion(db)
   const updates = openSessionUpdates({
+    labels,
     sessions,
     runs,
     steps,
@@ -82,6 +91,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const triggers = openTriggers(db, quotas)
   const keys = openKeys(db)
   const operatorKeys = openOperatorKeys(db)
+  const consoleSessions = openConsoleSessions(db)
   const files = openFiles(db)
   const restored = openRestored(db)
   const { write, flush } = createWriter(db, keys.writeDueUses, ballast)
@@ -101,6 +111,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     ...triggers.reads,
     ...keys.reads,
     ...operatorKeys.reads,
+    ...consoleSessions.reads,
     ...files.reads,
     ...restored.reads,
     ...costs.reads,
@@ -111,6 +122,14 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     save: (update) => write(() => reportRefusedContent(() => updates.save(update)), true),
     releaseEffect: (workspaceId, key, by, reason, at) => write(() => effects.release(workspaceId, key, by, reason, at)),
     setStandingRevoked: (workspaceId, act) => write(() => standing.setRevoked(workspaceId, act)),
+    labelSession: (id, given) => write(() => updates.label(id, given)),
+    async eraseSession(id, at) {
+      await write(() => eraseSession(id, at), true)
+      // Otherwise the log of the database would keep what was there before.
+      db.pragma('wal_checkpoint(truncate)')
+    },
+    deleteEndedSessions: (before, limit) => write(() => deleteEnded(before, limit)),
+    deleteKeptCalls: (before, limit) => write(() => deleteKeptCalls(before, limit)),
     publish: (publication) => write(() => versions.publish(publication)),
     deploy: (agentId, versionId, at, by) => write(() => versions.deploy(agentId, versionId, at, by)),
     setYanked: (versionId, yanked, reason) => write(() => versions.setYanked(versionId, yanked, reason)),
@@ -125,6 +144,9 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     createOperatorKey: (key) => write(() => operatorKeys.insert(key)),
     revokeOperatorKey: (id, at) => write(() => operatorKeys.revoke(id, at)),
     touchOperatorKey: (id, at) => write(() => operatorKeys.touch(id, at)),
+    createConsoleSession: (session) => write(() => consoleSessions.insert(session)),
+    touchConsoleSession: (id, at) => write(() => consoleSessions.touch(id, at)),
+    endConsoleSession: (id, at) => write(() => consoleSessions.end(id, at)),
     presignFile: (file, quota) => write(() => files.presign(file, quota)),
     finalizeFile: (id, sizeBytes, at) => write(() => files.finalize(id, sizeBytes, at)),
     closeUpload: (id) => write(() => files.closeUpload(id)),

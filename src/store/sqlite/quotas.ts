@@ -13,7 +13,7 @@ export interface QuotaTable {
    * Counts a start, or returns the limit that refuses it and counts nothing. Rates and concurrency are limits of the trigger
    * and do not apply to a session without one; the plan is a limit of the workspace.
    */
-  admit(session: Session, limits: StartLimits, now: Instant): StartRefusal | undefined
+  admit(start: Pick<Session, 'workspaceId' | 'triggerId'>, limits: StartLimits, now: Instant): StartRefusal | undefined
   addTokens(workspaceId: WorkspaceId, tokens: number, now: Instant): void
   /** Deletes the rate buckets of a deleted trigger. */
   deleteBuckets(triggerId: string): void

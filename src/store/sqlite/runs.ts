@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import type { AgentId, RunId, SessionId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import { isTerminal, NOTHING_USED } from '../../spec/run.ts'
-import type { ErrorCode, Run, RunState, RunStatusName, RunUsage } from '../../spec/run.ts'
+import type { ErrorCode, Run, RunStarter, RunState, RunStatusName, RunUsage } from '../../spec/run.ts'
 import type { RunFilter } from '../queries.ts'
 import type { Store } from '../store.ts'
 import type { AgentTable } from './agents.ts'
@@ -25,10 +25,10 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
   const insert = db.prepare(
     `insert into run (
        id, tail, session_n, agent_n, agent_name, version_id, version_label, parent_run_id, parent_call_id, depth, input,
-       started_at, finished_at, status, state, usage, llm_model, last_sequence, output, error, error_code
+       started_at, finished_at, starter, status, state, usage, llm_model, last_sequence, output, error, error_code
      ) values (
        :id, :tail, :sessionN, :agentN, :agentName, :versionId, :versionLabel, :parentRunId, :parentCallId, :depth, :input,
-       :startedAt, :finishedAt, :status, ?, ?, ?, ?, ?, ?, ?
+       :startedAt, :finishedAt, :starter, :status, ?, ?, ?, ?, ?, ?, ?
      )`,
   )
   const changes = `state = ?, usage = ?, llm_model = ?, last_sequence = ?, output = ?, error = ?, error_code = ?`
@@ -111,10 +111,11 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
         parentRunId: run.parentRunId,
         parentCallId: run.parentCallId,
         depth: run.depth,
-        // The input of a root run is stored with its session only, so that no save of the run writes it again.
+        // The input of the newest root run is stored with its session only, so that no save of the run writes it again.
         input: run.parentRunId === null ? 'null' : toText(run.input),
         startedAt: run.startedAt,
         finishedAt: run.finishedAt,
+        starter: run.starter ? toText({ ...run.starter }) : null,
         status: run.status,
       })
       return Number(lastInsertRowid)
@@ -156,7 +157,7 @@ const FROM = 'from run r cross join session s on s.n = r.session_n cross join ag
 const SELECT = `
   select r.id, s.id as session_id, a.workspace_id, a.id as agent_id, r.agent_name, r.version_id, r.version_label, r.llm_model,
     r.parent_run_id, r.parent_call_id, r.depth,
-    case when r.parent_run_id is null then s.input else r.input end as input,
+    case when r.id = s.root_run_id then s.input else r.input end as input, r.starter,
     r.state, r.status, r.usage, r.last_sequence, r.output, r.error, r.error_code, r.started_at, r.finished_at
   ${FROM}`
 
@@ -180,6 +181,7 @@ interface RunRow {
   output: string | null
   error: string | null
   error_code: ErrorCode | null
+  starter: string | null
   started_at: number
   finished_at: number | null
 }
@@ -206,4 +208,5 @@ const toRun = (row: RunRow): Run => ({
   errorCode: row.error_code,
   startedAt: row.started_at,
   finishedAt: row.finished_at,
+  ...(row.starter !== null && { starter: JSON.parse(row.starter) as RunStarter }),
 })

@@ -1,16 +1,15 @@
 import type { Database } from 'better-sqlite3'
 import { digestOf, type Digest } from '../../base/digest.ts'
-import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
+import type { SessionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
-import type { CostSum } from '../../spec/price.ts'
 import type { RunStatusName } from '../../spec/run.ts'
-import type { Session, TriggerType } from '../../spec/session.ts'
-import type { LeftOutValue, ListedSession } from '../queries.ts'
+import type { Session } from '../../spec/session.ts'
 import type { Store } from '../store.ts'
 import type { SessionUpdate } from '../session-update.ts'
 import type { AgentTable } from './agents.ts'
-import { joinClauses, listClause, statementCache } from './database/filter.ts'
-import { toObject, toText, toValue } from './database/json-column.ts'
+import { toText } from './database/json-column.ts'
+import { openSessionLists } from './session-lists.ts'
+import { SELECT_SESSION, toListed, toSession, type SessionRow } from './session-rows.ts'
 
 /** Stored values that a writer compares its update with. */
 export interface SessionFence {
@@ -20,6 +19,7 @@ export interface SessionFence {
   readonly tokens: number
   readonly status: RunStatusName
   readonly busy: 0 | 1
+  readonly erasedAt: number | null
 }
 
 export interface SessionTable {
@@ -30,13 +30,15 @@ export interface SessionTable {
   /** Writes a new session with version 1 and returns its row number. */
   insert(update: SessionUpdate): number
   update(stored: SessionFence, update: SessionUpdate): void
+  /** Writes what a new root run replaces; the root run before it keeps its input. */
+  replaceRoot(n: number, session: Session): void
 }
 
 export function openSessions(db: Database, agents: AgentTable): SessionTable {
-  const prepared = statementCache(db)
+  const list = openSessionLists(db, agents)
   const number = db.prepare<[string], number>('select n from session where id = ?').pluck()
   const fence = db.prepare<[string], SessionFence>(
-    `select n, version, last_seq as lastSeq, total_tokens_used as tokens, status, busy
+    `select n, version, last_seq as lastSeq, total_tokens_used as tokens, status, busy, erased_at as erasedAt
      from session
      where id = ?`,
   )
@@ -66,10 +68,22 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
   const updateRowAndStatus = db.prepare(
     `update session set ${changes}, status = ?, finished_at = ?, busy = ? where n = ?`,
   )
-  const one = db.prepare<[string], SessionRow>(`${SELECT} where s.id = ?`)
+  // The input stands with the session while its root run is the newest one.
+  const keepInput = db.prepare<[number]>(
+    `update run
+     set input = (select input from session where n = run.session_n)
+     where id = (select root_run_id from session where n = ?)`,
+  )
+  const replaceRoot = db.prepare(
+    `update session
+     set entry_run_id = coalesce(entry_run_id, root_run_id), root_run_id = :rootRunId, version_id = :versionId,
+       version_label = :versionLabel, input = :input, input_digest = :inputDigest, start_context = :startContext
+     where n = :n`,
+  )
+  const one = db.prepare<[string], SessionRow>(`${SELECT_SESSION} where s.id = ?`)
   // A rare query of people: a scan is cheaper than an index that every start would have to write.
   const ending = db.prepare<{ workspaceId: string; ending: string; limit: number }, SessionRow>(
-    `${SELECT}
+    `${SELECT_SESSION}
      where substr(replace(s.id, '-', ''), -length(:ending)) = :ending and a.workspace_id = :workspaceId
      order by s.started_at desc, s.n desc
      limit :limit`,
@@ -92,41 +106,8 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
       async sessions(filter, page) {
         const agent = filter.agentId && agents.find(filter.agentId, filter.workspaceId)
         if (filter.agentId && !agent) return { items: [], total: 0, next: null }
-        const isTagged = filter.tag !== undefined && agent !== undefined
-        const filters = joinClauses([
-          agent ? ['s.agent_n = :agentN', agent.n] : ['a.workspace_id = :workspaceId', filter.workspaceId],
-          ['g.agent_n = :taggedAgentN', isTagged ? agent.n : undefined],
-          ['g.tag = :tag', isTagged ? filter.tag : undefined],
-          ['s.version_id = :versionId', filter.versionId],
-          ['s.status in (select value from json_each(:status))', listClause(filter.status)],
-          [`${isTagged ? 'g' : 's'}.started_at >= :from`, filter.from],
-          [`${isTagged ? 'g' : 's'}.started_at < :to`, filter.to],
-        ])
-        const tables = isTagged ? `from session_tag g cross join session s on s.n = g.session_n ${OWNER}` : FROM
-        const order = isTagged ? ['g.started_at', 'g.session_n'] : ['s.started_at', 's.n']
-        const position = page.after && `and (${order.join(', ')}) < (:afterAt, :afterN)`
-        const rows = prepared<ListedRow>(
-          `${LISTED} ${tables}
-           where ${filters.where} ${position ?? ''}
-           order by ${order[0]} desc, ${order[1]} desc
-           limit :take offset :skip`,
-        ).all({
-          ...filters.values,
-          ...(page.after && { afterAt: page.after.startedAt, afterN: page.after.n }),
-          whole: page.wholeBytes ?? Number.MAX_SAFE_INTEGER,
-          // One more, to see whether there is a next page.
-          take: page.take + 1,
-          skip: page.skip,
-        })
-        const { workspaceId: _workspaceId, agentId: _agentId, ...narrowed } = filter
-        const total = Object.values(narrowed).every((each) => each === undefined)
-          ? (agent ?? agents.totals(filter.workspaceId)).sessions
-          : prepared<{ total: number }>(`select count(*) as total ${tables} where ${filters.where}`).get(
-              filters.values,
-            )!.total
-        const items = rows.slice(0, page.take)
-        const last = rows.length > page.take ? items.at(-1) : undefined
-        return { items: items.map(toListed), total, next: last ? { startedAt: last.started_at, n: last.n } : null }
+        const { items, next, total } = list(filter, agent, page)
+        return { items: items.map(toListed), total, next }
       },
       async sessionValue(id, name) {
         return values[name].get(id) ?? undefined
@@ -171,6 +152,19 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
       for (const tag of session.tags ?? []) insertTag.run(agentN, tag, session.startedAt, n)
       return n
     },
+    replaceRoot(n, session) {
+      keepInput.run(n)
+      const input = toText(session.input)!
+      replaceRoot.run({
+        n,
+        rootRunId: session.rootRunId,
+        versionId: session.agentVersionId,
+        versionLabel: session.versionLabel,
+        input,
+        inputDigest: largeDigest(input),
+        startContext: toText(withoutInput(session)),
+      })
+    },
     update(stored, { session, busy: isBusy }) {
       const busy = isBusy ? 1 : 0
       const { status, finishedAt } = session
@@ -205,107 +199,3 @@ const largeDigest = (text: string): Digest | null => (Buffer.byteLength(text) > 
 /** A start context repeats the input. It is stored once; null marks its place, which no other start context has there. */
 const withoutInput = ({ startContext, input }: Session): JsonObject =>
   startContext['userInput'] === input ? { ...startContext, userInput: null } : startContext
-
-const withInput = (startContext: JsonObject, input: JsonObject): JsonObject =>
-  startContext['userInput'] === null ? { ...startContext, userInput: input } : startContext
-
-// SQLite keeps the written order of a cross join: it follows the index of sessions, newest first, and not agent by agent.
-const OWNER = 'cross join agent a on a.n = s.agent_n'
-const FROM = `from session s ${OWNER}`
-
-const COLUMNS = `s.id, a.workspace_id, a.id as agent_id, s.agent_name, s.version_id, s.version_label, s.llm_model,
-  s.trigger_type, s.triggered_by, s.person, s.trigger_id, s.trigger_name, s.root_run_id, s.status, s.total_tokens_used,
-  s.run_count, s.start_context, s.error, s.metadata, s.tags, s.started_at, s.finished_at, s.version,
-  s.last_seq, s.last_ordinal, s.cost`
-
-const SELECT = `select ${COLUMNS}, s.input, s.output ${FROM}`
-
-// `octet_length` reads the size alone: a page of large values costs no more than one of small ones.
-const LISTED = `
-  select ${COLUMNS}, s.n, s.input_digest, s.output_digest,
-    octet_length(s.input) as input_bytes, octet_length(s.output) as output_bytes,
-    case when octet_length(s.input) <= :whole then s.input else 'null' end as input,
-    case when octet_length(s.output) <= :whole then s.output end as output`
-
-interface SessionRow {
-  id: SessionId
-  workspace_id: WorkspaceId
-  agent_id: AgentId
-  agent_name: string
-  version_id: VersionId
-  version_label: string
-  llm_model: string | null
-  trigger_type: TriggerType
-  triggered_by: string | null
-  person: string | null
-  trigger_id: TriggerId | null
-  trigger_name: string | null
-  root_run_id: RunId
-  status: RunStatusName
-  total_tokens_used: number
-  run_count: number
-  input: string
-  start_context: string
-  output: string | null
-  error: string | null
-  metadata: string | null
-  tags: string | null
-  started_at: number
-  finished_at: number | null
-  version: number
-  last_seq: number
-  last_ordinal: number
-  cost: string | null
-}
-
-interface ListedRow extends SessionRow {
-  n: number
-  input_digest: Digest | null
-  output_digest: Digest | null
-  input_bytes: number
-  output_bytes: number | null
-}
-
-function toListed(row: ListedRow): ListedSession {
-  const session = toSession(row)
-  const input = row.input_bytes > 4 && row.input === 'null' ? leftOut(row.input_bytes, row.input_digest) : undefined
-  const output =
-    row.output_bytes !== null && row.output === null ? leftOut(row.output_bytes, row.output_digest) : undefined
-  return input || output ? { ...session, leftOut: { ...(input && { input }), ...(output && { output }) } } : session
-}
-
-const leftOut = (bytes: number, digest: Digest | null): LeftOutValue => ({ bytes, digest })
-
-function toSession(row: SessionRow): Session {
-  const input = toObject(row.input)
-  return {
-    id: row.id,
-    workspaceId: row.workspace_id,
-    agentId: row.agent_id,
-    agentName: row.agent_name,
-    agentVersionId: row.version_id,
-    versionLabel: row.version_label,
-    llmModel: row.llm_model,
-    triggerType: row.trigger_type,
-    triggeredBy: row.triggered_by,
-    person: row.person,
-    triggerId: row.trigger_id,
-    triggerName: row.trigger_name,
-    rootRunId: row.root_run_id,
-    status: row.status,
-    totalTokensUsed: row.total_tokens_used,
-    runCount: row.run_count,
-    output: toValue(row.output),
-    error: row.error,
-    input,
-    startContext: withInput(toObject(row.start_context), input),
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    version: row.version,
-    lastSeq: row.last_seq,
-    lastOrdinal: row.last_ordinal,
-    ...(row.cost !== null && { cost: toObject(row.cost) as unknown as CostSum }),
-    ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Record<string, string> }),
-    ...(row.tags !== null && { tags: JSON.parse(row.tags) as string[] }),
-  }
-}

@@ -58,8 +58,15 @@ export function openTasks(db: Database, agents: AgentTable): TaskTable {
      limit ?`,
     )
     .pluck()
-  const withRoot = db.prepare<[number], TaskRow & { root_run_id: RunId }>(
-    `select t.n, t.body, s.root_run_id from user_task t join session s on s.n = t.session_n where t.n = ?`,
+  const withRoot = db.prepare<{ n: number }, TaskRow & { root_run_id: RunId }>(
+    `with recursive above (id, parent_run_id) as (
+       select id, parent_run_id from run where n = (select run_n from user_task where n = :n)
+       union all
+       select r.id, r.parent_run_id from run r join above on r.id = above.parent_run_id
+     )
+     select t.n, t.body, (select id from above where parent_run_id is null) as root_run_id
+     from user_task t
+     where t.n = :n`,
   )
   const ofSession = db.prepare<[string], TaskRow>(
     'select n, body from user_task where session_n = (select n from session where id = ?) order by n',
@@ -121,7 +128,7 @@ export function openTasks(db: Database, agents: AgentTable): TaskTable {
         let left = maxBytes
         let last: number | undefined
         for (const n of numbers) {
-          const row = withRoot.get(n)!
+          const row = withRoot.get({ n })!
           left -= Buffer.byteLength(row.body)
           if (items.length === take || (items.length > 0 && left < 0)) return { items, next: last! }
           items.push({ task: toTask(row), rootRunId: row.root_run_id })

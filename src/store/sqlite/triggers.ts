@@ -23,17 +23,17 @@ export function openTriggers(db: Database, quotas: QuotaTable): TriggerTable {
   const insert = db.prepare(
     `insert into run_trigger (
        id, workspace_id, agent_id, type, name, active, expose_timeline, allow_ips, rate_per_minute, rate_per_day,
-       max_concurrent_runs, cron, time_zone, created_at
+       max_concurrent_runs, cron, time_zone, created_at, allow_delete
      ) values (
        :id, :workspaceId, :agentId, :type, :name, :active, :exposeTimeline, :allowIps, :ratePerMinute, :ratePerDay,
-       :maxConcurrentRuns, :cron, :timeZone, :createdAt
+       :maxConcurrentRuns, :cron, :timeZone, :createdAt, :allowDelete
      )`,
   )
   const update = db.prepare(
     `update run_trigger
      set name = :name, active = :active, expose_timeline = :exposeTimeline, allow_ips = :allowIps,
        rate_per_minute = :ratePerMinute, rate_per_day = :ratePerDay, max_concurrent_runs = :maxConcurrentRuns, cron = :cron,
-       time_zone = :timeZone
+       time_zone = :timeZone, allow_delete = :allowDelete
      where id = :id`,
   )
   const remove = db.prepare<[string]>('delete from run_trigger where id = ?')
@@ -79,7 +79,7 @@ export function openTriggers(db: Database, quotas: QuotaTable): TriggerTable {
 
 const SELECT = `
   select id, workspace_id, agent_id, type, name, active, expose_timeline, allow_ips, rate_per_minute, rate_per_day,
-    max_concurrent_runs, cron, time_zone, created_at
+    max_concurrent_runs, cron, time_zone, created_at, allow_delete
   from run_trigger`
 
 const toRow = (trigger: Trigger) => ({
@@ -87,6 +87,7 @@ const toRow = (trigger: Trigger) => ({
   active: trigger.active ? 1 : 0,
   exposeTimeline: trigger.exposeTimeline ? 1 : 0,
   allowIps: JSON.stringify(trigger.allowIps),
+  allowDelete: trigger.allowDelete ? 1 : 0,
 })
 
 interface TriggerRow {
@@ -104,6 +105,7 @@ interface TriggerRow {
   cron: string | null
   time_zone: string | null
   created_at: number
+  allow_delete: 0 | 1
 }
 
 const toTrigger = (row: TriggerRow): Trigger => ({
@@ -121,4 +123,5 @@ const toTrigger = (row: TriggerRow): Trigger => ({
   cron: row.cron,
   timeZone: row.time_zone,
   createdAt: row.created_at,
+  ...(row.allow_delete === 1 && { allowDelete: true }),
 })

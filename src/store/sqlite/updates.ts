@@ -1,7 +1,9 @@
 import type { Clock } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
+import type { Session } from '../../spec/session.ts'
 import type { IdempotencyClaim, StartOutcome, StartLimits } from '../start-outcome.ts'
+import type { SessionLabels } from '../queries.ts'
 import type { SessionTree, SessionUpdate } from '../session-update.ts'
 import type { AgentTable } from './agents.ts'
 import type { CallTable } from './calls.ts'
@@ -11,7 +13,8 @@ import type { EventTable } from './events.ts'
 import type { IdempotencyTable } from './idempotency.ts'
 import type { QuotaTable } from './quotas.ts'
 import type { RunTable } from './runs.ts'
-import type { SessionTable } from './sessions.ts'
+import type { LabelTable } from './session-labels.ts'
+import type { SessionFence, SessionTable } from './sessions.ts'
 import type { StandingTable } from './standing.ts'
 import type { StepTable } from './steps.ts'
 import type { TaskTable } from './tasks.ts'
@@ -19,6 +22,7 @@ import type { TimerTable } from './timers.ts'
 
 interface UpdateTables {
   readonly sessions: SessionTable
+  readonly labels: LabelTable
   readonly runs: RunTable
   readonly steps: StepTable
   readonly events: EventTable
@@ -40,11 +44,14 @@ export interface SessionUpdates {
   /** @throws Failure `run_moved_on`, `effect_taken`, `history_moved_on`, `not_found` */
   save(update: SessionUpdate): void
   load(sessionId: SessionId): SessionTree | undefined
+  /** @throws Failure `not_found`, `session_erased` */
+  label(id: SessionId, labels: SessionLabels): void
 }
 
 export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
   const {
     sessions,
+    labels,
     runs,
     steps,
     events,
@@ -80,6 +87,13 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     for (const timer of update.setTimers) timers.set(n, runNumber(timer.runId), timer)
   }
 
+  const findUnchanged = ({ id, version }: Session): SessionFence => {
+    const stored = sessions.readFence(id)
+    if (!stored) throw missingSession()
+    if (stored.version !== version) throw fail('run_moved_on', { sessionId: id, seen: version })
+    return stored
+  }
+
   return {
     start(update, limits, claim) {
       const now = clock.now()
@@ -89,19 +103,23 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
         const earlier = idempotency.find(principal, route, key, bodyDigest, now)
         if (earlier) return earlier
       }
-      const refusal = quotas.admit(session, limits, now)
+      const stored = session.version === 0 ? undefined : findUnchanged(session)
+      const { triggerId } = update.runs.at(-1)?.starter ?? session
+      const refusal = quotas.admit({ workspaceId: session.workspaceId, triggerId }, limits, now)
       if (refusal) return refusal
       if (claim) idempotency.insert(claim, now)
-      checkEventNumbers(update, 0)
-      writeRows(sessions.insert(update), update)
+      checkEventNumbers(update, stored?.lastSeq ?? 0)
+      if (stored) {
+        sessions.replaceRoot(stored.n, session)
+        if (update.labels) labels.set(session.id, update.labels)
+        sessions.update(stored, update)
+      }
+      writeRows(stored?.n ?? sessions.insert(update), update)
       return { outcome: 'started' }
     },
     save(update) {
       const { session } = update
-      const stored = sessions.readFence(session.id)
-      if (!stored) throw fail('not_found', { what: 'session' })
-      if (stored.version !== session.version)
-        throw fail('run_moved_on', { sessionId: session.id, seen: session.version })
+      const stored = findUnchanged(session)
       checkEventNumbers(update, stored.lastSeq)
       const tokens = session.totalTokensUsed - stored.tokens
       if (tokens > 0) quotas.addTokens(session.workspaceId, tokens, clock.now())
@@ -115,6 +133,9 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
       sessions.update(stored, update)
       writeRows(stored.n, update)
     },
+    label(id, given) {
+      if (!labels.set(id, given)) throw sessions.numberOf(id) === undefined ? missingSession() : fail('session_erased')
+    },
     load(sessionId) {
       const n = sessions.numberOf(sessionId)
       const session = sessions.get(sessionId)
@@ -123,6 +144,8 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     },
   }
 }
+
+const missingSession = () => fail('not_found', { what: 'session' })
 
 /** Events must continue the stored ones without a gap: readers resume by number. */
 function checkEventNumbers({ session, events }: SessionUpdate, lastSeq: number): void {

@@ -1,15 +1,15 @@
-import { fail } from '../../../base/failure.ts'
 import type { TaskDecision } from '../../../client/index.ts'
 import type { ShownTask } from '../../../spec/task.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { jsonOrText, valueOf } from '../../runs/decide-task.ts'
+import { jsonOrText, valueOf } from '../../runs/card/answer-value.ts'
 import { metadataOf } from '../../project/metadata.ts'
 import { readOption } from '../../shell/options.ts'
 import { drawProbe, nextOf, withTaskChannel } from '../../runs/task-channel.ts'
 import type { receiptsAnswer, probeAnswer } from '../../answers/approve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function answer(
   call: CommandContext<AnswerOf<typeof receiptsAnswer> | AnswerOf<typeof probeAnswer>>,
@@ -19,10 +19,9 @@ export async function answer(
   await withTaskChannel(call, async (channel) => {
     const task = await channel.find(given.argument(0)!)
     if (task.kind === 'approval' || task.kind === 'escalation')
-      throw fail(
-        'usage',
-        { what: `Task ${shortId(task.id)} asks for an approval.` },
-        { fix: `svc approve ${shortId(task.id)}   or   svc reject ${shortId(task.id)} --reason …` },
+      throw usageFailure(
+        `Task ${shortId(task.id)} asks for an approval.`,
+        `svc approve ${shortId(task.id)}   or   svc reject ${shortId(task.id)} --reason …`,
       )
     if (given.flag('probe')) {
       const probed = await channel.probe(task)
@@ -46,7 +45,7 @@ async function read({ given, io }: CommandContext, task: ShownTask): Promise<Tas
   const [option, text, number] = [given.text('option'), given.text('text'), given.text('number')]
   const typed = given.argument(1) === '-' ? (await io.stdin.text()).trimEnd() : given.argument(1)
   if (option === undefined && text === undefined && number === undefined) {
-    if (typed === undefined) throw fail('usage', { what: 'There is no answer.' }, { fix: 'svc answer TASK VALUE' })
+    if (typed === undefined) throw usageFailure('There is no answer.', 'svc answer TASK VALUE')
     return valueOf(task.kind, task.options, typed)
   }
   return {

@@ -3,17 +3,19 @@ import { fail } from '../../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import type { TaskDecision } from '../../../client/index.ts'
 import type { ShownTask } from '../../../spec/task.ts'
-import { describeSubject } from '../../../spec/task-card.ts'
-import { safeText } from '../../../base/escape-text.ts'
+import { presentTask } from '../../../spec/task-card.ts'
+import { drawApproval, fitApproval } from '../../../terminal/approval.ts'
 import { shortId } from '../../../base/short-text.ts'
-import { askAcknowledgement } from '../../runs/acknowledge.ts'
+import { askAcknowledgement } from '../../runs/card/acknowledge.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { parseJson, readText } from '../../runs/input.ts'
 import { describeApproval } from '../../runs/describe-answer.ts'
-import { outputUnderReview } from '../../runs/output-review.ts'
+import { messageScreen } from '../../shell/screen/list.ts'
+import { outputUnderReview } from '../../../spec/output-review.ts'
 import { nextOf, withTaskChannel, type AnswerReport, type AnswerReceipt } from '../../runs/task-channel.ts'
 import type { receiptsAnswer } from '../../answers/approve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function approve(call: CommandContext<AnswerOf<typeof receiptsAnswer>>): Promise<void> {
   const { given, out } = call
@@ -52,11 +54,7 @@ export async function reject(call: CommandContext<AnswerOf<typeof receiptsAnswer
   let reason = given.text('reason')
   if (reason === undefined && given.choice('reason') !== false) {
     if (!mode.interactive)
-      throw fail(
-        'usage',
-        { what: 'A reason is required when not interactive.' },
-        { fix: '--reason TEXT   or   --no-reason' },
-      )
+      throw usageFailure('A reason is required when not interactive.', '--reason TEXT   or   --no-reason')
     reason = await io.prompts.text('Reason:', signal)
   }
   await decideEach(
@@ -105,10 +103,9 @@ async function decideEach(
 
 function checkKind(task: ShownTask, digest: string | undefined): void {
   if (task.kind !== 'approval' && task.kind !== 'escalation')
-    throw fail(
-      'usage',
-      { what: `Task ${shortId(task.id)} asks for an answer (${task.kind}), not for an approval.` },
-      { fix: `svc answer ${shortId(task.id)} …` },
+    throw usageFailure(
+      `Task ${shortId(task.id)} asks for an answer (${task.kind}), not for an approval.`,
+      `svc answer ${shortId(task.id)} …`,
     )
   if (
     digest !== undefined &&
@@ -120,25 +117,32 @@ function checkKind(task: ShownTask, digest: string | undefined): void {
 
 /**
  * Where the arguments were edited, or several people must approve, an approver confirms which arguments were seen: by their
- * digest, or at a terminal, which shows them. Source: policies, section 5.
+ * digest, or at a terminal, which shows them. Source: policies, section 5. At a terminal the same holds for a call that cannot
+ * be undone and that the card would fold: nobody approves what was not shown whole.
  */
-async function checkSeen({ given, mode, io, out, signal }: CommandContext, task: ShownTask): Promise<void> {
+async function checkSeen(call: CommandContext, task: ShownTask): Promise<void> {
+  const { given, mode, io, out, signal } = call
+  if (given.text('args-digest') !== undefined || given.text('edit') !== undefined) return
   const needsDigest =
     task.argumentsDigest !== undefined && ((task.approvalsRequired ?? 1) > 1 || (task.edits?.length ?? 0) > 0)
-  if (!needsDigest || given.text('args-digest') !== undefined || given.text('edit') !== undefined) return
+  const screen = messageScreen(call)
+  const card = presentTask(task, io.clock.now())
+  const isFolded = mode.interactive && card.isIrreversible && fitApproval(screen, card, screen.statusRows).hasFolded
+  if (!needsDigest && !isFolded) return
   if (!mode.interactive)
     throw fail('digest_required', undefined, {
       fix: 'svc inbox --json shows args and argsDigest; then  --args-digest SHA',
     })
-  out.message(safeText(`${describeSubject(task)}  ${JSON.stringify(task.arguments)}`))
+  const whole = { valueLines: Number.POSITIVE_INFINITY, footer: `task ${shortId(task.id)}` }
+  drawApproval(screen, card, whole).lines.forEach(out.message)
   if (!(await io.prompts.confirm('Approve it with these arguments?', signal)))
-    throw fail('usage', { what: 'Nothing was approved.' })
+    throw usageFailure('Nothing was approved.')
 }
 
 async function readEdited(call: CommandContext, given: string, task: ShownTask): Promise<JsonObject> {
   const text = given === 'editor' ? await openEdited(call, task) : given
   const value = parseJson(text.startsWith('@') ? await readText(text.slice(1), call) : text, '--edit')
-  if (!isJsonObject(value)) throw fail('usage', { what: '--edit takes the arguments as one object.' })
+  if (!isJsonObject(value)) throw usageFailure('--edit takes the arguments as one object.')
   return value
 }
 
@@ -149,11 +153,7 @@ async function readOutput(call: CommandContext, output: string): Promise<string>
   if (text.startsWith('@')) return await readText(text.slice(1), call)
   if (text !== 'editor') return text
   if (!mode.interactive)
-    throw fail(
-      'usage',
-      { what: 'The output is not valid; another is needed in its place.' },
-      { fix: '--edit TEXT, or --edit @FILE' },
-    )
+    throw usageFailure('The output is not valid; another is needed in its place.', '--edit TEXT, or --edit @FILE')
   return (await io.prompts.edit(output, signal)).trim()
 }
 
@@ -168,11 +168,7 @@ async function acknowledgement({ given, mode, io, signal }: CommandContext, task
   if (given.flag('ack')) return true
   if (task.comprehensionRequired !== true) return false
   if (!mode.interactive)
-    throw fail(
-      'usage',
-      { what: 'The policy asks the approver to confirm that the arguments were understood.' },
-      { fix: '--ack' },
-    )
+    throw usageFailure('The policy asks the approver to confirm that the arguments were understood.', '--ack')
   if (await askAcknowledgement(task.arguments, io.prompts, signal)) return true
-  throw fail('usage', { what: 'That is not what the call says; nothing was approved.' })
+  throw usageFailure('That is not what the call says; nothing was approved.')
 }

@@ -6,16 +6,16 @@ import { fitApproval } from '../../../terminal/approval.ts'
 import type { Canvas } from '../../../terminal/screen.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { wrapText } from '../../../terminal/text.ts'
-import { shortDuration, shortId } from '../../../base/short-text.ts'
+import { shortDuration, shortId, withoutNamespace } from '../../../base/short-text.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { createInlineSurface, type CardSurface } from '../../runs/card-surface.ts'
-import { decideTask } from '../../runs/decide-task.ts'
+import { createInlineSurface, type CardSurface } from '../../runs/card/card-surface.ts'
+import { decideTask } from '../../runs/card/decide-task.ts'
 import { runListScreen } from '../../runs/list-screen.ts'
 import { printList } from '../../shell/screen/list.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { agentOf } from '../../project/reference.ts'
-import { openTarget } from '../../project/target.ts'
+import { withTarget } from '../../project/target.ts'
 import { watchList } from '../../shell/screen/watch-list.ts'
 import type { inboxAnswer, inboxCount, inboxItem } from '../../answers/approve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
@@ -67,18 +67,13 @@ async function openInbox(call: CommandContext, project: Project): Promise<void> 
     soundsBell: call.given.flag('watch'),
     drawDetail: (item, canvas, rows) => drawTask(item, canvas, rows, io.clock.now()),
     isClosed: (item) => item === undefined || item.people?.decided !== undefined,
-    open: async (item, surface, until) => {
-      const target = await openTarget(call, project)
-      try {
-        const { operator } = target
-        if (!operator) return
-        if (item.kind === 'reply') return await reply(operator, item, surface, until)
-        const desk = { call, client: target.client, answering: target.answering, operator, agent: item.agent }
-        await decideTask(desk, item.runId, readInboxItem(item), AbortSignal.any([signal, until]), surface)
-      } finally {
-        await target.close()
-      }
-    },
+    open: (item, surface, until) =>
+      withTarget(call, project, async (target) => {
+        if (!target.operator) return
+        if (item.kind === 'reply') return await reply(target.operator, item, surface, until)
+        const context = { ...target, call, agent: item.agent }
+        await decideTask(context, item.runId, readInboxItem(item), AbortSignal.any([signal, until]), surface)
+      }),
   })
 }
 
@@ -107,10 +102,9 @@ async function read({ given }: CommandContext, operator: OperatorClient): Promis
 /** For a screen reader: opens one task after the other until none is left or the person stops. */
 async function pick(call: CommandContext, project: Project): Promise<void> {
   const { io, out, signal } = call
-  const target = await openTarget(call, project)
-  const { operator } = target
-  if (!operator) return
-  try {
+  await withTarget(call, project, async (target) => {
+    const { operator } = target
+    if (!operator) return
     for (;;) {
       const { items } = await read(call, operator)
       if (items.length === 0) return out.message(NOTHING)
@@ -118,14 +112,9 @@ async function pick(call: CommandContext, project: Project): Promise<void> {
       const item = items.find(({ userTaskId }) => userTaskId === chosen)
       if (!item) return
       if (item.kind === 'reply') await reply(operator, item, createInlineSurface(call), signal)
-      else {
-        const desk = { call, client: target.client, answering: target.answering, operator, agent: item.agent }
-        await decideTask(desk, item.runId, readInboxItem(item), signal)
-      }
+      else await decideTask({ ...target, call, agent: item.agent }, item.runId, readInboxItem(item), signal)
     }
-  } finally {
-    await target.close()
-  }
+  })
 }
 
 const toChoice = (item: InboxItem): { readonly value: string; readonly name: string } => ({
@@ -160,8 +149,14 @@ const columns = (now: number): readonly TableColumn<InboxItem>[] => [
     cell: ({ kind, apiCompletable }) => (apiCompletable ? kind : `${kind} (operator)`),
     plain: ({ kind }) => kind,
   },
-  { title: 'AGENT', dropOrder: 2, cell: ({ agent }) => agent },
-  { title: 'WHAT', isFlexible: true, cell: (item) => `${whatOf(item)}${votesOf(item)}`, plain: whatOf },
+  { title: 'AGENT', dropOrder: 2, cell: ({ agent }) => agent, short: ({ agent }) => withoutNamespace(agent) },
+  {
+    title: 'WHAT',
+    isFlexible: true,
+    cell: (item) => `${whatOf(item)}${votesOf(item)}`,
+    short: (item) => `${item.tool ? withoutNamespace(whatOf(item)) : whatOf(item)}${votesOf(item)}`,
+    plain: whatOf,
+  },
   {
     title: 'WAITING',
     dropOrder: 4,

@@ -1,4 +1,3 @@
-import { fail } from '../../../base/failure.ts'
 import { diffClosures } from '../../../compile/diff/diff.ts'
 import type { VersionDifference } from '../../../compile/diff/change.ts'
 import { diffFiles, type FileChange } from '../../../compile/diff/files.ts'
@@ -10,15 +9,14 @@ import { openProject } from '../../project/project.ts'
 import { splitVersion } from '../../project/reference.ts'
 import type { bundleDifference, versionDifference } from '../../answers/difference.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function bundleDiff(call: CommandContext<AnswerOf<typeof bundleDifference>>): Promise<number> {
   const { given, cwd } = call
   const against = given.text('against')
   const paths = given.rest(0)
   if (against === undefined ? paths.length !== 2 : paths.length > 1)
-    throw fail('usage', {
-      what: 'Two bundles are compared: svc bundle diff A B, or svc bundle diff [A] --against ns.name@1.2.0.',
-    })
+    throw usageFailure('Two bundles are compared: svc bundle diff A B, or svc bundle diff [A] --against ns.name@1.2.0.')
   const project = await openProject(call)
   const strict = given.text('fail-on') === 'breaking'
   if (against !== undefined) {
@@ -41,7 +39,7 @@ export async function versionsDiff(call: CommandContext<AnswerOf<typeof versionD
   const [before, after] = [given.argument(0)!, given.argument(1)!]
   for (const each of [before, after])
     if (splitVersion(each).version === undefined)
-      throw fail('usage', { what: `"${each}" names no version; write namespace.name@1.2.0.` })
+      throw usageFailure(`"${each}" names no version; write namespace.name@1.2.0.`)
   const difference = await withOperator(await openProject(call), call, async (operator) =>
     diffClosures(await publishedClosure(operator, before), await publishedClosure(operator, after)),
   )

@@ -1,20 +1,18 @@
 import { basename, resolve } from 'node:path'
-import { fail } from '../../../base/failure.ts'
 import { writeArchive } from '../../../compile/package/archive.ts'
 import { bundleTree, type TreeEdge, type TreeNode } from '../../../compile/view/tree.ts'
 import { packBundle } from '../../../compile/package/pack.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { openArchiveAt } from '../../release/archives.ts'
-import { buildBundle, type BundleBuild } from '../../release/build.ts'
+import { buildWithRegistry, type BundleBuild } from '../../release/build.ts'
 import { buildAt } from '../../release/closures.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
-import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { hasRegistry } from '../../project/registry.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { packAnswer, treeAnswer, verifyAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function bundleTreeCommand(call: CommandContext<AnswerOf<typeof treeAnswer>>): Promise<void> {
   const { given, mode, out, cwd } = call
@@ -55,14 +53,14 @@ export async function bundlePack(call: CommandContext<AnswerOf<typeof packAnswer
   const project = await openProject(call)
   const built = await buildAt(call, project, given.argument(0) ?? cwd)
   const { lock, compiled } = soundBuild(call, built)
-  if (compiled.document === undefined) throw fail('usage', { what: 'There is nothing to pack.' })
+  if (compiled.document === undefined) throw usageFailure('There is nothing to pack.')
   const archive = packBundle(built.workspace, compiled.document, lock)
   const { bytes, digest } = await writeArchive(archive)
   const file =
     given.text('output') ??
     `${lock.bundle ? `${lock.bundle.id}-${lock.bundle.version}` : basename(compiled.document).replace(/\.[^.]+$/, '')}.tgz`
   if (file === '-') {
-    if (!io.writeBytes) throw fail('usage', { what: 'Bytes cannot be written here.' })
+    if (!io.writeBytes) throw usageFailure('Bytes cannot be written here.')
     io.writeBytes(bytes)
   } else await writeUserFile(resolve(cwd, file), bytes)
   const packed = { file, size: bytes.length, digest, documents: archive.files.size }
@@ -77,11 +75,7 @@ export async function bundleVerify(call: CommandContext<AnswerOf<typeof verifyAn
   const file = given.argument(0)!
   const project = await openProject(call)
   const archive = await openArchiveAt(call, file === '-' ? file : resolve(cwd, file))
-  const options = { project, path: resolve(cwd, file), archive }
-  const built = hasRegistry(project)
-    ? await withOperator(project, call, (operator) => buildBundle({ ...options, operator }))
-    : await buildBundle(options)
-  const { bundle } = soundBuild(call, built)
+  const { bundle } = soundBuild(call, await buildWithRegistry(call, { project, path: resolve(cwd, file), archive }))
   const verified = {
     ok: true,
     file,

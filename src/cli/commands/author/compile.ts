@@ -7,20 +7,19 @@ import { authorityMatrix, type MatrixRow } from '../../../compile/view/matrix.ts
 import { summarizeCompile } from '../../../compile/view/summary.ts'
 import type { CompiledBundle, AgentSnapshot } from '../../../spec/snapshot.ts'
 import { createAskMcp, withMcpSpinner } from '../../release/ask-mcp.ts'
-import { buildBundle } from '../../release/build.ts'
+import { buildWithRegistry } from '../../release/build.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
 import { checkDrift, saveLock } from '../../release/lock-file.ts'
 import { matrixLines } from '../../release/matrix-lines.ts'
-import { nearestWord } from '../../shell/nearest.ts'
-import { withOperator } from '../../project/operator.ts'
+import { suggestWord } from '../../shell/nearest.ts'
 import { concernLine, concernsOf } from '../../policy/list-applicable.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { hasRegistry } from '../../project/registry.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { compileAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function compileCommand(call: CommandContext<AnswerOf<typeof compileAnswer>>): Promise<void> {
   const { given, mode, out, cwd } = call
@@ -35,7 +34,7 @@ export async function compileCommand(call: CommandContext<AnswerOf<typeof compil
   if (!compiled?.bundle || !compiled.lock) throw documentsFailure(findings, call)
   const { bundle, lock, locked } = compiled
   if (update !== undefined && !locked?.members.some(({ id, origin }) => id === update && origin === 'registry'))
-    throw fail('usage', { what: `svc.lock pins no published member "${update}".` })
+    throw usageFailure(`svc.lock pins no published member "${update}".`)
   if (given.flag('check')) checkDrift(built, cwd)
   else if (!onlyAsks(call)) await saveLock(built, lock)
   const directory = given.text('out')
@@ -77,8 +76,7 @@ function standFor(boundary: string, bundle: CompiledBundle) {
   const stands = [`boundary ${boundary}`, `synthetic ${boundary}`]
   if (declared.includes(boundary))
     return concernsOf(bundle).filter(({ because }) => because.some((each) => stands.includes(each)))
-  const near = nearestWord(boundary, declared)
-  throw fail('not_found', { what: `authority boundary ${boundary}` }, near ? { fix: `Did you mean ${near}?` } : {})
+  throw fail('not_found', { what: `authority boundary ${boundary}` }, { fix: suggestWord(boundary, declared) })
 }
 
 /** Queries published documents only where a registry exists. */
@@ -90,8 +88,7 @@ async function compileHere(call: CommandContext, project: Project, path: string,
     ...(call.given.flag('mcp') && { askMcp: withMcpSpinner(call, await createAskMcp(call, project)) }),
     ...(update !== undefined && { update }),
   }
-  if (!hasRegistry(project)) return await buildBundle(options)
-  return await withOperator(project, call, (operator) => buildBundle({ ...options, operator }))
+  return await buildWithRegistry(call, options)
 }
 
 /** Creates the directory, but none above it: a path with a mistake in it is told, as by every command that writes a file. */

@@ -8,6 +8,7 @@ import {
   answerTask,
   isTerminal,
   pendingTasks,
+  stepOf,
   SvcClient,
   type StreamEvent,
   type UserTask,
@@ -16,7 +17,7 @@ import { readClientTask } from '../../../spec/task-content.ts'
 import { createLiveTimeline } from '../../../terminal/timeline.ts'
 import { formatDuration } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { decideTask } from '../../runs/decide-task.ts'
+import { decideTask } from '../../runs/card/decide-task.ts'
 import { isShownAtStart } from '../../runs/follow.ts'
 import { createResultFilter } from '../../runs/result-filter.ts'
 import type { demoResult } from '../../answers/author.ts'
@@ -32,6 +33,9 @@ import { publishPath } from '../ship/publish.ts'
 const AGENT = 'acme.refund-desk'
 const INPUT = { order: 'A-1042', amount: 180 }
 
+/** Longer than a demo takes. */
+const KEY_SECONDS = 24 * 60 * 60
+
 /** Pause between two lines at speed 1x, so that a reader can follow. */
 const PACE_MS = 400
 
@@ -45,7 +49,7 @@ export async function demo(call: CommandContext<unknown>): Promise<number> {
     const project = await openProject({ cwd: directory, globals, io })
     const server = await openProjectServer(
       { project, env: io.env, offline: false, log: silentLog },
-      { host: '127.0.0.1', port: 0 },
+      { host: '127.0.0.1', port: 0, consolePort: null },
     )
     const operator = createOperator(
       (request) => server.operator.fetch(request),
@@ -66,7 +70,9 @@ export async function demo(call: CommandContext<unknown>): Promise<number> {
 
 async function makeKey(operator: OperatorClient): Promise<string> {
   const trigger = await operator.call('POST /triggers', { body: { agent: AGENT, type: 'api', name: 'api' } })
-  return (await operator.call('POST /keys', { body: { agent: AGENT, trigger: trigger.triggerId } })).secret
+  // It acts for the person at the terminal, who is the one that decides.
+  const body = { agent: AGENT, trigger: trigger.triggerId, oneCommand: true, expiresInSeconds: KEY_SECONDS }
+  return (await operator.call('POST /keys', { body })).secret
 }
 
 async function play(
@@ -83,10 +89,10 @@ async function play(
   const timeline = createLiveTimeline(screen, runId)
   const results = createResultFilter(runId)
   const show = async (event: StreamEvent): Promise<void> => {
-    if (event.kind !== 'step' || !event.data.step) return
-    if (isShownAtStart(event.data.step.type) !== (event.subject === 'engine.step.started')) return
-    const lines = timeline.add(event.data.step)
-    if (event.data.step.type === 'UserTaskReq') out.hint('3/4 a policy stops the refund        a person decides')
+    const step = stepOf(event)
+    if (!step || isShownAtStart(step.type) !== (event.subject === 'engine.step.started')) return
+    const lines = timeline.add(step)
+    if (step.type === 'UserTaskReq') out.hint('3/4 a policy stops the refund        a person decides')
     lines.forEach(out.line)
     if (lines.length > 0) await pace()
   }
@@ -105,7 +111,7 @@ async function play(
     const took = formatDuration(Date.parse(finishedAt ?? startedAt) - Date.parse(startedAt))
     const measured = `${took} · ${totalTokensUsed} tokens (scripted)`
     const words = [status.toLowerCase(), JSON.stringify(output)]
-    out.line(screen.isTTY ? [...words, measured].join('  ') : words.join('\t'))
+    out.prose(screen.isTTY ? [...words, measured].join('  ') : words.join('\t'))
     if (!screen.isTTY) out.hint(`in ${measured}`)
   }
   out.hint(
@@ -124,13 +130,13 @@ async function decide(call: CommandContext, client: SvcClient, runId: string, pe
   const { mode, out } = call
   const task = readClientTask(pending, AGENT)
   if (!mode.json) {
-    out.line(`  why       ${task.reason ?? task.title}`)
+    out.prose(`  why       ${task.reason ?? task.title}`)
     explainTask(answerScreen(call), task).forEach(out.line)
   }
-  const desk = { call, client, answering: client, agent: AGENT }
+  const context = { call, client, answering: client, agent: AGENT }
   if (mode.interactive && !mode.json) {
     // The demo ends with its run, so it asks again when the person skips the task.
-    while ((await decideTask(desk, runId, task, call.signal)) === 'later')
+    while ((await decideTask(context, runId, task, call.signal)) === 'later')
       out.message('the demo goes on when you have decided')
     return
   }

@@ -4,7 +4,7 @@ import { rules } from '../../../documents/rules/index.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitCodes } from '../../shell/exit-codes.ts'
 import { documentTermPage, documentTerms } from '../../pages/document-terms.ts'
-import { nearestWord } from '../../shell/nearest.ts'
+import { suggestWord } from '../../shell/nearest.ts'
 import type { explainAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 
@@ -12,16 +12,10 @@ export async function explain({ given, mode, out }: CommandContext<AnswerOf<type
   const term = given.argument(0)!
   const page = ruleOf(term) ?? statusOf(term) ?? exitOf(term) ?? (await documentTermPage(term))
   if (!page) {
-    const near = nearestWord(term, [...rules.map(({ name }) => name), ...Object.keys(STATUSES), ...documentTerms])
-    throw fail(
-      'not_found',
-      { what: `page "${term}"` },
-      {
-        fix: near
-          ? `Did you mean svc explain ${near}?`
-          : 'Rules, kinds, fields, operators, classes, statuses of runs and exit codes have pages.',
-      },
-    )
+    const terms = [...rules.map(({ name }) => name), ...Object.keys(STATUSES), ...documentTerms]
+    const about = 'Rules, kinds, fields, operators, classes, statuses of runs and exit codes have pages.'
+    const fix = suggestWord(term, terms, about, (word) => `svc explain ${word}`)
+    throw fail('not_found', { what: `page "${term}"` }, { fix })
   }
   if (mode.json) return await out.json({ term, ...page })
   out.line(page.text)

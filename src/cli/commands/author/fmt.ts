@@ -3,7 +3,7 @@ import { fail } from '../../../base/failure.ts'
 import type { Diagnostic } from '../../../documents/text/diagnostic.ts'
 import { unifiedDiff } from '../../../documents/fmt/diff.ts'
 import { formatDocuments } from '../../../documents/fmt/format.ts'
-import { loadFiles, loadWorkspace } from '../../../documents/workspace/load.ts'
+import { loadFiles } from '../../../documents/workspace/load.ts'
 import { isUnder } from '../../../documents/text/paths.ts'
 import type { Workspace } from '../../../documents/workspace/workspace.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -13,6 +13,7 @@ import { stdinBytes, writeOut } from '../../files/stdin-bytes.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { fmtAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { loadDocuments } from '../../project/documents.ts'
 
 /** Name of the document on standard input in messages. */
 const STDIN = 'stdin.yaml'
@@ -60,12 +61,9 @@ async function open(
 ): Promise<{ readonly workspace: Workspace; readonly directory: string }> {
   requireDocumentPaths(call.cwd, paths)
   const project = await openDocuments(call, paths[0] === undefined ? undefined : resolve(call.cwd, paths[0]))
-  const { directory, config } = project
-  const workspace = await loadWorkspace(directory, {
-    ...(config.include && { include: config.include }),
-    ...(paths.length > 0 && { focus: paths.map((path) => pathInProject(project, resolve(call.cwd, path))) }),
-  })
-  return { workspace, directory }
+  const focus = paths.map((path) => pathInProject(project, resolve(call.cwd, path)))
+  const workspace = await loadDocuments(project, focus.length > 0 ? { focus } : {})
+  return { workspace, directory: project.directory }
 }
 
 /** The named files, or all that hold documents. */

@@ -1,6 +1,5 @@
 /** Creates a project from a template of the package. Only writes files. Source: command line, 2.1. */
 import { relative, resolve } from 'node:path'
-import { fail } from '../../../base/failure.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import type { PipelineHost } from '../../pages/ci-files.ts'
 import { REAL_MODELS, type RealModelProvider } from '../../pages/real-model.ts'
@@ -9,6 +8,7 @@ import { openProject } from '../../project/project.ts'
 import { aboutTemplate, planTemplate, templateNames, writeTemplate } from '../../pages/template.ts'
 import type { initAnswer, templatesAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 const DEFAULT_TEMPLATE = 'refund'
 
@@ -48,9 +48,9 @@ export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typ
   ]
   if (mode.json) return await out.json({ dir: directory, template, files: written, next })
   const { describeInventory } = await import('../../project/inventory.ts')
-  const { config } = await openProject({ ...call, cwd: directory })
+  const inventory = await describeInventory(await openProject({ ...call, cwd: directory }))
   const created = written.filter(({ action }) => action === 'created').length
-  out.line(`created ${shown}/ (${created} files): ${await describeInventory(directory, config.include)}`)
+  out.prose(`created ${shown}/ (${created} files): ${inventory}`)
   out.hint(
     `next:  ${next.join(' && ')}${model === undefined ? '          no API key needed, the model is scripted' : ''}`,
   )
@@ -59,24 +59,21 @@ export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typ
 function checkTemplate(name: string, templates: readonly string[]): void {
   if (templates.includes(name)) return
   const near = nearestWord(name, templates)
-  throw fail(
-    'usage',
-    { what: `There is no template "${name}".` },
-    { fix: near ? `Did you mean ${near}? svc init --list` : 'svc init --list' },
-  )
+  const fix = near ? `Did you mean ${near}? svc init --list` : 'svc init --list'
+  throw usageFailure(`There is no template "${name}".`, fix)
 }
 
 async function askTemplate({ io, signal }: CommandContext, templates: readonly string[]): Promise<string> {
   // The most complete template comes first.
   const names = [DEFAULT_TEMPLATE, ...templates.filter((name) => name !== DEFAULT_TEMPLATE)]
-  const choices = names.map(async (name) => ({ value: name, name: `${name.padEnd(10)} ${await aboutTemplate(name)}` }))
+  const choices = names.map(async (name) => ({ value: name, name, description: await aboutTemplate(name) }))
   return await io.prompts.select('template:', await Promise.all(choices), signal)
 }
 
 /** Never the current directory unasked: it may hold other things. */
 async function askFolder({ io, signal }: CommandContext, template: string | undefined): Promise<string> {
   const suggested = template === undefined ? 'my-agents' : `${template}-demo`
-  return (await io.prompts.text(`folder (empty: ${suggested}; . is this one):`, signal)).trim() || suggested
+  return (await io.prompts.text(`folder (empty: ${suggested}, . is this one):`, signal)).trim() || suggested
 }
 
 async function askName({ io, signal }: CommandContext): Promise<string | undefined> {
@@ -96,5 +93,5 @@ async function list(
     })),
   )
   if (json) return await out.json({ items, total: items.length })
-  for (const { name, about } of items) out.line(`${name.padEnd(10)} ${about}`)
+  for (const { name, about } of items) out.prose(`${name.padEnd(10)} ${about}`)
 }

@@ -10,19 +10,20 @@ import { countNoun } from '../../shell/counted.ts'
 import type { VirtualDocument } from '../../lint/lint-check.ts'
 import type { CheckedProject, FixedProject } from '../../lint/lint-fix.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
-import { isPolicyTest } from '../../policy/test-path.ts'
+import { isPolicyTest } from '../../pages/test-file.ts'
 import type { Project } from '../../project/project.ts'
 import { requireDocumentPaths, openDocuments, pathInProject } from '../../project/project-path.ts'
 import { stdinBytes, writeOut } from '../../files/stdin-bytes.ts'
 import type { lintAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function lint(call: CommandContext<AnswerOf<typeof lintAnswer>>): Promise<number> {
   const { given, cwd } = call
   const paths = given.rest(0)
   const stdin = paths.length === 1 && paths[0] === '-'
   if (stdin && (given.flag('watch') || given.text('changed') !== undefined))
-    throw fail('usage', { what: 'Standard input is read once: --watch and --changed need files.' })
+    throw usageFailure('Standard input is read once: --watch and --changed need files.')
   if (!stdin) requireDocumentPaths(cwd, paths)
   const open = (): Promise<Project> =>
     openDocuments(call, paths[0] === undefined || stdin ? undefined : resolve(cwd, paths[0]))
@@ -42,14 +43,14 @@ export async function lint(call: CommandContext<AnswerOf<typeof lintAnswer>>): P
       last.output = error.message
     }
   }
-  const { watchFiles } = await import('../../files/watch.ts')
+  const [{ watchFiles }, { untilStopped }] = await Promise.all([
+    import('../../files/watch.ts'),
+    import('../../project/open-server.ts'),
+  ])
   const watch = await watchFiles(project.directory, again, call.signal)
   // Files may have changed between the first run and the start of the watch.
   await again()
-  await new Promise<void>((done) => {
-    if (call.signal.aborted) done()
-    else call.signal.addEventListener('abort', () => done(), { once: true })
-  })
+  await untilStopped(call.signal)
   await watch.close()
   return code
 }
@@ -59,15 +60,14 @@ async function standardInput({ given, cwd, io }: CommandContext, project: Projec
   const [bytes, name] = [await stdinBytes(io), given.text('stdin-filename')]
   const path = pathInProject(project, resolve(cwd, name ?? 'stdin.yaml'))
   if (name !== undefined) return { path, bytes }
-  const [{ readDocuments }, { loadWorkspace }] = await Promise.all([
+  const [{ readDocuments }, { loadDocuments }] = await Promise.all([
     import('../../../documents/workspace/read.ts'),
-    import('../../../documents/workspace/load.ts'),
+    import('../../project/documents.ts'),
   ])
   const { documents } = readDocuments({ path, bytes }, { named: true })
   const isMeant = ({ kind, identity }: Document): boolean =>
     documents.some((each) => each.kind === kind && each.identity !== undefined && each.identity.id === identity?.id)
-  const { include } = project.config
-  const workspace = await loadWorkspace(project.directory, { ...(include && { include }) })
+  const workspace = await loadDocuments(project)
   return { path: workspace.documents.find(isMeant)?.path ?? path, bytes }
 }
 
@@ -127,7 +127,7 @@ async function printFindings(
 ): Promise<void> {
   const format = (mode.json ? 'json' : (given.text('format') ?? 'text')) as ReportFormat
   const color = (aside ? mode.color.stderr : mode.color.stdout) > 0
-  const line = aside ? out.message : out.line
+  const line = aside ? out.message : format === 'text' ? out.prose : out.line
   const isForGithub = given.text('format') === undefined && io.env['GITHUB_ACTIONS'] === 'true'
   // A clean run, the usual case, does not load the renderer.
   if (findings.length === 0 && format === 'text') return

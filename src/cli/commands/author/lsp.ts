@@ -1,11 +1,11 @@
 import { createConnection } from 'vscode-languageserver/node'
-import { lintWorkspace, type LintOptions } from '../../../documents/lint/lint.ts'
-import { loadWorkspace } from '../../../documents/workspace/load.ts'
+import { lintWorkspace } from '../../../documents/lint/lint.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import type { LspProject } from '../../lsp/folder.ts'
 import { serveLanguage } from '../../lsp/serve.ts'
 import { openProject, projectRoot } from '../../project/project.ts'
 import { createRecordingRegistry, hasRegistry } from '../../project/registry.ts'
+import { lintOptionsOf, loadDocuments } from '../../project/documents.ts'
 
 export async function lsp(call: CommandContext): Promise<void> {
   // The protocol owns both streams; the connection ends the process as the protocol defines.
@@ -24,21 +24,14 @@ function checkOf(call: CommandContext): LspProject['check'] {
   const registry = createRecordingRegistry()
   return async (overlay) => {
     const project = await openProject(call)
-    const { config, directory } = project
-    const workspace = await loadWorkspace(directory, { overlay, ...(config.include && { include: config.include }) })
-    const options: LintOptions = {
-      strict: config.lint?.profile === 'strict',
-      published: registry,
-      ...(config.lint?.rules && { rules: config.lint.rules }),
-      ...(config.providers && { providers: config.providers }),
-      ...(config.guardrails && { guardrails: config.guardrails.map((path) => path.replace(/^\.\//, '')) }),
-    }
+    const workspace = await loadDocuments(project, { overlay })
+    const options = { ...lintOptionsOf(project.config), published: registry }
     let findings = lintWorkspace(workspace, options)
     if (registry.hasMisses && hasRegistry(project)) {
       const { withOperator } = await import('../../project/operator.ts')
       if (await withOperator(project, call, (operator) => registry.fetch(operator)))
         findings = lintWorkspace(workspace, options)
     }
-    return { workspace, findings, providers: Object.keys(config.providers ?? {}) }
+    return { workspace, findings, providers: Object.keys(project.config.providers ?? {}) }
   }
 }

@@ -2,9 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { toIsoText } from '../../../base/clock.ts'
-import { fail } from '../../../base/failure.ts'
 import type { Document } from '../../../documents/text/document.ts'
-import { loadWorkspace } from '../../../documents/workspace/load.ts'
 import type { Workspace } from '../../../documents/workspace/workspace.ts'
 import { describeVerdict } from '../../../policy/decide.ts'
 import type { CallFacts, PolicySets } from '../../../policy/condition/decision.ts'
@@ -31,6 +29,8 @@ import { policyDocuments, subjectOf, withPolicies } from '../../policy/subject.t
 import { openProject, type Project } from '../../project/project.ts'
 import type { backtestAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
+import { loadDocuments } from '../../project/documents.ts'
 
 interface Flip {
   readonly runId: string
@@ -47,11 +47,7 @@ export async function policyBacktest(call: CommandContext<AnswerOf<typeof backte
   const { given, mode, out, cwd, io } = call
   const paths = given.list('policies')
   if (paths.length === 0)
-    throw fail(
-      'usage',
-      { what: 'Say which policies to decide under.' },
-      { fix: '--policies PATH, a bundle or Policy documents' },
-    )
+    throw usageFailure('Say which policies to decide under.', '--policies PATH, a bundle or Policy documents')
   const since = given.text('since')
   const agent = given.text('agent')
   const project = await openProject(call, resolve(cwd, paths[0]!))
@@ -164,10 +160,7 @@ async function bundleIn(
 ): Promise<CompiledBundle | undefined> {
   if (!(await stat(path).catch(() => undefined))) return undefined
   const here = relative(project.directory, path).replaceAll('\\', '/')
-  const { documents } = await loadWorkspace(
-    project.directory,
-    project.config.include ? { include: project.config.include } : {},
-  )
+  const { documents } = await loadDocuments(project)
   const isRoot = ({ kind, path }: Document) =>
     (kind === 'Agent' || kind === 'Bundle') && (here === '' || path === here || path.startsWith(`${here}/`))
   if (!documents.some(isRoot)) return undefined

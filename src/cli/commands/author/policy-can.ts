@@ -1,7 +1,6 @@
 /** Answers whether any call of a tool can pass its policies. Source: policies, section 7. */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { fail } from '../../../base/failure.ts'
 import { findPassableCall } from '../../../compile/diff/passable.ts'
 import { readCondition, type Condition } from '../../../policy/condition/condition.ts'
 import { describeCondition } from '../../../policy/condition/describe.ts'
@@ -12,6 +11,7 @@ import { agentOf, calleeOf, policySetsOf, subjectOf } from '../../policy/subject
 import { openProject } from '../../project/project.ts'
 import type { policyCanAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function policyCan(call: CommandContext<AnswerOf<typeof policyCanAnswer>>): Promise<number> {
   const { given, mode, out, io, cwd } = call
@@ -62,5 +62,5 @@ function readWhere(text: string | undefined): Condition | undefined {
   if (text === undefined) return undefined
   const { condition, problems } = readCondition({ when: text })
   if (condition) return condition
-  throw fail('usage', { what: `--where: ${problems[0]!.message}` }, { fix: `--where 'args.amount > 100'` })
+  throw usageFailure(`--where: ${problems[0]!.message}`, `--where 'args.amount > 100'`)
 }

@@ -1,7 +1,7 @@
 /** Decides one hypothetical call with the evaluator of the engine. Source: policies, section 7. */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { fail, type InvalidPlace } from '../../../base/failure.ts'
+import { type InvalidPlace } from '../../../base/failure.ts'
 import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { explainDecision } from '../../../policy/explain/explain.ts'
 import { createTheme } from '../../../terminal/theme.ts'
@@ -26,14 +26,15 @@ import { decisionLine, explanationLines, decisionJson } from '../../policy/print
 import { openProject } from '../../project/project.ts'
 import type { policyEvalAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function policyEval(call: CommandContext<AnswerOf<typeof policyEvalAnswer>>): Promise<number> {
   const { given, mode, out, io } = call
   const [tool, expected] = [given.text('tool'), given.text('expect')]
-  if (tool === undefined) throw fail('usage', { what: 'A decision is about a call.' }, { fix: '--tool ID --args JSON' })
+  if (tool === undefined) throw usageFailure('A decision is about a call.', '--tool ID --args JSON')
   const args = await readValue(call, given.text('args') ?? '{}', '--args')
   const context = await readValue(call, given.text('context') ?? '{}', '--context')
-  if (!isJsonObject(context)) throw fail('usage', { what: '--context takes an object.' })
+  if (!isJsonObject(context)) throw usageFailure('--context takes an object.')
   const { subject, places } = await subjectFor(call, tool)
   const callee = calleeOf(subject, tool)
   const facts = hypotheticalFacts({ subject, tool: callee.tool, args, context, now: io.clock.now() })

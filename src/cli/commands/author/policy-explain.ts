@@ -89,22 +89,22 @@ function printDecision(
   head: string,
 ): void {
   const { out, mode } = call
-  out.line(`${head} · ${safeText(decision.ref)} · recorded ${timeOfDay(Date.parse(decision.recordedAt))}`)
+  out.prose(`${head} · ${safeText(decision.ref)} · recorded ${timeOfDay(Date.parse(decision.recordedAt))}`)
   const isSame = explanation.decision.decision === decision.decision
   const lines = isSame
     ? explanationLines(explanation, places, createTheme(mode.color.stdout))
     : explainPolicies(answerScreen(call), decision.policies)
-  lines.forEach((line) => out.line(line))
+  lines.forEach((line) => out.prose(line))
   const assumption = isSame ? assumedLine(assumed) : undefined
-  if (assumption !== undefined) out.line(`  ${assumption}`)
+  if (assumption !== undefined) out.prose(`  ${assumption}`)
   if (isSame && explanation.policies.length === 0)
-    out.line('  no policy concerns this call; the side-effect class decides')
+    out.prose('  no policy concerns this call; the side-effect class decides')
   const { obligations } = explanation.decision
   const obligationsText =
     isSame && obligations
       ? `, approvals ${obligations.approvals_required}${obligations.timeout ? `, ${obligations.timeout.default} after ${obligations.timeout.after_minutes} min` : ''}`
       : ''
-  out.line(`  result: ${safeText(decision.decision)}${obligationsText}   ${safeText(decision.explanation)}`)
+  out.prose(`  result: ${safeText(decision.decision)}${obligationsText}   ${safeText(decision.explanation)}`)
 }
 
 type DecisionChoice = (all: readonly RecordedDecision[]) => readonly RecordedDecision[]
@@ -141,8 +141,8 @@ async function find(
   }
 }
 
-const fieldOf = (content: JsonValue | undefined, name: string): JsonValue | undefined =>
+const fieldOf = (content: unknown, name: string): JsonValue | undefined =>
   isJsonObject(content) ? content[name] : undefined
 
 /** Wire name of the call that a task holds. */
-const nameOf = (content: JsonValue | undefined): JsonValue | undefined => fieldOf(fieldOf(content, 'tool'), 'name')
+const nameOf = (content: unknown): JsonValue | undefined => fieldOf(fieldOf(content, 'tool'), 'name')

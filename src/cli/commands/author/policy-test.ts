@@ -1,7 +1,6 @@
 /** Runs table tests of policies: calls with the decision expected for each. Source: command line, 2.1; policies, section 7. */
-import { stat } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
-import { fail, isFailure } from '../../../base/failure.ts'
+import { isFailure } from '../../../base/failure.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { formatDuration } from '../../../terminal/time.ts'
 import { createTheme } from '../../../terminal/theme.ts'
@@ -14,12 +13,11 @@ import { rewriteCases } from '../../policy/rewrite.ts'
 import { createCasePreparer, decideCase, type CasePreparer, type DecidedCase } from '../../policy/run-cases.ts'
 import { decisionJson } from '../../policy/print-decision.ts'
 import { openProject } from '../../project/project.ts'
-import { filesBelow } from '../../scenario/find.ts'
-import { untilStopped } from '../../project/open-server.ts'
+import { findTestFiles } from '../../pages/test-file.ts'
+import { repeatOnSave } from '../../project/repeat-on-save.ts'
 import { reportJunit, reportTap, type TestCase } from '../../pages/test-report.ts'
 import { createTestFilter, type TestFilter } from '../../pages/test-filter.ts'
 import { readUserFile } from '../../files/read-file.ts'
-import { watchFiles } from '../../files/watch.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { policyTestAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
@@ -32,23 +30,13 @@ interface PolicyCaseResult extends TestCase {
 }
 
 export async function policyTest(call: CommandContext<AnswerOf<typeof policyTestAnswer>>): Promise<number> {
-  const { given, cwd, signal, out } = call
+  const { given, cwd } = call
   const project = await openProject(call)
   const paths = given.rest(0).map((path) => resolve(cwd, path))
   const wanted = paths.length > 0 ? paths : [project.directory]
   const minimum = wholeNumber(given.text('coverage'), 'coverage')
   if (!given.flag('watch')) return await testOnce(call, wanted, minimum)
-  const again = async (): Promise<void> => {
-    await testOnce(call, wanted, minimum).catch((error: unknown) => {
-      if (!isFailure(error)) throw error
-      out.message(error.message)
-    })
-  }
-  await again()
-  const watching = await watchFiles(project.directory, again, signal)
-  out.hint('waiting for changes; Ctrl-C ends')
-  await untilStopped(signal)
-  await watching.close()
+  await repeatOnSave(call, project.directory, () => testOnce(call, wanted, minimum))
   return 0
 }
 
@@ -63,7 +51,7 @@ async function testOnce(
   const format = mode.json ? 'json' : (given.text('format') ?? 'text')
   const filter = createTestFilter(given.text('filter'))
   const results: PolicyCaseResult[] = []
-  for (const path of await findTests(paths)) {
+  for (const path of await findTestFiles('policytest', paths)) {
     const found = await testFile(call, ask, collector, filter, path)
     results.push(...found)
     if (format === 'text') printResults(call, found)
@@ -86,23 +74,6 @@ async function testOnce(
     )
   if (isShort) out.message(`coverage is ${coverage.percent}%, below ${minimum}%`)
   return failed > 0 || isShort ? 1 : 0
-}
-
-/** @throws Failure `not_found` */
-async function findTests(paths: readonly string[]): Promise<readonly string[]> {
-  const found: string[] = []
-  for (const path of paths) {
-    const there = await stat(path).catch(() => undefined)
-    if (!there) throw fail('not_found', { what: path })
-    found.push(...(there.isDirectory() ? await filesBelow(path, /\.policytest\.ya?ml$/) : [path]))
-  }
-  if (found.length === 0)
-    throw fail(
-      'not_found',
-      { what: 'policy test' },
-      { fix: 'Write one as NAME.policytest.yaml; svc schema policytest shows its format.' },
-    )
-  return [...new Set(found)]
 }
 
 async function testFile(

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { fail } from '../../../base/failure.ts'
 import type { JsonObject } from '../../../base/json/json.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { packageFile } from '../../project/package-file.ts'
 import { readSchemaFile } from '../../project/schema-file.ts'
-import { nearestWord } from '../../shell/nearest.ts'
+import { suggestWord } from '../../shell/nearest.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 const KINDS = ['agent', 'tool', 'policy', 'bundle', 'config', 'scenario', 'policytest', 'event']
 /** Prefix of the schema of a command's output. */
@@ -35,12 +35,8 @@ export async function schema({ given, mode, out, manual }: CommandContext<unknow
   const kind = given.rest(0).join(' ').toLowerCase()
   if (kind === '') return mode.json ? await out.json({ items: kinds, total: kinds.length }) : out.line(kinds.join('\n'))
   if (!kinds.includes(kind)) {
-    const near = nearestWord(kind, kinds)
-    throw fail(
-      'usage',
-      { what: `There is no schema "${kind}".` },
-      { fix: near ? `Did you mean ${near}?` : `Kinds: ${KINDS.join(', ')}, ${OUTPUT}<command>.` },
-    )
+    const fix = suggestWord(kind, kinds, `Kinds: ${KINDS.join(', ')}, ${OUTPUT}<command>.`)
+    throw usageFailure(`There is no schema "${kind}".`, fix)
   }
   if (kind.startsWith(OUTPUT)) return await out.json(await schemaOfOutput(kind.slice(OUTPUT.length), manual.commands))
   const text = await readSchemaFile(kind)

@@ -1,6 +1,6 @@
 /** Runs scenario tests with tool doubles and scripted answers, in memory and in virtual time. Source: command line, 2.1 and 4. */
 import { relative, resolve } from 'node:path'
-import { fail, isFailure } from '../../../base/failure.ts'
+import { isFailure } from '../../../base/failure.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { formatDuration } from '../../../terminal/time.ts'
 import { createTheme } from '../../../terminal/theme.ts'
@@ -8,7 +8,7 @@ import { drawTimeline } from '../../../terminal/timeline.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
 import { openProject } from '../../project/project.ts'
-import { findScenarios } from '../../scenario/find.ts'
+import { findTestFiles } from '../../pages/test-file.ts'
 import { findMismatches, observeRun, type ExpectationMismatch } from '../../scenario/expect.ts'
 import { playScenario, type PlayedScenario } from '../../scenario/play.ts'
 import { createPreparation, type PrepareScenario } from '../../scenario/prepare.ts'
@@ -16,12 +16,12 @@ import { readScenarios, type Scenario } from '../../scenario/scenario.ts'
 import { rewriteExpectations, updateOf, type ExpectationUpdate } from '../../scenario/update.ts'
 import { reportJunit, reportTap, type TestCase } from '../../pages/test-report.ts'
 import { createTestFilter, type TestFilter } from '../../pages/test-filter.ts'
-import { untilStopped } from '../../project/open-server.ts'
+import { repeatOnSave } from '../../project/repeat-on-save.ts'
 import { readUserFile } from '../../files/read-file.ts'
-import { watchFiles } from '../../files/watch.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { testAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 interface ScenarioResult extends TestCase {
   readonly scenario?: Scenario
@@ -32,31 +32,21 @@ interface ScenarioResult extends TestCase {
 }
 
 export async function test(call: CommandContext<AnswerOf<typeof testAnswer>>): Promise<number> {
-  const { given, cwd, signal } = call
+  const { given, cwd } = call
   const project = await openProject(call)
   const paths = given.rest(0).map((path) => resolve(cwd, path))
   const wanted = paths.length > 0 ? paths : [project.directory]
   if (given.flag('record') && given.flag('update'))
-    throw fail('usage', { what: 'A recording is made first and its scenario updated then: give --record or --update.' })
+    throw usageFailure('A recording is made first and its scenario updated then: give --record or --update.')
   if (!given.flag('watch')) return await testOnce(call, wanted)
-  const again = async (): Promise<void> => {
-    await testOnce(call, wanted).catch((error: unknown) => {
-      if (!isFailure(error)) throw error
-      call.out.message(error.message)
-    })
-  }
-  await again()
-  const watching = await watchFiles(project.directory, again, signal)
-  call.out.hint('waiting for changes; Ctrl-C ends')
-  await untilStopped(signal)
-  await watching.close()
+  await repeatOnSave(call, project.directory, () => testOnce(call, wanted))
   return 0
 }
 
 async function testOnce(call: CommandContext<AnswerOf<typeof testAnswer>>, paths: readonly string[]): Promise<number> {
   const { given, io } = call
   const filter = createTestFilter(given.text('filter'))
-  const files = await findScenarios(paths)
+  const files = await findTestFiles('scenario', paths)
   const directory = given.text('replay')
   const prepare = createPreparation(call, {
     record: given.flag('record'),
@@ -94,7 +84,7 @@ function testsOf(
   filter: TestFilter,
 ): { readonly index: number; readonly run: () => Promise<ScenarioResult> }[] {
   const file = relative(call.cwd, path).replaceAll('\\', '/')
-  const { scenarios, findings } = readScenarios(text, file)
+  const { tests: scenarios, findings } = readScenarios(text, file)
   const errors = findings.filter(({ severity }) => severity === 'error')
   if (errors.length > 0) {
     const failure = errors.flatMap(({ range, rule, message, fix }) => [

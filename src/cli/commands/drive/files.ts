@@ -14,10 +14,11 @@ import { OPERATOR_URL, withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { remoteError } from '../../shell/remote.ts'
 import { stdinBytes } from '../../files/stdin-bytes.ts'
-import { openTarget } from '../../project/target.ts'
+import { withTarget } from '../../project/target.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { downloadedFile, filesAnswer, uploadedFiles } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 interface Uploaded {
   readonly objectKey: string
@@ -33,13 +34,11 @@ export async function filesUpload(call: CommandContext<AnswerOf<typeof uploadedF
   const { given, mode, out, cwd, io, signal } = call
   const [files, name, mediaType] = [given.rest(0), given.text('name'), given.text('media-type')]
   const most = readSize(given.text('max-size'), 'max-size')
-  if (files.includes('-') && name === undefined)
-    throw fail('usage', { what: 'Standard input has no name.' }, { fix: '--name invoice.pdf' })
+  if (files.includes('-') && name === undefined) throw usageFailure('Standard input has no name.', '--name invoice.pdf')
   if (name !== undefined && files.length > 1)
-    throw fail('usage', { what: '--name is for one file.' }, { fix: 'Upload the others without it.' })
+    throw usageFailure('--name is for one file.', 'Upload the others without it.')
   const about = { ...(name !== undefined && { filename: name }), ...(mediaType !== undefined && { mediaType }) }
-  const target = await openTarget(call, await openProject(call))
-  try {
+  await withTarget(call, await openProject(call), async (target) => {
     const items: Uploaded[] = []
     for (const file of files) {
       const source =
@@ -68,9 +67,7 @@ export async function filesUpload(call: CommandContext<AnswerOf<typeof uploadedF
     if (mode.json) return await out.json({ items, total: items.length })
     const [first] = items
     if (first) out.hint(`use it:  svc run AGENT document:='${JSON.stringify(first.inputRef)}'`)
-  } finally {
-    await target.close()
-  }
+  })
 }
 
 export async function filesList(call: CommandContext<AnswerOf<typeof filesAnswer>>): Promise<void> {
@@ -110,9 +107,8 @@ const columns = (now: number): readonly TableColumn<FileView>[] => [
 export async function filesGet(call: CommandContext<AnswerOf<typeof downloadedFile>>): Promise<void> {
   const { given, mode, out, cwd, io } = call
   const [key, to] = [given.argument(0)!, given.text('output') ?? '-']
-  if (to === '-' && io.stdout.isTTY)
-    throw fail('usage', { what: 'A file is not written to a terminal.' }, { fix: `-o ${basename(key)}` })
-  if (to === '-' && mode.json) throw fail('usage', { what: 'With --json the bytes go to a file.' }, { fix: '-o FILE' })
+  if (to === '-' && io.stdout.isTTY) throw usageFailure('A file is not written to a terminal.', `-o ${basename(key)}`)
+  if (to === '-' && mode.json) throw usageFailure('With --json the bytes go to a file.', '-o FILE')
   await withOperator(await openProject(call), call, async (operator) => {
     const url = new URL('/files/content', OPERATOR_URL)
     url.searchParams.set('key', key)

@@ -1,20 +1,23 @@
 import { resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
+import { isUuid } from '../../../base/ids.ts'
+import type { JsonValue } from '../../../base/json/json.ts'
 import type { StartRunResponse } from '../../../spec/api.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { readDecisions } from '../../runs/decide-file.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
-import { followRun } from '../../runs/follow.ts'
+import { followToOutcome } from './follow-run.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
 import { readInput, type InputContract } from '../../runs/input.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
-import { printInterrupted, printOutcome, type FollowAnswer } from '../../runs/outcome.ts'
+import type { FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { agentIdFrom, agentOf, splitVersion } from '../../project/reference.ts'
+import { agentIdFrom, agentOf, sessionIdOf, splitVersion } from '../../project/reference.ts'
 import { readServerFile } from '../../project/server-file.ts'
 import { readRehearsal } from '../../scenario/rehearsal.ts'
 import { saveSnapshot } from '../../release/snapshots.ts'
 import { givenKey, openAgentTarget, type ServerTarget } from '../../project/target.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function run(call: CommandContext<FollowAnswer | StartRunResponse>): Promise<number> {
   const { given, mode, out, signal } = call
@@ -24,15 +27,28 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
   const { name, version } = await readAgent(call, project)
   const target = await openAgentTarget(call, project, name)
   try {
-    const { agentId, contract } = await describe(name, version, target, project)
+    const { agentId, contract, versionId } = await describe(
+      name,
+      version,
+      target,
+      project,
+      given.text('session') !== undefined,
+    )
     const input = await readInput(given.rest(1), given.text('input'), contract, target.client, call)
     const idempotencyKey = given.text('idempotency-key')
-    const rulebook = await readDecisions(call, project, target)
+    const scriptedAnswers = await readDecisions(call, project, target)
+    const session = await sessionToContinue(call, target)
+    if (session !== undefined && rehearsal)
+      throw usageFailure('--session cannot come with --model, --record or --replay.')
     const started = rehearsal
       ? await operatorOf(target).call('POST /runs', { body: { agent: agentId, input, rehearsal } })
-      : await target.client.startRun(
+      : // The operator may continue what any trigger started.
+        await (session === undefined ? target.client : target.answering).startRun(
           agentId,
-          { input },
+          {
+            input,
+            ...(session !== undefined && { sessionId: session, ...(versionId !== undefined && { versionId }) }),
+          },
           { signal, ...(idempotencyKey !== undefined && { idempotencyKey }) },
         )
     const { runId } = started
@@ -45,22 +61,8 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
     const agent = `${contract.agent}${contract.version && `@${contract.version}`}`
     out.hint(`run ${runId.slice(-6)} · ${agent}`)
     // Follows as the operator if possible, because the trigger may hide its timeline from keys.
-    const desk = {
-      call,
-      client: target.answering,
-      answering: target.answering,
-      ...(target.operator && { operator: target.operator }),
-      agent,
-    }
-    try {
-      return await printOutcome(
-        call,
-        await followRun(desk, { ...following, runId, ...(rulebook && { scriptedAnswers: rulebook }) }),
-        following.events,
-      )
-    } catch (error) {
-      return printInterrupted(call, runId, error)
-    }
+    const asOperator = { ...target, client: target.answering, agent }
+    return await followToOutcome(call, asOperator, { ...following, runId, ...(scriptedAnswers && { scriptedAnswers }) })
   } finally {
     await target.close()
   }
@@ -68,10 +70,9 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
 
 function operatorOf({ operator }: ServerTarget): OperatorClient {
   if (operator) return operator
-  throw fail(
-    'usage',
-    { what: 'Only svc dev runs with another model, records or replays; a key reaches no such server.' },
-    { fix: 'Leave out the key and the address.' },
+  throw usageFailure(
+    'Only svc dev runs with another model, records or replays; a key reaches no such server.',
+    'Leave out the key and the address.',
   )
 }
 
@@ -86,11 +87,7 @@ async function readAgent(
   if (!/[/\\]|\.(?:ya?ml|json)$|^\.+$/.test(text)) return splitVersion(text)
   const running = await readServerFile(project.dataDirectory)
   if ((await givenKey(call, project)) !== undefined || running?.key === undefined)
-    throw fail(
-      'usage',
-      { what: `Only svc dev runs a path such as ${text}.` },
-      { fix: 'Start svc dev, or name the agent.' },
-    )
+    throw usageFailure(`Only svc dev runs a path such as ${text}.`, 'Start svc dev, or name the agent.')
   return await withOperator(project, call, async (operator) => {
     const { build, saved } = await saveSnapshot(project, resolve(call.cwd, text), operator)
     printFindings(call, build.findings, build.workspace)
@@ -99,21 +96,55 @@ async function readAgent(
   })
 }
 
+interface DescribedAgent {
+  readonly agentId: string
+  readonly contract: InputContract
+  /** Of a version that is not the deployed one. */
+  readonly versionId?: string
+}
+
+/** The input contract of one version. */
+async function contractOf(operator: OperatorClient, agent: string, version: string): Promise<{ schema?: JsonValue }> {
+  const { inputContract } = await operator.call('GET /snapshot', { query: { agent, version } })
+  return inputContract === undefined ? {} : { schema: inputContract }
+}
+
+/** The session of `--session`, by its full id. */
+async function sessionToContinue(call: CommandContext, { operator }: ServerTarget): Promise<string | undefined> {
+  const text = call.given.text('session')
+  if (text === undefined) return undefined
+  if (operator) return await sessionIdOf(text, operator)
+  if (isUuid(text)) return text.toLowerCase()
+  throw usageFailure(`With an API key a session is named by its full id, not by "${text}".`)
+}
+
 /** With only a key the input contract is unknown: values are sent as typed, and the server checks them. */
 async function describe(
   name: string,
   version: string | undefined,
   { operator }: ServerTarget,
   project: Project,
-): Promise<{ readonly agentId: string; readonly contract: InputContract }> {
+  continues: boolean,
+): Promise<DescribedAgent> {
   if (!operator) return { agentId: agentIdFrom(name, project.workspace), contract: { agent: name, version: '' } }
   const agent = await agentOf(name, operator)
   const deployed = agent.deployed?.versionLabel
-  if (version !== undefined && deployed !== undefined && version !== deployed)
-    throw fail(
-      'usage',
-      { what: `Runs of ${agent.name} execute ${deployed}, which is deployed, not ${version}.` },
-      { fix: `svc deploy ${agent.name}@${version}` },
+  const other = version !== undefined && deployed !== undefined && version !== deployed ? version : undefined
+  if (other !== undefined && continues) {
+    const { items } = await operator.call('GET /versions', { query: { agent: agent.agentId } })
+    const found = items.find(({ versionLabel }) => versionLabel === other)
+    if (!found) throw fail('not_found', { what: `version ${other}` }, { fix: `svc versions list ${agent.name}` })
+    const { schema } = await contractOf(operator, agent.name, other)
+    return {
+      agentId: agent.agentId,
+      versionId: found.agentVersionId,
+      contract: { agent: agent.name, version: other, ...(schema !== undefined && { schema }) },
+    }
+  }
+  if (other !== undefined)
+    throw usageFailure(
+      `Runs of ${agent.name} execute ${deployed}, which is deployed, not ${version}.`,
+      `svc deploy ${agent.name}@${version}`,
     )
   return {
     agentId: agent.agentId,

@@ -1,3 +1,4 @@
+import { describeHold } from '../../../spec/hold.ts'
 import { resolve } from 'node:path'
 import { isWaiting, waitForRun, type RunStatus } from '../../../client/index.ts'
 import { toIsoText } from '../../../base/clock.ts'
@@ -8,31 +9,34 @@ import { safeJson, safeText } from '../../../base/escape-text.ts'
 import { truncateText } from '../../../terminal/text.ts'
 import { styleOfStatus } from '../../../terminal/theme.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
-import { shortDuration, shortId } from '../../../base/short-text.ts'
+import { shortDuration, shortId, withoutNamespace } from '../../../base/short-text.ts'
 import { formatDuration, formatRelative } from '../../../terminal/time.ts'
 import { describeCost } from '../../../spec/price.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { toHtml, toMarkdown } from '../../conversation/page.ts'
+import { readWhole } from '../../conversation/whole.ts'
 import { runListScreen } from '../../runs/list-screen.ts'
-import { followRun } from '../../runs/follow.ts'
+import { followToOutcome } from './follow-run.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
+import { withKeyNames } from '../../runs/key-names.ts'
 import { arrangeRunTree, type ListedRun } from '../../runs/run-tree.ts'
 import { answerScreen, printList, printLong, printOne, printTable } from '../../shell/screen/list.ts'
 import { parseMoment, wholeNumber } from '../../shell/numbers.ts'
 import { withOperator } from '../../project/operator.ts'
-import { exitOfStatus, printInterrupted, printOutcome, type FollowAnswer } from '../../runs/outcome.ts'
+import { exitOfStatus, type FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { agentOf, runIdOf } from '../../project/reference.ts'
-import { openTarget, type ServerTarget } from '../../project/target.ts'
+import { withTarget, type ServerTarget } from '../../project/target.ts'
 import { watchList } from '../../shell/screen/watch-list.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { cancelledRuns, runsAnswer, runView } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer | typeof runView>>): Promise<void> {
   const { given, io } = call
-  const [agent, since, session] = [given.text('agent'), given.text('since'), given.text('session')]
+  const [agent, since, session, find] = ['agent', 'since', 'session', 'find'].map((name) => given.text(name))
   const status = given.list('status').join(',')
   const limit = wholeNumber(given.text('limit'), 'limit', 1) ?? 20
   const project = await openProject(call)
@@ -45,6 +49,7 @@ export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer |
           ...(status !== '' && { status }),
           ...(given.flag('waiting') && { waiting: 'true' }),
           ...(session !== undefined && { session }),
+          ...(find !== undefined && { find }),
           ...(since !== undefined && { since: toIsoText(parseMoment(since, io.clock.now())) }),
         },
       }),
@@ -76,23 +81,24 @@ async function watchRuns(
 ): Promise<void> {
   /** The conversation of a run changes only with its status, its tokens or what it waits for. */
   let read: { readonly key: string; readonly conversation: Conversation } | undefined
-  await runListScreen<RunView>(call, {
+  await runListScreen<ListedRun>(call, {
     title: (count) => `svc runs · ${count} newest`,
     note: safeText(project.workspace),
-    loadItems,
-    idOf: ({ runId }) => runId,
-    keyOf,
-    columns,
+    loadItems: async () => arrangeRunTree(await loadItems()),
+    idOf: ({ run }) => run.runId,
+    keyOf: ({ run }) => keyOf(run),
+    columns: treeColumns,
     emptyMessage: NOTHING,
     soundsBell: false,
-    drawDetail: async (run, canvas) => {
+    drawDetail: async ({ run }, canvas) => {
       const key = `${keyOf(run)} ${run.totalTokensUsed}`
       if (read?.key !== key)
         read = {
           key,
-          conversation: await withOperator(project, call, (operator) =>
-            operator.call('GET /v1/runs/:id/conversation', { id: run.runId }),
-          ),
+          conversation: await withOperator(project, call, async (operator) => {
+            const found = await operator.call('GET /v1/runs/:id/conversation', { id: run.runId, query: {} })
+            return { ...found, items: await withKeyNames(found.items, operator) }
+          }),
         }
       const { items, runs } = read.conversation
       const head = `${run.agent}@${run.versionLabel}`
@@ -113,7 +119,7 @@ const NOTHING = 'No runs. svc run starts one.'
 
 const columns = (now: number): readonly TableColumn<RunView>[] => [
   { title: 'RUN', cell: ({ runId }) => shortId(runId), plain: ({ runId }) => runId },
-  { title: 'AGENT', cell: ({ agent }) => agent },
+  { title: 'AGENT', cell: ({ agent }) => agent, short: ({ agent }) => withoutNamespace(agent) },
   { title: 'STATUS', cell: ({ status }) => status, style: (theme, { status }) => styleOfStatus(theme, status) },
   {
     title: 'STARTED',
@@ -129,19 +135,24 @@ const columns = (now: number): readonly TableColumn<RunView>[] => [
     isFlexible: true,
     style: (theme) => theme.waiting,
     cell: ({ waitingOn, hold }) => (hold ? `held: ${hold.reason}` : (waitingOn ?? '')),
+    short: ({ waitingOn, hold }) => (hold ? `held: ${hold.reason}` : (waitingOn ?? '').replace(/: [^.\s]+\./, ': ')),
   },
 ]
 
 /** The same columns, with sub-agents indented below the agent that asked them. */
 const treeColumns = (now: number): readonly TableColumn<ListedRun>[] =>
-  columns(now).map(({ title, cell, align, style, dropOrder, isFlexible }) => ({
+  columns(now).map(({ title, cell, short, align, style, dropOrder, isFlexible }) => ({
     title,
     ...(dropOrder !== undefined && { dropOrder }),
     ...(isFlexible !== undefined && { isFlexible }),
-    cell: ({ run, indent }) => (title === 'AGENT' ? `${'  '.repeat(indent)}${cell(run)}` : cell(run)),
+    cell: ({ run, indent }) => indentedIf(title === 'AGENT', indent, cell(run)),
+    ...(short && { short: ({ run, indent }) => indentedIf(title === 'AGENT', indent, short(run)) }),
     ...(align && { align }),
     ...(style && { style: (theme, { run }) => style(theme, run) }),
   }))
+
+const indentedIf = (isIndented: boolean, indent: number, text: string): string =>
+  isIndented ? `${'  '.repeat(indent)}${text}` : text
 
 const took = ({ startedAt, finishedAt }: RunView, now: number): string =>
   finishedAt === null
@@ -150,7 +161,7 @@ const took = ({ startedAt, finishedAt }: RunView, now: number): string =>
 
 export async function runsGet(call: CommandContext<unknown>): Promise<number> {
   const { given, signal } = call
-  return await withTarget(call, async (target) => {
+  return await withTarget(call, await openProject(call), async (target) => {
     const runId = await runIdOf(given.argument(0)!, target.operator)
     const until = given.text('wait') as 'pause' | 'terminal' | undefined
     const status = until
@@ -160,10 +171,6 @@ export async function runsGet(call: CommandContext<unknown>): Promise<number> {
     return given.flag('exit-status') ? exitOfStatus(status.status) : 0
   })
 }
-
-/** Why and since when, and what ends it. */
-const describeHold = ({ reason, since }: NonNullable<RunStatus['hold']>): string =>
-  `${reason}, since ${since}${reason === 'restored' ? '; svc restore --resume releases it' : ''}`
 
 const fieldsOf = (run: RunStatus) => [
   { key: 'run', value: run.runId },
@@ -183,23 +190,13 @@ const fieldsOf = (run: RunStatus) => [
 
 export async function runsWatch(call: CommandContext<FollowAnswer>): Promise<number> {
   const following = readFollowOptions(call)
-  return await withTarget(call, async (target) => {
+  return await withTarget(call, await openProject(call), async (target) => {
     const runId = await runToWatch(call, target)
     const { status, hold } = await target.client.getRun(runId, { signal: call.signal })
     const why = isWaiting(status) ? '; it waits for somebody' : hold ? `; held: ${describeHold(hold)}` : ''
     call.out.hint(`attached to ${shortId(runId)} (${status})${why}`)
-    const desk = {
-      call,
-      client: target.client,
-      answering: target.answering,
-      ...(target.operator && { operator: target.operator }),
-      agent: await agentOfRun(target, runId),
-    }
-    try {
-      return await printOutcome(call, await followRun(desk, { ...following, runId }), following.events)
-    } catch (error) {
-      return printInterrupted(call, runId, error)
-    }
+    const agent = await agentOfRun(target, runId)
+    return await followToOutcome(call, { ...target, agent }, { ...following, runId })
   })
 }
 
@@ -208,8 +205,7 @@ async function runToWatch(call: CommandContext, { operator }: ServerTarget): Pro
   const { given, io, mode, signal } = call
   const named = given.argument(0)
   if (named !== undefined) return await runIdOf(named, operator)
-  if (!mode.interactive || !operator)
-    throw fail('usage', { what: 'Which run?' }, { fix: 'svc runs watch RUN, for example @last' })
+  if (!mode.interactive || !operator) throw usageFailure('Which run?', 'svc runs watch RUN, for example @last')
   for (;;) {
     const { items } = await operator.call('GET /runs', { query: { take: '50', status: UNDER_WAY } })
     if (items.length === 0) throw fail('not_found', { what: 'run under way' })
@@ -251,10 +247,14 @@ export async function runsConversation(call: CommandContext<unknown>): Promise<v
   const { given, mode, out, signal } = call
   const types = given.list('type')
   const since = wholeNumber(given.text('since'), 'since') ?? 0
-  await withTarget(call, async (target) => {
+  await withTarget(call, await openProject(call), async (target) => {
     const runId = await runIdOf(given.argument(0)!, target.operator)
     const stepContent = (given.text('step-content') ?? 'full') as 'full' | 'slim'
-    const whole = await target.client.getConversation(runId, { stepContent }, { signal })
+    const whole = await readWhole((cursor) => {
+      const query = { stepContent, ...(cursor !== undefined && { cursor }) }
+      return target.client.getConversation(runId, query, { signal })
+    })
+    if (whole.nextCursor) out.message('the conversation is longer than can be shown at once; its end is left out')
     const items = whole.items.filter(
       ({ type, ordinal }) => ordinal > since && (types.length === 0 || types.includes(type)),
     )
@@ -266,8 +266,10 @@ export async function runsConversation(call: CommandContext<unknown>): Promise<v
       return out.hint(`wrote ${file}`)
     }
     if (given.flag('markdown')) return await printLong(call, toMarkdown(conversation))
-    await printLong(call, drawTimeline(answerScreen(call), items, whole.runs))
-    if (whole.session.input === null && !target.operator)
+    const named = await withKeyNames(items, target.operator)
+    await printLong(call, drawTimeline(answerScreen(call), named, whole.runs))
+    if (whole.session.erasedAt !== undefined) out.message(`its content was erased on ${whole.session.erasedAt}`)
+    else if (whole.session.input === null && !target.operator)
       out.message('the timeline of this trigger is hidden from API keys; svc inbox and the operator see it')
   })
 }
@@ -276,13 +278,4 @@ export async function runsConversation(call: CommandContext<unknown>): Promise<v
 async function agentOfRun({ client }: ServerTarget, runId: string): Promise<string> {
   const run = (await client.getConversation(runId)).runs.find(({ id }) => id === runId)
   return run ? `${run.agentName}@${run.versionLabel}` : runId
-}
-
-async function withTarget<T>(call: CommandContext, work: (target: ServerTarget) => Promise<T>): Promise<T> {
-  const target = await openTarget(call, await openProject(call))
-  try {
-    return await work(target)
-  } finally {
-    await target.close()
-  }
 }

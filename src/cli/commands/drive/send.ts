@@ -1,24 +1,27 @@
 import { resolve } from 'node:path'
-import { fail } from '../../../base/failure.ts'
-import { fileItem, type FileItem, type RunMessage } from '../../../client/index.ts'
-import type { MessageAccepted } from '../../../spec/api.ts'
+import { fileItem, type FileItem, type RunMessage, type RunStatus } from '../../../client/index.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
+import { shortId } from '../../../base/short-text.ts'
+import type { MessageAccepted, StartRunResponse } from '../../../spec/api.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitOfCode } from '../../shell/exit.ts'
-import { followRun } from '../../runs/follow.ts'
+import { followToOutcome } from './follow-run.ts'
 import { metadataOf } from '../../project/metadata.ts'
-import { printInterrupted, printOutcome, type FollowAnswer } from '../../runs/outcome.ts'
+import type { FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { openUserFile } from '../../files/read-file.ts'
-import { runIdOf } from '../../project/reference.ts'
+import { agentOf, runIdOf } from '../../project/reference.ts'
 import { RefusedAnswer } from '../../shell/remote.ts'
-import { openAgentTarget, openTarget, type ServerTarget } from '../../project/target.ts'
+import { openAgentTarget, withTarget, type ServerTarget } from '../../project/target.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
-export async function send(call: CommandContext<FollowAnswer | MessageAccepted>): Promise<number> {
+export async function send(call: CommandContext<FollowAnswer | MessageAccepted | StartRunResponse>): Promise<number> {
   const { given, mode, out, signal } = call
   const project = await openProject(call)
-  const target = await openTarget(call, project)
-  try {
+  return await withTarget(call, project, async (target) => {
     const runId = await runIdOf(given.argument(0)!, target.operator)
+    const before = await target.client.getRun(runId)
+    if (before.status === 'Completed') return await goOn(call, target, before)
     const files = await attach(call, project, target, runId)
     const text = await textOf(call, files.length > 0)
     const metadata = metadataOf(given.list('metadata'))
@@ -38,22 +41,59 @@ export async function send(call: CommandContext<FollowAnswer | MessageAccepted>)
       return 0
     }
     out.hint('sent; the run continues')
-    const desk = {
-      call,
-      client: target.client,
-      answering: target.answering,
-      ...(target.operator && { operator: target.operator }),
-      agent: given.argument(0)!,
-    }
-    const onTask = mode.interactive ? 'prompt' : 'exit'
-    try {
-      return await printOutcome(call, await followRun(desk, { runId, onTask, show: 'none', events: false }), false)
-    } catch (error) {
-      return printInterrupted(call, runId, error)
-    }
-  } finally {
-    await target.close()
-  }
+    return await follow(call, target, runId)
+  })
+}
+
+async function follow(call: CommandContext<FollowAnswer>, target: ServerTarget, runId: string): Promise<number> {
+  const onTask = call.mode.interactive ? 'prompt' : 'exit'
+  const options = { runId, onTask, show: 'none', events: false } as const
+  return await followToOutcome(call, { ...target, agent: call.given.argument(0)! }, options)
+}
+
+/** A completed run goes on with a new run of its session. */
+async function goOn(
+  call: CommandContext<FollowAnswer | StartRunResponse>,
+  target: ServerTarget,
+  { agentId, sessionId, runId }: RunStatus,
+): Promise<number> {
+  const { given, mode, out, signal } = call
+  if (given.list('attach').length > 0)
+    throw usageFailure(
+      `Run ${shortId(runId)} is completed; files go into the input of the next one.`,
+      `svc run AGENT --session ${sessionId} KEY@FILE`,
+    )
+  const text = (await textOf(call, false))!
+  const input = { [await messageProperty(target, agentId!)]: text }
+  const metadata = metadataOf(given.list('metadata')) as Record<string, string> | undefined
+  const started = await target.answering.startRun(
+    agentId!,
+    { input, sessionId: sessionId!, ...(metadata && { metadata }) },
+    { signal },
+  )
+  out.hint(`run ${shortId(runId)} was completed; run ${shortId(started.runId)} goes on with its session`)
+  if (given.flag('follow')) return await follow(call, target, started.runId)
+  if (mode.json) await out.json(started)
+  else out.line(started.runId)
+  return 0
+}
+
+/** The text of the input contract that is the message: one of the usual names, else the only one there is. */
+async function messageProperty({ operator }: ServerTarget, agentId: string): Promise<string> {
+  const { inputContract = null, name = agentId } = operator ? await agentOf(agentId, operator) : {}
+  const properties = isJsonObject(inputContract) ? inputContract['properties'] : undefined
+  if (!isJsonObject(properties)) return 'message'
+  const texts = Object.keys(properties).filter((each) => {
+    const property = properties[each]
+    return isJsonObject(property) && property['type'] === 'string'
+  })
+  const usual = ['message', 'prompt', 'text', 'question', 'task'].find((each) => texts.includes(each))
+  if (usual !== undefined) return usual
+  if (texts.length === 1) return texts[0]!
+  throw usageFailure(
+    `The input contract of ${name} does not say which of its values a message is.`,
+    `svc run ${name} --session SESSION KEY=TEXT`,
+  )
 }
 
 /** Creates a key if none was given: the operator application has no route for uploads. */
@@ -88,10 +128,6 @@ async function textOf({ given, mode, io, signal }: CommandContext, hasFiles: boo
   if (typed === '-') return (await io.stdin.text()).trimEnd()
   if (typed !== undefined || hasFiles) return typed
   if (!mode.interactive)
-    throw fail(
-      'usage',
-      { what: 'There is no reply to send.' },
-      { fix: 'svc send RUN TEXT, or - to read standard input' },
-    )
+    throw usageFailure('There is no reply to send.', 'svc send RUN TEXT, or - to read standard input')
   return await io.prompts.text('Reply:', signal)
 }

@@ -18,6 +18,7 @@ import { versionViews } from '../../project/registry.ts'
 import { givenKey, openTarget } from '../../project/target.ts'
 import type { sessionAnswer } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 type ListedSession = SessionItem & { readonly agent?: string }
 interface Query {
@@ -38,9 +39,12 @@ export async function sessionsList(call: CommandContext<unknown>): Promise<void>
   await withPages(call, project, async (read, agent, versionId) => {
     const query = { skip, ...(versionId !== undefined && { versionId }) }
     if (given.flag('all')) {
+      // Sessions that start meanwhile move the others to later pages.
+      const seen = new Set<string>()
       for (let at = skip; ;) {
         const { items } = await read({ ...query, skip: at, take: take ?? LARGEST_TAKE })
-        for (const session of items) await out.ndjson(session)
+        for (const session of items) if (!seen.has(session.id)) await out.ndjson(session)
+        for (const { id } of items) seen.add(id)
         if (items.length === 0) return
         at += items.length
       }
@@ -65,9 +69,9 @@ async function withPages(
   const version = given.text('version')
   if ((await givenKey(call, project)) !== undefined) {
     if (agent === undefined)
-      throw fail('usage', { what: 'With an API key sessions are listed by agent.' }, { fix: '--agent NAMESPACE.NAME' })
+      throw usageFailure('With an API key sessions are listed by agent.', '--agent NAMESPACE.NAME')
     if (version !== undefined && !isUuid(version))
-      throw fail('usage', { what: `With an API key a version is named by its full id, not by "${version}".` })
+      throw usageFailure(`With an API key a version is named by its full id, not by "${version}".`)
     const target = await openTarget(call, project)
     const agentId = agentIdFrom(agent, project.workspace)
     return await work((query) => target.client.listSessions(agentId, query, { signal }), agent, version)
@@ -90,8 +94,7 @@ async function withPages(
 
 async function versionIdOf(text: string, agentId: string | undefined, operator: OperatorClient): Promise<string> {
   if (isUuid(text)) return text.toLowerCase()
-  if (agentId === undefined)
-    throw fail('usage', { what: `"${text}" is a version of one agent.` }, { fix: '--agent NAMESPACE.NAME' })
+  if (agentId === undefined) throw usageFailure(`"${text}" is a version of one agent.`, '--agent NAMESPACE.NAME')
   const found = (await versionViews(operator, agentId)).find(({ versionLabel }) => versionLabel === text)
   if (!found) throw fail('not_found', { what: `version ${text}` })
   return found.agentVersionId
@@ -124,7 +127,15 @@ export async function sessionsShow(call: CommandContext<AnswerOf<typeof sessionA
     const { theme, isTTY } = answerScreen(call)
     const name = (id: string): string => (isTTY ? shortId(id) : id)
     const now = call.io.clock.now()
-    out.line(`${name(session.id)} ${styleOfStatus(theme, session.status)(session.status)}`)
+    const { title, erasedAt, legalHold, tags = [] } = session
+    const facts = [
+      ...(title === undefined ? [] : [safeText(title)]),
+      ...tags.map((tag) => `#${safeText(tag)}`),
+      ...(legalHold ? ['legal hold'] : []),
+      ...(erasedAt === undefined ? [] : [`content erased ${formatRelative(Date.parse(erasedAt), now)}`]),
+    ]
+    const status = styleOfStatus(theme, session.status)(session.status)
+    out.line([`${name(session.id)} ${status}`, ...facts].join('  '))
     const draw = (run: RunView, lead: string, last: boolean): void => {
       const { runId, agent, status, depth, waitingOn } = run
       const parts = [

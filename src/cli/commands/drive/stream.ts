@@ -1,5 +1,4 @@
-import { fail } from '../../../base/failure.ts'
-import type { StreamEvent } from '../../../client/index.ts'
+import { stepOf, type StreamEvent } from '../../../client/index.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { createLiveTimeline } from '../../../terminal/timeline.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -8,7 +7,8 @@ import { answerScreen } from '../../shell/screen/list.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { openProject } from '../../project/project.ts'
 import { runIdOf } from '../../project/reference.ts'
-import { openTarget } from '../../project/target.ts'
+import { withTarget } from '../../project/target.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 /** The raw events: machine output in every mode but `--pretty`. */
 export async function stream(call: CommandContext<unknown>): Promise<void> {
@@ -18,8 +18,7 @@ export async function stream(call: CommandContext<unknown>): Promise<void> {
   const after = wholeNumber(given.text('after'), 'after')
   const address = given.text('forward-to')
   const forward = address === undefined ? undefined : createForward(call, address)
-  const target = await openTarget(call, await openProject(call))
-  try {
+  await withTarget(call, await openProject(call), async (target) => {
     const runId = await runIdOf(given.argument(0)!, target.operator)
     const print = forward ?? (given.flag('pretty') ? pretty(call) : (event: StreamEvent) => out.ndjson(event))
     const options = {
@@ -31,16 +30,14 @@ export async function stream(call: CommandContext<unknown>): Promise<void> {
       if ((kinds.length === 0 || kinds.includes(event.kind)) && subject(event.subject)) await print(event)
       if (event.subject === until) return
     }
-  } finally {
-    await target.close()
-  }
+  })
 }
 
 function pretty(call: CommandContext): (event: StreamEvent) => Promise<void> {
   const screen = answerScreen(call)
   const timeline = createLiveTimeline(screen)
   return async (event) => {
-    const step = event.kind === 'step' ? event.data.step : undefined
+    const step = stepOf(event)
     screen.lines(
       ...(step ? timeline.add(step) : [`${screen.theme.dim(event.ts.slice(11, 19))}  ${safeText(event.subject)}`]),
     )
@@ -50,8 +47,7 @@ function pretty(call: CommandContext): (event: StreamEvent) => Promise<void> {
 /** `*` matches any text. */
 function globOf(glob: string | undefined): (subject: string) => boolean {
   if (glob === undefined) return () => true
-  if (!/^[A-Za-z0-9_.*]+$/.test(glob))
-    throw fail('usage', { what: `"${glob}" is not a subject.` }, { fix: 'For example engine.step.*' })
+  if (!/^[A-Za-z0-9_.*]+$/.test(glob)) throw usageFailure(`"${glob}" is not a subject.`, 'For example engine.step.*')
   const pattern = new RegExp(`^${glob.replaceAll('.', String.raw`\.`).replaceAll('*', '.*')}$`)
   return (subject) => pattern.test(subject)
 }

@@ -1,4 +1,3 @@
-import { fail } from '../../../base/failure.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { safeBlock } from '../../../base/escape-text.ts'
 import { openRawApi, type RawApi } from '../../pages/raw-api.ts'
@@ -7,6 +6,7 @@ import { exitOfCode } from '../../shell/exit.ts'
 import { parseJson, readText } from '../../runs/input.ts'
 import { openProject } from '../../project/project.ts'
 import { remoteError } from '../../shell/remote.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 /** Items per page of `--paginate`. */
@@ -17,7 +17,7 @@ export async function api(call: CommandContext<unknown>): Promise<number> {
   const { given, mode, out, io } = call
   const method = given.argument(0)!.toUpperCase()
   if (!METHODS.includes(method))
-    throw fail('usage', { what: `"${given.argument(0)}" is not a method.` }, { fix: `One of ${METHODS.join(', ')}.` })
+    throw usageFailure(`"${given.argument(0)}" is not a method.`, `One of ${METHODS.join(', ')}.`)
   const path = pathOf(given.argument(1)!)
   const request = await requestOf(call, method, path)
   const raw = await openRawApi(call, await openProject(call), request.path)
@@ -44,11 +44,7 @@ export async function api(call: CommandContext<unknown>): Promise<number> {
 function pathOf(typed: string): string {
   const path = typed.startsWith('/') ? typed : `/${typed}`
   if (!/^\/v1(?:\/|$)/.test(path))
-    throw fail(
-      'usage',
-      { what: `${path} is not a path of the API.` },
-      { fix: 'Its paths begin with /v1/; svc openapi lists them.' },
-    )
+    throw usageFailure(`${path} is not a path of the API.`, 'Its paths begin with /v1/; svc openapi lists them.')
   return path
 }
 
@@ -63,7 +59,7 @@ async function requestOf(
   const input = given.text('input')
   const reads = method === 'GET' || method === 'HEAD'
   if (reads) {
-    if (input !== undefined) throw fail('usage', { what: `A ${method} has no body for --input.` })
+    if (input !== undefined) throw usageFailure(`A ${method} has no body for --input.`)
     const url = new URL(path, 'http://api')
     for (const [name, value] of pairs)
       url.searchParams.set(name, typeof value === 'string' ? value : JSON.stringify(value))
@@ -71,7 +67,7 @@ async function requestOf(
   }
   if (input !== undefined && pairs.length === 0) return { path, body: await readInput(call, input) }
   const whole = input === undefined ? {} : parseJson(await readInput(call, input), `The input in ${input}`)
-  if (!isJsonObject(whole)) throw fail('usage', { what: 'Pairs go into an object; the input is none.' })
+  if (!isJsonObject(whole)) throw usageFailure('Pairs go into an object; the input is none.')
   return { path, body: JSON.stringify({ ...whole, ...Object.fromEntries(pairs) }) }
 }
 
@@ -80,8 +76,7 @@ const readInput = async (call: CommandContext, file: string): Promise<string> =>
 
 async function readPair(call: CommandContext, pair: string): Promise<readonly [string, JsonValue]> {
   const match = /^([^=:@]+)(:=|=<|=)(.*)$/s.exec(pair)
-  if (!match)
-    throw fail('usage', { what: `"${pair}" is not a parameter.` }, { fix: 'Write key=text, key:=json or key=<file.' })
+  if (!match) throw usageFailure(`"${pair}" is not a parameter.`, 'Write key=text, key:=json or key=<file.')
   const [, name, operator, text] = match as unknown as [string, string, string, string]
   if (operator === ':=') return [name, parseJson(text, `The value of ${name}`)]
   return [name, operator === '=<' ? await readText(text, call) : text]

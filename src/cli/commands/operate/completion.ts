@@ -1,7 +1,7 @@
 import { script } from '@bomb.sh/tab'
-import { fail } from '../../../base/failure.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { bashCompletion } from '../../shell/completion-bash.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const
 
@@ -9,7 +9,7 @@ const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const
 export async function completion({ given, out }: CommandContext): Promise<void> {
   const shell = given.argument(0)!
   if (!(SHELLS as readonly string[]).includes(shell))
-    throw fail('usage', { what: `There is no completion for "${shell}".` }, { fix: `One of ${SHELLS.join(', ')}.` })
+    throw usageFailure(`There is no completion for "${shell}".`, `One of ${SHELLS.join(', ')}.`)
   if (shell === 'bash') return out.line(bashCompletion)
   const generated = printed(() => script(shell, 'svc', 'svc')).trimEnd()
   out.line(shell === 'zsh' ? generated.replace('compdef _svc svc', `${LOAD_COMPINIT}\ncompdef _svc svc`) : generated)

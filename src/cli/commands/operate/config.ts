@@ -8,7 +8,7 @@ import type { TableColumn } from '../../../terminal/table.ts'
 import { safeJson } from '../../../base/escape-text.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { printList } from '../../shell/screen/list.ts'
-import { nearestWord } from '../../shell/nearest.ts'
+import { suggestWord } from '../../shell/nearest.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { givenUrl } from '../../project/target.ts'
 import { configIn, mergeConfig, userConfigFile } from '../../project/user-config.ts'
@@ -55,15 +55,8 @@ export async function configGet(
   const one = settings.find((each) => each.key === key)
   const below = settings.filter((each) => each.key.startsWith(`${key}.`))
   if (!one && below.length === 0) {
-    const near = nearestWord(
-      key,
-      settings.map((each) => each.key),
-    )
-    throw fail(
-      'not_found',
-      { what: `setting ${key}` },
-      { fix: near ? `Did you mean ${near}?` : 'svc config list shows them.' },
-    )
+    const keys = settings.map((each) => each.key)
+    throw fail('not_found', { what: `setting ${key}` }, { fix: suggestWord(key, keys, 'svc config list shows them.') })
   }
   if (one) return mode.json ? await out.json(one) : out.line(textOf(one.value))
   await printList(call, { items: below, total: below.length }, columns(false), '')

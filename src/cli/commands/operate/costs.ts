@@ -1,5 +1,4 @@
 import { toIsoText } from '../../../base/clock.ts'
-import { fail } from '../../../base/failure.ts'
 import type { CostSums, CostView } from '../../../spec/operator.ts'
 import { describeCost } from '../../../spec/price.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
@@ -12,6 +11,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
 import { printTable } from '../../shell/screen/list.ts'
 import { parseMoment } from '../../shell/numbers.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 const GROUPS = ['agent', 'model', 'day']
 
@@ -21,7 +21,7 @@ export async function costs(call: CommandContext<AnswerOf<typeof costsAnswer>>):
   const by = given.text('by') ?? 'agent,model'
   const unknown = by.split(',').find((name) => !GROUPS.includes(name))
   if (unknown !== undefined)
-    throw fail('usage', { what: `--by takes agent, model and day, separated by commas, not "${unknown}".` })
+    throw usageFailure(`--by takes agent, model and day, separated by commas, not "${unknown}".`)
   const now = io.clock.now()
   const moment = (name: string): Record<string, string> => {
     const text = given.text(name)

@@ -1,14 +1,14 @@
-import { fail } from '../../../base/failure.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import type { DoctorChecks, DoctorFinding } from '../../doctor/finding.ts'
 import { machineChecks } from '../../doctor/machine.ts'
 import { networkChecks } from '../../doctor/network.ts'
 import { stateChecks } from '../../doctor/state.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
-import { nearestWord } from '../../shell/nearest.ts'
+import { suggestWord } from '../../shell/nearest.ts'
 import { openProject } from '../../project/project.ts'
 import type { doctorAnswer } from '../../answers/operate.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 const checks: DoctorChecks = { ...machineChecks, ...stateChecks, ...networkChecks }
 
@@ -18,9 +18,8 @@ export async function doctor(call: CommandContext<AnswerOf<typeof doctorAnswer>>
   const named = given.rest(0)
   const unknown = named.find((each) => !Object.hasOwn(checks, each))
   if (unknown !== undefined) {
-    const near = nearestWord(unknown, Object.keys(checks))
-    const fix = near ? `Did you mean ${near}?` : Object.keys(checks).join(', ')
-    throw fail('usage', { what: `There is no check "${unknown}".` }, { fix })
+    const names = Object.keys(checks)
+    throw usageFailure(`There is no check "${unknown}".`, suggestWord(unknown, names, names.join(', ')))
   }
   // The `project` check reports an unreadable project.
   const project = await openProject(call).catch(() => undefined)
@@ -32,8 +31,8 @@ export async function doctor(call: CommandContext<AnswerOf<typeof doctorAnswer>>
   else {
     const { theme } = answerScreen(call)
     for (const { ok: well, check, say, fix } of items) {
-      if (well && named.length === 0) out.line(`${theme.ok('✔')} ${check.padEnd(11)} ${say}`)
-      if (!well) out.line(`${theme.bad('✖')} ${check.padEnd(11)} ${say}${fix === undefined ? '' : `\n  fix: ${fix}`}`)
+      if (well && named.length === 0) out.prose(`${theme.ok('✔')} ${check.padEnd(11)} ${say}`)
+      if (!well) out.prose(`${theme.bad('✖')} ${check.padEnd(11)} ${say}${fix === undefined ? '' : `\n  fix: ${fix}`}`)
     }
   }
   return ok ? 0 : 1

@@ -2,7 +2,7 @@ import { fail } from '../../../base/failure.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitCodes } from '../../shell/exit-codes.ts'
 import { printLong } from '../../shell/screen/list.ts'
-import { nearestWord } from '../../shell/nearest.ts'
+import { suggestWord } from '../../shell/nearest.ts'
 import type { helpAnswer } from '../../answers/operate.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 
@@ -28,12 +28,9 @@ export async function help(call: CommandContext<AnswerOf<typeof helpAnswer>>): P
   if (topic) return await printLong(call, topic().split('\n'))
   if (manual.show(words)) return
   const asked = words.join(' ')
-  const near = nearestWord(asked, [...commands.map(({ path }) => path), ...Object.keys(topics)])
-  throw fail(
-    'not_found',
-    { what: `command or topic "${asked}"` },
-    { fix: near ? `Did you mean svc help ${near}?` : 'svc help --tree lists the commands.' },
-  )
+  const known = [...commands.map(({ path }) => path), ...Object.keys(topics)]
+  const fix = suggestWord(asked, known, 'svc help --tree lists the commands.', (word) => `svc help ${word}`)
+  throw fail('not_found', { what: `command or topic "${asked}"` }, { fix })
 }
 
 /** In the printed form, a description is called `say`. */

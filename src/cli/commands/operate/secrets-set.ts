@@ -1,14 +1,14 @@
 /** Writes a secret to `.env` beside the project file. The value comes from a hidden prompt or from standard input only. */
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { fail } from '../../../base/failure.ts'
 import { isJsonObject } from '../../../base/json/json.ts'
-import { loadWorkspace } from '../../../documents/workspace/load.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import type { writtenSecret } from '../../answers/operate.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { readDotEnv, writeDotEnv } from '../../project/dot-env.ts'
 import { openProject, type Project } from '../../project/project.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
+import { loadDocuments } from '../../project/documents.ts'
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
@@ -18,8 +18,7 @@ const MAX_CHARS = 64 * 1024
 export async function secretsSet(call: CommandContext<AnswerOf<typeof writtenSecret>>): Promise<void> {
   const { given, mode, out, io } = call
   const project = await openProject(call)
-  if (project.file === undefined)
-    throw fail('usage', { what: `There is no svc.config.yaml above ${call.cwd}.` }, { fix: 'svc init' })
+  if (project.file === undefined) throw usageFailure(`There is no svc.config.yaml above ${call.cwd}.`, 'svc init')
   const name = await variableOf(project, given.argument(0)!)
   const value = await askValue(call, name)
   await writeDotEnv(project.directory, name, value)
@@ -34,25 +33,24 @@ export async function secretsSet(call: CommandContext<AnswerOf<typeof writtenSec
 
 /** The name of a secret stands for the variable from which the documents take it. */
 async function variableOf(project: Project, typed: string): Promise<string> {
-  const { include } = project.config
-  const { documents } = await loadWorkspace(project.directory, include ? { include } : {})
+  const { documents } = await loadDocuments(project)
   const declared = documents
     .flatMap((document) => document.at('secrets').flatMap(({ value }) => (isJsonObject(value) ? [value] : [])))
     .flatMap((secrets) => (Object.hasOwn(secrets, typed) ? [secrets[typed]] : []))
     .flatMap((secret) => (isJsonObject(secret) && typeof secret['fromEnv'] === 'string' ? [secret['fromEnv']] : []))[0]
   const name = declared ?? typed
   if (!VARIABLE.test(name))
-    throw fail('usage', { what: `"${name}" is no name of a variable.` }, { fix: 'svc secrets set ANTHROPIC_API_KEY' })
+    throw usageFailure(`"${name}" is no name of a variable.`, 'svc secrets set ANTHROPIC_API_KEY')
   return name
 }
 
 async function askValue({ mode, io, signal }: CommandContext, name: string): Promise<string> {
   if (!mode.interactive && io.stdin.isTTY)
-    throw fail('usage', { what: 'The value is read from standard input.' }, { fix: `svc secrets set ${name} < FILE` })
+    throw usageFailure('The value is read from standard input.', `svc secrets set ${name} < FILE`)
   const typed = mode.interactive ? await io.prompts.secret(`${name}:`, signal) : await io.stdin.text()
   const value = typed.trim()
-  if (value === '') throw fail('usage', { what: `No value was given for ${name}; nothing was written.` })
+  if (value === '') throw usageFailure(`No value was given for ${name}; nothing was written.`)
   if (value.length > MAX_CHARS)
-    throw fail('usage', { what: `The value of ${name} is longer than ${MAX_CHARS} characters; nothing was written.` })
+    throw usageFailure(`The value of ${name} is longer than ${MAX_CHARS} characters; nothing was written.`)
   return value
 }

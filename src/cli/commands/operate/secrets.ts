@@ -1,24 +1,23 @@
 import { fail } from '../../../base/failure.ts'
 import type { Document } from '../../../documents/text/document.ts'
-import { loadWorkspace } from '../../../documents/workspace/load.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { readDotEnv } from '../../project/dot-env.ts'
 import type { ModelEndpoint } from '../../project/model-endpoint.ts'
 import { printTable } from '../../shell/screen/list.ts'
-import { nearestWord } from '../../shell/nearest.ts'
+import { suggestWord } from '../../shell/nearest.ts'
 import { openProject } from '../../project/project.ts'
 import { splitVersion } from '../../project/reference.ts'
 import { checksOfAgent, type SecretCheck, type SecretProbe, type SecretState } from '../../project/secret-checks.ts'
 import type { secretsAnswer } from '../../answers/operate.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { loadDocuments } from '../../project/documents.ts'
 
 /** Never a value: who needs which variable, and whether it is there. */
 export async function secretsCheck(call: CommandContext<AnswerOf<typeof secretsAnswer>>): Promise<number> {
   const { given, mode, out, io } = call
   const project = await openProject(call)
-  const { include } = project.config
-  const workspace = await loadWorkspace(project.directory, include ? { include } : {})
+  const workspace = await loadDocuments(project)
   const agents = chosen(workspace.documents, given.argument(0))
   const files = await readDotEnv(project.directory)
   const checks = agents.flatMap((agent) => checksOfAgent(agent, project.config, files, io.env))
@@ -56,11 +55,8 @@ function chosen(documents: readonly Document[], text: string | undefined): reado
   const { name } = splitVersion(text)
   const found = agents.filter(({ identity }) => identity?.id === name)
   if (found.length > 0) return found
-  const near = nearestWord(
-    name,
-    agents.map(({ identity }) => identity!.id),
-  )
-  throw fail('not_found', { what: `agent ${name} in this project` }, near ? { fix: `Did you mean ${near}?` } : {})
+  const ids = agents.map(({ identity }) => identity!.id)
+  throw fail('not_found', { what: `agent ${name} in this project` }, { fix: suggestWord(name, ids) })
 }
 
 /** Verifies the key by listing the models of the provider, which is free. */

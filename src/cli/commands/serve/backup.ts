@@ -20,14 +20,14 @@ import { stdinBytes } from '../../files/stdin-bytes.ts'
 import { releaseHeld } from './restored.ts'
 import type { backupAnswer, resetAnswer, restoreAnswer, restorePlan, heldCounts } from '../../answers/serve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 /** Renames the archive to its final name when it is complete. */
 export async function backup(call: CommandContext<AnswerOf<typeof backupAnswer>>): Promise<void> {
   const { given, mode, out, cwd, io } = call
   const file = given.argument(0) ?? `svc-${toIsoText(io.clock.now()).slice(0, 10).replaceAll('-', '')}.tgz`
-  if (file === '-' && io.stdout.isTTY)
-    throw fail('usage', { what: 'A backup is not written to a terminal.' }, { fix: 'svc backup FILE' })
-  if (file === '-' && mode.json) throw fail('usage', { what: 'With --json the backup goes to a file.' })
+  if (file === '-' && io.stdout.isTTY) throw usageFailure('A backup is not written to a terminal.', 'svc backup FILE')
+  if (file === '-' && mode.json) throw usageFailure('With --json the backup goes to a file.')
   const project = await openProject(call)
   await withOperator(project, call, async (operator) => {
     const response = await operator.send(new Request(new URL('/backup', OPERATOR_URL), { method: 'POST' }))
@@ -111,9 +111,8 @@ export async function restore(
   const file = given.argument(0)
   if (given.flag('plan') || given.flag('resume')) return await releaseHeld(call)
   if (['run', 'agent', 'trigger'].some((name) => given.text(name) !== undefined))
-    throw fail('usage', { what: '--run, --agent and --trigger name what --resume releases.' })
-  if (file === undefined)
-    throw fail('usage', { what: 'There is no backup to restore.' }, { fix: 'svc restore FILE, --plan or --resume' })
+    throw usageFailure('--run, --agent and --trigger name what --resume releases.')
+  if (file === undefined) throw usageFailure('There is no backup to restore.', 'svc restore FILE, --plan or --resume')
   const project = await openProject(call)
   await refuseRunning(project)
   const { openReset } = await import('../../../server/runtime/reset.ts')
@@ -197,15 +196,14 @@ async function mayForget(
     ? `${countNoun(runs, 'run')} and ${countNoun(files, 'file')}, versions, triggers and keys`
     : countNoun(runs, 'run')
   const command = all ? 'reset --all' : 'reset'
-  if (!mode.interactive)
-    throw fail('usage', { what: `${command} deletes ${lost}; not interactive.` }, { fix: `svc ${command} --yes` })
+  if (!mode.interactive) throw usageFailure(`${command} deletes ${lost}; not interactive.`, `svc ${command} --yes`)
   if (!all) return await io.prompts.confirm(`Delete ${lost}?`, signal)
   const typed = await io.prompts.text(`This deletes ${lost}. To go on, type ${workspace}:`, signal)
   return typed.trim() === workspace
 }
 
 async function refuseRunning({ dataDirectory, target }: Project): Promise<void> {
-  if (target?.host !== undefined) throw fail('usage', { what: 'This is done on the machine itself, not over ssh.' })
+  if (target?.host !== undefined) throw usageFailure('This is done on the machine itself, not over ssh.')
   if (await answersOperator(dataDirectory))
     throw fail('store_locked', { directory: dataDirectory }, { fix: 'Stop the server that runs on it first.' })
 }

@@ -18,6 +18,7 @@ import { timeOfDay } from '../../../terminal/time.ts'
 import { changeLines } from '../../release/changes.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { openDevProxy, type HttpsProxy } from '../../dev/https.ts'
+import { openConsole } from '../../dev/open-console.ts'
 import { handleHotkeys, type HotkeyContext } from '../../dev/hotkeys.ts'
 import { logRuns } from '../../dev/live-log.ts'
 import { createStatusArea, type StatusArea } from '../../dev/status-area.ts'
@@ -52,7 +53,7 @@ export async function dev(
   const named = given.argument(0)
   const project = await openProject(call, named === undefined ? undefined : resolve(cwd, named))
   const path = named === undefined ? project.directory : resolve(cwd, named)
-  const address = readAddress(call, project)
+  const address = readAddress(call, project, given.choice('console') !== false)
   const first = given.flag('ephemeral') ? undefined : await readServerFile(project.dataDirectory)
   if (first && (await answersOperator(project.dataDirectory))) return await attach(call, { project, path }, first)
   // The server keeps this object and looks secrets up in it when it needs them.
@@ -130,6 +131,7 @@ export async function dev(
     }
     await tellDiagnostics(call, saving)
     area?.setProblem(describeFindings(saving))
+    if (given.flag('open')) await openConsole(call, operator)
     await stay({ call, project, path, operator, area })
   } finally {
     area?.close()
@@ -152,8 +154,8 @@ async function attach(
   first: FoundServerFile,
 ): Promise<number> {
   const { mode, out, io } = call
-  const { pid, url, uploadUrl } = first
-  if (mode.json) await out.ndjson({ type: 'ready', url, uploadUrl, consoleUrl: null, pid })
+  const { pid, url, uploadUrl, consoleUrl } = first
+  if (mode.json) await out.ndjson({ type: 'ready', url, uploadUrl, consoleUrl, pid })
   else out.line(`ready ${url}`)
   out.hint(`attached to the server of process ${pid}, which watches this project`)
   const { dataDirectory } = at.project
@@ -265,6 +267,7 @@ async function announce(
   )
   out.message(`  API      ${server.url}${key ? `      key  ${key.prefix}…  (in server.json)` : ''}`)
   out.message(`  uploads  ${server.uploadUrl}`)
+  if (server.consoleUrl !== null) out.message(`  console  ${server.consoleUrl}`)
   for (const { name, cron, timeZone } of triggers) {
     if (cron === null) continue
     const [next] = await nextTimes(cron, timeZone ?? undefined, io.clock.now())

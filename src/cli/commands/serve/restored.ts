@@ -1,5 +1,4 @@
 /** `svc restore --plan` and `--resume`: shows the runs that a restore holds, and releases them. Source: reliability, "Restoring". */
-import { fail } from '../../../base/failure.ts'
 import type { RepeatView, RestoredView } from '../../../spec/operator.ts'
 import { drawTable, type TableColumn } from '../../../terminal/table.ts'
 import { shortId } from '../../../base/short-text.ts'
@@ -13,6 +12,7 @@ import { agentOf, runIdOf } from '../../project/reference.ts'
 import type { heldCounts, restorePlan } from '../../answers/serve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { triggerOf } from '../ship/triggers.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 const NOTHING = 'Nothing is held.'
 
@@ -22,9 +22,9 @@ export async function releaseHeld(
 ): Promise<void> {
   const { given, mode, out } = call
   if (given.argument(0) !== undefined)
-    throw fail('usage', { what: 'A backup is restored first, and released in a command of its own.' })
+    throw usageFailure('A backup is restored first, and released in a command of its own.')
   if (given.flag('plan') && given.flag('resume'))
-    throw fail('usage', { what: '--plan lists what --resume releases: one of them at a time.' })
+    throw usageFailure('--plan lists what --resume releases: one of them at a time.')
   await withOperator(await openProject(call), call, async (operator) => {
     const body = await named(call, operator)
     const held = await operator.call('GET /restored', { query: body })

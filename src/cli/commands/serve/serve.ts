@@ -17,7 +17,7 @@ export async function serve(call: CommandContext<AnswerOf<typeof readyAnswer>>):
   const { given, mode, out, io, cwd, signal } = call
   const bundles = given.rest(0).map((path) => resolve(cwd, path))
   const project = await openProject(call, bundles[0])
-  const address = readAddress(call, project)
+  const address = readAddress(call, project, given.flag('console'))
   const [storage, adminSocket] = [given.text('storage'), given.text('admin-socket')]
   const server = await openWhenFree(call, project.dataDirectory, () =>
     openProjectServer(

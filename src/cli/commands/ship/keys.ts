@@ -13,6 +13,7 @@ import { openProject } from '../../project/project.ts'
 import { agentOf } from '../../project/reference.ts'
 import type { createdKeyAnswer, keysAnswer, keyAnswer } from '../../answers/ship.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function keysList(call: CommandContext<AnswerOf<typeof keysAnswer>>): Promise<void> {
   const project = await openProject(call)
@@ -59,13 +60,12 @@ export async function keysCreate(call: CommandContext<AnswerOf<typeof createdKey
   const { given, mode, out } = call
   if (given.flag('operator')) return await createForPerson(call)
   if (given.text('email') !== undefined || given.list('role').length > 0)
-    throw fail('usage', { what: '--email and --role are for operator credentials.' }, { fix: FOR_PERSON })
+    throw usageFailure('--email and --role are for operator credentials.', FOR_PERSON)
   const [agent, trigger] = [given.text('agent'), given.text('trigger')]
   if (agent === undefined || trigger === undefined)
-    throw fail(
-      'usage',
-      { what: 'A key is for one agent and one of its API triggers.' },
-      { fix: `svc keys create --agent AGENT --trigger TRIGGER   or   ${FOR_PERSON}` },
+    throw usageFailure(
+      'A key is for one agent and one of its API triggers.',
+      `svc keys create --agent AGENT --trigger TRIGGER   or   ${FOR_PERSON}`,
     )
   const expiresMs = durationMs(given.text('expires'), 'expires')
   const name = given.text('name')
@@ -94,13 +94,8 @@ async function createForPerson(call: CommandContext<AnswerOf<typeof createdKeyAn
   const { given, mode, out } = call
   const [email, name] = [given.text('email'), given.text('name')]
   if (given.text('agent') !== undefined || given.text('trigger') !== undefined || given.flag('allow-uploads'))
-    throw fail(
-      'usage',
-      { what: 'An operator credential is for a person, not for an agent and its trigger.' },
-      { fix: FOR_PERSON },
-    )
-  if (email === undefined)
-    throw fail('usage', { what: 'An operator credential is for one person.' }, { fix: FOR_PERSON })
+    throw usageFailure('An operator credential is for a person, not for an agent and its trigger.', FOR_PERSON)
+  if (email === undefined) throw usageFailure('An operator credential is for one person.', FOR_PERSON)
   const expiresMs = durationMs(given.text('expires'), 'expires')
   await withOperator(await openProject(call), call, async (operator) => {
     const key = await operator.call('POST /operator-keys', {

@@ -19,6 +19,7 @@ import { openProject, type Project } from '../../project/project.ts'
 import { writeUserFile } from '../../files/write-file.ts'
 import type { publishAnswer } from '../../answers/ship.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 type PublishAnswer = OperatorRoutes['POST /publish']['answer']
 
@@ -75,9 +76,9 @@ export async function publish(call: CommandContext<AnswerOf<typeof publishAnswer
       await out.json({ published, plan, ...(deployed && { deployed }) })
       return await printUndeployed(call, operator, edges)
     }
-    published.forEach((each) => out.line(lineOf(each)))
+    published.forEach((each) => out.prose(lineOf(each)))
     const root = deployed && published.find(({ agentVersionId }) => agentVersionId === deployed?.agentVersionId)
-    if (root) out.line(`deployed ${root.id}@${root.version}`)
+    if (root) out.prose(`deployed ${root.id}@${root.version}`)
     const agent = published.find(({ kind, id }) => kind === 'Agent' && id === rootId)
     if (!deployed && agent && !(await isDeployed(operator, agent)))
       out.hint(`next:  svc deploy ${agent.id}@${agent.version}`)
@@ -133,8 +134,7 @@ export async function publishPath(call: PublishContext, publishing: Publishing):
   printFindings(call, findings, workspace)
   if (!compiled?.bundle) throw documentsFailure(findings, call)
   const { bundle } = compiled
-  if (deploy && bundle.root === undefined)
-    throw fail('usage', { what: `${path} holds no agent that could be deployed.` })
+  if (deploy && bundle.root === undefined) throw usageFailure(`${path} holds no agent that could be deployed.`)
   const plan = await planOf(operator, bundle)
   if (planOnly || plan.changes.length > 0 || (showsFirst && plan.matrix.length > 0)) printPlan(call, plan, planOnly)
   const root = bundle.root === undefined ? {} : { root: bundle.root }
@@ -164,7 +164,7 @@ async function buildFor(
   // A single Tool or Policy pins nothing, and an archive is independent of the lock beside the documents.
   if (locked && !archive && release === undefined && bundle?.root !== undefined) checkDrift(built, call.cwd)
   if (release === undefined || !bundle) return { built, texts: {} }
-  if (archive) throw fail('usage', { what: 'An archive is not rewritten: --bump is for documents.' })
+  if (archive) throw usageFailure('An archive is not rewritten: --bump is for documents.')
   const { steps } = await planOf(operator, bundle)
   // The root announces all changes below it; other members are raised only if their version exists or is too small.
   const raised = new Set(

@@ -13,6 +13,7 @@ import { openProject } from '../../project/project.ts'
 import { agentOf } from '../../project/reference.ts'
 import type { triggerAnswer, deletedTrigger, triggersAnswer } from '../../answers/ship.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function triggersList(call: CommandContext<AnswerOf<typeof triggersAnswer>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
@@ -63,9 +64,9 @@ export async function triggersCreate(call: CommandContext<AnswerOf<typeof trigge
   const type = (given.text('type') ?? 'api') as TriggerView['type']
   const [cron, timeZone, name] = [given.text('cron'), given.text('tz'), given.text('name')]
   if (type === 'schedule' && cron === undefined)
-    throw fail('usage', { what: 'A schedule needs --cron.' }, { fix: '--cron "0 9 * * 1-5" --tz Europe/Berlin' })
+    throw usageFailure('A schedule needs --cron.', '--cron "0 9 * * 1-5" --tz Europe/Berlin')
   if (type === 'api' && (cron !== undefined || timeZone !== undefined))
-    throw fail('usage', { what: '--cron and --tz are for --type schedule.' })
+    throw usageFailure('--cron and --tz are for --type schedule.')
   const times = cron === undefined ? [] : await nextTimes(cron, timeZone, call.io.clock.now())
   const changes = changesOf(given)
   await withOperator(await openProject(call), call, async (operator) => {
@@ -93,8 +94,7 @@ export async function triggersUpdate(call: CommandContext<AnswerOf<typeof trigge
   const { given, mode, out } = call
   const active = given.choice('active')
   const body = { ...changesOf(given), ...(active !== undefined && { active }) }
-  if (Object.keys(body).length === 0)
-    throw fail('usage', { what: 'Nothing to change was named.' }, { fix: 'svc help triggers update' })
+  if (Object.keys(body).length === 0) throw usageFailure('Nothing to change was named.', 'svc help triggers update')
   await withOperator(await openProject(call), call, async (operator) => {
     const { triggerId } = await triggerOf(given.argument(0)!, operator)
     const trigger = await operator.call('PATCH /triggers/:id', { id: triggerId, body })
@@ -118,17 +118,18 @@ export async function triggersDelete(call: CommandContext<AnswerOf<typeof delete
 
 type TriggerChanges = Pick<
   OperatorRoutes['POST /triggers']['body'],
-  'maxConcurrentRuns' | 'ratePerMinute' | 'ratePerDay' | 'allowIps' | 'exposeTimeline'
+  'maxConcurrentRuns' | 'ratePerMinute' | 'ratePerDay' | 'allowIps' | 'exposeTimeline' | 'allowDelete'
 >
 
 function changesOf(given: TypedArguments): TriggerChanges {
   const maxConcurrentRuns = wholeNumber(given.text('max-concurrent'), 'max-concurrent', 1)
   const allowIps = [...given.list('allow-ip')]
   const exposeTimeline = given.choice('expose-timeline')
+  const allowDelete = given.choice('allow-delete')
   const rates: { ratePerMinute?: number; ratePerDay?: number } = {}
   for (const text of given.list('rate')) {
     const match = /^([1-9]\d*)\/([md])$/.exec(text)
-    if (!match) throw fail('usage', { what: `--rate takes a number per minute or day, 10/m or 100/d, not "${text}".` })
+    if (!match) throw usageFailure(`--rate takes a number per minute or day, 10/m or 100/d, not "${text}".`)
     rates[match[2] === 'm' ? 'ratePerMinute' : 'ratePerDay'] = Number(match[1])
   }
   return {
@@ -136,6 +137,7 @@ function changesOf(given: TypedArguments): TriggerChanges {
     ...(maxConcurrentRuns !== undefined && { maxConcurrentRuns }),
     ...(allowIps.length > 0 && { allowIps }),
     ...(exposeTimeline !== undefined && { exposeTimeline }),
+    ...(allowDelete !== undefined && { allowDelete }),
   }
 }
 

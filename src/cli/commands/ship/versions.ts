@@ -12,6 +12,7 @@ import { agentOf, splitVersion } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
 import type { versionsAnswer, yankAnswer } from '../../answers/ship.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function versionsList(call: CommandContext<AnswerOf<typeof versionsAnswer>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
@@ -59,7 +60,7 @@ export async function versionsYank(call: CommandContext<AnswerOf<typeof yankAnsw
   const { name: id, version } = versionIn(call)
   const wanted = given.text('kind')
   const undo = given.flag('undo')
-  if (undo && given.text('reason') !== undefined) throw fail('usage', { what: '--undo takes no --reason.' })
+  if (undo && given.text('reason') !== undefined) throw usageFailure('--undo takes no --reason.')
   await withOperator(await openProject(call), call, async (operator) => {
     const kinds = (await kindsOf(operator, id, version)).filter(
       (kind) => wanted === undefined || kind.toLowerCase() === wanted,
@@ -92,7 +93,7 @@ async function reasonFor({ given, mode, io, signal }: CommandContext): Promise<s
 function versionIn({ given }: CommandContext): { readonly name: string; readonly version: string } {
   const text = given.argument(0)!
   const { name, version } = splitVersion(text)
-  if (version === undefined) throw fail('usage', { what: `"${text}" names no version; write namespace.name@1.2.0.` })
+  if (version === undefined) throw usageFailure(`"${text}" names no version; write namespace.name@1.2.0.`)
   return { name, version }
 }
 

@@ -21,7 +21,9 @@ export function createPlainPrompts(env: Readonly<Record<string, string | undefin
       }
     },
     async select(question, choices, signal) {
-      choices.forEach(({ name }, at) => process.stderr.write(`${at + 1}: ${name}\n`))
+      choices.forEach(({ name, description }, at) =>
+        process.stderr.write(`${at + 1}: ${name}${description === undefined ? '' : `. ${description}`}\n`),
+      )
       for (;;) {
         const typed = Number(await text(`${question} Number 1 to ${choices.length}:`, signal))
         const chosen = choices[typed - 1]

@@ -61,13 +61,9 @@ function bindingsAt(agent: Document, key: 'tools' | 'agents'): CallBinding[] {
   if (agent.kind !== 'Agent') return []
   const { spec } = agent.value
   const list = isJsonObject(spec) ? spec[key] : undefined
-  if (!Array.isArray(list)) return []
-  const bindings: CallBinding[] = []
-  for (let at = 0; at < list.length; at++) {
-    const value = list[at]
-    if (isJsonObject(value)) bindings.push({ pointer: pointerTo(`/spec/${key}`, at), value, agent })
-  }
-  return bindings
+  return (Array.isArray(list) ? list : []).flatMap((value, at) =>
+    isJsonObject(value) ? [{ pointer: pointerTo(`/spec/${key}`, at), value, agent }] : [],
+  )
 }
 
 /** The Tool document that a binding gets from the workspace: the highest version that its range allows. */

@@ -50,7 +50,6 @@ export const agentCapabilitiesOf = memoizePerObject(
 
 /** The capabilities that the words of a name suggest. */
 const hintsOf = memoizeByText((name) => {
-  if (!ANY_HINT.test(name.toLowerCase())) return NO_HINTS
   const words = wordsOf(name)
   const has = (list: ReadonlySet<string>): boolean => words.some((word) => list.has(word))
   return { private: has(PRIVATE), untrusted: has(OUTSIDE), sending: has(SENDING), reading: has(READING) }
@@ -83,7 +82,3 @@ const PRIVATE = set(
 const OUTSIDE = set('web browser browse fetch scrape crawl rss inbox mailbox')
 const SENDING = set('send post publish upload forward tweet notify webhook share email mail sms')
 const READING = set('read get list search find lookup query fetch show view')
-
-/** A quick test: most names contain none of the words. */
-const ANY_HINT = new RegExp([...PRIVATE, ...OUTSIDE, ...SENDING, ...READING].join('|'))
-const NO_HINTS = { private: false, untrusted: false, sending: false, reading: false }

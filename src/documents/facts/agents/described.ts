@@ -1,9 +1,7 @@
 /** Descriptions of tools and sub-agents that a model reads. */
-import type { JsonValue } from '../../../base/json/json.ts'
 import type { FindingPlace } from '../../text/diagnostic.ts'
 import type { Document } from '../../text/document.ts'
-import type { KeywordUse } from '../../schemas/schema-keywords.ts'
-import { schemasOf, type SchemaText } from '../../schemas/schemas.ts'
+import { schemasOf } from '../../schemas/schemas.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
 export interface DescribedText {
@@ -18,31 +16,9 @@ export function describedTexts(workspace: Workspace, document: Document): Descri
   if (document.kind !== 'Agent' && document.kind !== 'Tool') return []
   const own = PLACES.flatMap((place) => document.texts(place)).map((at) => ({ text: at.value, at }))
   const inner = schemasOf(workspace, document).flatMap(({ schema }) =>
-    schema === undefined
-      ? []
-      : schema
-          .uses('description')
-          .flatMap((use) => (isText(use.value) ? [new SchemaDescription(use.value, schema, use)] : [])),
+    (schema?.uses('description') ?? []).flatMap(({ value, pointer }) =>
+      typeof value === 'string' ? [{ text: value, at: schema!.spans.placeOf(schema!.base + pointer) }] : [],
+    ),
   )
   return [...own, ...inner]
-}
-
-const isText = (value: JsonValue): value is string => typeof value === 'string'
-
-/** A description in a schema; computes its place on demand. */
-class SchemaDescription implements DescribedText {
-  readonly text: string
-  readonly #schema: SchemaText
-  readonly #use: KeywordUse
-
-  constructor(text: string, schema: SchemaText, use: KeywordUse) {
-    this.text = text
-    this.#schema = schema
-    this.#use = use
-  }
-
-  get at(): FindingPlace {
-    const { spans, base } = this.#schema
-    return spans.placeOf(base + this.#use.pointer)
-  }
 }

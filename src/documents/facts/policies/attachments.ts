@@ -22,29 +22,9 @@ export interface AttachedPolicyRef {
 /** Where a policy is attached: each is an id, or a mapping with a path. */
 const ATTACHMENT_PLACES = ['spec.default_policies.*', 'spec.tools.*.policies.*', 'spec.agents.*.policies.*']
 
-export const attachmentsOf = (workspace: Workspace, document: Document): readonly AttachedPolicyRef[] =>
-  mayAttach(document) ? readAttachments(workspace, document) : NONE
-
-/** False for a document without any of the keys below which a policy can be attached, as most are. */
-function mayAttach({ value: { spec } }: Document): boolean {
-  return (
-    isJsonObject(spec) &&
-    (spec['default_policies'] !== undefined || spec['tools'] !== undefined || spec['agents'] !== undefined)
-  )
-}
-
-const NONE: readonly AttachedPolicyRef[] = []
-
-const readAttachments = memoizePerObject((workspace, document: Document): readonly AttachedPolicyRef[] => {
-  const found: AttachedPolicyRef[] = []
-  const attach = (at: FoundText): unknown => found.push(attachmentAt(workspace, document, at))
-  for (const list of ATTACHMENT_PLACES) {
-    const items = document.at(list)
-    const ids = document.texts(list)
-    ids.forEach(attach)
-    if (ids.length < items.length) document.texts(`${list}.ref`).forEach(attach)
-  }
-  return found
+export const attachmentsOf = memoizePerObject((workspace, document: Document): readonly AttachedPolicyRef[] => {
+  const places = ATTACHMENT_PLACES.flatMap((list) => [...document.texts(list), ...document.texts(`${list}.ref`)])
+  return places.map((at) => attachmentAt(workspace, document, at))
 })
 
 function attachmentAt(workspace: Workspace, document: Document, at: FoundText): AttachedPolicyRef {
@@ -105,27 +85,15 @@ function addGate(
   uses: readonly ToolUse[],
   binding?: CallBinding,
 ): void {
-  let entry = gated.get(policy)
-  if (entry === undefined) {
-    entry = { agents: [], bindings: [] }
-    gated.set(policy, entry)
-  }
+  const entry = gated.get(policy) ?? { agents: [], bindings: [] }
+  gated.set(policy, entry)
   const { agents, bindings } = entry
   // Agents are visited one after the other, so a known one is the last.
   if (agents.at(-1) !== agent) agents.push(agent)
   const scope = scopeOf(policy)
   const called = scope === undefined ? uses : usesOf(agent, scope)
-  for (let at = 0; at < called.length; at++) {
-    const use = called[at]!
-    if ((binding === undefined || use === binding) && !isKnownBinding(bindings, use)) bindings.push(use)
-  }
-}
-
-/** True for a known binding; the bindings of its agent are at the end of the list. */
-function isKnownBinding(bindings: readonly ToolUse[], use: ToolUse): boolean {
-  for (let at = bindings.length - 1; at >= 0 && bindings[at]!.agent === use.agent; at--)
-    if (bindings[at] === use) return true
-  return false
+  for (const use of called)
+    if ((binding === undefined || use === binding) && !bindings.includes(use)) bindings.push(use)
 }
 
 /** Policies linked to a boundary of an agent, among the documents published with it. */

@@ -28,22 +28,15 @@ export function effectOf(policy: Document): GateEffect | undefined {
 
 /** Everything that decides about the calls of a tool binding. */
 export function authorityOver(project: LintProject, use: ToolUse): BoundaryAuthority {
-  const tables = authorityTables(project.workspace)
-  let known = tables.get(project)
-  if (known === undefined) {
-    known = new Map()
-    tables.set(project, known)
-  }
-  let authority = known.get(use)
-  if (authority === undefined) {
-    authority = readAuthority(project, use)
-    known.set(use, authority)
-  }
+  const known = authorities.get(project) ?? new Map<ToolUse, BoundaryAuthority>()
+  authorities.set(project, known)
+  const authority = known.get(use) ?? readAuthority(project, use)
+  known.set(use, authority)
   return authority
 }
 
 /** Cached, since several rules ask about each binding. */
-const authorityTables = memoizePerWorkspace(() => new Map<LintProject, Map<ToolUse, BoundaryAuthority>>())
+const authorities = new WeakMap<LintProject, Map<ToolUse, BoundaryAuthority>>()
 
 function readAuthority({ workspace, guardrails }: LintProject, use: ToolUse): BoundaryAuthority {
   const { agent } = use
@@ -75,22 +68,9 @@ export const isGated = (project: LintProject, use: ToolUse): boolean =>
 
 /** As `isGated`, but without the default approval of irreversible actions. */
 export function isStopped(project: LintProject, use: ToolUse): boolean {
-  // Quick check first: attached policies stop most calls.
-  if (isStoppedByAttached(project.workspace, use)) return true
   const { policies, unseen, synthetic } = authorityOver(project, use)
   return unseen || synthetic || policies.some(stopsOrdinaryCalls)
 }
-
-const isStoppedByAttached = memoizePerObject((workspace, use: ToolUse): boolean => {
-  const attachments = attachmentsOf(workspace, use.agent)
-  for (let at = 0; at < attachments.length; at++) {
-    const { binding, policies } = attachments[at]!
-    if (binding !== undefined && binding !== use) continue
-    for (let of = 0; of < policies.length; of++)
-      if (concerns(policies[of]!, use) && stopsOrdinaryCalls(policies[of]!)) return true
-  }
-  return false
-})
 
 /** False for a policy whose scope is another tool. */
 function concerns(policy: Document, { ref }: ToolUse): boolean {

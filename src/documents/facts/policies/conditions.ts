@@ -46,10 +46,7 @@ export const comparesAgain = (policy: Document): boolean => policy.memoize(reads
 
 function readsAgain(policy: Document): boolean {
   const { leaves = [] } = policy.memoize(readWhole)
-  for (let at = 1; at < leaves.length; at++)
-    for (let before = 0; before < at; before++)
-      if (innerPathText(leaves[at]!.leaf.path) === innerPathText(leaves[before]!.leaf.path)) return true
-  return false
+  return new Set(leaves.map(({ leaf }) => innerPathText(leaf.path))).size < leaves.length
 }
 
 function leafOf(value: JsonObject): ConditionLeaf | undefined {

@@ -46,10 +46,8 @@ function isOf(policy: Document, types: readonly string[]): boolean {
 function fieldOf(condition: Condition): string | undefined {
   const leaves = leavesOf(condition)
   const { path, ifMissing } = leaves[0]!
-  for (let at = 0; at < leaves.length; at++) {
-    const each = leaves[at]!
-    if (each.path.text !== path.text || each.ifMissing !== ifMissing) return undefined
-    if (each.windowMs !== undefined || isSpread(each.path)) return undefined
-  }
+  const isSame = (each: (typeof leaves)[number]): boolean =>
+    each.path.text === path.text && each.ifMissing === ifMissing && each.windowMs === undefined && !isSpread(each.path)
+  if (!leaves.every(isSame)) return undefined
   return `${path.text} ${String(ifMissing)}`
 }

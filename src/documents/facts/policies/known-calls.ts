@@ -33,9 +33,7 @@ interface PolicyCalls {
 const callsOf = memoizePerObject((workspace, policy: Document): PolicyCalls => {
   const known: KnownCalls[] = []
   let complete = true
-  const uses = gatedBindings(workspace, policy)
-  for (let at = 0; at < uses.length; at++) {
-    const use = uses[at]!
+  for (const use of gatedBindings(workspace, policy)) {
     const schema = inputOf(workspace, use)
     if (schema === undefined) complete = false
     else if (!known.some((each) => each.schema === schema))

@@ -3,7 +3,6 @@ import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const agentClassificationUnused: LintRule = {
-  name: 'agent/classification-unused',
   severity: 'info',
   law: 'If the policies of a bundle read some classifications of an agent, they read all of them.',
   fix: 'Read the classification in a policy, or remove it.',

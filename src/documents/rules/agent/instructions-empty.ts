@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const agentInstructionsEmpty: LintRule = {
-  name: 'agent/instructions-empty',
   severity: 'error',
   law: 'Instructions are not empty.',
   fix: 'Write the instructions.',

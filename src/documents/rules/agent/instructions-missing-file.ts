@@ -2,7 +2,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { missingFile } from '../../facts/missing.ts'
 
 export const agentInstructionsMissingFile: LintRule = {
-  name: 'agent/instructions-missing-file',
   severity: 'error',
   law: 'The file that `instructions.ref` names exists and is unambiguous.',
   fix: 'Correct the path, or add the file.',

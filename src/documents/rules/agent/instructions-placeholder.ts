@@ -2,7 +2,6 @@ import { instructionsOf } from '../../facts/agents/instructions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const agentInstructionsPlaceholder: LintRule = {
-  name: 'agent/instructions-placeholder',
   severity: 'warning',
   law: 'Instructions contain no placeholders: nothing is filled in at run time.',
   fix: 'Write the value in place of the placeholder, or remove it.',

@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const agentInstructionsVersionAmbiguous: LintRule = {
-  name: 'agent/instructions-version-ambiguous',
   severity: 'error',
   law: 'A reference and its version match exactly one file.',
   fix: 'Keep one of the files, or write its full path.',

@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const agentNeedsBundle: LintRule = {
-  name: 'agent/needs-bundle',
   severity: 'error',
   law: 'An Agent with sub-agents belongs to a Bundle.',
   fix: 'Add a Bundle document whose root is this agent.',

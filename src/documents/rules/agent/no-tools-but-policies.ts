@@ -2,7 +2,6 @@ import { subAgentsOf, toolsOf } from '../../facts/agents/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const agentNoToolsButPolicies: LintRule = {
-  name: 'agent/no-tools-but-policies',
   severity: 'info',
   law: 'An agent with policies has tools or sub-agents to gate.',
   fix: 'Remove `default_policies`, or bind the tools that they gate.',

@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const agentOwnerMissing: LintRule = {
-  name: 'agent/owner-missing',
   severity: 'info',
   strict: 'warning',
   law: 'An agent has an owner.',

@@ -2,7 +2,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { instructionsOf } from '../../facts/agents/instructions.ts'
 
 export const agentPurposeAsPrompt: LintRule = {
-  name: 'agent/purpose-as-prompt',
   severity: 'warning',
   law: 'Instructions for the model are in `instructions`; `purpose` is for people and is never sent to the model.',
   fix: 'Move instructions to `spec.instructions`.',

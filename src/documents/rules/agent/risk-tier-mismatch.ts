@@ -4,7 +4,6 @@ import { closureOf } from '../../facts/agents/closure.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const agentRiskTierMismatch: LintRule = {
-  name: 'agent/risk-tier-mismatch',
   severity: 'warning',
   law: 'An agent with a low risk tier has no irreversible actions.',
   fix: 'Raise the risk tier, or move the tool to another agent.',

@@ -5,7 +5,6 @@ import type { LintRule } from '../../facts/rule.ts'
 const MOST = 10
 
 export const approvalCountRange: LintRule = {
-  name: 'approval/count-range',
   severity: 'error',
   law: `From 1 to ${MOST} approvals are required.`,
   fix: 'Write a number from 1 to 10.',

@@ -3,7 +3,6 @@ import { decisionOf } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalFieldsIgnored: LintRule = {
-  name: 'approval/fields-ignored',
   severity: 'warning',
   law: 'Fields of an approval are set only on policies that require one.',
   fix: 'Remove it, or decide `require_approval`.',

@@ -4,7 +4,6 @@ import { decisionOf } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalHiddenTimeline: LintRule = {
-  name: 'approval/hidden-timeline',
   severity: 'warning',
   law: 'A caller of a trigger that hides the timeline cannot answer the approvals of its runs.',
   fix: 'Expose the timeline, or let an operator approve: svc inbox.',

@@ -5,7 +5,6 @@ import { decisionOf } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalModifyAccept: LintRule = {
-  name: 'approval/modify-accept',
   severity: 'warning',
   law: 'Arguments that an approver modified are revalidated before a write.',
   fix: 'Write `on_modify: revalidate`.',

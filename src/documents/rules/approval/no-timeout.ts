@@ -4,7 +4,6 @@ import { limitsOf } from '../../facts/agents/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalNoTimeout: LintRule = {
-  name: 'approval/no-timeout',
   severity: 'info',
   strict: 'warning',
   law: 'An approval does not wait forever: the policy has a timeout, or its agents set `max_hitl_wait_minutes`.',

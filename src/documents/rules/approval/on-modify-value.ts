@@ -2,7 +2,6 @@ import { checkDecisionWord } from '../../facts/policies/decision-word.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalOnModifyValue: LintRule = {
-  name: 'approval/on-modify-value',
   severity: 'error',
   law: '`on_modify` is `revalidate`, `accept` or `reject`.',
   fix: 'Write revalidate, accept or reject.',

@@ -2,7 +2,6 @@ import { checkDecisionWord } from '../../facts/policies/decision-word.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalOnRejectValue: LintRule = {
-  name: 'approval/on-reject-value',
   severity: 'error',
   law: '`on_reject` is `return_to_agent` or `fail`.',
   fix: 'Write return_to_agent or fail.',

@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalQuorumUnreachable: LintRule = {
-  name: 'approval/quorum-unreachable',
   severity: 'warning',
   law: 'There are at least as many approvers as a policy requires.',
   fix: 'Add an approver, or lower `approvals_required`.',

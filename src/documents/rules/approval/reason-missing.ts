@@ -2,7 +2,6 @@ import { decisionOf } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalReasonMissing: LintRule = {
-  name: 'approval/reason-missing',
   severity: 'info',
   law: 'A policy that requires an approval gives a reason.',
   fix: 'Add `decision.reason`.',

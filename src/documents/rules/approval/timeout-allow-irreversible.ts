@@ -4,7 +4,6 @@ import { decisionOf, isAllowedOnTimeout } from '../../facts/policies/decision.ts
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalTimeoutAllowIrreversible: LintRule = {
-  name: 'approval/timeout-allow-irreversible',
   severity: 'error',
   law: 'The timeout of an approval does not allow an irreversible action, a quorum, or a task with `comprehension_required`.',
   fix: 'Write `default: deny`.',

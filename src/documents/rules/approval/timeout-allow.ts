@@ -4,7 +4,6 @@ import { isAllowedOnTimeout } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalTimeoutAllow: LintRule = {
-  name: 'approval/timeout-allow',
   severity: 'warning',
   law: 'The timeout of an approval does not allow a write.',
   fix: 'Write `default: deny`.',

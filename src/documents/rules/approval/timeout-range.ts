@@ -3,7 +3,6 @@ import { decisionOf } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const approvalTimeoutRange: LintRule = {
-  name: 'approval/timeout-range',
   severity: 'error',
   law: 'A timeout is at least one minute.',
   fix: 'Write a number of minutes above 0.',

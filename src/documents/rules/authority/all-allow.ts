@@ -2,7 +2,6 @@ import { boundariesOf, effectOf } from '../../facts/policies/authority.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const authorityAllAllow: LintRule = {
-  name: 'authority/all-allow',
   severity: 'error',
   law: 'A boundary has at least one policy that restricts; grants alone restrict nothing.',
   fix: 'Add a policy that denies, or asks for an approval.',

@@ -2,7 +2,6 @@ import { removalEdits } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const authorityDuplicate: LintRule = {
-  name: 'authority/duplicate',
   severity: 'warning',
   law: 'A boundary is declared only once.',
   fix: 'Remove the second one.',

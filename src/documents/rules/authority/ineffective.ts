@@ -7,7 +7,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
 export const authorityIneffective: LintRule = {
-  name: 'authority/ineffective',
   severity: 'error',
   law: 'The policies of a boundary apply to a tool of the agent or of its sub-agents.',
   fix: 'Correct the scope of its policies.',

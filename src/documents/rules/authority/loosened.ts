@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const authorityLoosened: LintRule = {
-  name: 'authority/loosened',
   severity: 'error',
   law: 'A version allows no call that the published version before it stopped, unless somebody accepts the change.',
   fix: 'Revert it, accept it with a comment that says why, or publish it with `--allow-widen`.',

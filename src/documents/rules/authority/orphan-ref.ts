@@ -1,11 +1,10 @@
 import { linkOf } from '../../facts/policies/decision.ts'
-import { textsAt, type Document } from '../../text/document.ts'
+import type { Document } from '../../text/document.ts'
 import { memoizePerObject } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
 export const authorityOrphanRef: LintRule = {
-  name: 'authority/orphan-ref',
   severity: 'warning',
   law: '`authority_ref` names a boundary that an agent of the bundle declares.',
   fix: 'Declare the boundary in `metadata.governance.authority_boundaries`, or remove the link.',
@@ -33,5 +32,7 @@ export const authorityOrphanRef: LintRule = {
 /** The boundaries that the documents of one publication declare. */
 const namedAmong = memoizePerObject(
   (_, around: readonly Document[]): ReadonlySet<string> =>
-    new Set(around.flatMap((each) => textsAt(each.value, 'metadata.governance.authority_boundaries.*'))),
+    new Set(
+      around.flatMap((each) => each.texts('metadata.governance.authority_boundaries.*').map(({ value }) => value)),
+    ),
 )

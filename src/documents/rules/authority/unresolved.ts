@@ -6,7 +6,6 @@ import { nearestCandidate } from '../../text/suggest.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
 export const authorityUnresolved: LintRule = {
-  name: 'authority/unresolved',
   severity: 'warning',
   strict: 'error',
   law: 'At least one policy names each boundary in `authority_ref`; otherwise a synthetic approval applies.',

@@ -2,7 +2,6 @@ import { directoryOf, foldPath, pathsUnder } from '../../text/paths.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const bundleCaseCollision: LintRule = {
-  name: 'bundle/case-collision',
   severity: 'error',
   law: 'Paths of a bundle differ by more than case: on some file systems they would be the same file.',
   fix: 'Rename one of the two.',

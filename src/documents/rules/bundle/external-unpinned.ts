@@ -4,7 +4,6 @@ import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const bundleExternalUnpinned: LintRule = {
-  name: 'bundle/external-unpinned',
   severity: 'error',
   law: 'An agent outside the bundle is referenced with its exact version.',
   fix: 'Add the version: `namespace.name@1.4.2`, or `late_bound: true`.',

@@ -13,7 +13,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
 export const bundleLockDrift: LintRule = {
-  name: 'bundle/lock-drift',
   severity: 'warning',
   law: 'The lock matches the members of the bundle.',
   fix: 'Run `svc compile` and commit svc.lock.',

@@ -4,7 +4,6 @@ import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const bundleLockMissing: LintRule = {
-  name: 'bundle/lock-missing',
   severity: 'warning',
   law: 'A bundle that uses documents from the registry has a lock that pins them.',
   fix: 'Run `svc compile` and commit svc.lock.',

@@ -3,7 +3,6 @@ import { checkPath } from '../../text/paths.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const bundlePathEscape: LintRule = {
-  name: 'bundle/path-escape',
   severity: 'error',
   law: 'A path is relative, stays inside the bundle, and uses `/`.',
   fix: 'Write a relative path inside the bundle.',

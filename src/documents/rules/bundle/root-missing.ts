@@ -2,7 +2,6 @@ import { missingFile } from '../../facts/missing.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const bundleRootMissing: LintRule = {
-  name: 'bundle/root-missing',
   severity: 'error',
   law: '`root` of a Bundle is the path of an Agent document in the bundle.',
   fix: 'Name the file of the root Agent.',

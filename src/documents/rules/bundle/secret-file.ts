@@ -4,7 +4,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
 export const bundleSecretFile: LintRule = {
-  name: 'bundle/secret-file',
   severity: 'error',
   law: 'A bundle contains no key files that `.svcignore` or `.gitignore` does not exclude.',
   fix: 'Move it out of the bundle, or list it in `.gitignore` or `.svcignore`.',

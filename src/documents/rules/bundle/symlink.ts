@@ -3,7 +3,6 @@ import { directoryOf, isUnder } from '../../text/paths.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const bundleSymlink: LintRule = {
-  name: 'bundle/symlink',
   severity: 'error',
   law: 'A bundle contains no symbolic links, and no path of it leads through one.',
   fix: 'Copy the file, or publish it.',

@@ -6,7 +6,6 @@ import { valueAt } from '../../../base/json/resolve-pointer.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
 export const bundleUnreferencedFile: LintRule = {
-  name: 'bundle/unreferenced-file',
   severity: 'info',
   law: 'Each prompt, schema and text file of a bundle is referenced by one of its documents.',
   fix: 'Reference the file, remove it, or list it in `.svcignore`.',

@@ -3,7 +3,6 @@ import { safeText } from '../../../base/escape-text.ts'
 import type { LintRule, YankMark } from '../../facts/rule.ts'
 
 export const bundleYanked: LintRule = {
-  name: 'bundle/yanked',
   severity: 'warning',
   law: 'The lock pins no yanked version.',
   fix: 'Run `svc compile --update ID`.',

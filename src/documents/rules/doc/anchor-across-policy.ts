@@ -4,7 +4,6 @@ import { segmentsOf } from '../../../base/json/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const docAnchorAcrossPolicy: LintRule = {
-  name: 'doc/anchor-across-policy',
   severity: 'info',
   law: 'A policy uses no YAML aliases: a reviewer does not see that changing the anchor changes the policy.',
   fix: 'Replace the alias by its value.',

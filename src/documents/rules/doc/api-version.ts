@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const docApiVersion: LintRule = {
-  name: 'doc/api-version',
   severity: 'error',
   law: '`apiVersion` is the constant `svc/v1`.',
   fix: 'Write `apiVersion: svc/v1`.',

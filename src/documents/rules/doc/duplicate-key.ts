@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const docDuplicateKey: LintRule = {
-  name: 'doc/duplicate-key',
   severity: 'error',
   law: 'A key appears only once in a mapping.',
   fix: 'Merge the two entries.',

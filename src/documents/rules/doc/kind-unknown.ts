@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const docKindUnknown: LintRule = {
-  name: 'doc/kind-unknown',
   severity: 'error',
   law: 'The kind is one of Agent, Tool, Policy and Bundle.',
   fix: 'Write Agent, Tool, Policy or Bundle.',

@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const docMisplacedKey: LintRule = {
-  name: 'doc/misplaced-key',
   severity: 'error',
   law: 'A property is at the level where it belongs.',
   fix: 'Move it to the level where it belongs.',

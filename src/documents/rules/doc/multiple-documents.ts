@@ -2,7 +2,6 @@ import { directoryOf } from '../../text/paths.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const docMultipleDocuments: LintRule = {
-  name: 'doc/multiple-documents',
   severity: 'error',
   law: "The root Agent's file holds one document.",
   fix: 'Give the other documents files of their own.',

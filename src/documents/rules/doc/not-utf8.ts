@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const docNotUtf8: LintRule = {
-  name: 'doc/not-utf8',
   severity: 'error',
   law: 'A file is UTF-8.',
   fix: 'Save the file as UTF-8 without a byte order mark.',

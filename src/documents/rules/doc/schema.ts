@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const docSchema: LintRule = {
-  name: 'doc/schema',
   severity: 'error',
   law: 'A document has all required fields of its kind, each of the right type.',
   fix: 'Write a value that the field accepts; `svc schema KIND` prints the schema.',

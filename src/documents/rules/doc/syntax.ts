@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const docSyntax: LintRule = {
-  name: 'doc/syntax',
   severity: 'error',
   law: 'A document is YAML 1.2 or JSON, without tags.',
   fix: 'Indent with spaces, close every bracket and quote.',

@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const docTooLarge: LintRule = {
-  name: 'doc/too-large',
   severity: 'error',
   law: 'A file has at most 1 MiB, 64 levels of nesting and 10,000 keys per mapping, and its aliases expand it at most a hundredfold.',
   fix: 'Move long texts to files of their own and name them with `ref`.',

@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const docUnknownKey: LintRule = {
-  name: 'doc/unknown-key',
   severity: 'error',
   law: 'A document has only the properties of its kind.',
   fix: 'Correct the name of the key, or remove it.',

@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const docUnquotedScalar: LintRule = {
-  name: 'doc/unquoted-scalar',
   severity: 'error',
   law: 'A string that looks like a number or a boolean is quoted.',
   fix: 'Put the text in quotes.',

@@ -12,7 +12,6 @@ const PLACES = [
 ]
 
 export const docVersionWithoutRef: LintRule = {
-  name: 'doc/version-without-ref',
   severity: 'warning',
   law: '`version` of instructions and schemas needs `ref`: it names a revision of that file.',
   fix: 'Remove `version`, or name a file with `ref`.',

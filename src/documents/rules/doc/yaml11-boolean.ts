@@ -3,7 +3,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { everyNode, placeOfNode } from '../../text/nodes.ts'
 
 export const docYaml11Boolean: LintRule = {
-  name: 'doc/yaml11-boolean',
   severity: 'warning',
   law: 'Booleans are `true` or `false`; `yes`, `no`, `on` and `off` are strings in YAML 1.2.',
   fix: 'Write true or false, or put the text in quotes.',

@@ -5,7 +5,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { skeletonOf } from '../../text/scripts.ts'
 
 export const idConfusable: LintRule = {
-  name: 'id/confusable',
   severity: 'warning',
   law: 'Documents of the same kind have ids that people can tell apart.',
   fix: 'Rename one of them.',

@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const idDuplicate: LintRule = {
-  name: 'id/duplicate',
   severity: 'error',
   law: 'Kind and `namespace.name` are unique in a bundle.',
   fix: 'Rename one of the two.',

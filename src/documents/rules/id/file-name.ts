@@ -2,7 +2,6 @@ import { directoryOf } from '../../text/paths.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const idFileName: LintRule = {
-  name: 'id/file-name',
   severity: 'info',
   law: 'The file of a Tool, Policy or sub-agent has the name of its document.',
   fix: 'Rename the file.',

@@ -3,7 +3,6 @@ import { isVersion, completeVersion } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const idInvalidSemver: LintRule = {
-  name: 'id/invalid-semver',
   severity: 'error',
   law: '`metadata.version` is a semver label.',
   fix: 'Write a semver version such as 1.2.0.',

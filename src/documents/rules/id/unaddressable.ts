@@ -2,7 +2,6 @@ import type { DocumentIdentity } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const idUnaddressable: LintRule = {
-  name: 'id/unaddressable',
   severity: 'error',
   law: 'A name has no dot, `@`, `/`, space or upper case, and a namespace no `@`, `/` or space; references would be ambiguous. The namespace `svc` is reserved.',
   fix: 'Use lower-case letters, digits, `-` and `_`.',

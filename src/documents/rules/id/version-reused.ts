@@ -5,7 +5,6 @@ import { publishedFormOf } from '../../facts/lock/published-form.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const idVersionReused: LintRule = {
-  name: 'id/version-reused',
   severity: 'error',
   law: 'The content of a published version does not change.',
   fix: 'Raise `metadata.version`.',

@@ -3,7 +3,6 @@ import { limitsOf } from '../../facts/agents/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsChildExceedsParent: LintRule = {
-  name: 'limits/child-exceeds-parent',
   severity: 'warning',
   law: 'The limits of a sub-agent are not larger than those of the agent that delegates to it.',
   fix: 'Lower the limit of the sub-agent.',

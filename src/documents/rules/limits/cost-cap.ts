@@ -3,7 +3,6 @@ import { MAX_COST, MAX_COST_FORM } from '../../facts/cost-cap.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsCostCap: LintRule = {
-  name: 'limits/cost-cap',
   severity: 'error',
   law: '`svc/max-cost-per-run` is a decimal amount above 0 and a currency.',
   fix: 'Write an amount and a currency, such as "5.00 EUR".',

@@ -5,7 +5,6 @@ import type { LintRule } from '../../facts/rule.ts'
 const DEFAULT = 5
 
 export const limitsDepthExceeded: LintRule = {
-  name: 'limits/depth-exceeded',
   severity: 'error',
   law: "The longest static delegation path fits the root's `max_subagent_depth`.",
   fix: 'Flatten the delegation, or raise `max_subagent_depth`.',

@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsEscalateNobody: LintRule = {
-  name: 'limits/escalate-nobody',
   severity: 'info',
   law: 'With `on_limit: escalate`, a run that reaches a limit waits for an operator.',
   fix: 'Write `on_limit: halt` when no operator watches the server.',

@@ -5,7 +5,6 @@ import { limitsOf } from '../../facts/agents/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsHitlShorterThanTimeout: LintRule = {
-  name: 'limits/hitl-shorter-than-timeout',
   severity: 'warning',
   law: '`max_hitl_wait_minutes` is at least as long as the timeouts of the approvals in the run.',
   fix: 'Raise `max_hitl_wait_minutes`, or lower `after_minutes`.',

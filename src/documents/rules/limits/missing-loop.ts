@@ -3,7 +3,6 @@ import { limitsOf } from '../../facts/agents/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsMissingLoop: LintRule = {
-  name: 'limits/missing-loop',
   severity: 'warning',
   law: 'An agent with tools sets `max_loop_iterations`.',
   fix: 'Add `limits.max_loop_iterations`.',

@@ -3,7 +3,6 @@ import { limitsOf } from '../../facts/agents/limits.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsMissingTokens: LintRule = {
-  name: 'limits/missing-tokens',
   severity: 'info',
   strict: 'warning',
   law: 'An agent sets `max_tokens_per_run`.',

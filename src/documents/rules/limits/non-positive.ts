@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsNonPositive: LintRule = {
-  name: 'limits/non-positive',
   severity: 'error',
   law: 'A limit is greater than zero.',
   fix: 'Write a number above 0, or leave the limit out.',

@@ -8,7 +8,6 @@ import { fallbackOf } from '../../facts/agents/model-fallback.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const limitsPriceUnknown: LintRule = {
-  name: 'limits/price-unknown',
   severity: 'warning',
   law: 'The prices of all models of an agent with `svc/max-cost-per-run` are known, in the currency of the cap.',
   fix: 'Add the price under `prices:` in svc.config.yaml.',

@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const lintSuppressionWithoutReason: LintRule = {
-  name: 'lint/suppression-without-reason',
   severity: 'error',
   law: 'Suppressing a security or authority rule needs a reason.',
   fix: 'Append the reason: `RULE -- reason`.',

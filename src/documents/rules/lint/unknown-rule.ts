@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const lintUnknownRule: LintRule = {
-  name: 'lint/unknown-rule',
   severity: 'error',
   law: 'A suppression comment names an existing rule.',
   fix: 'Correct the name of the rule: svc explain RULE.',

@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const lintUnusedSuppression: LintRule = {
-  name: 'lint/unused-suppression',
   severity: 'warning',
   law: 'A suppression comment suppresses at least one finding.',
   fix: 'Remove the comment.',

@@ -5,7 +5,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { didYouMean } from '../../text/suggest.ts'
 
 export const mcpDescriptionChanged: LintRule = {
-  name: 'mcp/description-changed',
   severity: 'error',
   law: 'The name, description and schema of an MCP tool match the lock (`--mcp-live`).',
   fix: 'Review the new listing of the server, then run `svc compile --mcp`.',

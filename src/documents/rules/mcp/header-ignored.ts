@@ -2,7 +2,6 @@ import { removalEdits } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const mcpHeaderIgnored: LintRule = {
-  name: 'mcp/header-ignored',
   severity: 'warning',
   law: '`header` is set only with `scheme: header`.',
   fix: 'Remove `header`, or write `scheme: header`.',

@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const mcpHeaderInvalid: LintRule = {
-  name: 'mcp/header-invalid',
   severity: 'error',
   law: 'The header for a credential is a valid HTTP token and not one that controls the connection.',
   fix: 'Name the header that the server asks for, such as X-Api-Key.',

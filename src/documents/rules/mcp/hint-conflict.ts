@@ -3,7 +3,6 @@ import { mcpUsesOf } from '../../facts/agents/mcp-uses.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const mcpHintConflict: LintRule = {
-  name: 'mcp/hint-conflict',
   severity: 'warning',
   law: 'A tool that its MCP server marks as writing is not bound as `read_only` (`--mcp-live`).',
   fix: 'Correct the class of the binding.',

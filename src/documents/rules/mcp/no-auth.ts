@@ -4,7 +4,6 @@ import { segmentsOf } from '../../../base/json/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const mcpNoAuth: LintRule = {
-  name: 'mcp/no-auth',
   severity: 'warning',
   law: 'An MCP server on another machine has authentication.',
   fix: 'Add `auth: {scheme: bearer, secret: …}`.',

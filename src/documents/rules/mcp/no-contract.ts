@@ -2,7 +2,6 @@ import { effectiveClass, toolDocument, toolsOf } from '../../facts/agents/bindin
 import type { LintRule } from '../../facts/rule.ts'
 
 export const mcpNoContract: LintRule = {
-  name: 'mcp/no-contract',
   severity: 'warning',
   law: 'A binding to an MCP server has an input schema or a Tool document.',
   fix: 'Add `input_schema` to the binding, or a Tool document.',

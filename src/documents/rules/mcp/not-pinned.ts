@@ -4,7 +4,6 @@ import { lockOf } from '../../facts/lock/lock-file.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const mcpNotPinned: LintRule = {
-  name: 'mcp/not-pinned',
   severity: 'warning',
   strictOnly: true,
   law: 'The lock pins the name, description and schema of each MCP tool (profile `strict`).',

@@ -2,7 +2,6 @@ import type { FoundText } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const mcpServerDuplicate: LintRule = {
-  name: 'mcp/server-duplicate',
   severity: 'error',
   law: 'MCP servers of an agent have distinct names.',
   fix: 'Rename one of the two.',

@@ -2,7 +2,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
 export const mcpServerUndeclared: LintRule = {
-  name: 'mcp/server-undeclared',
   severity: 'error',
   law: '`mcp.server` names an entry of `spec.mcp_servers`.',
   fix: 'Declare it under `mcp_servers`, or correct the name.',

@@ -3,7 +3,6 @@ import { segmentsOf } from '../../../base/json/pointer.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const mcpServerUnused: LintRule = {
-  name: 'mcp/server-unused',
   severity: 'warning',
   law: 'Each declared MCP server is used by a binding.',
   fix: 'Remove the server, or route a binding to it.',

@@ -2,7 +2,6 @@ import { isInternal, urlOf } from '../../text/hosts.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const mcpUrlInternal: LintRule = {
-  name: 'mcp/url-internal',
   severity: 'warning',
   law: 'The URL of an MCP server is not in a private network or a metadata service.',
   fix: 'Use a public host name, or allow the host in `network.allowed_hosts`.',

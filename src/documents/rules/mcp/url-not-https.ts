@@ -2,7 +2,6 @@ import { isLoopback } from '../../../base/net/loopback.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const mcpUrlNotHttps: LintRule = {
-  name: 'mcp/url-not-https',
   severity: 'error',
   law: 'An MCP server uses https; http is for loopback hosts only.',
   fix: 'Write an https address.',

@@ -3,7 +3,6 @@ import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const modelBaseUrlFullPath: LintRule = {
-  name: 'model/base-url-full-path',
   severity: 'warning',
   law: '`base_url` has no query and does not end in `/chat/completions`, which is appended to it.',
   fix: 'Remove the query and the trailing `/chat/completions`.',

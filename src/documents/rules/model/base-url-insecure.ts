@@ -4,7 +4,6 @@ import { urlOf } from '../../text/hosts.ts'
 import { replaceScalarFix } from '../../text/diagnostic.ts'
 
 export const modelBaseUrlInsecure: LintRule = {
-  name: 'model/base-url-insecure',
   severity: 'warning',
   law: 'A model on another machine is reached over https.',
   fix: 'Use an https URL.',

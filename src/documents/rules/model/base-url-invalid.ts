@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const modelBaseUrlInvalid: LintRule = {
-  name: 'model/base-url-invalid',
   severity: 'error',
   law: '`base_url` is an absolute http or https URL without user name, password and fragment.',
   fix: 'Write an absolute http(s) URL without user name and fragment.',

@@ -2,7 +2,6 @@ import { findCredential } from '../../text/credentials.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const modelOptionsSecret: LintRule = {
-  name: 'model/options-secret',
   severity: 'error',
   law: '`provider_options` contains no API key: `model.secret` names the key of the model.',
   fix: 'Name an environment variable under `secrets`, and the secret in `model.secret`.',

@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const modelOptionsShadow: LintRule = {
-  name: 'model/options-shadow',
   severity: 'warning',
   law: '`provider_options` does not repeat settings that have their own field.',
   fix: 'Write it under `model.parameters`, or `model.reasoning`.',

@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const modelOutputExceedsRun: LintRule = {
-  name: 'model/output-exceeds-run',
   severity: 'warning',
   law: '`max_output_tokens` is not larger than `max_tokens_per_run`.',
   fix: 'Lower `max_output_tokens`, or raise `max_tokens_per_run`.',

@@ -3,7 +3,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { valueAt } from '../../../base/json/resolve-pointer.ts'
 
 export const modelParameterRange: LintRule = {
-  name: 'model/parameter-range',
   severity: 'warning',
   law: 'Temperature is from 0 to 2, `top_p` above 0 up to 1, `max_output_tokens` at least 1.',
   fix: 'Choose a value in the range.',

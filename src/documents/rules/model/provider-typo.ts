@@ -12,7 +12,6 @@ const KNOWN: readonly string[] = [
 ]
 
 export const modelProviderTypo: LintRule = {
-  name: 'model/provider-typo',
   severity: 'warning',
   law: 'The provider is not a misspelling of a known one.',
   fix: 'Correct the name of the provider.',

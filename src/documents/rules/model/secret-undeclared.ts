@@ -2,7 +2,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
 export const modelSecretUndeclared: LintRule = {
-  name: 'model/secret-undeclared',
   severity: 'error',
   law: "`model.secret` names a key of the agent's `secrets`.",
   fix: 'Declare it under `secrets`, or correct the name.',

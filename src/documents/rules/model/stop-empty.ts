@@ -2,7 +2,6 @@ import { removalEdits } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const modelStopEmpty: LintRule = {
-  name: 'model/stop-empty',
   severity: 'error',
   law: 'Stop sequences are not empty and not repeated.',
   fix: 'Remove the empty or repeated stop sequence.',

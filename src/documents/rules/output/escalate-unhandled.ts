@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const outputEscalateUnhandled: LintRule = {
-  name: 'output/escalate-unhandled',
   severity: 'info',
   law: 'With `on_invalid: escalate`, an invalid output waits for an operator.',
   fix: 'Write `on_invalid: fail` when no operator watches the server.',

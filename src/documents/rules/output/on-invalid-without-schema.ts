@@ -2,7 +2,6 @@ import { removalWithParent } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const outputOnInvalidWithoutSchema: LintRule = {
-  name: 'output/on-invalid-without-schema',
   severity: 'warning',
   law: '`on_invalid` needs a schema: it sets what happens when validation fails.',
   fix: 'Add `schema`, or remove `on_invalid`.',

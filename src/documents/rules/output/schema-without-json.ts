@@ -3,7 +3,6 @@ import { insertionEdits } from '../../edit/insertion.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const outputSchemaWithoutJson: LintRule = {
-  name: 'output/schema-without-json',
   severity: 'error',
   law: 'An output with a schema has the format `json`.',
   fix: 'Write `format: json`.',

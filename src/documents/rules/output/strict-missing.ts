@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const outputStrictMissing: LintRule = {
-  name: 'output/strict-missing',
   severity: 'info',
   strict: 'warning',
   law: 'An output with a schema is `strict`.',

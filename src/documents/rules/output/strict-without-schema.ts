@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const outputStrictWithoutSchema: LintRule = {
-  name: 'output/strict-without-schema',
   severity: 'error',
   law: 'A strict output has a schema.',
   fix: 'Add `schema`, or remove `strict`.',

@@ -3,7 +3,6 @@ import { effectOf } from '../../facts/policies/authority.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyAllowEverything: LintRule = {
-  name: 'policy/allow-everything',
   severity: 'warning',
   law: 'A policy that applies to a whole agent does not allow every call.',
   fix: 'Give it a scope, or conditions.',

@@ -5,7 +5,6 @@ import { effectOf } from '../../facts/policies/authority.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyAllowListAmbiguous: LintRule = {
-  name: 'policy/allow-list-ambiguous',
   severity: 'error',
   law: 'An allow list checks exactly one argument.',
   fix: 'Name the argument: `decision.runtime: {svc/allow_field: …}`.',

@@ -9,7 +9,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
 export const policyAllowValueImpossible: LintRule = {
-  name: 'policy/allow-value-impossible',
   severity: 'warning',
   law: 'The argument can have each value of an allow list.',
   fix: 'Write a value that the input schema allows.',

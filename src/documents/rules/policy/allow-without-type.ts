@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyAllowWithoutType: LintRule = {
-  name: 'policy/allow-without-type',
   severity: 'error',
   law: 'An `allow` list needs the decision type `allow`.',
   fix: 'Write `decision.type: allow`, or remove the list.',

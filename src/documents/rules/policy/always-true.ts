@@ -4,7 +4,6 @@ import { isAlwaysTrue } from '../../../policy/prove/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyAlwaysTrue: LintRule = {
-  name: 'policy/always-true',
   severity: 'warning',
   law: 'A condition is false for some call; one that is always true has no effect.',
   fix: 'Drop the conditions, or tighten them.',

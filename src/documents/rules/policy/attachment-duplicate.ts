@@ -3,7 +3,6 @@ import { removalEdits } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyAttachmentDuplicate: LintRule = {
-  name: 'policy/attachment-duplicate',
   severity: 'warning',
   law: 'A policy is attached only once in the same place.',
   fix: 'Keep one of the two.',

@@ -4,7 +4,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { nearestId } from '../../text/suggest.ts'
 
 export const policyAttachmentMissing: LintRule = {
-  name: 'policy/attachment-missing',
   severity: 'error',
   law: 'Each attached policy exists.',
   fix: 'Correct the name, or add the Policy document.',

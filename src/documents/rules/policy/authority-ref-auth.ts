@@ -3,7 +3,6 @@ import { decisionOf } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyAuthorityRefAuth: LintRule = {
-  name: 'policy/authority-ref-auth',
   severity: 'warning',
   law: '`authority_ref` links a policy to a boundary; it grants nothing.',
   fix: 'Add conditions, or decide `require_approval`.',

@@ -3,7 +3,6 @@ import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyBlockAlias: LintRule = {
-  name: 'policy/block-alias',
   severity: 'info',
   law: '`block` is an alias of `deny`; write `deny`.',
   fix: 'Write deny.',

@@ -3,7 +3,6 @@ import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyCaseSensitiveEmail: LintRule = {
-  name: 'policy/case-sensitive-email',
   severity: 'warning',
   law: 'E-mail addresses and hosts are compared by domain, ignoring case.',
   fix: 'Compare `email_domain(…)`, `host(…)` or `lower(…)`.',

@@ -8,7 +8,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
 export const policyConditionField: LintRule = {
-  name: 'policy/condition-field',
   severity: 'error',
   law: 'A condition reads fields that a call has. A bare name is an argument; write `args.name`.',
   fix: 'Write a field that calls have; arguments begin with `args.`.',

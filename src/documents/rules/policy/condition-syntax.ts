@@ -10,7 +10,6 @@ import { nearestCandidate } from '../../text/suggest.ts'
 import { rewrittenText } from '../../workspace/wrong-forms.ts'
 
 export const policyConditionSyntax: LintRule = {
-  name: 'policy/condition-syntax',
   severity: 'error',
   law: 'A condition is `all`, `any`, `not`, or a comparison `{field, op, value}`.',
   fix: 'Write all, any, not, or a comparison of a field.',

@@ -3,7 +3,6 @@ import { isSatisfiable } from '../../../policy/prove/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyContradiction: LintRule = {
-  name: 'policy/contradiction',
   severity: 'error',
   law: 'Conditions under `all` can be true together.',
   fix: 'Write `any`, or correct a bound.',

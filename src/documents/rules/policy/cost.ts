@@ -2,7 +2,6 @@ import { conditionProblems } from '../../facts/policies/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyCost: LintRule = {
-  name: 'policy/cost',
   severity: 'error',
   law: 'Conditions have at most 8 levels, 128 comparisons and 64 members per list.',
   fix: 'Split the policy by scope, or use `in`.',

@@ -6,7 +6,6 @@ import { leavesIn } from '../../facts/policies/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyEffectWithoutKey: LintRule = {
-  name: 'policy/effect-without-key',
   severity: 'warning',
   law: 'A condition on `effect` applies to tools that have an effect key.',
   fix: 'Scope the policy to those tools, or declare `svc/effect-key`.',

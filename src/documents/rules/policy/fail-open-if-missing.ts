@@ -6,7 +6,6 @@ import { leavesIn } from '../../facts/policies/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyFailOpenIfMissing: LintRule = {
-  name: 'policy/fail-open-if-missing',
   severity: 'warning',
   law: 'A gate does not let a call pass because an argument is absent, unless a suppression gives the reason.',
   fix: 'Remove `if_missing: false`, or suppress this rule with the reason.',

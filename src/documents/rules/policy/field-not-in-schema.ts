@@ -8,7 +8,6 @@ import { nearestCandidate } from '../../text/suggest.ts'
 import { pathText } from '../../../policy/condition/path.ts'
 
 export const policyFieldNotInSchema: LintRule = {
-  name: 'policy/field-not-in-schema',
   severity: 'error',
   law: 'A condition reads only arguments that the tool takes.',
   fix: 'Write the argument as the input schema does.',

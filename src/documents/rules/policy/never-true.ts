@@ -12,7 +12,6 @@ import { nearestCandidate } from '../../text/suggest.ts'
 import { isPossibleValue, withoutSchema, type PossibleValues } from '../../../policy/prove/possible-values.ts'
 
 export const policyNeverTrue: LintRule = {
-  name: 'policy/never-true',
   severity: 'error',
   law: 'A condition, and each comparison in it, is true for some call.',
   fix: 'Compare with a value that can be there.',

@@ -2,7 +2,6 @@ import { isJsonObject } from '../../../base/json/json.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyNoDecision: LintRule = {
-  name: 'policy/no-decision',
   severity: 'error',
   law: 'A policy has a decision.',
   fix: 'Add `decision`.',

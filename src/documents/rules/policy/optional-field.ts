@@ -7,7 +7,6 @@ import { isDeclaredOptional } from '../../text/property.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyOptionalField: LintRule = {
-  name: 'policy/optional-field',
   severity: 'warning',
   law: 'A gate that reads an optional argument sets `if_missing` or checks `exists`; otherwise it applies when the argument is absent.',
   fix: 'Add `if_missing: false`, or a condition with `exists`.',

@@ -4,7 +4,6 @@ import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyPatternInvalid: LintRule = {
-  name: 'policy/pattern-invalid',
   severity: 'error',
   law: 'A pattern uses RE2 syntax: no lookaround, no backreferences.',
   fix: 'Rewrite the pattern in RE2 syntax.',

@@ -3,7 +3,6 @@ import { withoutSlashes } from '../../workspace/common-mistakes.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyPatternUnanchored: LintRule = {
-  name: 'policy/pattern-unanchored',
   severity: 'info',
   law: 'A pattern is anchored with `^` and `$`; otherwise it matches anywhere in the value.',
   fix: 'Add `^` and `$`.',

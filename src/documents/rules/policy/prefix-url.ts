@@ -2,7 +2,6 @@ import { leavesIn } from '../../facts/policies/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyPrefixUrl: LintRule = {
-  name: 'policy/prefix-url',
   severity: 'warning',
   law: 'URLs are compared by host: a URL with the same prefix may belong to somebody else.',
   fix: 'Compare `host(…)`.',

@@ -5,7 +5,6 @@ import { removalEdits } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyRedundantLeaf: LintRule = {
-  name: 'policy/redundant-leaf',
   severity: 'info',
   law: 'No condition is implied by another beside it.',
   fix: 'Remove the one that the other implies.',

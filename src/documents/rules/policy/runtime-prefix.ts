@@ -2,7 +2,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
 export const policyRuntimePrefix: LintRule = {
-  name: 'policy/runtime-prefix',
   severity: 'warning',
   law: 'Keys of `decision.runtime` begin with `svc/` and are known.',
   fix: 'Rename the key.',

@@ -4,7 +4,6 @@ import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyScopeMismatch: LintRule = {
-  name: 'policy/scope-mismatch',
   severity: 'error',
   law: "A policy attached to a binding has that binding's tool in its scope.",
   fix: 'Attach it to the binding of that tool, or change its scope.',

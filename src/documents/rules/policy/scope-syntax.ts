@@ -4,7 +4,6 @@ import { isLogicalId } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyScopeSyntax: LintRule = {
-  name: 'policy/scope-syntax',
   severity: 'error',
   law: 'A scope has the form `tool:<namespace.name>`.',
   fix: 'Write `tool:namespace.name`.',

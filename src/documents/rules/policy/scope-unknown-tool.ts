@@ -7,7 +7,6 @@ import { nearestCandidate } from '../../text/suggest.ts'
 import { readLogicalRef } from '../../text/reference.ts'
 
 export const policyScopeUnknownTool: LintRule = {
-  name: 'policy/scope-unknown-tool',
   severity: 'warning',
   law: 'The tool in the scope of a policy exists or is bound.',
   fix: 'Correct the scope.',

@@ -2,7 +2,6 @@ import { coveringPolicy } from '../../facts/policies/covering.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyShadowed: LintRule = {
-  name: 'policy/shadowed',
   severity: 'warning',
   law: 'A policy changes some decision: a denial that another denial covers has no effect.',
   fix: 'Remove it, or correct its bound.',

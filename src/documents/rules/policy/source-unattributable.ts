@@ -6,7 +6,6 @@ import { knownCallsOf } from '../../facts/policies/known-calls.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policySourceUnattributable: LintRule = {
-  name: 'policy/source-unattributable',
   severity: 'warning',
   law: 'A condition on `source` tests an argument whose values say where they come from.',
   fix: 'Test an argument that identifies something, such as a recipient.',

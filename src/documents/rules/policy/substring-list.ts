@@ -2,7 +2,6 @@ import { leavesIn } from '../../facts/policies/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policySubstringList: LintRule = {
-  name: 'policy/substring-list',
   severity: 'warning',
   law: 'Use `in` for membership in a list; `contains` matches any part of a string.',
   fix: 'Use `in` with a list.',

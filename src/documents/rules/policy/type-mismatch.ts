@@ -22,7 +22,6 @@ import {
 import type { Workspace } from '../../workspace/workspace.ts'
 
 export const policyTypeMismatch: LintRule = {
-  name: 'policy/type-mismatch',
   severity: 'error',
   law: 'A condition compares values of the same type.',
   fix: 'Write a value of the type of the argument.',

@@ -2,7 +2,6 @@ import { coveringPolicy } from '../../facts/policies/covering.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyUnreachableApproval: LintRule = {
-  name: 'policy/unreachable-approval',
   severity: 'warning',
   law: 'An approval applies to some call that no stricter policy denies.',
   fix: 'Move a bound.',

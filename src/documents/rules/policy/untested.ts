@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyUntested: LintRule = {
-  name: 'policy/untested',
   severity: 'info',
   strict: 'warning',
   law: 'Policy tests reach every policy and every possible outcome of its comparisons.',

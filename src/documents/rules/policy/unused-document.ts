@@ -4,7 +4,6 @@ import { memoizePerWorkspace } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyUnusedDocument: LintRule = {
-  name: 'policy/unused-document',
   severity: 'warning',
   law: 'Each Policy document of a bundle is attached or linked to a boundary.',
   fix: 'Attach it, link it with `authority_ref`, or remove it.',

@@ -4,7 +4,6 @@ import { describeMisfit } from '../../../policy/prove/misfit.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const schemaDefaultInvalid: LintRule = {
-  name: 'schema/default-invalid',
   severity: 'warning',
   law: 'Defaults and examples in a schema match the schema.',
   fix: 'Write a value that fits.',

@@ -20,7 +20,6 @@ const numberAt = (holder: JsonObject, key: string): number | undefined => {
 }
 
 export const schemaEmptyRange: LintRule = {
-  name: 'schema/empty-range',
   severity: 'error',
   law: 'The lower bound of a schema is not above its upper bound.',
   fix: 'Swap the bounds, or correct one of them.',

@@ -3,7 +3,6 @@ import { schemaFaults } from '../../schemas/schema-faults.ts'
 import { schemasOf } from '../../schemas/schemas.ts'
 
 export const schemaInvalid: LintRule = {
-  name: 'schema/invalid',
   severity: 'error',
   law: 'A schema is a valid JSON Schema of draft 2020-12.',
   fix: 'Correct the keyword.',

@@ -3,7 +3,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { schemasOf } from '../../schemas/schemas.ts'
 
 export const schemaNotObject: LintRule = {
-  name: 'schema/not-object',
   severity: 'error',
   law: 'The arguments of a tool or sub-agent are an object.',
   fix: 'Make the root an object; put a list into one of its properties.',

@@ -4,7 +4,6 @@ import { toolInput } from '../../facts/agents/inputs.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const schemaNumberForMoney: LintRule = {
-  name: 'schema/number-for-money',
   severity: 'info',
   law: 'Amounts of money are integers in the smallest unit, or set `multipleOf`.',
   fix: 'Use an integer number of cents, or add `multipleOf`.',

@@ -5,7 +5,6 @@ import { insertionEdits } from '../../edit/insertion.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const schemaOpenObject: LintRule = {
-  name: 'schema/open-object',
   severity: 'warning',
   law: 'A tool that writes accepts no arguments beyond those it declares.',
   fix: 'Add `additionalProperties: false`.',

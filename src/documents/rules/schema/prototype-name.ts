@@ -4,7 +4,6 @@ import { schemaRule } from '../../facts/schema-rule.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const schemaPrototypeName: LintRule = {
-  name: 'schema/prototype-name',
   severity: 'warning',
   law: 'A property does not use a name that objects already have in some languages, such as `constructor`.',
   fix: 'Rename the property.',

@@ -8,7 +8,6 @@ import { schemasOf, type SchemaText, type SchemaUse } from '../../schemas/schema
 import type { Workspace } from '../../workspace/workspace.ts'
 
 export const schemaRefLoop: LintRule = {
-  name: 'schema/ref-loop',
   severity: 'error',
   law: 'References in a schema end, and expand to a size that a run can handle.',
   fix: 'Replace the reference by the schema it points to.',

@@ -3,7 +3,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { schemasOf } from '../../schemas/schemas.ts'
 
 export const schemaRefMissing: LintRule = {
-  name: 'schema/ref-missing',
   severity: 'error',
   law: 'Each schema file that a document references exists and can be read.',
   fix: 'Correct the path, or add the file.',

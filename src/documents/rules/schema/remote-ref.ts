@@ -2,7 +2,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { schemasOf } from '../../schemas/schemas.ts'
 
 export const schemaRemoteRef: LintRule = {
-  name: 'schema/remote-ref',
   severity: 'error',
   law: 'A schema references only itself or files of the bundle, never the network.',
   fix: 'Copy the schema into the bundle and reference the file.',

@@ -4,7 +4,6 @@ import { nearestCandidate } from '../../text/suggest.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const schemaRequiredUndefined: LintRule = {
-  name: 'schema/required-undefined',
   severity: 'error',
   law: 'A closed object declares every property that it requires.',
   fix: 'Declare the property, or correct its name.',

@@ -4,7 +4,6 @@ import { toolInput } from '../../facts/agents/inputs.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const schemaUnboundedString: LintRule = {
-  name: 'schema/unbounded-string',
   severity: 'warning',
   law: 'A string argument of an irreversible action has a maximum length.',
   fix: 'Add `maxLength`, `pattern`, `format` or `enum`.',

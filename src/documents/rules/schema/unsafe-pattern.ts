@@ -5,7 +5,6 @@ import { schemaRule } from '../../facts/schema-rule.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const schemaUnsafePattern: LintRule = {
-  name: 'schema/unsafe-pattern',
   severity: 'warning',
   law: 'A pattern matches in time proportional to the length of the text.',
   fix: 'Rewrite the pattern so that it matches each text in only one way, or limit the text with `maxLength`.',

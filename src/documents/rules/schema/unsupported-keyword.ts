@@ -4,7 +4,6 @@ import type { LintRule } from '../../facts/rule.ts'
 const ODD = ['$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor', 'nullable', 'discriminator']
 
 export const schemaUnsupportedKeyword: LintRule = {
-  name: 'schema/unsupported-keyword',
   severity: 'warning',
   law: 'A schema uses only keywords that every validator interprets the same way.',
   fix: 'Use `$ref`, `type` and `anyOf` instead.',

@@ -3,7 +3,6 @@ import type { Document, FoundText } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const secretConflict: LintRule = {
-  name: 'secret/conflict',
   severity: 'error',
   law: 'In a closure, a secret name maps to one environment variable.',
   fix: 'Use one name for each variable.',

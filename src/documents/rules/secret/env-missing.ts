@@ -2,7 +2,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
 export const secretEnvMissing: LintRule = {
-  name: 'secret/env-missing',
   severity: 'error',
   law: 'The environment variables of secrets are set on this host (checked with `--check-env`).',
   fix: 'Set the variable, for example in `.env`.',

@@ -4,7 +4,6 @@ import { variableIn } from '../../workspace/common-mistakes.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const secretEnvName: LintRule = {
-  name: 'secret/env-name',
   severity: 'warning',
   law: 'The name of an environment variable has only capitals, digits and `_`, so that every shell can set it.',
   fix: 'Use capital letters, digits and `_`.',

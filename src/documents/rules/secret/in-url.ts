@@ -2,7 +2,6 @@ import { urlOf } from '../../text/hosts.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const secretInUrl: LintRule = {
-  name: 'secret/in-url',
   severity: 'error',
   law: 'A URL contains no credential.',
   fix: 'Remove it from the address and name a secret: `auth: {scheme: bearer, secret: …}`.',

@@ -1,9 +1,8 @@
-import { findCredential, findNamedValue, mayHoldCredential, SHORTEST_CREDENTIAL } from '../../text/credentials.ts'
+import { findCredential, findNamedValue, mayHoldCredential } from '../../text/credentials.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { writtenTexts } from '../../workspace/texts.ts'
 
 export const secretLiteral: LintRule = {
-  name: 'secret/literal',
   severity: 'error',
   law: 'A document and the files it references contain no credential.',
   fix: 'Revoke it, and name an environment variable under `secrets`.',
@@ -12,7 +11,6 @@ export const secretLiteral: LintRule = {
   check(document, report, { workspace }) {
     for (const written of writtenTexts(workspace, document, mayHoldCredential)) {
       const { text, pointer } = written
-      if (text.length < SHORTEST_CREDENTIAL) continue
       const found = findCredential(text) ?? findNamedValue(pointer, text)
       if (found === undefined) continue
       // `secret/value-in-from-env` reports these.

@@ -3,7 +3,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { writtenTexts } from '../../workspace/texts.ts'
 
 export const secretOwnApiKey: LintRule = {
-  name: 'secret/own-api-key',
   severity: 'error',
   law: 'A document and the files it references contain no svc API key.',
   fix: 'Revoke it with `svc keys revoke`, and remove it.',

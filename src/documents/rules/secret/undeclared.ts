@@ -2,7 +2,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
 export const secretUndeclared: LintRule = {
-  name: 'secret/undeclared',
   severity: 'error',
   law: "`auth.secret` of an MCP server names a key of the agent's `secrets`.",
   fix: 'Declare it under `secrets`, or correct the name.',

@@ -7,7 +7,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
 export const secretUnused: LintRule = {
-  name: 'secret/unused',
   severity: 'warning',
   law: 'Each declared secret is used.',
   fix: 'Remove the secret.',

@@ -2,7 +2,6 @@ import { looksLikeValue } from '../../text/credentials.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const secretValueInFromEnv: LintRule = {
-  name: 'secret/value-in-from-env',
   severity: 'error',
   law: '`fromEnv` is the name of an environment variable, not its value.',
   fix: 'Write the name of an environment variable, and revoke the value.',

@@ -5,7 +5,6 @@ import { memoizePerWorkspace } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const securityBlanketAllowIrreversible: LintRule = {
-  name: 'security/blanket-allow-irreversible',
   severity: 'error',
   law: 'A grant of an irreversible action has conditions.',
   fix: 'Add conditions to the grant.',

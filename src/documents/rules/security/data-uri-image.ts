@@ -3,7 +3,6 @@ import { agentCapabilitiesOf, capabilitiesOf } from '../../facts/agents/capabili
 import type { LintRule } from '../../facts/rule.ts'
 
 export const securityDataUriImage: LintRule = {
-  name: 'security/data-uri-image',
   severity: 'info',
   law: 'Output with private data that is shown as Markdown does not load images from other hosts.',
   fix: 'Strip remote images where the answer is shown, or answer in JSON.',

@@ -12,7 +12,6 @@ import type { Document } from '../../text/document.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const securityDescriptionInstructsOtherTool: LintRule = {
-  name: 'security/description-instructs-other-tool',
   severity: 'warning',
   law: 'The description of a tool does not tell the model when to call another tool.',
   fix: 'Move the sentence to the instructions of the agent.',

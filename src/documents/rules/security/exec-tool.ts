@@ -8,7 +8,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import type { SchemaText } from '../../schemas/schemas.ts'
 
 export const securityExecTool: LintRule = {
-  name: 'security/exec-tool',
   severity: 'warning',
   law: 'A tool that executes code or commands from the model is gated.',
   fix: 'Bound the argument by `enum` or `pattern`, and require an approval.',

@@ -1,18 +1,14 @@
 import type { LintRule } from '../../facts/rule.ts'
-import { isAscii } from '../../text/scripts.ts'
-import { isAsciiOnly, namedTexts, writtenTexts } from '../../workspace/texts.ts'
+import { writtenTexts } from '../../workspace/texts.ts'
 
 export const securityHiddenUnicode: LintRule = {
-  name: 'security/hidden-unicode',
   severity: 'error',
   law: 'A document contains no invisible characters.',
   fix: 'Remove the characters.',
   reason: 'The model reads hidden text, the reviewer does not see it.',
   crossFile: true,
   check(document, report, { workspace }) {
-    // ASCII text has no invisible characters.
-    const texts = isAsciiOnly(document) ? namedTexts : writtenTexts
-    for (const each of texts(workspace, document, mayHide)) {
+    for (const each of writtenTexts(workspace, document, (text) => HIDDEN.test(text))) {
       const match = HIDDEN.exec(each.text)
       if (match === null) continue
       const { at } = each
@@ -31,8 +27,6 @@ export const securityHiddenUnicode: LintRule = {
     }
   },
 }
-
-const mayHide = (text: string): boolean => !isAscii(text) && HIDDEN.test(text)
 
 /** Tag characters, bidirectional controls, and zero-width characters inside Latin words; emoji and some scripts need joiners. */
 const HIDDEN =

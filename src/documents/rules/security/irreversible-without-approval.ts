@@ -8,7 +8,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { describeExampleCall } from '../../facts/policies/example-call.ts'
 
 export const securityIrreversibleWithoutApproval: LintRule = {
-  name: 'security/irreversible-without-approval',
   severity: 'error',
   law: 'A policy that allows an irreversible action without approval bounds its arguments.',
   fix: 'Require an approval, or limit the grant, for example by a maximum amount or a list of receivers.',

@@ -12,7 +12,6 @@ import type { Document } from '../../text/document.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
 
 export const securityLethalTrifecta: LintRule = {
-  name: 'security/lethal-trifecta',
   severity: 'error',
   law: 'An agent has at most two of these three ungated: private data, untrusted content, an outbound channel (the Rule of Two).',
   fix: 'Gate the outbound channel, split the agent, or gate on `run.taint`.',

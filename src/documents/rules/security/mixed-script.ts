@@ -1,15 +1,12 @@
 import { isMixed } from '../../text/scripts.ts'
 import type { LintRule } from '../../facts/rule.ts'
-import { isAsciiOnly } from '../../workspace/texts.ts'
 
 export const securityMixedScript: LintRule = {
-  name: 'security/mixed-script',
   severity: 'warning',
   law: 'An id, wire name or host uses letters of one script.',
   fix: 'Use Latin letters only.',
   reason: 'Letters of other scripts look like Latin letters.',
   check(document, report) {
-    if (isAsciiOnly(document)) return
     for (const place of PLACES)
       for (const found of document.texts(place)) {
         if (!isMixed(found.value)) continue

@@ -4,7 +4,6 @@ import { closureOf, subAgentEdges } from '../../facts/agents/closure.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const securityPrivateResultFull: LintRule = {
-  name: 'security/private-result-full',
   severity: 'warning',
   law: 'An agent with an outbound channel does not receive the full trace of a sub-agent that reads private data.',
   fix: 'Write `result: summary`.',

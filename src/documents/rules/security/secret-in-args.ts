@@ -4,7 +4,6 @@ import { schemaRule } from '../../facts/schema-rule.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const securitySecretInArgs: LintRule = {
-  name: 'security/secret-in-args',
   severity: 'warning',
   law: 'No tool takes a credential as an argument: it would pass through the model.',
   fix: 'Let the server that runs the tool hold the secret.',

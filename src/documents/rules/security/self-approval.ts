@@ -1,7 +1,6 @@
 import type { LintRule } from '../../facts/rule.ts'
 
 export const securitySelfApproval: LintRule = {
-  name: 'security/self-approval',
   severity: 'warning',
   law: 'The person who starts a run cannot approve it.',
   fix: 'Name another role, or add `svc/separation_of_duties: true`.',

@@ -4,7 +4,6 @@ import { agentCapabilitiesOf, capabilitiesOf } from '../../facts/agents/capabili
 import type { LintRule } from '../../facts/rule.ts'
 
 export const securityUntrustedSteersWrite: LintRule = {
-  name: 'security/untrusted-steers-write',
   severity: 'warning',
   law: 'An agent that reads untrusted content has a gate on every write.',
   fix: 'Require an approval, or gate on `run.taint`.',

@@ -7,7 +7,6 @@ import { inputOf } from '../../facts/agents/inputs.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const securityUrlArgumentOpen: LintRule = {
-  name: 'security/url-argument-open',
   severity: 'warning',
   law: 'A URL argument of a tool is restricted by its schema or by a policy.',
   fix: 'Gate the binding with `host(args.url)` and `not_in`.',

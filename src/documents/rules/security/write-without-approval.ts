@@ -8,7 +8,6 @@ import type { LintProject, LintRule } from '../../facts/rule.ts'
 import { describeExampleCall } from '../../facts/policies/example-call.ts'
 
 export const securityWriteWithoutApproval: LintRule = {
-  name: 'security/write-without-approval',
   severity: 'warning',
   law: 'A policy applies to each write that must not be repeated.',
   fix: 'Attach a policy that requires an approval, denies or bounds.',

@@ -2,7 +2,6 @@ import { cycleThrough, subAgentEdges } from '../../facts/agents/closure.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const subagentCycle: LintRule = {
-  name: 'subagent/cycle',
   severity: 'error',
   law: 'Agents delegate in a cycle only through a late-bound edge.',
   fix: 'Remove one of the delegations, or set `late_bound: true` on it.',

@@ -2,7 +2,6 @@ import { subAgentsOf, textMember } from '../../facts/agents/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const subagentDescriptionMissing: LintRule = {
-  name: 'subagent/description-missing',
   severity: 'warning',
   law: 'A sub-agent binding has a description for the model.',
   fix: 'Add `description`.',

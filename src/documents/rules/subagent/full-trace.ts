@@ -4,7 +4,6 @@ import { closureOf, subAgentEdges } from '../../facts/agents/closure.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const subagentFullTrace: LintRule = {
-  name: 'subagent/full-trace',
   severity: 'warning',
   law: 'A sub-agent that handles private data or secrets returns a summary.',
   fix: 'Write `result: summary`.',

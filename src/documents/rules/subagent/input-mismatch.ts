@@ -6,7 +6,6 @@ import { nearestCandidate } from '../../text/suggest.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const subagentInputMismatch: LintRule = {
-  name: 'subagent/input-mismatch',
   severity: 'warning',
   law: 'The input that a parent sends matches the input contract of the sub-agent.',
   fix: 'Use the same property names in both schemas.',

@@ -3,7 +3,6 @@ import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const subagentLateBoundAuthority: LintRule = {
-  name: 'subagent/late-bound-authority',
   severity: 'warning',
   law: 'A late-bound delegation has a gate: what the deployed agent may do is not known at publish.',
   fix: 'Attach a policy to the binding.',

@@ -3,7 +3,6 @@ import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const subagentMissing: LintRule = {
-  name: 'subagent/missing',
   severity: 'error',
   law: 'A sub-agent path points to an Agent document.',
   fix: 'Correct the path, or add the file.',

@@ -3,7 +3,6 @@ import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const subagentRange: LintRule = {
-  name: 'subagent/range',
   severity: 'error',
   law: 'An external sub-agent is pinned to an exact version.',
   fix: 'Write one exact version.',

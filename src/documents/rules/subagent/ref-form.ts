@@ -3,7 +3,6 @@ import { readAgentRef, type AgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const subagentRefForm: LintRule = {
-  name: 'subagent/ref-form',
   severity: 'error',
   law: 'A sub-agent is a path in the bundle, `namespace.name@version`, or `namespace.name` with `late_bound: true`.',
   fix: 'Write a path, namespace.name@version, or namespace.name with `late_bound: true`.',

@@ -5,7 +5,6 @@ import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const subagentVersionConflict: LintRule = {
-  name: 'subagent/version-conflict',
   severity: 'error',
   law: 'A closure contains only one version of each agent.',
   fix: 'Use one version everywhere.',

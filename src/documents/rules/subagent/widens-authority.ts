@@ -6,7 +6,6 @@ import type { Document } from '../../text/document.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
 
 export const subagentWidensAuthority: LintRule = {
-  name: 'subagent/widens-authority',
   severity: 'error',
   law: 'A sub-agent cannot do ungated what the policies of its parent gate.',
   fix: 'Gate the tool in the sub-agent too, or make the policy one of a boundary: boundaries reach sub-agents.',

@@ -9,7 +9,6 @@ import { removalEdits } from '../../edit/removal.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolClassLowered: LintRule = {
-  name: 'tool/class-lowered',
   severity: 'error',
   law: 'A binding does not declare a tool safer than its Tool document does.',
   fix: 'Remove the class from the binding.',

@@ -2,7 +2,6 @@ import { effectiveClass, toolDocument, toolsOf } from '../../facts/agents/bindin
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolClassMissing: LintRule = {
-  name: 'tool/class-missing',
   severity: 'warning',
   strict: 'error',
   law: 'The binding or the Tool document declares a side-effect class.',

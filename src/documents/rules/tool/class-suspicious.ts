@@ -3,7 +3,6 @@ import { wordsOf } from '../../facts/agents/capabilities.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolClassSuspicious: LintRule = {
-  name: 'tool/class-suspicious',
   severity: 'warning',
   law: 'The name of a `read_only` tool does not suggest that it changes something.',
   fix: 'Check `side_effect_class`, or rename the tool.',

@@ -2,7 +2,6 @@ import { textMember, toolDocument, toolsOf } from '../../facts/agents/bindings.t
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolDescriptionDrift: LintRule = {
-  name: 'tool/description-drift',
   severity: 'info',
   law: 'A binding that overrides the description of a tool keeps its warning.',
   fix: 'Keep the warning of the Tool document.',

@@ -2,7 +2,6 @@ import { descriptionOf, textMember, toolDocument, toolsOf } from '../../facts/ag
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolDescriptionMissing: LintRule = {
-  name: 'tool/description-missing',
   severity: 'warning',
   law: 'A tool has a description for the model.',
   fix: 'Add one sentence on what it does and changes.',

@@ -2,7 +2,6 @@ import { textMember, toolsOf } from '../../facts/agents/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolDuplicateBinding: LintRule = {
-  name: 'tool/duplicate-binding',
   severity: 'error',
   law: 'A tool that is bound twice has a different name in each binding.',
   fix: 'Remove one, or give them names with `as`.',

@@ -3,7 +3,6 @@ import { effectTemplateOf, keyArguments, labelPointer } from '../../facts/effect
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolEffectKeyConstant: LintRule = {
-  name: 'tool/effect-key-constant',
   severity: 'error',
   law: 'An effect key names an argument that varies.',
   fix: 'Add the argument that tells one effect from another: `refund:{args.order}`.',

@@ -16,7 +16,6 @@ import { firstMissingStep } from '../../text/property.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
 export const toolEffectKeyInvalid: LintRule = {
-  name: 'tool/effect-key-invalid',
   severity: 'error',
   law: 'The placeholders of `svc/effect-key` are arguments, `svc/effect-window` is a duration, `svc/effect-repeat` is ask, refuse or return, and both need a key.',
   fix: 'Name an argument, `{args.order}`; write a duration such as 90d.',

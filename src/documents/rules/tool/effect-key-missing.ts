@@ -7,7 +7,6 @@ import { labelOfTool } from '../../facts/effect-keys.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolEffectKeyMissing: LintRule = {
-  name: 'tool/effect-key-missing',
   severity: 'info',
   law: 'An irreversible tool that moves money or the like has an effect key.',
   fix: 'Add the label `svc/effect-key: "refund:{args.order}"`, with the argument that identifies what is done.',

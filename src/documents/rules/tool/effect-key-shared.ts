@@ -5,7 +5,6 @@ import type { Document } from '../../text/document.ts'
 import { memoizePerWorkspace } from '../../workspace/memoize.ts'
 
 export const toolEffectKeyShared: LintRule = {
-  name: 'tool/effect-key-shared',
   severity: 'info',
   law: 'Each tool has effect keys of its own, unless one is meant to stop the other.',
   fix: 'Begin the keys with two different words, or keep them if the tools do the same thing.',

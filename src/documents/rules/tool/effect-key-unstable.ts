@@ -4,7 +4,6 @@ import { effectTemplateOf, keyArguments, labelPointer, type KeyArgument } from '
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolEffectKeyUnstable: LintRule = {
-  name: 'tool/effect-key-unstable',
   severity: 'warning',
   law: 'An effect key names required arguments that identify something, not free text.',
   fix: 'Use an identifier: `{args.order}` in place of `{args.note}`.',

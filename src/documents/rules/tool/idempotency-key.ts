@@ -4,7 +4,6 @@ import { toolInput } from '../../facts/agents/inputs.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolIdempotencyKey: LintRule = {
-  name: 'tool/idempotency-key',
   severity: 'info',
   law: 'An idempotent write has an argument that identifies repeated calls.',
   fix: 'Add an argument such as `request_id`, or declare the tool `non_idempotent_write`.',

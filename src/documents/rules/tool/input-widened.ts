@@ -4,7 +4,6 @@ import { schemaWidenings } from '../../schemas/schema-fit.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolInputWidened: LintRule = {
-  name: 'tool/input-widened',
   severity: 'error',
   law: 'The input schema of a binding accepts nothing that the Tool document rejects.',
   fix: 'Accept in the binding only what the Tool document accepts.',

@@ -3,7 +3,6 @@ import { memoizePerWorkspace } from '../../workspace/memoize.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolNoInputSchema: LintRule = {
-  name: 'tool/no-input-schema',
   severity: 'warning',
   law: 'A tool has an input schema, so that arguments can be validated and policies can read them.',
   fix: 'Add `input_schema`.',

@@ -3,7 +3,6 @@ import { isPrerelease, isVersion } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolPrerelease: LintRule = {
-  name: 'tool/prerelease',
   severity: 'info',
   law: 'A prerelease is referenced by its exact version, not by a range.',
   fix: 'Wait for the release, or pin the prerelease exactly.',

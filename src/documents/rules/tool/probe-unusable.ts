@@ -3,7 +3,6 @@ import { effectiveClass, textMember, toolDocument, toolsOf } from '../../facts/a
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolProbeUnusable: LintRule = {
-  name: 'tool/probe-unusable',
   severity: 'warning',
   law: 'The tool that `svc/probe` names is bound by the same agent and is `read_only`.',
   fix: 'Bind it in the same agent with side_effect_class read_only, or remove the label.',

@@ -2,7 +2,6 @@ import { isRange, readLogicalRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolRangeInvalid: LintRule = {
-  name: 'tool/range-invalid',
   severity: 'error',
   law: 'A tool reference has a semver range after the `@`.',
   fix: 'Write a semver range such as ^1.3.',

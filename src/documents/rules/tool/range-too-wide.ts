@@ -3,7 +3,6 @@ import { fitsRange, isRange } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolRangeTooWide: LintRule = {
-  name: 'tool/range-too-wide',
   severity: 'warning',
   law: 'The version range of a tool excludes the next major version.',
   fix: 'Use a range below the next major version: `@^1.3`.',

@@ -5,7 +5,6 @@ import type { Workspace } from '../../workspace/workspace.ts'
 import { readLogicalRef } from '../../text/reference.ts'
 
 export const toolRefSyntax: LintRule = {
-  name: 'tool/ref-syntax',
   severity: 'error',
   law: 'A tool reference has the form `namespace.name[@range]`.',
   fix: 'Write `namespace.name@range`.',

@@ -2,7 +2,6 @@ import { toolsOf } from '../../facts/agents/bindings.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolTooMany: LintRule = {
-  name: 'tool/too-many',
   severity: 'info',
   law: 'An agent has at most 40 tools; with more, models choose badly.',
   fix: 'Split the agent: give groups of tools to sub-agents.',

@@ -4,7 +4,6 @@ import { replaceScalarFix } from '../../text/diagnostic.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolUnpinned: LintRule = {
-  name: 'tool/unpinned',
   severity: 'warning',
   law: 'A tool reference pins a version or a range.',
   fix: 'Add a range: `@^1.3`.',

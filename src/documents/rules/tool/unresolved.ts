@@ -5,7 +5,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
 export const toolUnresolved: LintRule = {
-  name: 'tool/unresolved',
   severity: 'error',
   law: 'Each tool reference resolves to a Tool document. A binding routed to an MCP server may have none.',
   fix: 'Add the Tool document, publish it, or correct the reference.',

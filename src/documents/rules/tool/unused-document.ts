@@ -5,7 +5,6 @@ import type { LintRule } from '../../facts/rule.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
 export const toolUnusedDocument: LintRule = {
-  name: 'tool/unused-document',
   severity: 'info',
   law: 'Each Tool document of a bundle is bound by one of its agents.',
   fix: 'Bind the tool in an agent, or remove the document.',

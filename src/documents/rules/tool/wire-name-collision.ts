@@ -3,7 +3,6 @@ import { readLogicalRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolWireNameCollision: LintRule = {
-  name: 'tool/wire-name-collision',
   severity: 'error',
   law: 'Tools and sub-agents of an agent have distinct wire names.',
   fix: 'Give one of them another name with `as`.',

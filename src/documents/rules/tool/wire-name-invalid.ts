@@ -4,7 +4,6 @@ import { deriveWireName, WIRE_NAME } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolWireNameInvalid: LintRule = {
-  name: 'tool/wire-name-invalid',
   severity: 'error',
   law: 'A wire name has 1 to 64 letters, digits, `_` and `-`: providers reject others.',
   fix: 'Give it a name with `as`: letters, digits, `_` and `-`, at most 64.',

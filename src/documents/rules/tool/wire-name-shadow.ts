@@ -4,7 +4,6 @@ import { skeletonOf } from '../../text/scripts.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolWireNameShadow: LintRule = {
-  name: 'tool/wire-name-shadow',
   severity: 'warning',
   law: 'Tools of different servers have names that a model can tell apart.',
   fix: 'Give one of them another name with `as`.',

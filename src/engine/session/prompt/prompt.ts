@@ -7,6 +7,7 @@ import type { Run } from '../../../spec/run.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { RunStep } from '../../../spec/step.ts'
 import { resultsOf } from './call-results.ts'
+import { messagesBefore, toEarlierMessages, type EarlierMessage } from './earlier.ts'
 import { messagesOf, repairMessages, type AttachedParts } from './messages.ts'
 import type { RunHandle } from '../transaction.ts'
 
@@ -16,6 +17,8 @@ export interface PromptParts {
   readonly turn: number
   readonly attempt: number
   readonly steps: readonly RunStep[]
+  /** Of the session before the run. */
+  readonly before?: readonly EarlierMessage[]
   readonly tools: readonly ModelTool[]
   readonly attachments: AttachedParts
   /** True for a completion that only repairs an invalid output. */
@@ -30,6 +33,7 @@ export function toRequest({
   turn,
   attempt,
   steps,
+  before = [],
   tools,
   attachments,
   repair,
@@ -37,7 +41,8 @@ export function toRequest({
 }: PromptParts): CompletionRequest {
   const { output } = snapshot
   const results = resultsOf(steps)
-  const messages = messagesOf(steps, results, attachments, snapshot.model.name)
+  const earlier = toEarlierMessages(steps, before)
+  const messages = [...earlier, ...messagesOf(steps, results, attachments, snapshot.model.name)]
   return {
     model: room === undefined ? snapshot.model : withOutputLimit(snapshot.model, room),
     system: snapshot.instructions.text,
@@ -50,6 +55,7 @@ export function toRequest({
       turn,
       attempt,
       ...(repair && { earlier: messages }),
+      ...(earlier.length > 0 && { before: earlier.length }),
       output: { format: output.format, ...(output.schema !== undefined && { schema: output.schema }) },
       results,
     },
@@ -76,6 +82,7 @@ export function sentTokens(run: RunHandle, { turn, note }: CompletionTurn): numb
     turn,
     attempt: 1,
     steps: run.steps(),
+    before: messagesBefore(run.record, { runs: run.tx.runs(), stepsOf: ({ id }) => run.tx.run(id).steps() }),
     tools: snapshot.tools.map(({ wire, description, inputSchema = true }) => ({
       name: wire,
       description,

@@ -1,0 +1,59 @@
+/** `svc console`: the address that signs a browser in, and the browsers that are signed in. Source: command line, 2.3. */
+import { fail } from '../../../base/failure.ts'
+import { shortId } from '../../../base/short-text.ts'
+import type { ConsoleSessionView } from '../../../spec/operator.ts'
+import type { TableColumn } from '../../../terminal/table.ts'
+import { formatRelative } from '../../../terminal/time.ts'
+import type { consoleAddress, consoleSession, consoleSessions } from '../../answers/serve.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
+import { openBrowser } from '../../dev/open-console.ts'
+import { withOperator, type OperatorClient } from '../../project/operator.ts'
+import { openProject } from '../../project/project.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { printList } from '../../shell/screen/list.ts'
+
+type ConsoleAnswer =
+  AnswerOf<typeof consoleAddress> | AnswerOf<typeof consoleSession> | AnswerOf<typeof consoleSessions>
+type ConsoleCall = CommandContext<ConsoleAnswer>
+
+export async function printConsoleAddress(call: ConsoleCall): Promise<void> {
+  const { given, mode, out } = call
+  await withOperator(await openProject(call), call, async (operator) => {
+    const ending = given.text('end')
+    if (ending !== undefined) return await endSession(call, operator, ending)
+    if (given.flag('sessions')) {
+      const list = await operator.call('GET /console/sessions', {})
+      return await printList(call, list, columns(call.io.clock.now()), 'No browser is signed in.')
+    }
+    const answer = await operator.call('POST /console/codes', { body: undefined })
+    if (mode.json) await out.json(answer)
+    else out.line(answer.url)
+    out.hint('valid once, for a minute')
+    if (given.flag('open')) openBrowser(answer.url)
+    return undefined
+  })
+}
+
+async function endSession({ mode, out }: ConsoleCall, operator: OperatorClient, ending: string): Promise<void> {
+  const { items } = await operator.call('GET /console/sessions', {})
+  const found = items.filter(({ sessionId }) => sessionId.endsWith(ending.toLowerCase()))
+  if (found.length !== 1)
+    throw found.length === 0
+      ? fail('not_found', { what: `session of the console ${ending}` }, { fix: 'svc console --sessions shows them.' })
+      : fail('ambiguous_reference', { text: ending, candidates: found.map(({ sessionId }) => sessionId).join(' or ') })
+  const session = await operator.call('POST /console/sessions/:id/end', { id: found[0]!.sessionId, body: undefined })
+  if (mode.json) return await out.json(session)
+  out.line(`signed out ${session.operator}`)
+}
+
+const columns = (now: number): readonly TableColumn<ConsoleSessionView>[] => [
+  { title: 'SESSION', cell: ({ sessionId }) => shortId(sessionId), plain: ({ sessionId }) => sessionId },
+  { title: 'OPERATOR', cell: ({ operator }) => operator },
+  { title: 'STATE', cell: ({ endedAt }) => (endedAt === null ? 'signed in' : 'ended') },
+  {
+    title: 'LAST USED',
+    cell: ({ lastUsedAt }) => formatRelative(Date.parse(lastUsedAt), now),
+    plain: ({ lastUsedAt }) => lastUsedAt,
+  },
+  { title: 'BROWSER', cell: ({ browser }) => browser },
+]

@@ -1,0 +1,19 @@
+import type { JsonValue } from '../../../base/json/json.ts'
+import { findKeyArgument } from '../../../spec/task-card.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import type { Prompts } from '../../shell/io.ts'
+
+/**
+ * Where a policy requires comprehension, the approver types the key fact: the first number among the arguments, else the
+ * first text. True when it was typed exactly.
+ */
+export async function askAcknowledgement(
+  args: JsonValue | undefined,
+  prompts: Pick<Prompts, 'text'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const fact = findKeyArgument(args)
+  const question = fact ? `To approve, type ${safeText(fact.name)}:` : 'To approve, type yes:'
+  const typed = await prompts.text(question, signal)
+  return typed.trim() === String(fact?.value ?? 'yes')
+}

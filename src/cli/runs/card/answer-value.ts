@@ -1,0 +1,34 @@
+/** Reads what a person typed as the value that a task asks for. */
+import { fail } from '../../../base/failure.ts'
+import { InexactNumberError, isExactNumber } from '../../../base/json/exact-number.ts'
+import { parseJson as parse, type JsonValue } from '../../../base/json/json.ts'
+import type { TaskDecision } from '../../../client/index.ts'
+import type { ShownTask } from '../../../spec/task.ts'
+import { readOption } from '../../shell/options.ts'
+
+export function jsonOrText(typed: string): JsonValue {
+  try {
+    return parse(typed)
+  } catch (error) {
+    if (error instanceof InexactNumberError) throw fail('usage', { what: `The result is refused: ${error.message}.` })
+    return typed
+  }
+}
+
+/**
+ * Parses the typed answer by the kind of the task.
+ * @throws Failure `usage`
+ */
+export function valueOf(kind: string, options: ShownTask['options'], typed: string): TaskDecision {
+  if (options && options.length > 0) return { selectedOptionId: readOption(options, typed).id }
+  if (kind === 'number') return { numberValue: readNumber(typed) }
+  return { textValue: typed }
+}
+
+function readNumber(typed: string): number {
+  const value = Number(typed)
+  if (typed.trim() === '' || !Number.isFinite(value))
+    throw fail('usage', { what: `"${typed}" is not a number; use a point as decimal mark.` })
+  if (!isExactNumber(typed.trim())) throw fail('usage', { what: `The number ${typed.trim()} cannot be kept exactly.` })
+  return value
+}

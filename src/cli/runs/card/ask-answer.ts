@@ -1,0 +1,94 @@
+/** Asks for the parts of an answer: an acknowledgement, edited arguments, an outcome, a value. */
+import { fail, isFailure } from '../../../base/failure.ts'
+import { safeJson, safeText } from '../../../base/escape-text.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
+import type { TaskDecision } from '../../../client/index.ts'
+import type { ShownTask } from '../../../spec/task.ts'
+import { presentTask } from '../../../spec/task-card.ts'
+import { fitApproval } from '../../../terminal/approval.ts'
+import { wrapText } from '../../../terminal/text.ts'
+import { parseJson } from '../input.ts'
+import { outputUnderReview } from '../../../spec/output-review.ts'
+import { askAcknowledgement } from './acknowledge.ts'
+import { jsonOrText, valueOf } from './answer-value.ts'
+import { again, type OpenDecision, type PromptAnswer } from './open-decision.ts'
+
+export async function askApproval(decision: OpenDecision, task: ShownTask): Promise<PromptAnswer> {
+  const { surface, signal } = decision
+  const output = outputUnderReview(task)
+  if (output !== undefined) return { approved: true, textValue: (await surface.edit(output, signal)).trim() }
+  if (task.comprehensionRequired !== true) return { approved: true }
+  if (await askAcknowledgement(task.arguments, surface, signal)) return { approved: true, acknowledged: true }
+  return again(decision, 'That is not what the call says; nothing was approved.')
+}
+
+export async function askEdit(decision: OpenDecision, task: ShownTask): Promise<PromptAnswer> {
+  const { surface, signal } = decision
+  const before = JSON.stringify(task.arguments ?? {}, null, 2)
+  try {
+    const edited = parseJson(await surface.edit(`${before}\n`, signal), 'What was saved')
+    if (!isJsonObject(edited)) throw fail('usage', { what: 'Arguments are an object.' })
+    if (JSON.stringify(edited, null, 2) === before) return again(decision, 'Nothing was changed.')
+    if (!(await confirmEdit(decision, task, edited))) return 'again'
+    if (task.comprehensionRequired !== true) return { approved: true, arguments: edited }
+    if (await askAcknowledgement(edited, surface, signal))
+      return { approved: true, arguments: edited, acknowledged: true }
+    return 'again'
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    return again(decision, error.message)
+  }
+}
+
+/** Shows the difference in place of the keys. */
+async function confirmEdit(
+  { session, surface, signal }: OpenDecision,
+  task: ShownTask,
+  edited: JsonObject,
+): Promise<boolean> {
+  const card = presentTask(task, session.call.io.clock.now())
+  const { canvas } = surface
+  const footer = canvas.theme.strong('approve with these arguments?  [y]es  [n]o')
+  const below = changesOf(task.arguments ?? {}, edited).flatMap((line) => wrapText(line, canvas.width - 2))
+  for (;;) {
+    surface.show(fitApproval(canvas, card, surface.rows, { below, footer }).lines)
+    const key = await surface.key(['y', 'n'], signal)
+    if (key !== undefined) return key === 'y'
+  }
+}
+
+/** The old and new value of each edited argument. */
+function changesOf(before: JsonValue, edited: JsonObject): string[] {
+  const old = isJsonObject(before) ? before : {}
+  const names = [...new Set([...Object.keys(old), ...Object.keys(edited)])]
+  const line = (mark: string, name: string, value: JsonValue | undefined): string[] =>
+    value === undefined ? [] : [`  ${mark} ${safeText(name)}  ${safeJson(value)}`]
+  return names
+    .filter((name) => JSON.stringify(old[name]) !== JSON.stringify(edited[name]))
+    .flatMap((name) => [...line('-', name, old[name]), ...line('+', name, edited[name])])
+}
+
+/** OpenDecision on a call with unknown outcome. If it happened, the person enters the result for the model. */
+export async function askOutcome(
+  { surface, signal }: OpenDecision,
+  { context }: ShownTask,
+  optionId: string,
+): Promise<TaskDecision> {
+  if (optionId !== 'happened') return { selectedOptionId: optionId }
+  const otherwise = context?.['probe'] === undefined ? 'none' : 'what a probe found'
+  const typed = (await surface.text(`Its result, as JSON or text (empty: ${otherwise}):`, signal)).trim()
+  return { selectedOptionId: optionId, ...(typed !== '' && { metadata: { 'svc/result': jsonOrText(typed) } }) }
+}
+
+/** Asks for a text, a number or one of many options. An empty line leaves the task open. */
+export async function askValue(decision: OpenDecision, { kind, options }: ShownTask): Promise<PromptAnswer> {
+  const { surface, signal } = decision
+  const typed = (await surface.text('Answer (empty: later):', signal)).trim()
+  if (typed === '') return 'later'
+  try {
+    return valueOf(kind, options, typed)
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    return again(decision, error.message)
+  }
+}

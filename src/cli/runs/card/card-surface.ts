@@ -1,0 +1,89 @@
+/** Where the card of a task is shown and its questions are asked: below the log, or in a pane of a full screen. */
+import type { Canvas } from '../../../terminal/screen.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { messageScreen } from '../../shell/screen/list.ts'
+
+export interface CardSurface {
+  /** Columns that the card has, and how it is drawn. */
+  readonly canvas: Canvas
+  /** Rows that the card has. */
+  readonly rows: number
+  /** Shows these lines instead of those before. */
+  show(lines: readonly string[]): void
+  /** Shows these lines for good. */
+  end(lines: readonly string[]): void
+  /** One of the keys; undefined when the card must be drawn again, since the size of the terminal has changed. */
+  key(keys: readonly string[], signal: AbortSignal): Promise<string | undefined>
+  text(question: string, signal: AbortSignal): Promise<string>
+  edit(text: string, signal: AbortSignal): Promise<string>
+  /** Shows more than a screen, until the person has read it. */
+  page(lines: readonly string[]): Promise<void>
+}
+
+/** A block below the messages of the command, redrawn in place; for a screen reader each new line once. */
+export function createInlineSurface(call: CommandContext): CardSurface {
+  const { io } = call
+  const screen = messageScreen(call)
+  let printed = new Set<string>()
+  const print = (lines: readonly string[]): void => {
+    screen.lines(...lines.filter((line) => !printed.has(line)))
+    printed = new Set([...printed, ...lines])
+  }
+  return {
+    canvas: screen,
+    get rows() {
+      return screen.statusRows
+    },
+    show(lines) {
+      if (screen.isAccessible) return print(lines)
+      screen.status(...lines)
+      screen.drawStatus()
+    },
+    end(lines) {
+      if (screen.isAccessible) return print(lines)
+      screen.status()
+      screen.lines(...lines)
+    },
+    async key(keys, signal) {
+      const question = screen.isAccessible ? 'Key' : ''
+      return await untilResized(call, signal, (until) => io.prompts.key(question, keys, until))
+    },
+    async text(question, signal) {
+      const answer = await io.prompts.text(question, signal)
+      screen.absorb(`? ${question} ${answer}`)
+      return answer
+    },
+    async edit(text, signal) {
+      const edited = await io.prompts.edit(text, signal)
+      if (!hasEditor(io.env)) screen.absorb(`? Edit: ${edited}`)
+      return edited
+    },
+    async page(lines) {
+      screen.status()
+      if (io.page) await io.page(lines.map((line) => `${line}\n`).join(''))
+      else screen.lines(...lines)
+    },
+  }
+}
+
+/** True where the text is edited in a program of its own. */
+const hasEditor = (env: Readonly<Record<string, string | undefined>>): boolean =>
+  Boolean(env['VISUAL'] || env['EDITOR'])
+
+/** Ends the work when the size of the terminal changes, and then gives undefined. */
+export async function untilResized<T>(
+  { io }: Pick<CommandContext, 'io'>,
+  signal: AbortSignal,
+  work: (until: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const resized = new AbortController()
+  const stopListening = io.onResize?.(() => resized.abort())
+  try {
+    return await work(AbortSignal.any([signal, resized.signal]))
+  } catch (error) {
+    if (resized.signal.aborted && !signal.aborted) return undefined
+    throw error
+  } finally {
+    stopListening?.()
+  }
+}

@@ -1,0 +1,45 @@
+/** The decision of one task while its card is open: what is known, shown, and was done with it. */
+import { wrapText } from '../../../terminal/text.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import type { SvcClient, TaskDecision } from '../../../client/index.ts'
+import type { OperatorClient } from '../../project/operator.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import type { CardSurface } from './card-surface.ts'
+
+export interface TaskPromptContext<Answer = never> {
+  readonly call: CommandContext<Answer>
+  readonly client: SvcClient
+  readonly answering: SvcClient
+  /** Absent where a key answers. */
+  readonly operator?: OperatorClient
+  /** `namespace.name@version` of the run that is followed, as far as it is known. */
+  readonly agent: string
+}
+
+/** What a card shows beyond the task, and what was done with it. */
+export interface OpenDecision {
+  readonly session: TaskPromptContext
+  readonly runId: string
+  readonly surface: CardSurface
+  readonly signal: AbortSignal
+  /** Every folded value was opened. */
+  hasViewed: boolean
+  /** The open panel, by the key that opens it, and its lines. */
+  panel: { readonly key: string; readonly lines: readonly string[] } | undefined
+}
+
+export const createDecision = (
+  session: TaskPromptContext,
+  runId: string,
+  surface: CardSurface,
+  signal: AbortSignal,
+): OpenDecision => ({ session, runId, surface, signal, hasViewed: false, panel: undefined })
+
+export type PromptAnswer = TaskDecision | 'later' | 'again'
+
+/** Shows a sentence on the card and asks again. */
+export function again(decision: OpenDecision, text: string): 'again' {
+  const { canvas } = decision.surface
+  decision.panel = { key: '', lines: wrapText(safeText(text), canvas.width - 2).map(canvas.theme.bad) }
+  return 'again'
+}

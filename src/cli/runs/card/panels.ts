@@ -1,0 +1,54 @@
+/** What the card shows below its keys on request: similar decisions, and what a probe found. */
+import { isFailure } from '../../../base/failure.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import type { ShownTask } from '../../../spec/task.ts'
+import { describeDecided, describeSubject } from '../../../spec/task-card.ts'
+import { readInboxItem } from '../../../spec/task-content.ts'
+import { truncateText } from '../../../terminal/text.ts'
+import { formatRelative } from '../../../terminal/time.ts'
+import type { OperatorClient } from '../../project/operator.ts'
+import { RemoteError } from '../../shell/remote.ts'
+import { drawProbe } from '../task-channel.ts'
+import type { CardSurface } from './card-surface.ts'
+import type { TaskPromptContext } from './open-decision.ts'
+
+/** Most decisions of the past that are shown on the card. */
+const SHOWN_HISTORY = 5
+
+/** What people decided about the same tool before. */
+export async function describeHistory(
+  { call, operator }: TaskPromptContext,
+  { canvas: { theme, width } }: CardSurface,
+  task: ShownTask,
+): Promise<readonly string[]> {
+  if (!operator) return []
+  const { items, total } = await operator.call('GET /tasks/:id/similar', { id: task.id })
+  if (items.length === 0) return [theme.dim('No decision about this tool is recorded.')]
+  const now = call.io.clock.now()
+  const counts = new Map<string, number>()
+  for (const { people } of items) counts.set(people!.decided!.outcome, (counts.get(people!.decided!.outcome) ?? 0) + 1)
+  const summary = [...counts].map(([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`).join(', ')
+  const lines = items.slice(0, SHOWN_HISTORY).map((item) => {
+    const decided = item.people!.decided!
+    const when = formatRelative(Date.parse(decided.at), now)
+    return { text: `${when}  ${describeSubject(readInboxItem(item))}  ${safeText(describeDecided(decided))}`, decided }
+  })
+  return [
+    theme.strong(
+      truncateText(`Decided before about ${safeText(task.tool?.ref ?? '')}: ${total} (${summary})`, width - 2),
+    ),
+    ...lines.map(({ text, decided }) =>
+      (decided.outcome === 'approved' ? theme.ok : theme.bad)(truncateText(text, width - 2)),
+    ),
+  ]
+}
+
+/** Result of the probe tool that the author named, or the reason why it cannot be called. */
+export async function probeTask(operator: OperatorClient | undefined, { id }: ShownTask): Promise<readonly string[]> {
+  try {
+    return drawProbe(await operator!.call('POST /tasks/:id/probe', { id, body: undefined }))
+  } catch (error) {
+    if (isFailure(error) || error instanceof RemoteError) return [safeText(error.message)]
+    throw error
+  }
+}

@@ -1,0 +1,80 @@
+/** The keys of the card: draws it, reads one key, and does what the key says. */
+import type { ShownTask } from '../../../spec/task.ts'
+import { presentTask } from '../../../spec/task-card.ts'
+import { drawApproval, fitApproval } from '../../../terminal/approval.ts'
+import { wrapText } from '../../../terminal/text.ts'
+import { drawTimeline } from '../../../terminal/timeline.ts'
+import { withKeyNames } from '../key-names.ts'
+import { explainTask } from '../why.ts'
+import { askApproval, askEdit, askOutcome, askValue } from './ask-answer.ts'
+import type { OpenDecision, PromptAnswer } from './open-decision.ts'
+import { describeHistory, probeTask } from './panels.ts'
+import { writePolicy } from './write-policy.ts'
+
+/** Shows the card, and reads one key or a question's answer. */
+export async function readCardKey(decision: OpenDecision, task: ShownTask): Promise<PromptAnswer> {
+  const { session, surface, signal } = decision
+  const { call } = session
+  const card = presentTask(task, call.io.clock.now())
+  const layout = { ...(decision.panel && { below: decision.panel.lines }) }
+  const drawn = fitApproval(surface.canvas, card, surface.rows, layout)
+  surface.show(drawn.lines)
+  const key = await surface.key(
+    card.actions.map((each) => each.key),
+    signal,
+  )
+  if (key === undefined) return 'again'
+  const isToggled = decision.panel?.key === key
+  const panel = async (lines: () => Promise<readonly string[]> | readonly string[]): Promise<'again'> => {
+    decision.panel = isToggled ? undefined : { key, lines: await lines() }
+    return 'again'
+  }
+  const { theme } = surface.canvas
+  switch (key) {
+    case 'a':
+      if (card.isIrreversible && drawn.hasFolded && !decision.hasViewed) {
+        const text = 'Not approved: the call cannot be undone and part of it is folded. View it whole first: v'
+        decision.panel = { key: '', lines: wrapText(text, surface.canvas.width - 2).map(theme.bad) }
+        return 'again'
+      }
+      return await askApproval(decision, task)
+    case 'r': {
+      const reason = (await surface.text('Reason:', signal)).trim()
+      return { approved: false, ...(reason !== '' && { comment: reason }) }
+    }
+    case 'e':
+      return await askEdit(decision, task)
+    case 't':
+      return await askValue(decision, task)
+    case 'v':
+      await surface.page(
+        drawApproval(surface.canvas, card, { valueLines: Number.POSITIVE_INFINITY, footer: `task ${task.id}` }).lines,
+      )
+      decision.hasViewed = true
+      decision.panel = undefined
+      return 'again'
+    case 'w':
+      return await panel(() => explainTask({ ...surface.canvas, width: surface.canvas.width - 2 }, task))
+    case 'h':
+      return await panel(() => describeHistory(session, surface, task))
+    case 'W':
+      return await writePolicy(decision, task)
+    case 'c': {
+      const { items, runs } = await session.client.getConversation(decision.runId)
+      const named = await withKeyNames(items, session.operator)
+      await surface.page(drawTimeline(surface.canvas, named, runs))
+      return 'again'
+    }
+    case 'p':
+      return await panel(() => probeTask(session.operator, task))
+    case 'l':
+      return 'later'
+    default: {
+      const option = task.options?.[Number(key) - 1]
+      if (!option) return 'again'
+      return task.kind === 'anomaly_review'
+        ? await askOutcome(decision, task, option.id)
+        : { selectedOptionId: option.id }
+    }
+  }
+}

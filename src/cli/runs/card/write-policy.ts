@@ -1,0 +1,46 @@
+/** `W`: the policy that would have decided so, proposed on the card. */
+import { isFailure } from '../../../base/failure.ts'
+import { safeBlock, safeText } from '../../../base/escape-text.ts'
+import type { ShownTask } from '../../../spec/task.ts'
+import { presentTask } from '../../../spec/task-card.ts'
+import { fitApproval } from '../../../terminal/approval.ts'
+import type { Canvas } from '../../../terminal/screen.ts'
+import { wrapText } from '../../../terminal/text.ts'
+import { openProject } from '../../project/project.ts'
+import { again, type OpenDecision } from './open-decision.ts'
+
+/** Proposes the policy that would have decided so, in files beside the data: nothing is deployed. */
+export async function writePolicy(decision: OpenDecision, task: ShownTask): Promise<'again'> {
+  const { session, surface, signal } = decision
+  const { call } = session
+  const card = presentTask(task, call.io.clock.now())
+  const { canvas } = surface
+  const footer = canvas.theme.strong('write a policy that would have  [a]llowed  [d]enied  it, or  [n]one')
+  surface.show(fitApproval(canvas, card, surface.rows, { footer }).lines)
+  const key = await surface.key(['a', 'd', 'n'], signal)
+  if (key !== 'a' && key !== 'd') return 'again'
+  try {
+    const [{ proposePolicy, saveProposal }, { loadWorkspace }] = await Promise.all([
+      import('./propose-policy.ts'),
+      import('../../../documents/workspace/load.ts'),
+    ])
+    const project = await openProject(call)
+    const workspace = await loadWorkspace(project.directory)
+    const proposal = proposePolicy(workspace, task, key === 'a' ? 'allow' : 'deny', call.io.clock.now())
+    const path = await saveProposal(project.dataDirectory, task, proposal)
+    await surface.page(
+      safeBlock(proposal.difference)
+        .split('\n')
+        .map((line) => colorDifference(canvas, line)),
+    )
+    const text = `Proposed in ${path}; nothing is changed or deployed. To take it: patch -p0 -d ${project.directory} < ${path}`
+    decision.panel = { key: 'W', lines: wrapText(safeText(text), canvas.width - 2).map(canvas.theme.ok) }
+    return 'again'
+  } catch (error) {
+    if (!isFailure(error)) throw error
+    return again(decision, error.message)
+  }
+}
+
+const colorDifference = ({ theme }: Canvas, line: string): string =>
+  line.startsWith('+') ? theme.ok(line) : line.startsWith('-') ? theme.bad(line) : line

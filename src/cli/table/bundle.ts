@@ -1,0 +1,58 @@
+/** Commands that show, pack, verify and compare bundles. Source: command line, 2. */
+import type { CommandEntry } from '../shell/command.ts'
+import { packAnswer, treeAnswer, verifyAnswer } from '../answers/author.ts'
+import { printsDocument } from '../answers/schema.ts'
+import { bundleDifference } from '../answers/difference.ts'
+import { failOn } from './shared.ts'
+
+export const bundleCommands: readonly CommandEntry[] = [
+  {
+    path: 'bundle tree',
+    plane: 'offline',
+    summary: 'the closure of a root agent: references, versions, digests',
+    arguments: [{ name: '[bundle]', description: 'bundle, agent, archive or directory; the current one by default' }],
+    examples: ['svc bundle tree', 'svc bundle tree bundle.yaml --json'],
+    ...printsDocument(treeAnswer),
+    exits: { 1: 'the bundle does not compile', 5: 'no document found' },
+    load: async () => (await import('../commands/author/bundle.ts')).bundleTreeCommand,
+  },
+  {
+    path: 'bundle pack',
+    alias: 'pack',
+    plane: 'offline',
+    summary: 'write a bundle as one archive, the same bytes on every machine',
+    arguments: [{ name: '[bundle]', description: 'bundle, agent or directory; the current one by default' }],
+    options: [{ flags: '-o, --output <file>', description: 'file to write; - writes to standard output' }],
+    examples: ['svc bundle pack', 'svc bundle pack -o refund.tgz', 'svc bundle pack bundle.yaml -o -'],
+    ...printsDocument(packAnswer),
+    exits: { 1: 'the bundle does not compile, or contains a forbidden file', 5: 'no document found' },
+    load: async () => (await import('../commands/author/bundle.ts')).bundlePack,
+  },
+  {
+    path: 'bundle verify',
+    plane: 'offline',
+    summary: 'check an archive: digests, documents, closure',
+    arguments: [{ name: '<file>', description: 'archive; - reads standard input' }],
+    examples: ['svc bundle verify refund.tgz', 'svc bundle verify refund.tgz --json'],
+    ...printsDocument(verifyAnswer),
+    exits: { 1: 'the archive is damaged, or does not compile', 5: 'no such file' },
+    load: async () => (await import('../commands/author/bundle.ts')).bundleVerify,
+  },
+  {
+    path: 'bundle diff',
+    plane: 'offline',
+    summary: 'what one bundle may do that another could not',
+    arguments: [{ name: '[bundles...]', description: 'two bundles, archives or directories; one with --against' }],
+    options: [
+      { flags: '--against <version>', description: 'a published version: namespace.name, or with @version' },
+      failOn,
+    ],
+    examples: [
+      'svc bundle diff before.tgz . --fail-on breaking',
+      'svc bundle diff --against acme.refund-desk@1.1.0 --fail-on breaking',
+    ],
+    ...printsDocument(bundleDifference),
+    exits: { 1: 'breaking changes (--fail-on), or a bundle does not compile', 5: 'no document or version found' },
+    load: async () => (await import('../commands/author/bundle-diff.ts')).bundleDiff,
+  },
+]

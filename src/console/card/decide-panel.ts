@@ -1,0 +1,184 @@
+/**
+ * The foot of a card: what the person may do. Nothing is a default, and what cannot be undone needs a second, different act:
+ * the button is held, or a sentence is confirmed.
+ */
+import { useEffect, useState } from 'preact/hooks'
+import { safeText } from '../../base/escape-text.ts'
+import type { JsonObject } from '../../base/json/json.ts'
+import { outputUnderReview } from '../../spec/output-review.ts'
+import { findKeyArgument, presentTask } from '../../spec/task-card.ts'
+import type { ShownTask } from '../../spec/task.ts'
+import { HoldButton, useHold } from '../parts/hold-button.ts'
+import { html, type Child, type View } from '../parts/html.ts'
+import { useKeys } from '../parts/keys.ts'
+import { mayDecide, mayEdit, type DecidePanelProps } from './decision.ts'
+import { EditPanel } from './edit-panel.ts'
+import { ValuePanel } from './value-panel.ts'
+
+type Mode = 'choose' | 'confirm' | 'reject' | 'edit'
+
+export function DecidePanel(props: DecidePanelProps): View | null {
+  const { task } = props
+  const isVote = task.kind === 'approval' || task.kind === 'escalation'
+  if (!mayDecide(task) && !mayEdit(task)) return null
+  return isVote ? html`<${VotePanel} ...${props} />` : html`<${ValuePanel} ...${props} />`
+}
+
+function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: DecidePanelProps): View {
+  const [mode, setMode] = useState<Mode>('choose')
+  const [typed, setTyped] = useState('')
+  const card = presentTask(task, Date.now())
+  const reviewed = outputUnderReview(task)
+  const [output, setOutput] = useState(reviewed ?? '')
+  const fact = findKeyArgument(task.arguments)
+  const isUnderstood = task.comprehensionRequired !== true || typed.trim() === String(fact?.value ?? 'yes')
+  const mustOpen = (card.isIrreversible || task.comprehensionRequired === true) && unopened > 0
+  const why =
+    blocked ??
+    (mustOpen ? `Open ${unopened === 1 ? 'the folded value' : `the ${unopened} folded values`} first.` : undefined) ??
+    (isUnderstood ? undefined : `Type ${fact ? safeText(fact.name) : '"yes"'} as the call has it.`)
+  const canApprove = mayDecide(task) && why === undefined && !isSending
+  const approve = (edited?: JsonObject): void =>
+    onDecide({
+      approved: true,
+      ...(edited && { arguments: edited }),
+      ...(task.comprehensionRequired === true && { acknowledged: true }),
+      ...(reviewed !== undefined && { textValue: output.trim() }),
+    })
+  const hold = useHold(() => canApprove && approve())
+  const press = (): void => {
+    if (!canApprove) return
+    if (card.isIrreversible) setMode('confirm')
+    else approve()
+  }
+  useKeys({
+    a: (event) => {
+      if (event.repeat || !canApprove || mode !== 'choose') return
+      if (card.isIrreversible) hold.handle.begin()
+      else approve()
+    },
+    r: () => mayDecide(task) && setMode('reject'),
+    e: mayEdit(task) ? () => setMode('edit') : undefined,
+    l: onLater,
+  })
+  useReleased('a', () => hold.handle.end() && setMode('confirm'))
+
+  if (mode === 'edit')
+    return html`<${EditPanel} task=${task} isSending=${isSending} hint=${isUnderstood ? undefined : why} onCancel=${() => setMode('choose')} onSend=${approve}>
+      <${Comprehension} task=${task} typed=${typed} onType=${setTyped} />
+    </${EditPanel}>`
+  if (mode === 'reject')
+    return html`<${RejectPanel}
+      task=${task}
+      isSending=${isSending}
+      onCancel=${() => setMode('choose')}
+      onSend=${(comment: string) => onDecide({ approved: false, ...(comment !== '' && { comment }) })}
+    />`
+  if (mode === 'confirm')
+    return html`
+      <footer class="decide" role="group" aria-label="Confirm">
+        <p class="confirm-text">This cannot be undone once it is sent.</p>
+        <div class="buttons">
+          <button type="button" class="button primary" disabled=${!canApprove} onClick=${() => approve()}>
+            Yes, approve ${safeText(task.tool?.ref ?? 'this')}
+          </button>
+          <button type="button" class="button" onClick=${() => setMode('choose')}>Back</button>
+        </div>
+      </footer>
+    `
+  const label: Child = html`${card.isIrreversible ? 'Hold to approve' : 'Approve'} <kbd>a</kbd>`
+  return html`
+    <footer class="decide" role="group" aria-label="Decide">
+      ${reviewed !== undefined && html`<label class="field"><span>Output as it should be</span><textarea rows="6" class="json" value=${output} onInput=${(event: { currentTarget: HTMLTextAreaElement }) => setOutput(event.currentTarget.value)} /></label>`}
+      ${mayDecide(task) && html`<${Comprehension} task=${task} typed=${typed} onType=${setTyped} />`}
+      ${why !== undefined && mayDecide(task) && html`<p class="why-not">${why}</p>`}
+      <div class="buttons">
+        ${
+          mayDecide(task) &&
+          (card.isIrreversible
+            ? html`<${HoldButton} hold=${hold} disabled=${!canApprove} onShort=${press}>${label}</${HoldButton}>`
+            : html`<button type="button" class="button primary" disabled=${!canApprove} onClick=${press}>
+                ${label}
+              </button>`)
+        }
+        ${mayDecide(task) && html`<button type="button" class="button" disabled=${isSending} onClick=${() => setMode('reject')}>Reject <kbd>r</kbd></button>`}
+        ${mayEdit(task) && html`<button type="button" class="button" disabled=${isSending} onClick=${() => setMode('edit')}>Edit <kbd>e</kbd></button>`}
+        <button type="button" class="button quiet" onClick=${onLater}>Later <kbd>l</kbd></button>
+      </div>
+    </footer>
+  `
+}
+
+/** Where a policy requires it, the approver types the fact that says most about the call. */
+function Comprehension({
+  task,
+  typed,
+  onType,
+}: {
+  readonly task: ShownTask
+  readonly typed: string
+  readonly onType: (text: string) => void
+}): View | null {
+  if (task.comprehensionRequired !== true) return null
+  const fact = findKeyArgument(task.arguments)
+  const text = fact ? `To approve, type ${safeText(fact.name)}` : 'To approve, type yes'
+  return html`
+    <label class="field comprehension">
+      <span>${text}</span>
+      <input
+        value=${typed}
+        autocomplete="off"
+        spellcheck="false"
+        onInput=${(event: { currentTarget: HTMLInputElement }) => onType(event.currentTarget.value)}
+      />
+    </label>
+  `
+}
+
+function RejectPanel({
+  task,
+  isSending,
+  onCancel,
+  onSend,
+}: {
+  readonly task: ShownTask
+  readonly isSending: boolean
+  readonly onCancel: () => void
+  readonly onSend: (comment: string) => void
+}): View {
+  const [comment, setComment] = useState('')
+  const then = task.onReject === 'fail' ? 'The run fails.' : 'The agent reads the reason and goes on without the call.'
+  return html`
+    <form
+      class="decide"
+      onSubmit=${(event: Event) => {
+        event.preventDefault()
+        onSend(comment.trim())
+      }}
+    >
+      <label class="field"
+        ><span>Reason</span>
+        <textarea
+          rows="2"
+          autofocus
+          value=${comment}
+          onInput=${(event: { currentTarget: HTMLTextAreaElement }) => setComment(event.currentTarget.value)}
+        />
+      </label>
+      ${task.kind === 'approval' && html`<p class="dim">${then}</p>`}
+      <div class="buttons">
+        <button class="button danger" disabled=${isSending}>Reject</button>
+        <button type="button" class="button" onClick=${onCancel}>Back</button>
+      </div>
+    </form>
+  `
+}
+
+/** Calls `act` when a key is let go. */
+function useReleased(key: string, act: () => void): void {
+  useEffect(() => {
+    const onUp = (event: KeyboardEvent): void => void (event.key === key && act())
+    addEventListener('keyup', onUp)
+    return () => removeEventListener('keyup', onUp)
+  })
+}

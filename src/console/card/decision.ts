@@ -1,0 +1,67 @@
+/** What a person may do about a task, and how the answer is sent. */
+import { safeJson } from '../../base/escape-text.ts'
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { toAnswerBody, type TaskDecision } from '../../client/index.ts'
+import type { MessageAccepted } from '../../spec/api.ts'
+import { describeTaskView, VIEW_DIGEST } from '../../spec/task-view.ts'
+import type { ShownTask } from '../../spec/task.ts'
+import { digestInBrowser } from '../wire/digest.ts'
+import { callOperator } from '../wire/request.ts'
+import type { ShownDigest } from './task-card.ts'
+
+/** Computes the digests of what is shown, from what is shown. */
+export async function digestOfShown(task: ShownTask): Promise<ShownDigest> {
+  const { arguments: args, argumentsDigest } = task
+  const isIntact = argumentsDigest === undefined || (await digestInBrowser(args)) === argumentsDigest
+  return { view: await digestInBrowser(describeTaskView(task)), isIntact }
+}
+
+/** Sends a decision about what was shown: the server refuses it where the task is something else now. */
+export function sendDecision(task: ShownTask, digest: ShownDigest, decision: TaskDecision): Promise<MessageAccepted> {
+  const metadata = { ...decision.metadata, [VIEW_DIGEST]: digest.view }
+  const body = toAnswerBody({ id: task.id, argumentsDigest: task.argumentsDigest }, { ...decision, metadata })
+  return callOperator('POST /runs/:id/messages', { id: task.runId, body })
+}
+
+export interface ArgumentChange {
+  readonly name: string
+  readonly before?: string
+  readonly after?: string
+}
+
+/** The arguments that differ, with both values as JSON. */
+export function listChanges(before: JsonValue | undefined, after: JsonObject): readonly ArgumentChange[] {
+  const old = isJsonObject(before) ? before : {}
+  const names = [...new Set([...Object.keys(old), ...Object.keys(after)])]
+  return names.flatMap((name) => {
+    const [was, is] = [old[name], after[name]]
+    if (was !== undefined && is !== undefined && canonicalJson(was) === canonicalJson(is)) return []
+    return [
+      {
+        name,
+        ...(was !== undefined && { before: safeJson(was) }),
+        ...(is !== undefined && { after: safeJson(is) }),
+      },
+    ]
+  })
+}
+
+export const mayDecide = ({ people, status }: ShownTask): boolean =>
+  status === 'pending' && people?.decided === undefined && (people?.standing ?? 'may_answer') === 'may_answer'
+
+/** Who has voted may still change the arguments, which voids all votes. */
+export const mayEdit = (task: ShownTask): boolean =>
+  task.kind === 'approval' &&
+  task.onModify !== 'reject' &&
+  (mayDecide(task) || (task.status === 'pending' && task.people?.standing === 'voted'))
+
+export interface DecidePanelProps {
+  readonly task: ShownTask
+  /** Long values that were not opened yet. */
+  readonly unopened: number
+  /** Why nothing can be approved now; undefined where it can. */
+  readonly blocked: string | undefined
+  readonly isSending: boolean
+  readonly onDecide: (decision: TaskDecision) => void
+  readonly onLater: () => void
+}

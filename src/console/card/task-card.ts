@@ -1,0 +1,102 @@
+/** The card of a task. All words come from `presentTask`, which the terminal draws from too; nothing is added to them. */
+import { safeText } from '../../base/escape-text.ts'
+import { shortId } from '../../base/short-text.ts'
+import { presentTask, type CardRow, type TaskCard } from '../../spec/task-card.ts'
+import type { ShownTask } from '../../spec/task.ts'
+import { shortDigest } from '../wire/digest.ts'
+import { EffectBadge } from '../parts/badge.ts'
+import { html, type Child, type View } from '../parts/html.ts'
+import { Icon } from '../parts/icon.ts'
+import { exactTime, now } from '../wire/moment.ts'
+import { CardValues, isFolded } from './card-values.ts'
+
+/** Long values of the card that must be opened before what cannot be undone is approved. */
+export const foldedPlaces = ({ rows }: TaskCard): readonly string[] =>
+  rows.flatMap((row) =>
+    'values' in row ? row.values.flatMap((value, at) => (isFolded(value) ? [`${row.label}/${at}`] : [])) : [],
+  )
+
+export interface ShownDigest {
+  /** Of what is shown; it goes with the decision. */
+  readonly view: string
+  /** False where the arguments that were sent are not those that their digest names. */
+  readonly isIntact: boolean
+}
+
+export function TaskCardView({
+  task,
+  digest,
+  opened,
+  onOpen,
+  footer,
+}: {
+  readonly task: ShownTask
+  /** Undefined until it is computed. */
+  readonly digest: ShownDigest | undefined
+  readonly opened: ReadonlySet<string>
+  readonly onOpen: (place: string) => void
+  readonly footer: Child
+}): View {
+  const card = presentTask(task, now.value)
+  const isClosed = task.people?.decided !== undefined
+  return html`
+    <article
+      class="card ${isClosed ? 'closed' : ''} ${card.isIrreversible ? 'irreversible' : ''}"
+      aria-labelledby="card-title"
+    >
+      <header class="card-head">
+        <h2 id="card-title">${card.title}</h2>
+        <div class="card-marks">
+          ${task.tool && html`<${EffectBadge} effect=${task.tool.side_effect_class ?? ''} />`}
+          <${Deadline} task=${task} text=${card.deadline} />
+        </div>
+      </header>
+      <div class="card-rows">
+        ${card.rows.map((row, at) => html`<${Row} key=${at} row=${row} opened=${opened} onOpen=${onOpen} />`)}
+      </div>
+      <div class="card-links">
+        <a href=${`/runs/${task.runId}`}>Run ${shortId(task.runId)}</a>
+        <${DigestLine} digest=${digest} />
+      </div>
+      ${footer}
+    </article>
+  `
+}
+
+function Row({
+  row,
+  opened,
+  onOpen,
+}: {
+  readonly row: CardRow
+  readonly opened: ReadonlySet<string>
+  readonly onOpen: (place: string) => void
+}): View {
+  const content =
+    'values' in row
+      ? html`<${CardValues} label=${row.label} values=${row.values} opened=${opened} onOpen=${onOpen} />`
+      : html`<p class=${`row-text ${row.emphasis ?? ''}`}>
+          ${row.text}${row.place !== undefined && html`<span class="place">${row.place}</span>`}
+        </p>`
+  return html`<section class="row ${row.label}">
+    <h3>${row.label}</h3>
+    ${content}
+  </section>`
+}
+
+/** Minutes before the end in which a deadline is urgent. */
+const URGENT_MS = 5 * 60_000
+
+function Deadline({ task, text }: { readonly task: ShownTask; readonly text: string | undefined }): View | null {
+  const { expiresAt, people } = task
+  if (expiresAt === undefined || text === undefined || people?.decided !== undefined) return null
+  const isUrgent = expiresAt - now.value < URGENT_MS
+  return html`<span class="deadline ${isUrgent ? 'urgent' : ''}" title=${exactTime(expiresAt)}
+    ><${Icon} name="clock" />${text}</span
+  >`
+}
+
+const DigestLine = ({ digest }: { readonly digest: ShownDigest | undefined }): View =>
+  digest === undefined
+    ? html`<span class="digest">digest …</span>`
+    : html`<span class="digest" title=${safeText(digest.view)}>digest <code>${shortDigest(digest.view)}</code></span>`

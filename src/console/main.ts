@@ -1,0 +1,87 @@
+/** The console: boots the page, and lists its screens, one line each. */
+import { signal } from '@preact/signals'
+import { render } from 'preact'
+import { announce } from './parts/announce.ts'
+import { html, type View } from './parts/html.ts'
+import { listenToKeys } from './parts/keys.ts'
+import { EmptyState, Loading } from './parts/states.ts'
+import { InboxScreen } from './views/inbox.ts'
+import { applyColours, Shell } from './views/shell.ts'
+import { signIn, SignInScreen, takeCode } from './views/sign-in.ts'
+import { watchInbox } from './wire/inbox-count.ts'
+import { openLive } from './wire/live.ts'
+import { startClock } from './wire/moment.ts'
+import { address, followLinks, goTo } from './wire/navigation.ts'
+import { RequestError, sendRequest, signedIn } from './wire/request.ts'
+
+type Screen = (given: { readonly id?: string }) => View
+
+/** Path, and the screen behind it. Those of other files are loaded when they are opened. */
+const SCREENS: readonly (readonly [RegExp, () => Screen | Promise<Screen>])[] = [
+  [/^\/(?:inbox)?$/, () => InboxScreen],
+  [/^\/inbox\/(?<id>[^/]+)$/, () => InboxScreen],
+  [/^\/runs$/, async () => (await import('./views/runs.ts')).RunsScreen],
+  [/^\/runs\/(?<id>[^/]+)$/, async () => (await import('./views/run.ts')).RunScreen],
+  [/^\/agents$/, async () => (await import('./views/agents.ts')).AgentsScreen],
+  [/^\/agents\/(?<id>[^/]+)$/, async () => (await import('./views/agent.ts')).AgentScreen],
+  [/^\/try\/(?<id>[^/]+)$/, async () => (await import('./views/try.ts')).TryScreen],
+  [/^\/files$/, async () => (await import('./views/files.ts')).FilesScreen],
+  [/^\/costs$/, async () => (await import('./views/costs.ts')).CostsScreen],
+  [/^\/admin$/, async () => (await import('./views/admin.ts')).AdminScreen],
+]
+
+const loaded = signal(new Map<RegExp, Screen>())
+
+function Current(): View {
+  const { path } = address.value
+  for (const [pattern, load] of SCREENS) {
+    const match = pattern.exec(path)
+    if (!match) continue
+    const screen = loaded.value.get(pattern) ?? take(pattern, load())
+    const id = match.groups?.['id']
+    return screen
+      ? html`<${screen} ...${id === undefined ? {} : { id: decodeURIComponent(id) }} />`
+      : html`<${Loading} />`
+  }
+  return html`<${EmptyState} icon="search" title="There is no such screen."><p><a href="/inbox">Go to the inbox</a></p></${EmptyState}>`
+}
+
+function take(pattern: RegExp, screen: Screen | Promise<Screen>): Screen | undefined {
+  if (!(screen instanceof Promise)) return screen
+  void screen.then((each) => (loaded.value = new Map([...loaded.value, [pattern, each]])))
+  return undefined
+}
+
+const refusal = signal<string | undefined>(undefined)
+
+function App(): View | null {
+  if (signedIn.value === undefined) return null
+  if (!signedIn.value) return html`<${SignInScreen} problem=${refusal.value} />`
+  return html`<${Shell} path=${address.value.path === '/' ? '/inbox' : address.value.path}><${Current} /></${Shell}>`
+}
+
+async function boot(): Promise<void> {
+  applyColours()
+  followLinks()
+  listenToKeys()
+  startClock()
+  const code = takeCode()
+  render(html`<${App} />`, document.body)
+  if (code !== undefined)
+    await signIn({ code }).catch((error: unknown) => {
+      if (!(error instanceof RequestError)) throw error
+      refusal.value = error.message
+    })
+  // Also after a refusal: somebody who is signed in already may open an old address. A server that does not answer is waited for.
+  const { signedIn: isSignedIn } = (await sendRequest('GET', '/sign-in').catch(() => ({ signedIn: true }))) as {
+    readonly signedIn: boolean
+  }
+  signedIn.value = isSignedIn
+  if (address.value.path === '/') goTo('/inbox', true)
+  if (signedIn.value) {
+    watchInbox()
+    openLive()
+  } else announce('Nobody is signed in.')
+}
+
+void boot()

@@ -1,0 +1,62 @@
+/** A JSON value as a tree: what is large is drawn when it is opened. */
+import { useState } from 'preact/hooks'
+import { safeBlock, safeJson, safeText } from '../../base/escape-text.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import { html, type View } from './html.ts'
+
+/** Members shown before more are asked for. */
+const SHOWN_MEMBERS = 100
+/** Levels that are open at first. */
+const OPEN_LEVELS = 2
+const SHOWN_CHARACTERS = 2000
+
+export function JsonView({ value, level = 0 }: { readonly value: JsonValue; readonly level?: number }): View {
+  if (Array.isArray(value))
+    return html`<${Members} entries=${value.map((each, at) => [String(at), each])} level=${level} marks="[]" />`
+  if (isJsonObject(value)) return html`<${Members} entries=${Object.entries(value)} level=${level} marks="{}" />`
+  if (typeof value === 'string') return html`<${LongText} text=${value} />`
+  return html`<code class="json ${typeof value}">${JSON.stringify(value)}</code>`
+}
+
+function Members({
+  entries,
+  level,
+  marks,
+}: {
+  readonly entries: readonly (readonly [string, JsonValue])[]
+  readonly level: number
+  readonly marks: string
+}): View {
+  const [isOpen, setOpen] = useState(level < OPEN_LEVELS)
+  const [most, setMost] = useState(SHOWN_MEMBERS)
+  if (entries.length === 0) return html`<code class="json">${marks}</code>`
+  const summary = `${marks[0]} ${entries.length} ${marks[1]}`
+  return html`
+    <div class="json-members">
+      ${level > 0 && html`<button type="button" class="link json-open" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${summary}</button>`}
+      ${
+        isOpen &&
+        html`<dl>
+          ${entries.slice(0, most).map(
+            ([name, value]) =>
+              html`<div key=${name}>
+                <dt>${safeJson(name).slice(1, -1)}</dt>
+                <dd><${JsonView} value=${value} level=${level + 1} /></dd>
+              </div>`,
+          )}
+        </dl>`
+      }
+      ${isOpen && entries.length > most && html`<button type="button" class="link" onClick=${() => setMost(most + 1000)}>${entries.length - most} more</button>`}
+    </div>
+  `
+}
+
+function LongText({ text }: { readonly text: string }): View {
+  const [isOpen, setOpen] = useState(false)
+  const isLong = text.length > SHOWN_CHARACTERS
+  const shown = isLong && !isOpen ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text
+  return html`
+    <span class="json text">${text.includes('\n') ? html`<pre>${safeBlock(shown)}</pre>` : safeText(shown)}</span>
+    ${isLong && !isOpen && html`<button type="button" class="link" onClick=${() => setOpen(true)}>Show all ${text.length.toLocaleString('en')} characters</button>`}
+  `
+}

@@ -1,0 +1,38 @@
+/** Single keys that act on the screen, while no input has the focus. */
+import { useEffect, useRef } from 'preact/hooks'
+
+export type KeyActions = Readonly<Record<string, ((event: KeyboardEvent) => void) | undefined>>
+
+const layers: { current: KeyActions }[] = []
+
+/** The actions of the innermost screen that has one for the key. They last while the screen is shown. */
+export function useKeys(actions: KeyActions): void {
+  const layer = useRef(actions)
+  layer.current = actions
+  useEffect(() => {
+    layers.push(layer)
+    return () => void layers.splice(layers.indexOf(layer), 1)
+  }, [])
+}
+
+/** Time within which the second key of a pair must come. */
+const PAIR_MS = 1200
+
+export function listenToKeys(): void {
+  let first: { readonly key: string; readonly at: number } | undefined
+  addEventListener('keydown', (event) => {
+    if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return
+    const pair = first && event.timeStamp - first.at < PAIR_MS ? `${first.key} ${event.key}` : undefined
+    first = undefined
+    const act = (pair === undefined ? undefined : find(pair)) ?? find(event.key)
+    if (act) {
+      event.preventDefault()
+      act(event)
+    } else if (event.key === 'g') first = { key: 'g', at: event.timeStamp }
+  })
+}
+
+const find = (key: string) => layers.findLast((layer) => layer.current[key])?.current[key]
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))

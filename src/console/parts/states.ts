@@ -1,0 +1,33 @@
+/** What stands where there is nothing to show: not yet, nothing, or not reachable. */
+import { safeText } from '../../base/escape-text.ts'
+import type { RequestError } from '../wire/request.ts'
+import { html, type Child, type View } from './html.ts'
+import { Icon, type IconName } from './icon.ts'
+
+export const EmptyState = ({
+  icon,
+  title,
+  children,
+}: {
+  readonly icon: IconName
+  readonly title: string
+  readonly children?: Child
+}): View => html`
+  <div class="empty">
+    <${Icon} name=${icon} />
+    <p class="empty-title">${title}</p>
+    ${children}
+  </div>
+`
+
+export const ErrorNote = ({ error }: { readonly error: RequestError | undefined }): View | null =>
+  error
+    ? html`<p class="note bad" role="alert"><${Icon} name="warning" /><span>${safeText(error.message)}</span></p>`
+    : null
+
+/** The shape of what is being read. */
+export const Loading = ({ rows = 6 }: { readonly rows?: number }): View => html`
+  <div class="loading" role="status" aria-label="Reading">
+    ${Array.from({ length: rows }, (_, at) => html`<i key=${at} />`)}
+  </div>
+`

@@ -1,0 +1,211 @@
+/** The timeline of a run: a tree of steps beside bars of time. Only the rows in sight are drawn, so that ten thousand are as fast as ten. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { safeText } from '../../base/escape-text.ts'
+import { shortDuration } from '../../base/short-text.ts'
+import { html, type View } from '../parts/html.ts'
+import { Icon, type IconName } from '../parts/icon.ts'
+import type { Timeline, TimelineRow } from './tree.ts'
+
+/** The same for every row: what is in sight follows from it. */
+const ROW_HEIGHT = 30
+/** Rows drawn above and below those in sight. */
+const BEYOND = 10
+/** Rows shown without scrolling inside the page. */
+const MAX_HEIGHT = 22 * ROW_HEIGHT
+
+const ICONS: Readonly<Record<string, IconName>> = {
+  UserMessage: 'message',
+  Reasoning: 'model',
+  ToolCall: 'tool',
+  ToolResult: 'tool',
+  SubAgentCall: 'agents',
+  SubAgentResult: 'agents',
+  UserTaskReq: 'person',
+  UserTaskRes: 'person',
+  AitlRequest: 'agents',
+  AitlResponse: 'agents',
+  PolicyDecision: 'policies',
+  LimitReached: 'warning',
+  Output: 'check',
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  UserMessage: 'Message',
+  Reasoning: 'Model',
+  ToolCall: 'Call',
+  ToolResult: 'Result',
+  SubAgentCall: 'Agent',
+  SubAgentResult: 'Agent result',
+  UserTaskReq: 'Task',
+  UserTaskRes: 'Decision',
+  PolicyDecision: 'Policy',
+  LimitReached: 'Limit',
+  OutputValidation: 'Check of output',
+  RunCompleted: 'Run ended',
+  SessionCompleted: 'Session ended',
+}
+
+/** The name of a step's type for people. */
+export const nameOfStep = (type: string): string => NAMES[type] ?? safeText(type)
+
+export function TimelineView({
+  timeline: { rows, axis, waits },
+  chosen,
+  closed,
+  now,
+  isLive,
+  onChoose,
+  onToggle,
+}: {
+  readonly timeline: Timeline
+  readonly chosen: number | undefined
+  readonly closed: ReadonlySet<number>
+  readonly now: number
+  readonly isLive: boolean
+  readonly onChoose: (ordinal: number) => void
+  readonly onToggle: (run: number) => void
+}): View {
+  const box = useRef<HTMLDivElement>(null)
+  const [top, setTop] = useState(0)
+  const height = Math.min(MAX_HEIGHT, rows.length * ROW_HEIGHT)
+  const first = Math.max(0, Math.floor(top / ROW_HEIGHT) - BEYOND)
+  const last = Math.min(rows.length, Math.ceil((top + height) / ROW_HEIGHT) + BEYOND)
+  const at = rows.findIndex(({ ordinal }) => ordinal === chosen)
+  useEffect(() => {
+    const element = box.current
+    if (!element || at < 0) return
+    const y = at * ROW_HEIGHT
+    if (y < element.scrollTop || y + ROW_HEIGHT > element.scrollTop + height) element.scrollTop = y - height / 2
+  }, [at])
+  const move = (event: KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -rows.length, End: rows.length }[
+      event.key
+    ]
+    const row = rows[at]
+    if (step !== undefined) {
+      event.preventDefault()
+      const next = rows[Math.max(0, Math.min(rows.length - 1, Math.max(at, 0) + (at < 0 ? 0 : step)))]
+      if (next) onChoose(next.ordinal)
+    } else if (row?.child !== undefined && (event.key === 'ArrowRight' || event.key === 'ArrowLeft')) {
+      event.preventDefault()
+      if (closed.has(row.child) === (event.key === 'ArrowRight')) onToggle(row.child)
+    }
+  }
+  return html`
+    <div class="timeline">
+      <${AxisHead} axis=${axis} waits=${waits} />
+      <div
+        ref=${box}
+        class="timeline-rows"
+        role="treegrid"
+        aria-label="Steps"
+        aria-rowcount=${rows.length}
+        aria-activedescendant=${at >= first && at < last ? `step-${chosen}` : undefined}
+        tabindex="0"
+        style=${{ height: `${height}px` }}
+        onScroll=${(event: { currentTarget: HTMLElement }) => setTop(event.currentTarget.scrollTop)}
+        onKeyDown=${move}
+      >
+        <div class="timeline-all" role="rowgroup" style=${{ height: `${rows.length * ROW_HEIGHT}px` }}>
+          ${rows.slice(first, last).map((row, index) => {
+            const number = first + index
+            return html`<${Row}
+              key=${row.ordinal}
+              row=${row}
+              number=${number}
+              isChosen=${row.ordinal === chosen}
+              isClosed=${row.child !== undefined && closed.has(row.child)}
+              from=${axis.place(row.from)}
+              to=${axis.place(row.to ?? now)}
+              took=${(row.to ?? now) - row.from}
+              onChoose=${onChoose}
+              onToggle=${onToggle}
+            />`
+          })}
+          ${axis.cuts.map((cut) => html`<i class="cut-line" key=${cut.from} aria-hidden="true" style=${{ '--at': cut.at + cut.width / 2 }}></i>`)}
+        </div>
+      </div>
+      ${isLive && html`<p class="live-note"><span class="health live"></span>live</p>`}
+    </div>
+  `
+}
+
+const AxisHead = ({ axis, waits }: Pick<Timeline, 'axis' | 'waits'>): View => html`
+  <div class="axis-head">
+    ${axis.cuts.map((cut, at) => {
+      const text = `waited ${shortDuration(cut.to - cut.from)}${waits[at] ? ` ${waits[at]}` : ''}`
+      return html`<span class="axis-cut" key=${cut.from} title=${text} style=${{ '--at': cut.at + cut.width / 2 }}
+        >${text}</span
+      >`
+    })}
+  </div>
+`
+
+function Row({
+  row,
+  number,
+  isChosen,
+  isClosed,
+  from,
+  to,
+  took,
+  onChoose,
+  onToggle,
+}: {
+  readonly row: TimelineRow
+  readonly number: number
+  readonly isChosen: boolean
+  readonly isClosed: boolean
+  readonly from: number
+  readonly to: number
+  readonly took: number
+  readonly onChoose: (ordinal: number) => void
+  readonly onToggle: (run: number) => void
+}): View {
+  const { child } = row
+  const tone = row.isError ? 'bad' : row.type
+  return html`
+    <div
+      id=${`step-${row.ordinal}`}
+      class="step ${isChosen ? 'chosen' : ''} ${row.isError ? 'bad' : ''}"
+      role="row"
+      aria-level=${row.level + 1}
+      aria-rowindex=${number + 1}
+      aria-selected=${isChosen}
+      aria-expanded=${child === undefined ? undefined : !isClosed}
+      style=${{ transform: `translateY(${number * ROW_HEIGHT}px)` }}
+      onClick=${() => onChoose(row.ordinal)}
+    >
+      <span class="step-name" role="gridcell" style=${{ paddingLeft: `${row.level * 18}px` }}>
+        ${
+          child === undefined
+            ? html`<span class="step-twist"></span>`
+            : html`<button
+                type="button"
+                class="step-twist ${isClosed ? '' : 'open'}"
+                tabindex="-1"
+                aria-label=${isClosed ? 'Open' : 'Close'}
+                onClick=${(event: Event) => {
+                  event.stopPropagation()
+                  onToggle(child)
+                }}
+              >
+                <${Icon} name="right" />
+              </button>`
+        }
+        <${Icon} name=${ICONS[row.type] ?? 'dot'} />
+        <span class="step-type">${nameOfStep(row.type)}</span>
+        <span class="step-summary">${safeText(row.summary)}</span>
+      </span>
+      <span class="step-took" role="gridcell"
+        >${row.to === null ? html`<span class="unseen">so far </span>` : ''}${took >= 1 ? shortDuration(took) : ''}</span
+      >
+      <span class="step-track" role="gridcell" aria-hidden="true">
+        <i
+          class="step-bar ${tone} ${row.to === null ? 'open' : ''}"
+          style=${{ left: `${from * 100}%`, width: `${Math.max(0, to - from) * 100}%` }}
+        ></i>
+      </span>
+    </div>
+  `
+}

@@ -1,0 +1,232 @@
+/** Keys, triggers, browsers that are signed in, and the log. */
+import { useState } from 'preact/hooks'
+import { safeText } from '../../base/escape-text.ts'
+import { shortId } from '../../base/short-text.ts'
+import type { KeyView, OperatorKeyView, TriggerView } from '../../spec/operator.ts'
+import { Badge } from '../parts/badge.ts'
+import { html, type Child, type View } from '../parts/html.ts'
+import { Age } from '../parts/moments.ts'
+import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { hintAll } from '../wire/live.ts'
+import { address, withQuery } from '../wire/navigation.ts'
+import { callOperator, RequestError } from '../wire/request.ts'
+import { aboutWorkspace, useResource } from '../wire/resource.ts'
+import { LogTab } from './logs.ts'
+
+const TABS = [
+  ['keys', 'Keys'],
+  ['triggers', 'Triggers'],
+  ['sessions', 'Browsers'],
+  ['logs', 'Log'],
+  ['server', 'Server'],
+] as const
+
+export function AdminScreen(): View {
+  const tab = address.value.query.get('tab') ?? 'keys'
+  return html`
+    <section class="screen">
+      <header class="screen-head"><h1>Admin</h1></header>
+      <div class="filters">
+        <nav class="tabs" aria-label="What to administer">
+          ${TABS.map(([name, label]) => html`<a key=${name} href=${withQuery({ tab: name === 'keys' ? undefined : name })} aria-current=${tab === name ? 'page' : undefined}>${label}</a>`)}
+        </nav>
+      </div>
+      ${tab === 'triggers' ? html`<${TriggersTab} />` : tab === 'sessions' ? html`<${SessionsTab} />` : tab === 'logs' ? html`<${LogTab} />` : tab === 'server' ? html`<${ServerTab} />` : html`<${KeysTab} />`}
+    </section>
+  `
+}
+
+/** A button that asks once more before it acts. */
+function ConfirmButton({
+  label,
+  question,
+  act,
+}: {
+  readonly label: string
+  readonly question: string
+  readonly act: () => Promise<unknown>
+}): View {
+  const [state, setState] = useState<'idle' | 'asked' | 'acting'>('idle')
+  const [problem, setProblem] = useState<string | undefined>(undefined)
+  const go = async (): Promise<void> => {
+    setState('acting')
+    try {
+      await act()
+      hintAll()
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error
+      setProblem(error.message)
+    } finally {
+      setState('idle')
+    }
+  }
+  if (problem !== undefined) return html`<span class="why-not" role="alert">${problem}</span>`
+  if (state === 'idle')
+    return html`<button type="button" class="button small" onClick=${() => setState('asked')}>${label}</button>`
+  return html`<span class="buttons"
+    ><button type="button" class="button small danger" disabled=${state === 'acting'} onClick=${() => void go()}>
+      ${question}</button
+    ><button type="button" class="button small quiet" onClick=${() => setState('idle')}>Back</button></span
+  >`
+}
+
+const Table = ({
+  label,
+  heads,
+  children,
+}: {
+  readonly label: string
+  readonly heads: readonly string[]
+  readonly children: Child
+}): View => html`
+  <div class="table-wrap" role="region" aria-label=${label} tabindex="0">
+    <table class="table">
+      <thead>
+        <tr>
+          ${heads.map((head) => html`<th scope="col" key=${head}>${head === '' ? html`<span class="unseen">Actions</span>` : head}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${children}
+      </tbody>
+    </table>
+  </div>
+`
+
+function KeysTab(): View {
+  const keys = useResource('keys', () => callOperator('GET /keys'), aboutWorkspace)
+  const items = keys.value.value?.items
+  if (!items) return keys.error.value ? html`<${ErrorNote} error=${keys.error.value} />` : html`<${Loading} />`
+  if (items.length === 0)
+    return html`<${EmptyState} icon="admin" title="No key was made yet."><p class="dim"><code>svc keys create</code> makes one and shows its secret once. Keys are not made in a browser, which would hold the secret.</p></${EmptyState}>`
+  return html`
+    <${Table} label="Keys" heads=${['Key', 'For', 'State', 'Last used', '']}>
+      ${items.map(
+        (key) => html`
+          <tr key=${key.keyId}>
+            <td>
+              <code>${safeText(key.prefix)}…</code
+              >${key.name !== null && html`<span class="sub">${safeText(key.name)}</span>`}
+            </td>
+            <td>${describeKey(key)}</td>
+            <td>${stateOf(key)}</td>
+            <td class="when">${key.lastUsedAt ? html`<${Age} at=${key.lastUsedAt} />` : 'never'}</td>
+            <td class="actions">
+              ${key.revokedAt === null && html`<${ConfirmButton} label="Revoke" question="Revoke it now" act=${() => callOperator('POST /keys/:id/revoke', { id: key.keyId, body: undefined })} />`}
+            </td>
+          </tr>
+        `,
+      )}
+    </${Table}>
+  `
+}
+
+const describeKey = (key: KeyView | OperatorKeyView): View =>
+  'email' in key
+    ? html`<span
+        >${safeText(key.email)}<span class="sub"
+          >${key.roles.length > 0 ? safeText(key.roles.join(', ')) : 'operator'}</span
+        ></span
+      >`
+    : html`<span
+        >${safeText(key.agent)}<span class="sub"
+          >${safeText(key.trigger)}${key.allowUploads ? ' · uploads' : ''}</span
+        ></span
+      >`
+
+function stateOf({ revokedAt, expiresAt }: KeyView | OperatorKeyView): View {
+  if (revokedAt !== null) return html`<${Badge} tone="bad" icon="cross" text="revoked" />`
+  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now())
+    return html`<${Badge} tone="bad" icon="clock" text="expired" />`
+  return html`<${Badge} tone="ok" icon="check" text="valid" />`
+}
+
+function TriggersTab(): View {
+  const triggers = useResource('triggers', () => callOperator('GET /triggers'), aboutWorkspace)
+  const items = triggers.value.value?.items
+  if (!items) return triggers.error.value ? html`<${ErrorNote} error=${triggers.error.value} />` : html`<${Loading} />`
+  if (items.length === 0)
+    return html`<${EmptyState} icon="clock" title="No trigger was made yet."><p class="dim"><code>svc triggers create</code> makes one.</p></${EmptyState}>`
+  return html`
+    <${Table} label="Triggers" heads=${['Trigger', 'Agent', 'When', 'State', '']}>
+      ${items.map(
+        (trigger) => html`
+          <tr key=${trigger.triggerId}>
+            <td>${safeText(trigger.name)}<span class="sub">${shortId(trigger.triggerId)}</span></td>
+            <td>${safeText(trigger.agent)}</td>
+            <td>${describeTrigger(trigger)}</td>
+            <td>
+              ${trigger.active ? html`<${Badge} tone="ok" icon="check" text="active" />` : html`<${Badge} tone="quiet" icon="stop" text="paused" />`}
+            </td>
+            <td class="actions">
+              <${ConfirmButton}
+                key=${String(trigger.active)}
+                label=${trigger.active ? 'Pause' : 'Activate'}
+                question=${trigger.active ? 'Pause it now' : 'Activate it now'}
+                act=${() => callOperator('PATCH /triggers/:id', { id: trigger.triggerId, body: { active: !trigger.active } })}
+              />
+            </td>
+          </tr>
+        `,
+      )}
+    </${Table}>
+  `
+}
+
+const describeTrigger = ({ type, cron, timeZone, ratePerMinute, exposeTimeline }: TriggerView): string =>
+  type === 'schedule'
+    ? safeText(`${cron ?? ''} ${timeZone ?? 'UTC'}`)
+    : ['API', ratePerMinute === null ? '' : `${ratePerMinute} a minute`, exposeTimeline ? 'shows its timeline' : '']
+        .filter((part) => part !== '')
+        .join(' · ')
+
+function SessionsTab(): View {
+  const sessions = useResource('console sessions', () => callOperator('GET /console/sessions'), aboutWorkspace)
+  const items = sessions.value.value?.items
+  if (!items) return sessions.error.value ? html`<${ErrorNote} error=${sessions.error.value} />` : html`<${Loading} />`
+  return html`
+    <${Table} label="Browsers" heads=${['Operator', 'Browser', 'Signed in', 'Last used', '']}>
+      ${items.map(
+        (session) => html`
+          <tr key=${session.sessionId}>
+            <td>${safeText(session.operator)}${session.isThis && html`<span class="sub">this browser</span>`}</td>
+            <td class="preview">${safeText(session.browser)}</td>
+            <td class="when"><${Age} at=${session.createdAt} /></td>
+            <td class="when"><${Age} at=${session.lastUsedAt} /></td>
+            <td class="actions">
+              ${session.endedAt === null ? html`<${ConfirmButton} label="Sign out" question="Sign it out now" act=${() => callOperator('POST /console/sessions/:id/end', { id: session.sessionId, body: undefined })} />` : html`<span class="dim">ended</span>`}
+            </td>
+          </tr>
+        `,
+      )}
+    </${Table}>
+  `
+}
+
+function ServerTab(): View {
+  const status = useResource('status', () => callOperator('GET /status'))
+  const read = status.value.value
+  if (!read)
+    return status.error.value ? html`<${ErrorNote} error=${status.error.value} />` : html`<${Loading} rows=${3} />`
+  const facts: readonly (readonly [string, string])[] = [
+    ['Version', read.version],
+    ['Workspace', read.workspace],
+    ['Process', String(read.pid)],
+    ['API', read.url ?? 'none'],
+    ['Uploads', read.uploadUrl ?? 'none'],
+    ['Console', read.consoleUrl ?? 'none'],
+  ]
+  return html`<dl class="facts">
+    ${facts.map(
+      ([name, value]) =>
+        html`<div key=${name}>
+          <dt>${name}</dt>
+          <dd>${safeText(value)}</dd>
+        </div>`,
+    )}
+    <div>
+      <dt>Started</dt>
+      <dd><${Age} at=${read.startedAt} /></dd>
+    </div>
+  </dl>`
+}

@@ -1,0 +1,68 @@
+/** Files of the workspace. They are saved, never shown: their content is other people's. */
+import { safeText } from '../../base/escape-text.ts'
+import { html, type View } from '../parts/html.ts'
+import { Age } from '../parts/moments.ts'
+import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { callOperator } from '../wire/request.ts'
+import { useResource } from '../wire/resource.ts'
+
+export function FilesScreen(): View {
+  const files = useResource('files', () => callOperator('GET /files', { query: { take: '200' } }))
+  const read = files.value.value
+  return html`
+    <section class="screen">
+      <header class="screen-head">
+        <h1>Files</h1>
+        ${read && html`<span class="dim">${read.total.toLocaleString('en')}</span>`}
+      </header>
+      <${ErrorNote} error=${files.error.value} />
+      ${
+        read === undefined
+          ? html`<${Loading} />`
+          : read.items.length === 0
+            ? html`<${EmptyState} icon="files" title="No file was uploaded yet." />`
+            : html`
+                <div class="table-wrap" role="region" aria-label="Files" tabindex="0">
+                  <table class="table">
+                    <thead>
+                      <tr>
+                        <th scope="col">Name</th>
+                        <th scope="col">Type</th>
+                        <th scope="col" class="num">Size</th>
+                        <th scope="col">Uploaded</th>
+                      </tr>
+                    </thead>
+                    <tbody>
+                      ${read.items.map(
+                        (file) => html`
+                          <tr key=${file.objectKey}>
+                            <td>
+                              <a
+                                href=${`/files/content?key=${encodeURIComponent(file.objectKey)}`}
+                                download=${file.filename}
+                                >${safeText(file.filename)}</a
+                              >
+                            </td>
+                            <td class="dim">${safeText(file.mediaType)}</td>
+                            <td class="num kept">${formatBytes(file.sizeBytes)}</td>
+                            <td class="when"><${Age} at=${file.finalizedAt} /></td>
+                          </tr>
+                        `,
+                      )}
+                    </tbody>
+                  </table>
+                </div>
+              `
+      }
+    </section>
+  `
+}
+
+function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`
+  const units = ['KiB', 'MiB', 'GiB', 'TiB']
+  let value = bytes / 1024
+  let at = 0
+  for (; value >= 1024 && at < units.length - 1; at++) value /= 1024
+  return `${value.toFixed(1)} ${units[at]}`
+}

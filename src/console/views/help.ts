@@ -1,0 +1,39 @@
+/** The keys, in one list. */
+import { useEffect, useRef } from 'preact/hooks'
+import { html, type View } from '../parts/html.ts'
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ['g i, g r, g a, g f, g c, g d', 'inbox, runs, agents, files, costs, admin'],
+  ['/', 'search'],
+  ['j, k', 'next and previous task'],
+  ['Esc', 'back to the list'],
+  ['a', 'approve; held, where the call cannot be undone'],
+  ['r', 'reject'],
+  ['e', 'edit the arguments'],
+  ['l', 'later'],
+  ['?', 'this list'],
+]
+
+export function HelpDialog({ onClose }: { readonly onClose: () => void }): View {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const before = document.activeElement
+    dialog.current?.showModal()
+    return () => (before instanceof HTMLElement ? before.focus() : undefined)
+  }, [])
+  return html`
+    <dialog ref=${dialog} class="dialog" aria-labelledby="help-title" onClose=${onClose}>
+      <h2 id="help-title">Keys</h2>
+      <dl class="keys">
+        ${KEYS.map(
+          ([key, what]) =>
+            html`<div key=${key}>
+              <dt>${key.split(', ').map((each, at) => html`${at > 0 && ' '}<kbd key=${each}>${each}</kbd>`)}</dt>
+              <dd>${what}</dd>
+            </div>`,
+        )}
+      </dl>
+      <form method="dialog"><button class="button">Close</button></form>
+    </dialog>
+  `
+}

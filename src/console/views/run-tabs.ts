@@ -1,0 +1,148 @@
+/** Further looks at a run: what was said, its events, and everything as it is stored. */
+import { useState } from 'preact/hooks'
+import { safeBlock, safeText } from '../../base/escape-text.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import type { Conversation, TimelineItem } from '../../spec/api.ts'
+import type { RunOutline } from '../../spec/operator.ts'
+import { html, type View } from '../parts/html.ts'
+import { JsonView } from '../parts/json-view.ts'
+import { TimeOfDay } from '../parts/moments.ts'
+import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { withQuery } from '../wire/navigation.ts'
+import { callOperator } from '../wire/request.ts'
+import { useResource } from '../wire/resource.ts'
+import { readEvents } from '../wire/events.ts'
+
+const PAGE = '200'
+
+/** Steps of the conversation as people know it. */
+const SAID: ReadonlySet<string> = new Set([
+  'UserMessage',
+  'Reasoning',
+  'ToolCall',
+  'SubAgentCall',
+  'UserTaskReq',
+  'UserTaskRes',
+  'Output',
+])
+
+export function ConversationTab({ id, last }: { readonly id: string; readonly last: number }): View {
+  const [pages, setPages] = useState(1)
+  const conversation = useResource(
+    `said ${id} ${last} ${pages}`,
+    () => readPages(id, pages),
+    () => false,
+  )
+  const read = conversation.value.value
+  if (!read)
+    return conversation.error.value ? html`<${ErrorNote} error=${conversation.error.value} />` : html`<${Loading} />`
+  const said = read.items.filter((item) => SAID.has(item.type))
+  return html`
+    <ol class="said">
+      ${said.map((item) => html`<${Message} key=${item.ordinal} item=${item} runs=${read.runs} />`)}
+    </ol>
+    ${read.nextCursor && html`<p class="more"><button type="button" class="button" onClick=${() => setPages(pages + 1)}>Show more</button></p>`}
+  `
+}
+
+async function readPages(id: string, pages: number): Promise<Conversation> {
+  const query = { stepContent: 'slim', take: PAGE }
+  let all = await callOperator('GET /v1/runs/:id/conversation', { id, query })
+  for (let page = 1; page < pages && all.nextCursor; page++) {
+    const next = await callOperator('GET /v1/runs/:id/conversation', {
+      id,
+      query: { ...query, cursor: all.nextCursor },
+    })
+    all = { ...next, items: [...all.items, ...next.items] }
+  }
+  return all
+}
+
+function Message({ item, runs }: { readonly item: TimelineItem; readonly runs: Conversation['runs'] }): View {
+  const content: JsonObject = isJsonObject(item.content) ? item.content : {}
+  const run = runs.find(({ id }) => id === item.runId)
+  const [who, text] = describeMessage(item.type, content)
+  return html`
+    <li class="message ${item.type} ${(run?.depth ?? 0) > 0 ? 'below' : ''}">
+      <p class="message-head">
+        <b>${who === '' ? safeText(run?.agentName ?? 'agent') : who}</b
+        >${item.startedAt && html`<a class="dim" href=${withQuery({ tab: undefined, step: String(item.ordinal) })}><${TimeOfDay} at=${item.startedAt} /></a>`}
+      </p>
+      ${text !== '' && html`<div class="message-text">${safeBlock(text)}</div>`}
+    </li>
+  `
+}
+
+/** Who says what; an empty name stands for the agent. */
+function describeMessage(type: string, content: JsonObject): readonly [who: string, text: string] {
+  const text = (name: string): string => (typeof content[name] === 'string' ? content[name] : '')
+  switch (type) {
+    case 'UserMessage':
+      return ['Input', text('text')]
+    case 'ToolCall':
+      return ['calls', `${text('ref') || text('name')} ${JSON.stringify(content['arguments'] ?? {})}`]
+    case 'SubAgentCall':
+      return ['asks', `${text('agent')} ${JSON.stringify(content['input'] ?? {})}`]
+    case 'UserTaskReq':
+      return ['waits', text('title')]
+    case 'UserTaskRes':
+      return [
+        safeText(text('completed_by').replace(/^operator:/, 'operator ') || 'nobody'),
+        [text('outcome').replaceAll('_', ' '), text('comment')].filter((part) => part !== '').join(': '),
+      ]
+    case 'Output':
+      return ['Output', textOfValue(content['output'])]
+    default:
+      return ['', text('text')]
+  }
+}
+
+const textOfValue = (value: JsonValue | undefined): string =>
+  typeof value === 'string' ? value : JSON.stringify(value ?? null, null, 2)
+
+export function EventsTab({ id, last }: { readonly id: string; readonly last: number }): View {
+  const events = useResource(
+    `events ${id} ${last}`,
+    () => readEvents(id),
+    () => false,
+  )
+  const read = events.value.value
+  if (!read) return events.error.value ? html`<${ErrorNote} error=${events.error.value} />` : html`<${Loading} />`
+  if (read.length === 0) return html`<${EmptyState} icon="runs" title="No event yet." />`
+  return html`
+    <div class="table-wrap" role="region" aria-label="Events" tabindex="0">
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col" class="num">No.</th>
+            <th scope="col">Time</th>
+            <th scope="col">Event</th>
+            <th scope="col">Data</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${read.map(
+            ({ number, event }) =>
+              html`<tr key=${number}>
+                <td class="num">${number}</td>
+                <td class="when"><${TimeOfDay} at=${event.ts} /></td>
+                <td><code>${safeText(event.subject)}</code></td>
+                <td class="preview"><code>${safeText(JSON.stringify(event.data).slice(0, 300))}</code></td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+  `
+}
+
+export function RawTab({ status, outline }: { readonly status: unknown; readonly outline: RunOutline }): View {
+  return html`
+    <div class="raw">
+      <h2>Status</h2>
+      <${JsonView} value=${(status ?? null) as JsonValue} />
+      <h2>Runs</h2>
+      <${JsonView} value=${outline.runs as unknown as JsonValue} />
+    </div>
+  `
+}

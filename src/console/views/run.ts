@@ -1,0 +1,177 @@
+/** One run: what it is doing, its timeline, and what was said. */
+import { useMemo, useRef, useState } from 'preact/hooks'
+import { safeText } from '../../base/escape-text.ts'
+import { shortDuration, shortId } from '../../base/short-text.ts'
+import type { OutlineRow, RunOutline } from '../../spec/operator.ts'
+import { describeCost } from '../../spec/price.ts'
+import { StatusBadge } from '../parts/badge.ts'
+import { html, type View } from '../parts/html.ts'
+import { Icon } from '../parts/icon.ts'
+import { Age } from '../parts/moments.ts'
+import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { inbox } from '../wire/inbox-count.ts'
+import { now } from '../wire/moment.ts'
+import { address, goTo, withQuery } from '../wire/navigation.ts'
+import { callOperator } from '../wire/request.ts'
+import { aboutSession, useResource } from '../wire/resource.ts'
+import { createTimeline } from '../timeline/tree.ts'
+import { TimelineView } from '../timeline/timeline-view.ts'
+import { ConversationTab, EventsTab, RawTab } from './run-tabs.ts'
+import { RunActions } from './run-actions.ts'
+import { StepPanel } from './step.ts'
+
+const TABS = [
+  ['timeline', 'Timeline'],
+  ['conversation', 'Conversation'],
+  ['events', 'Events'],
+  ['raw', 'Raw'],
+] as const
+
+export function RunScreen({ id = '' }: { readonly id?: string }): View {
+  const held = useRef<RunOutline | undefined>(undefined)
+  const outline = useResource(
+    `outline ${id}`,
+    async () => (held.current = await readOutline(id, held.current?.runId === id ? held.current : undefined)),
+    aboutSession(() => held.current?.sessionId),
+  )
+  const status = useResource(
+    `run ${id}`,
+    () => callOperator('GET /v1/runs/:id', { id }),
+    aboutSession(() => held.current?.sessionId),
+  )
+  const read = outline.value.value
+  const error = outline.error.value ?? status.error.value
+  if (error?.status === 404) return html`<${EmptyState} icon="runs" title="There is no such run." />`
+  if (!read) return error ? html`<${ErrorNote} error=${error} />` : html`<${Loading} rows=${10} />`
+  const tab = address.value.query.get('tab') ?? 'timeline'
+  return html`
+    <section class="screen run">
+      <a class="back-link" href="/runs"><${Icon} name="left" />Runs</a>
+      <${RunHead} outline=${read} error=${status.value.value?.error} />
+      <${ErrorNote} error=${error} />
+      <${WaitingNote} outline=${read} />
+      <nav class="tabs run-tabs" aria-label="What of the run">
+        ${TABS.map(([name, label]) => html`<a key=${name} href=${withQuery({ tab: name === 'timeline' ? undefined : name })} aria-current=${tab === name ? 'page' : undefined}>${label}</a>`)}
+      </nav>
+      ${
+        tab === 'conversation'
+          ? html`<${ConversationTab} id=${id} last=${read.after} />`
+          : tab === 'events'
+            ? html`<${EventsTab} id=${id} last=${read.after} />`
+            : tab === 'raw'
+              ? html`<${RawTab} status=${status.value.value} outline=${read} />`
+              : html`<${TimelineTab} id=${id} outline=${read} />`
+      }
+    </section>
+  `
+}
+
+/** Goes on where the last reading ended, but for steps that were open then. */
+async function readOutline(id: string, before: RunOutline | undefined): Promise<RunOutline> {
+  const kept = before ? before.rows.slice(0, firstOpen(before.rows)) : []
+  const rows: OutlineRow[] = [...kept]
+  let after = kept.at(-1)?.[0] ?? 0
+  for (;;) {
+    const part = await callOperator('GET /runs/:id/outline', { id, query: { after: String(after) } })
+    rows.push(...part.rows)
+    after = part.after
+    if (!part.hasMore) return { ...part, rows }
+  }
+}
+
+const firstOpen = (rows: readonly OutlineRow[]): number => {
+  const at = rows.findIndex((row) => row[5] === null)
+  return at < 0 ? rows.length : at
+}
+
+function RunHead({ outline, error }: { readonly outline: RunOutline; readonly error: string | undefined }): View {
+  const run = outline.runs[0]!
+  const end = run.finishedAt === null ? now.value : Date.parse(run.finishedAt)
+  const facts: readonly (readonly [string, unknown])[] = [
+    ['Started', html`<${Age} at=${run.startedAt} />`],
+    ['Took', shortDuration(end - Date.parse(run.startedAt))],
+    ['Tokens', outline.runs.reduce((sum, each) => sum + each.totalTokensUsed, 0).toLocaleString('en')],
+    ...(run.cost ? [['Cost', safeText(describeCost(run.cost) ?? '')] as const] : []),
+    ['Steps', String(outline.rows.length)],
+    ...(outline.runs.length > 1 ? [['Sub-agents', String(outline.runs.length - 1)] as const] : []),
+  ]
+  return html`
+    <header class="run-head">
+      <div class="run-title">
+        <h1>
+          <a href=${`/agents/${encodeURIComponent(run.agent)}`}>${safeText(run.agent)}</a
+          ><span class="dim">@${safeText(run.versionLabel)}</span>
+        </h1>
+        <code class="dim" title=${run.runId}>${shortId(run.runId)}</code>
+        <${StatusBadge} status=${run.status} />
+      </div>
+      <${RunActions} run=${run} />
+      ${error !== undefined && error !== '' && html`<p class="note bad"><${Icon} name="warning" /><span>${safeText(error)}</span></p>`}
+      <dl class="facts">
+        ${facts.map(
+          ([name, value]) =>
+            html`<div key=${name}>
+              <dt>${name}</dt>
+              <dd>${value}</dd>
+            </div>`,
+        )}
+      </dl>
+    </header>
+  `
+}
+
+/** What the run waits for, with a link to where it is answered. */
+function WaitingNote({ outline }: { readonly outline: RunOutline }): View | null {
+  const waiting = inbox.value.value?.items.filter(({ sessionId }) => sessionId === outline.sessionId) ?? []
+  if (waiting.length === 0) return null
+  return html`
+    <div class="note waiting">
+      <${Icon} name="person" />
+      <span
+        >${waiting.map(({ userTaskId, why, tool, kind }) => html`<a class="waiting-link" key=${userTaskId} href=${`/inbox/${userTaskId}`}>${safeText(tool ?? kind)}</a><span class="dim"> ${safeText(why)} </span>`)}</span
+      >
+    </div>
+  `
+}
+
+function TimelineTab({ id, outline }: { readonly id: string; readonly outline: RunOutline }): View {
+  const [closed, setClosed] = useState<ReadonlySet<number>>(new Set())
+  const { query } = address.value
+  const all = query.get('all') === '1'
+  const chosen = query.has('step') ? Number(query.get('step')) : undefined
+  const isLive = outline.runs[0]!.finishedAt === null
+  const at = isLive ? now.value : 0
+  const timeline = useMemo(() => createTimeline(outline, { all, closed, now: at }), [outline, all, closed, at])
+  const choose = (ordinal: number): void => goTo(withQuery({ step: String(ordinal) }), true)
+  const toggle = (run: number): void => {
+    const next = new Set(closed)
+    if (!next.delete(run)) next.add(run)
+    setClosed(next)
+  }
+  return html`
+    <div class="timeline-tools">
+      <label class="switch"
+        ><input
+          type="checkbox"
+          checked=${all}
+          onChange=${() => goTo(withQuery({ all: all ? undefined : '1' }), true)}
+        /><span>Every step</span></label
+      >
+      <span class="dim"
+        >${timeline.rows.length.toLocaleString('en')} of ${outline.rows.length.toLocaleString('en')}</span
+      >
+    </div>
+    <div class="run-body ${chosen === undefined ? '' : 'has-step'}">
+      <${TimelineView}
+        timeline=${timeline}
+        chosen=${chosen}
+        closed=${closed}
+        now=${now.value}
+        isLive=${isLive}
+        onChoose=${choose}
+        onToggle=${toggle}
+      />
+      ${chosen !== undefined && html`<${StepPanel} runId=${id} ordinal=${chosen} onClose=${() => goTo(withQuery({ step: undefined }), true)} />`}
+    </div>
+  `
+}

@@ -1,0 +1,131 @@
+/** What stands around every screen: the sections, who is signed in, and whether the server answers. */
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { safeText } from '../../base/escape-text.ts'
+import type { OperatorRoutes } from '../../spec/operator.ts'
+import { announcement } from '../parts/announce.ts'
+import { html, type Child, type View } from '../parts/html.ts'
+import { Icon, type IconName } from '../parts/icon.ts'
+import { useKeys } from '../parts/keys.ts'
+import { inbox, mineOf } from '../wire/inbox-count.ts'
+import { connection } from '../wire/live.ts'
+import { goTo } from '../wire/navigation.ts'
+import { callOperator, sendRequest, signedIn } from '../wire/request.ts'
+import { aboutWorkspace, useResource } from '../wire/resource.ts'
+import { HelpDialog } from './help.ts'
+
+interface Section {
+  readonly href: string
+  readonly name: string
+  readonly icon: IconName
+  readonly key: string
+}
+
+export const SECTIONS: readonly Section[] = [
+  { href: '/inbox', name: 'Inbox', icon: 'inbox', key: 'i' },
+  { href: '/runs', name: 'Runs', icon: 'runs', key: 'r' },
+  { href: '/agents', name: 'Agents', icon: 'agents', key: 'a' },
+  { href: '/files', name: 'Files', icon: 'files', key: 'f' },
+  { href: '/costs', name: 'Costs', icon: 'costs', key: 'c' },
+  { href: '/admin', name: 'Admin', icon: 'admin', key: 'd' },
+]
+
+type Status = OperatorRoutes['GET /status']['answer']
+
+const isHelpOpen = signal(false)
+
+export function Shell({ path, children }: { readonly path: string; readonly children: Child }): View {
+  const status = useResource('status', () => callOperator('GET /status'), aboutWorkspace)
+  const mine = mineOf(inbox.value.value?.items ?? []).length
+  useKeys({
+    ...Object.fromEntries(SECTIONS.map(({ key, href }) => [`g ${key}`, () => goTo(href)])),
+    '?': () => (isHelpOpen.value = true),
+    '/': () => {
+      const search = document.querySelector<HTMLInputElement>('input[type=search]')
+      if (search) search.focus()
+      else goTo('/runs?find=')
+    },
+  })
+  useEffect(() => void (document.title = mine > 0 ? `(${mine}) svc` : 'svc'), [mine])
+  return html`
+    <a class="skip" href="#main" onClick=${skipToMain}>Skip to the content</a>
+    <div class="app">
+      <nav class="rail" aria-label="Sections">
+        <a class="brand" href="/inbox" aria-label="svc"
+          ><svg viewBox="0 0 16 16" aria-hidden="true">
+            <rect width="16" height="16" rx="4" />
+            <path d="M4 8.5l2.6 2.5L12 5.5" /></svg
+          ><span class="rail-name">svc</span></a
+        >
+        ${SECTIONS.map(
+          ({ href, name, icon }) => html`
+            <a key=${href} class="rail-link" href=${href} aria-current=${path.startsWith(href) ? 'page' : undefined}>
+              <${Icon} name=${icon} />
+              <span class="rail-name">${name}</span>
+              ${name === 'Inbox' && mine > 0 && html`<span class="rail-count">${mine}<span class="unseen"> tasks wait for you</span></span>`}
+            </a>
+          `,
+        )}
+        <div class="rail-foot"><${Who} status=${status.value.value} /></div>
+      </nav>
+      <div class="page">
+        ${connection.value === 'lost' && html`<p class="banner" role="status"><${Icon} name="warning" />The server does not answer. What you see may be old; this page goes on when it is back.</p>`}
+        <main id="main" tabindex="-1">${children}</main>
+      </div>
+    </div>
+    <div class="unseen" role="status">${announcement.value}</div>
+    ${isHelpOpen.value && html`<${HelpDialog} onClose=${() => (isHelpOpen.value = false)} />`}
+  `
+}
+
+function skipToMain(event: Event): void {
+  event.preventDefault()
+  document.getElementById('main')?.focus()
+}
+
+function Who({ status }: { readonly status: Status | undefined }): View {
+  const signOut = async (): Promise<void> => {
+    await sendRequest('POST', '/sign-out', {})
+    signedIn.value = false
+  }
+  return html`
+    <details class="who">
+      <summary>
+        <span class="health ${connection.value}" title=${HEALTH[connection.value]}></span>
+        <span class="rail-name who-name">${safeText(status?.operator ?? '')}</span>
+      </summary>
+      <div class="who-more">
+        <p><b>${safeText(status?.operator ?? '')}</b></p>
+        <p class="dim">${status?.roles.length ? safeText(status.roles.join(', ')) : 'no roles'}</p>
+        <p class="dim">
+          Workspace ${safeText(status?.workspace ?? '')} · svc ${safeText(status?.version ?? '')} ·
+          ${HEALTH[connection.value]}
+        </p>
+        <div class="buttons">
+          <button type="button" class="button small" onClick=${switchColours}><${Icon} name="moon" />Colours</button>
+          <button type="button" class="button small" onClick=${() => void signOut()}>
+            <${Icon} name="out" />Sign out
+          </button>
+        </div>
+      </div>
+    </details>
+  `
+}
+
+const HEALTH = { opening: 'connecting', live: 'live', lost: 'no answer' } as const
+
+const COLOURS = 'svc-colours'
+
+/** Follows the system until somebody chooses. */
+export function applyColours(): void {
+  const chosen = localStorage.getItem(COLOURS)
+  if (chosen === 'dark' || chosen === 'light') document.documentElement.dataset['colours'] = chosen
+}
+
+function switchColours(): void {
+  const isDark =
+    document.documentElement.dataset['colours'] === 'dark' ||
+    (document.documentElement.dataset['colours'] === undefined && matchMedia('(prefers-color-scheme: dark)').matches)
+  localStorage.setItem(COLOURS, isDark ? 'light' : 'dark')
+  applyColours()
+}

@@ -1,0 +1,70 @@
+/** Starts a run: a form from the input contract of the deployed version. */
+import { useMemo, useState } from 'preact/hooks'
+import { safeText } from '../../base/escape-text.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { ArgumentForm, fieldsOf, readForm, textsOfFields, type FormOutcome } from '../card/argument-form.ts'
+import { html, type View } from '../parts/html.ts'
+import { Icon } from '../parts/icon.ts'
+import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { goTo } from '../wire/navigation.ts'
+import { callOperator, RequestError } from '../wire/request.ts'
+import { aboutWorkspace, useResource } from '../wire/resource.ts'
+import { hrefOfAgent } from './agents.ts'
+
+export function TryScreen({ id: name = '' }: { readonly id?: string }): View {
+  const agents = useResource('agents', () => callOperator('GET /agents'), aboutWorkspace)
+  const agent = agents.value.value?.items.find((each) => each.name === name)
+  if (!agents.value.value)
+    return agents.error.value ? html`<${ErrorNote} error=${agents.error.value} />` : html`<${Loading} />`
+  if (!agent?.deployed) return html`<${EmptyState} icon="agents" title="No version of this agent is deployed." />`
+  return html`
+    <section class="screen narrow">
+      <a class="back-link" href=${hrefOfAgent(name)}><${Icon} name="left" />${safeText(name)}</a>
+      <header class="screen-head">
+        <h1>Try ${safeText(name)}<span class="dim">@${safeText(agent.deployed.versionLabel)}</span></h1>
+      </header>
+      <p class="note waiting">
+        <${Icon} name="warning" /><span
+          >This is a real run of the deployed version: its calls happen, as far as its policies let them.</span
+        >
+      </p>
+      <${StartForm} key=${agent.deployed.agentVersionId} name=${name} contract=${agent.inputContract} />
+    </section>
+  `
+}
+
+function StartForm({ name, contract }: { readonly name: string; readonly contract: JsonValue | undefined }): View {
+  const hasFields = isJsonObject(contract) && isJsonObject(contract['properties'])
+  const fields = useMemo(
+    () => (hasFields ? fieldsOf(contract, {}) : ([{ name: 'input', kind: 'json', isRequired: false }] as const)),
+    [contract],
+  )
+  const initial = useMemo(() => textsOfFields(fields, {}), [fields])
+  const [outcome, setOutcome] = useState<FormOutcome>(() => readForm(fields, initial))
+  const [problem, setProblem] = useState<string | undefined>(undefined)
+  const [isSending, setSending] = useState(false)
+  const start = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    if (!outcome.value) return
+    setSending(true)
+    try {
+      const given = hasFields ? outcome.value : outcome.value['input']
+      const input: JsonObject = isJsonObject(given) ? given : {}
+      const { runId } = await callOperator('POST /runs', { body: { agent: name, input } })
+      goTo(`/runs/${runId}`)
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error
+      setProblem(error.message)
+      setSending(false)
+    }
+  }
+  return html`
+    <form class="start-form" onSubmit=${(event: Event) => void start(event)}>
+      <${ArgumentForm} fields=${fields} initial=${initial} onChange=${setOutcome} />
+      ${problem !== undefined && html`<p class="why-not" role="alert">${safeText(problem)}</p>`}
+      <div class="buttons">
+        <button class="button primary" disabled=${isSending || !outcome.value}><${Icon} name="try" />Start</button>
+      </div>
+    </form>
+  `
+}

@@ -1,0 +1,43 @@
+/** The tasks that wait, for the inbox and for its count beside every screen. */
+import { signal } from '@preact/signals'
+import type { InboxItem, OperatorList } from '../../spec/operator.ts'
+import { onHint } from './live.ts'
+import { callOperator, RequestError } from './request.ts'
+import { aboutAnySession } from './resource.ts'
+
+interface InboxState {
+  readonly value?: OperatorList<InboxItem>
+  readonly error?: RequestError
+}
+
+export const inbox = signal<InboxState>({})
+
+/** Those that whoever looks may answer. */
+export const mineOf = (items: readonly InboxItem[]): readonly InboxItem[] =>
+  items.filter(({ people }) => (people?.standing ?? 'may_answer') === 'may_answer')
+
+let isReading = false
+let isAsked = false
+
+export async function readInbox(): Promise<void> {
+  isAsked = true
+  if (isReading) return
+  isReading = true
+  while (isAsked) {
+    isAsked = false
+    try {
+      inbox.value = { value: await callOperator('GET /tasks') }
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error
+      inbox.value = { ...inbox.value, error }
+    }
+  }
+  isReading = false
+}
+
+export function watchInbox(): void {
+  onHint((hint) => {
+    if (aboutAnySession(hint)) void readInbox()
+  })
+  void readInbox()
+}

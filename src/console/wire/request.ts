@@ -1,0 +1,65 @@
+/** Requests to the operator routes, of the origin that served the page. */
+import { signal } from '@preact/signals'
+import type { ErrorBody } from '../../spec/api.ts'
+import type { OperatorRoutes } from '../../spec/operator.ts'
+
+type ConsoleRoute = keyof OperatorRoutes
+type Given<R extends ConsoleRoute> = (OperatorRoutes[R] extends { body: infer B }
+  ? { readonly body: B }
+  : { readonly body?: undefined }) & {
+  readonly query?: Readonly<Record<string, string | undefined>>
+  /** For `:id` in the path. */
+  readonly id?: string
+}
+
+/** A refusal, with the server's own sentence. */
+export class RequestError extends Error {
+  readonly status: number
+  readonly code: string
+  constructor(status: number, code: string, message: string) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+/** False once the server has said that nobody is signed in here. */
+export const signedIn = signal<boolean | undefined>(undefined)
+
+export async function callOperator<R extends ConsoleRoute>(
+  route: R,
+  { id = '', query = {}, body }: Given<R> = {} as Given<R>,
+): Promise<OperatorRoutes[R]['answer']> {
+  const [method, pattern] = route.split(' ') as [string, string]
+  const search = new URLSearchParams(
+    Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined),
+  )
+  const path = pattern.replace(':id', encodeURIComponent(id))
+  return (await sendRequest(method, search.size > 0 ? `${path}?${search}` : path, body)) as OperatorRoutes[R]['answer']
+}
+
+/** The text of an answer that is no JSON document. @throws RequestError */
+export async function sendText(path: string): Promise<string> {
+  return await (await fetchOk('GET', path)).text()
+}
+
+/** @throws RequestError; its status is 0 where no server answered */
+export async function sendRequest(method: string, path: string, body?: unknown): Promise<unknown> {
+  return await (await fetchOk(method, path, body)).json()
+}
+
+async function fetchOk(method: string, path: string, body?: unknown): Promise<Response> {
+  const headers = {
+    accept: 'application/json',
+    'x-svc-console': '1',
+    ...(method !== 'GET' && { 'content-type': 'application/json' }),
+  }
+  const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+  const response = await fetch(path, init).catch(() => undefined)
+  if (!response) throw new RequestError(0, 'no_server', 'The server does not answer.')
+  if (response.ok) return response
+  const answer: unknown = await response.json().catch(() => undefined)
+  const { error = response.statusText, code = '' } = (answer ?? {}) as Partial<ErrorBody>
+  if (code === 'not_signed_in') signedIn.value = false
+  throw new RequestError(response.status, code, error)
+}

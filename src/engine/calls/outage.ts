@@ -1,0 +1,86 @@
+/**
+ * Calls that were certainly not made, because their tool or a secret cannot be reached: they are made later, after they were
+ * authorized again, and the model is told nothing meanwhile.
+ */
+import type { Instant } from '../../base/clock.ts'
+import { isHeldBy } from '../../spec/outage.ts'
+import type { RunState, ToolCall } from '../../spec/run.ts'
+import type { ToolOutcome } from '../../tools/tool.ts'
+import { describeExpired, laterAttempt, nextAttempt } from '../limits/outage.ts'
+import { CallHandle } from '../session/call-handle.ts'
+import type { OutageReport, TransitionEventOf } from '../session/event.ts'
+import { toolCause } from '../session/outages.ts'
+import type { RunHandle, StateAt } from '../session/transaction.ts'
+import { updateCalls } from './calls.ts'
+
+type NotSent = Extract<ToolOutcome, { at: 'not_sent' }>
+
+/**
+ * The call as it waits for its next attempt; undefined where its outcome is no outage, or the agent does not wait. An outage that
+ * outlasts what the agent allows fails the run.
+ */
+export function postponeCall(call: CallHandle, outcome: NotSent): ToolCall | undefined {
+  const report = reportOf(call, outcome)
+  if (!report) return undefined
+  const { run, record } = call
+  const step = nextAttempt(run, record.outage, report)
+  if (step.outcome === 'give_up') {
+    if (!step.expired || !record.outage) return undefined
+    const error = describeExpired(record.outage, run.tx.now, outcome.error)
+    return call.moveTo({ at: 'settled', outcome: 'not_sent', ends: { error, errorCode: 'outage' } })
+  }
+  call.closeDispatch(outcome.error)
+  run.setTimer('retry', record.id, step.until)
+  return call.update({
+    attempt: record.attempt + 1,
+    outage: step.outage,
+    state: { at: 'retrying', until: step.until },
+  })
+}
+
+function reportOf({ run, tool }: CallHandle, { code, error }: NotSent): OutageReport | undefined {
+  if (code === 'secret_missing') return { reason: 'secret_missing', cause: error }
+  if (code !== 'unreachable' || !tool) return undefined
+  return { reason: tool.mcp ? 'mcp_unreachable' : 'tool_unreachable', cause: toolCause(run.snapshot, tool) }
+}
+
+/** Makes the calls that are due. The timer of a later attempt is set again, since one that fired has cleared it. */
+export function retryCalls(run: RunHandle, here: StateAt<'calling'>): RunState | undefined {
+  for (const { id, state } of here.calls) if (state.at === 'retrying') run.setTimer('retry', id, state.until)
+  return retry(run, here, ({ until }) => until <= run.tx.now)
+}
+
+export const retryCallsAfterOutage = (
+  run: RunHandle,
+  here: StateAt<'calling'>,
+  { cause }: TransitionEventOf<'outage.over'>,
+): RunState | undefined => retry(run, here, (_, call) => call.outage?.cause === cause)
+
+/** A process that starts may have the secret that was missing. */
+export const retryCallsAtStart = (run: RunHandle, here: StateAt<'calling'>): StateAt<'calling'> => ({
+  ...here,
+  calls: here.calls.map((record) =>
+    record.state.at === 'retrying' && record.outage?.reason === 'secret_missing'
+      ? attemptAgain(new CallHandle(run, here.turn, record))
+      : record,
+  ),
+})
+
+function retry(
+  run: RunHandle,
+  here: StateAt<'calling'>,
+  isDue: (state: { readonly until: Instant }, call: ToolCall) => boolean,
+): RunState | undefined {
+  const matches = (call: ToolCall): boolean => call.state.at === 'retrying' && isDue(call.state, call)
+  return updateCalls(run, here, matches, attemptAgain)
+}
+
+function attemptAgain(call: CallHandle): ToolCall {
+  const { run, record } = call
+  const later = laterAttempt(run, record.outage)
+  run.setTimer('retry', record.id, later ?? null)
+  if (later !== undefined) return { ...record, state: { at: 'retrying', until: later } }
+  // What the policies said holds for seconds; a call that was held is authorized again.
+  if (!record.outage || !isHeldBy(record.outage)) return call.moveTo({ at: 'ready' })
+  return call.moveTo({ at: 'proposed', ...(record.approval && { approved: record.approval }) })
+}

@@ -1,0 +1,53 @@
+/**
+ * Outages: a completion or call that cannot be made for now is tried again, for as long as the agent allows, and its run is
+ * held meanwhile. Source: reliability, "Hold instead of fail".
+ */
+import type { Instant } from '../../base/clock.ts'
+import { backoffMs } from '../../base/retry.ts'
+import { ATTEMPTS_BEFORE_HOLD, isHeldBy, type Outage } from '../../spec/outage.ts'
+import type { OutageReport } from '../session/event.ts'
+import type { RunHandle } from '../session/transaction.ts'
+
+const FIRST_PAUSE_MS = 5000
+const LONGEST_PAUSE_MS = 300_000
+/** Longest delay that a server may ask for. */
+const LONGEST_RETRY_AFTER_MS = 3600_000
+const DEFAULT_MAX_OUTAGE_MS = 24 * 3600_000
+
+export type OutageStep =
+  | { readonly outcome: 'wait'; readonly outage: Outage; readonly until: Instant }
+  /** `expired`: the run was held, and for as long as is allowed. */
+  | { readonly outcome: 'give_up'; readonly expired: boolean }
+
+/** What follows a failed attempt. @param before the outage as earlier attempts met it */
+export function nextAttempt(run: RunHandle, before: Outage | undefined, report: OutageReport): OutageStep {
+  const { now, context } = run.tx
+  const { onOutage, maxOutageMs = DEFAULT_MAX_OUTAGE_MS } = run.snapshot
+  const { reason, cause, retryAfterMs } = report
+  const outage: Outage = { reason, cause, since: before?.since ?? now, failures: (before?.failures ?? 0) + 1 }
+  const isHeld = isHeldBy(outage)
+  if (isHeld && onOutage === 'fail') return { outcome: 'give_up', expired: false }
+  const end = outage.since + maxOutageMs
+  if (isHeld && now >= end) return { outcome: 'give_up', expired: true }
+  const pause = pauseMs(outage, context.jitter, retryAfterMs)
+  const until = now + Math.round(pause)
+  if (!isHeld) return { outcome: 'wait', outage, until }
+  const attempt = Math.min(until, end)
+  context.outages.failed(outage, run.id, attempt)
+  return { outcome: 'wait', outage, until: attempt }
+}
+
+function pauseMs(outage: Outage, jitter: number, retryAfterMs: number | undefined): number {
+  if (retryAfterMs !== undefined) return Math.min(LONGEST_RETRY_AFTER_MS, Math.max(0, retryAfterMs))
+  if (!isHeldBy(outage)) return backoffMs(outage.failures + 1, jitter)
+  const doublings = Math.max(0, outage.failures - ATTEMPTS_BEFORE_HOLD)
+  return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** doublings) * (1 - jitter / 4)
+}
+
+/** When a held run may try, if not now: another run tries for all that miss the same. */
+export const laterAttempt = (run: RunHandle, outage: Outage | undefined): Instant | undefined =>
+  outage && isHeldBy(outage) ? run.tx.context.outages.laterThan(outage.cause, run.id, run.tx.now) : undefined
+
+/** What a run that gave up says. */
+export const describeExpired = ({ since }: Pick<Outage, 'since'>, now: Instant, error: string): string =>
+  `Held for ${Math.round((now - since) / 60_000)} minutes, the longest that is allowed. ${error}`

@@ -1,0 +1,78 @@
+/**
+ * What cannot be reached now, over all sessions of this process: one run tries for all that miss the same, and when it gets an
+ * answer the others go on, one after another. Kept in memory: after a restart each held run comes back by its own timer.
+ */
+import type { Instant } from '../../base/clock.ts'
+import type { RunId, SessionId } from '../../base/ids.ts'
+import type { Log } from '../../base/log.ts'
+import type { Outage } from '../../spec/outage.ts'
+import type { AgentSnapshot, BoundTool } from '../../spec/snapshot.ts'
+
+/** An attempt that takes longer than this is no longer waited for. */
+const ATTEMPT_MS = 600_000
+/** Runs that wait for another's attempt look again this long after it is due, should nobody have made it. */
+const LOOK_AGAIN_MS = 300_000
+/** Runs remembered per cause. Those beyond it go on by their own timers. */
+const MAX_WAITING = 10_000
+
+export interface Outages {
+  /** Undefined where the run may try now, and is then the one that tries; else when it should look again. */
+  laterThan(cause: string, run: RunId, session: SessionId, now: Instant): Instant | undefined
+  /** An attempt of a held run failed; the next is due at `until`. */
+  failed(outage: Outage, run: RunId, until: Instant): void
+  /** Something was reached again: those that wait for it go on. */
+  over(cause: string): void
+}
+
+interface OpenOutage {
+  readonly reason: Outage['reason']
+  until: Instant
+  attempt: { readonly run: RunId; readonly until: Instant } | undefined
+  readonly waiting: Map<RunId, SessionId>
+}
+
+/** @param resume lets a run try again; resolves when it has begun to */
+export function createOutages(
+  log: Log,
+  resume: (session: SessionId, run: RunId, cause: string) => Promise<void>,
+): Outages {
+  const open = new Map<string, OpenOutage>()
+  return {
+    laterThan(cause, run, session, now) {
+      const outage = open.get(cause)
+      if (!outage) return undefined
+      const { attempt } = outage
+      const isFree = attempt === undefined || attempt.run === run || attempt.until <= now
+      if (isFree && now >= outage.until) {
+        outage.attempt = { run, until: now + ATTEMPT_MS }
+        return undefined
+      }
+      if (outage.waiting.size < MAX_WAITING) outage.waiting.set(run, session)
+      return Math.max(now, outage.until) + LOOK_AGAIN_MS
+    },
+    failed({ reason, cause }, run, until) {
+      const outage = open.get(cause)
+      if (!outage) {
+        open.set(cause, { reason, until, attempt: undefined, waiting: new Map() })
+        log.write('warn', 'Runs are held until something can be reached again.', { cause, reason })
+        return
+      }
+      outage.until = Math.max(outage.until, until)
+      if (outage.attempt?.run === run) outage.attempt = undefined
+    },
+    over(cause) {
+      const outage = open.get(cause)
+      if (!outage) return
+      open.delete(cause)
+      log.write('info', 'What held runs can be reached again.', { cause, reason: outage.reason })
+      void (async () => {
+        for (const [run, session] of outage.waiting) await resume(session, run, cause)
+      })()
+    },
+  }
+}
+
+/** One server of an agent, or one tool. */
+export const toolCause = ({ id: agent }: AgentSnapshot, { id, mcp }: BoundTool): string =>
+  mcp ? `MCP server ${agent}/${mcp.server}` : `tool ${id}`
+export const modelCause = (provider: string): string => `provider ${provider}`

@@ -1,0 +1,108 @@
+/**
+ * What the model of a run that continues a session is given of it: earlier messages and outputs, as far as they fit. How far is
+ * decided once, when the run starts, and stands in its first step. Source: decisions, section 17.
+ */
+import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
+import type { ModelMessage } from '../../../providers/provider.ts'
+import { estimateTokens } from '../../../providers/tokens.ts'
+import type { Run } from '../../../spec/run.ts'
+import type { RunStep } from '../../../spec/step.ts'
+import { textOf } from '../bindings.ts'
+import { fileNamesOf } from './input.ts'
+
+/** The context window of a model that nobody has stated one for. */
+const USUAL_WINDOW = 128_000
+/** Messages at most, however short. */
+const MAX_MESSAGES = 1000
+
+export interface EarlierMessage {
+  readonly by: 'user' | 'agent'
+  readonly text: string
+  readonly ordinal: number
+}
+
+/** The session as a run sees it. */
+interface SessionBefore {
+  /** In the order in which they were added. */
+  readonly runs: readonly Run[]
+  stepsOf(run: Run): readonly RunStep[]
+}
+
+/** Messages and outputs of the root runs before this one, oldest first; none for a child. */
+export function messagesBefore(run: Run, { runs, stepsOf }: SessionBefore): readonly EarlierMessage[] {
+  if (run.parentRunId !== null) return []
+  const at = runs.findIndex(({ id }) => id === run.id)
+  const roots = runs.slice(0, Math.max(0, at)).filter(({ parentRunId }) => parentRunId === null)
+  return roots.flatMap((root) => messagesOfRun(stepsOf(root)))
+}
+
+function messagesOfRun(steps: readonly RunStep[]): readonly EarlierMessage[] {
+  const asked = new Map(
+    steps.flatMap(({ type, content, ordinal }) =>
+      type === 'Reasoning' ? questionsIn(content).map(({ id, text }) => [id, { text, ordinal }] as const) : [],
+    ),
+  )
+  return steps.flatMap((step): EarlierMessage[] => {
+    const { type, content, ordinal } = step
+    if (type === 'UserMessage') {
+      const question = asked.get(textOf(content['reply_to']))
+      const files = fileNamesOf(step)
+      const text = textOf(content['text']) + (files.length > 0 ? `\n\n[Files: ${files.join(', ')}]` : '')
+      return [...(question ? [{ by: 'agent' as const, ...question }] : []), { by: 'user', text, ordinal }]
+    }
+    if (type === 'Output') {
+      const output = content['output'] ?? null
+      return [{ by: 'agent', text: typeof output === 'string' ? output : JSON.stringify(output), ordinal }]
+    }
+    if (type === 'RunCompleted' && content['status'] !== 'Completed')
+      return [{ by: 'agent', text: `[This run ended without an output: ${textOf(content['status'])}.]`, ordinal }]
+    return []
+  })
+}
+
+/** Questions to the user among the calls of a completion. */
+const questionsIn = (content: JsonObject): readonly { readonly id: string; readonly text: string }[] =>
+  (Array.isArray(content['tool_calls']) ? content['tool_calls'] : []).flatMap((call) => {
+    const given = isJsonObject(call) ? call['arguments'] : undefined
+    const text = isJsonObject(given) ? given['message'] : undefined
+    return isJsonObject(call) && typeof text === 'string' ? [{ id: textOf(call['id']), text }] : []
+  })
+
+/** How much of the session a run is given, as its first step tells it; undefined where nothing came before. */
+export function chooseEarlier(before: readonly EarlierMessage[], contextWindow = USUAL_WINDOW): JsonObject | undefined {
+  if (before.length === 0) return undefined
+  let left = Math.floor(contextWindow / 4)
+  let count = 0
+  for (const { text } of before.toReversed()) {
+    left -= estimateTokens(text.length)
+    if (left < 0 || count === MAX_MESSAGES) break
+    count++
+  }
+  const first = before.at(-count)
+  return {
+    messages: count,
+    left_out: before.length - count,
+    ...(count > 0 && first && { from_ordinal: first.ordinal }),
+  }
+}
+
+/** The messages before those of a run's own steps, as it was decided when the run started. */
+export function toEarlierMessages(steps: readonly RunStep[], before: readonly EarlierMessage[]): ModelMessage[] {
+  const earlier = steps.find(({ type }) => type === 'UserMessage')?.content['earlier']
+  if (!isJsonObject(earlier)) return []
+  const count = Number(earlier['messages'])
+  const leftOut = Number(earlier['left_out'])
+  const note =
+    leftOut === 0
+      ? []
+      : [toUserMessage(`[${leftOut} earlier ${leftOut === 1 ? 'message' : 'messages'} of this conversation left out.]`)]
+  const given = count === 0 ? [] : before.slice(-count)
+  return [
+    ...note,
+    ...given.map(({ by, text }): ModelMessage =>
+      by === 'user' ? toUserMessage(text) : { role: 'assistant', text, calls: [] },
+    ),
+  ]
+}
+
+const toUserMessage = (text: string): ModelMessage => ({ role: 'user', parts: [{ type: 'text', text }] })

@@ -1,0 +1,26 @@
+/**
+ * The operator listener: the operator application for people who are signed in, and the page of the console. It has the same
+ * routes at the same paths as the local channel; only who calls is found out differently. A browser that navigates to a path
+ * gets the page. Source: console, 4.1; scale-out, section 6.
+ */
+import type { NodeHandler } from './http/listen.ts'
+import { checkConsoleRequest, type ListenerRules } from './console/address.ts'
+import { openConsolePage, PAGE_HEADERS } from './console/page.ts'
+import { listSignInRoutes } from './console/sign-in.ts'
+import { identifyVisitor } from './console/visitor.ts'
+import { createOperatorApp } from './operator-app.ts'
+import type { ServerServices } from './runtime/services.ts'
+
+export function createConsoleApp(services: ServerServices, rules: ListenerRules): NodeHandler {
+  const page = openConsolePage()
+  const app = createOperatorApp(services, {
+    identify: identifyVisitor(rules),
+    check: (call) => checkConsoleRequest(rules, call),
+    routes: listSignInRoutes(services, rules),
+  })
+  return (request, response) => {
+    for (const [name, value] of Object.entries(PAGE_HEADERS)) response.setHeader(name, value)
+    if (!page.serve(request, response)) return app.handleNode(request, response)
+    return undefined
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * What a request to the operator listener must look like before anyone reads it: its Host, its own origin, and HTTPS where
+ * others reach the listener. Source: console, 4.1; security, S6.
+ */
+import { fail } from '../../base/failure.ts'
+import { isLoopback } from '../../base/net/loopback.ts'
+import { OPERATOR_KEY_HEADER } from '../../spec/operator.ts'
+import { checkHost, nameInHost } from '../http/hosts.ts'
+import { isInRanges } from '../http/ip.ts'
+import type { HttpRequestContext } from '../http/route.ts'
+
+/** How the operator listener is reached. */
+export interface ListenerRules {
+  /** True if it is bound to a loopback address. */
+  readonly loopback: boolean
+  /** Additional host names, without port. */
+  readonly hosts: readonly string[]
+  /** Addresses of proxies, which end TLS and say so in `X-Forwarded-Proto`. */
+  readonly proxies: readonly string[]
+}
+
+/** Sent by the page with every request: a form or a link of another site cannot. */
+export const CONSOLE_HEADER = 'x-svc-console'
+
+type ConsoleRequest = Pick<HttpRequestContext, 'request' | 'peer'>
+
+/** True where the browser spoke HTTPS to the proxy before us. */
+export const isSecure = ({ proxies }: ListenerRules, { request, peer }: ConsoleRequest): boolean =>
+  isInRanges(peer, proxies) && request.headers.get('x-forwarded-proto') === 'https'
+
+/** True for a browser on this machine, which no proxy stands before. */
+export const isLocal = (rules: ListenerRules, { request }: ConsoleRequest): boolean =>
+  rules.loopback && isLoopback(nameInHost(request.headers.get('host')) ?? '')
+
+/** @throws Failure `host_not_allowed`, `origin_not_allowed`, `tls_required`, `console_header_missing` */
+export function checkConsoleRequest(rules: ListenerRules, call: ConsoleRequest): void {
+  const { request } = call
+  const secure = isSecure(rules, call)
+  const own = `${secure ? 'https' : 'http'}://${request.headers.get('host')}`
+  checkHost({ loopback: rules.loopback, hosts: rules.hosts, origins: [own] }, call)
+  if (!secure && !isLocal(rules, call)) throw fail('tls_required')
+  if (request.method === 'GET' || request.method === 'HEAD') return
+  // A browser adds a cookie by itself, but never a credential in a header.
+  if (request.headers.has(OPERATOR_KEY_HEADER)) return
+  if (request.headers.get(CONSOLE_HEADER) !== '1' || request.headers.get('origin') !== own)
+    throw fail('console_header_missing')
+}

@@ -1,0 +1,103 @@
+/** Signs a browser in and out. Source: console, 4.1. */
+import { createApiKeySecret, hashKey } from '../../base/api-key.ts'
+import { safeText } from '../../base/escape-text.ts'
+import { fail } from '../../base/failure.ts'
+import { isJsonObject } from '../../base/json/json.ts'
+import type { ConsoleSession } from '../../spec/key.ts'
+import { readJson, type BodyLimits } from '../http/body.ts'
+import { clientAddress } from '../http/ip.ts'
+import { okReply, type HttpReply } from '../http/reply.ts'
+import type { ApiRoute, HttpRequestContext } from '../http/route.ts'
+import { identifyByCredential } from '../operator/identify.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import type { SignInIdentity } from '../runtime/sign-in-codes.ts'
+import { isLocal, isSecure, type ListenerRules } from './address.ts'
+import { writeSessionCookie } from './session-cookie.ts'
+import { identifyVisitor, readSession } from './visitor.ts'
+
+const BODY: BodyLimits = { maxBytes: 1024, maxLevels: 2, maxValues: 10 }
+
+/** Length of the name that a browser gives itself. */
+const MAX_BROWSER = 120
+
+export const listSignInRoutes = (services: ServerServices, rules: ListenerRules): readonly ApiRoute[] => [
+  { method: 'GET', path: '/sign-in', handle: (call) => isSignedIn(services, rules, call) },
+  { method: 'POST', path: '/sign-in', handle: (call) => signIn(services, rules, call) },
+  { method: 'POST', path: '/sign-out', handle: (call) => signOut(services, rules, call) },
+]
+
+/** For the page before it asks for anything else: a refused request would stand in the browser's console as an error. */
+const isSignedIn = async (
+  services: ServerServices,
+  rules: ListenerRules,
+  call: HttpRequestContext,
+): Promise<HttpReply> =>
+  okReply({
+    signedIn: await identifyVisitor(rules)(services, call).then(
+      () => true,
+      () => false,
+    ),
+  })
+
+/** With `{code}` of an address that `svc console` printed, or `{key}`, the operator credential of a person. */
+async function signIn(services: ServerServices, rules: ListenerRules, call: HttpRequestContext): Promise<HttpReply> {
+  const { store, ids, clock, workspace } = services
+  const identity = await identityIn(services, rules, call, await readJson(call, BODY))
+  // A session that somebody planted in this browser ends: signing in always makes a new one.
+  const before = await readSession(services, rules, call)
+  if (before) await store.endConsoleSession(before.id, clock.now())
+  const value = createApiKeySecret().slice('svc_'.length)
+  const now = clock.now()
+  const session: ConsoleSession = {
+    id: ids.next<'console'>(),
+    workspaceId: workspace.id,
+    hash: hashKey(value),
+    ...identity,
+    browser: safeText(call.request.headers.get('user-agent') ?? 'unknown').slice(0, MAX_BROWSER),
+    createdAt: now,
+    lastUsedAt: now,
+    endedAt: null,
+  }
+  await store.createConsoleSession(session)
+  services.log.write('info', 'signed in to the console', { operator: session.operator, session: session.id })
+  return {
+    status: 200,
+    json: { operator: session.operator },
+    headers: { 'set-cookie': writeSessionCookie(call, isSecure(rules, call), value) },
+  }
+}
+
+async function identityIn(
+  services: ServerServices,
+  rules: ListenerRules,
+  call: HttpRequestContext,
+  body: unknown,
+): Promise<SignInIdentity> {
+  const { code, key } = isJsonObject(body) ? body : {}
+  if (typeof key === 'string') {
+    const { operator, keyId } = await identifyByCredential(services, key).catch(() => {
+      const { attempts, config } = services
+      const forwarded = call.request.headers.get('x-forwarded-for')
+      const refused = attempts.refuse(clientAddress(call.peer, forwarded, config.network?.proxies ?? []))
+      throw refused.code === 'rate_limited' ? refused : fail('invalid_operator_key')
+    })
+    return { operator: operator.id, keyId: keyId ?? null }
+  }
+  if (typeof code !== 'string')
+    throw fail('validation_failed', { what: 'Signing in takes a code or an operator credential.' })
+  const identity = services.signInCodes.redeem(code)
+  if (!identity) throw fail('sign_in_refused', { why: 'the address was used before, or is older than a minute' })
+  if (identity.keyId === null && !isLocal(rules, call))
+    throw fail('sign_in_refused', { why: 'from another machine people sign in with their credential' })
+  return identity
+}
+
+async function signOut(services: ServerServices, rules: ListenerRules, call: HttpRequestContext): Promise<HttpReply> {
+  const session = await readSession(services, rules, call)
+  if (session) {
+    await services.store.endConsoleSession(session.id, services.clock.now())
+    services.readers.stop(`console:${session.id}`)
+  }
+  const headers = { 'set-cookie': writeSessionCookie(call, isSecure(rules, call), undefined) }
+  return { status: 200, json: { signedOut: true }, headers }
+}

@@ -1,0 +1,70 @@
+/**
+ * Identifies the caller on the operator listener: the person of a credential, or of a session of the console. There is no
+ * local identity here: whoever shows neither is nobody. Source: console, 4.1; scale-out, section 6.
+ */
+import { hashKey } from '../../base/api-key.ts'
+import type { Instant } from '../../base/clock.ts'
+import { fail } from '../../base/failure.ts'
+import type { ConsoleSession, OperatorKey } from '../../spec/key.ts'
+import { OPERATOR_KEY_HEADER } from '../../spec/operator.ts'
+import type { HttpRequestContext } from '../http/route.ts'
+import { identifyByCredential, type IdentifyOperator, type OperatorIdentity } from '../operator/identify.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import { isLocal, isSecure, type ListenerRules } from './address.ts'
+import { IDLE_MS, readSessionCookie } from './session-cookie.ts'
+
+/** Precision of the last use of a session. */
+const LAST_USE_PRECISION_MS = 60_000
+
+/** @throws Failure `not_signed_in`, `invalid_operator_key` */
+export const identifyVisitor =
+  (rules: ListenerRules): IdentifyOperator =>
+  async (services, call) => {
+    const secret = call.request.headers.get(OPERATOR_KEY_HEADER)
+    if (secret !== null) return identifyByCredential(services, secret)
+    const session = await readSession(services, rules, call)
+    if (session === undefined) throw fail('not_signed_in')
+    return identityOf(services, session)
+  }
+
+/** The session of the request's cookie, while it is valid. */
+export async function readSession(
+  { store, clock, workspace }: ServerServices,
+  rules: ListenerRules,
+  call: HttpRequestContext,
+): Promise<ConsoleSession | undefined> {
+  const value = readSessionCookie(call, isSecure(rules, call))
+  const session = value === undefined ? undefined : await store.consoleSessionByHash(hashKey(value))
+  const now = clock.now()
+  if (session?.workspaceId !== workspace.id || session.endedAt !== null || session.lastUsedAt + IDLE_MS <= now)
+    return undefined
+  // What this machine vouches for counts on this machine.
+  if (session.keyId === null && !isLocal(rules, call)) return undefined
+  // A failed write must not fail requests that only read.
+  if (Math.abs(now - session.lastUsedAt) >= LAST_USE_PRECISION_MS)
+    await store.touchConsoleSession(session.id, now).catch(() => undefined)
+  return session
+}
+
+/** @throws Failure `not_signed_in` where the credential that signed in is not valid any more */
+async function identityOf(services: ServerServices, session: ConsoleSession): Promise<OperatorIdentity> {
+  const { id: consoleSession, keyId, operator: id } = session
+  const { id: workspaceId } = services.workspace
+  if (keyId === null)
+    return { operator: { type: 'operator', id, workspaceId, roles: [] }, proved: false, endsAt: null, consoleSession }
+  const key = await validKey(services, keyId)
+  if (key === undefined) throw fail('not_signed_in')
+  const operator = { type: 'operator', id: key.email, workspaceId, roles: key.roles } as const
+  return { operator, proved: true, endsAt: key.expiresAt, keyId, consoleSession }
+}
+
+async function validKey(
+  { store, workspace, clock }: ServerServices,
+  id: OperatorKey['id'],
+): Promise<OperatorKey | undefined> {
+  const key = (await store.operatorKeys(workspace.id)).find((each) => each.id === id)
+  return key && isValid(key, clock.now()) ? key : undefined
+}
+
+const isValid = ({ revokedAt, expiresAt }: OperatorKey, now: Instant): boolean =>
+  revokedAt === null && (expiresAt === null || expiresAt > now)

@@ -1,0 +1,50 @@
+/** Addresses that sign a browser in to the console, and the browsers that are signed in. Source: console, 4.1. */
+import { toIsoText, isoOrNull } from '../../base/clock.ts'
+import { fail } from '../../base/failure.ts'
+import type { ConsoleSession } from '../../spec/key.ts'
+import type { ConsoleSessionView } from '../../spec/operator.ts'
+import type { OperatorAction } from './act.ts'
+import { notFoundFailure } from './find.ts'
+
+/** More than anyone looks through. */
+const MAX_SESSIONS = 200
+
+export const createConsoleCode: OperatorAction<'POST /console/codes'> = async ({ services, operator, keyId }) => {
+  const { signInCodes, serverState } = services
+  if (serverState.consoleUrl === null) throw fail('console_off')
+  const { code, expiresAt } = signInCodes.create({ operator: operator.id, keyId: keyId ?? null })
+  // In the fragment, which no server, proxy or log gets.
+  return { url: `${serverState.consoleUrl}/#code=${code}`, expiresAt: toIsoText(expiresAt) }
+}
+
+export const listConsoleSessions: OperatorAction<'GET /console/sessions'> = async ({ services, consoleSession }) => {
+  const sessions = await services.store.consoleSessions(services.workspace.id, MAX_SESSIONS)
+  const items = sessions.map((each) => toConsoleSessionView(each, consoleSession === each.id))
+  return { items, total: items.length }
+}
+
+/** Takes effect at once, on open streams too. */
+export const endConsoleSession: OperatorAction<'POST /console/sessions/:id/end'> = async ({
+  services,
+  id,
+  consoleSession,
+}) => {
+  const { store, clock, readers, workspace } = services
+  const found = (await store.consoleSessions(workspace.id, MAX_SESSIONS)).find((each) => each.id === id)
+  if (!found) throw notFoundFailure('session of the console')
+  const endedAt = found.endedAt ?? clock.now()
+  await store.endConsoleSession(found.id, endedAt)
+  readers.stop(`console:${found.id}`)
+  return toConsoleSessionView({ ...found, endedAt }, consoleSession === found.id)
+}
+
+const toConsoleSessionView = (session: ConsoleSession, isThis: boolean): ConsoleSessionView => ({
+  sessionId: session.id,
+  operator: session.operator,
+  keyId: session.keyId,
+  browser: session.browser,
+  createdAt: toIsoText(session.createdAt),
+  lastUsedAt: toIsoText(session.lastUsedAt),
+  endedAt: isoOrNull(session.endedAt),
+  isThis,
+})

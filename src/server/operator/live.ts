@@ -1,0 +1,77 @@
+/**
+ * GET /live: tells a reader that something changed, so that it reads again. A hint carries no data and may be sent for
+ * nothing; many changes within a moment are one hint. Source: console, 4.3.
+ */
+import type { LiveHint } from '../../spec/operator.ts'
+import type { HttpReply } from '../http/reply.ts'
+import { STREAM_HEADERS } from '../http/sse.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import type { OperatorAction } from './act.ts'
+
+/** Changes within this time are one hint. */
+const TOGETHER_MS = 40
+const HEARTBEAT_MS = 15_000
+/** Beyond, a hint says that anything may have changed. */
+const MAX_NAMED = 100
+
+export const streamLive: OperatorAction<'GET /live'> = async ({ services, operator, consoleSession, endsAt }) => {
+  const owners = [`operator:${operator.id}`, ...(consoleSession === undefined ? [] : [`console:${consoleSession}`])]
+  return liveReply(services, owners, endsAt)
+}
+
+function liveReply(services: ServerServices, owners: readonly string[], endsAt: number | null): HttpReply {
+  const { changes, readers, clock } = services
+  const encoder = new TextEncoder()
+  let leave = (): void => {}
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      const sessions = new Set<string>()
+      let workspace = true
+      let timer: NodeJS.Timeout | undefined
+      let sent = 0
+      const send = (text: string): void => controller.enqueue(encoder.encode(text))
+      const flush = (): void => {
+        timer = undefined
+        // A reader that does not read gets one hint for all it missed.
+        if (sent > 0 && (controller.desiredSize ?? 0) <= 0) return schedule()
+        sent++
+        const hint: LiveHint =
+          sessions.size > MAX_NAMED ? { sessions: 'any', workspace } : { sessions: [...sessions], workspace }
+        sessions.clear()
+        workspace = false
+        send(`data: ${JSON.stringify(hint)}\n\n`)
+      }
+      const schedule = (): void => {
+        timer ??= setTimeout(flush, TOGETHER_MS)
+        timer.unref()
+      }
+      const stops = [
+        changes.listen((sessionId) => {
+          if (sessionId === undefined) workspace = true
+          else if (sessions.size <= MAX_NAMED) sessions.add(sessionId)
+          schedule()
+        }),
+        ...owners.map((owner) => readers.add(owner, () => end())),
+      ]
+      const beat = setInterval(() => {
+        if (endsAt !== null && endsAt <= clock.now()) end()
+        else if ((controller.desiredSize ?? 0) > 0) send(': still here\n\n')
+      }, HEARTBEAT_MS)
+      beat.unref()
+      leave = () => {
+        clearTimeout(timer)
+        clearInterval(beat)
+        for (const stop of stops) stop()
+        leave = () => {}
+      }
+      const end = (): void => {
+        leave()
+        controller.close()
+      }
+      send('retry: 1000\n\n')
+      flush()
+    },
+    cancel: () => leave(),
+  })
+  return { status: 200, stream, headers: STREAM_HEADERS }
+}

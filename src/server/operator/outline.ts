@@ -1,0 +1,87 @@
+/**
+ * The steps of a run and its sub-agent runs as rows without their content, for a timeline; and one step whole.
+ * Source: console, 4.3.
+ */
+import { giveWay, startWork } from '../../base/event-loop.ts'
+import { isoOrNull, toIsoText } from '../../base/clock.ts'
+import type { RunId } from '../../base/ids.ts'
+import type { OutlineRow, OutlineRun } from '../../spec/operator.ts'
+import type { Run } from '../../spec/run.ts'
+import type { RunStep } from '../../spec/step.ts'
+import { summarizeStep } from '../../spec/step-summary.ts'
+import { toTimelineItem } from '../../spec/timeline-item.ts'
+import type { OperatorAction } from './act.ts'
+import { findRun, notFoundFailure } from './find.ts'
+
+/** Steps read per query: what is in memory at once. */
+const PAGE = 500
+/** Rows of one answer; the next begins after the last of them. */
+const MAX_ROWS = 20_000
+
+export const getOutline: OperatorAction<'GET /runs/:id/outline'> = async ({ services, id, query }) => {
+  const { store } = services
+  const run = await findRun(services, id)
+  const runs = subtreeOf(run, await store.runsOfSession(run.sessionId))
+  const numbers = new Map(runs.map((each, index) => [each.id, index]))
+  const rows: OutlineRow[] = []
+  let after = query.after ?? 0
+  let hasMore = true
+  while (hasMore && rows.length < MAX_ROWS) {
+    const tookLong = startWork()
+    const steps = await store.stepsAfter(run.sessionId, after, PAGE)
+    for (const step of steps) {
+      const number = numbers.get(step.runId)
+      if (number !== undefined) rows.push(toRow(step, number))
+    }
+    after = steps.at(-1)?.ordinal ?? after
+    hasMore = steps.length === PAGE
+    if (tookLong()) await giveWay()
+  }
+  return { runId: run.id, sessionId: run.sessionId, runs: runs.map(toOutlineRun), rows, after, hasMore }
+}
+
+export const getStep: OperatorAction<'GET /runs/:id/step'> = async ({ services, id, query }) => {
+  const { store } = services
+  const run = await findRun(services, id)
+  const [step] = await store.stepsAfter(run.sessionId, query.ordinal - 1, 1)
+  const owner = step?.ordinal === query.ordinal ? await store.run(step.runId) : undefined
+  if (!step || !owner) throw notFoundFailure('step')
+  return toTimelineItem(step, owner)
+}
+
+/** The run and those below it, each after its parent. */
+function subtreeOf(root: Run, all: readonly Run[]): readonly Run[] {
+  const inside = new Set<RunId>([root.id])
+  for (const run of all.toSorted((a, b) => a.depth - b.depth))
+    if (run.parentRunId !== null && inside.has(run.parentRunId)) inside.add(run.id)
+  return all.filter(({ id }) => inside.has(id))
+}
+
+function toRow({ ordinal, type, content, startedAt, finishedAt, tokensUsed, error }: RunStep, run: number): OutlineRow {
+  const call = content['tool_call_id']
+  return [
+    ordinal,
+    run,
+    type,
+    summarizeStep(type, content),
+    startedAt,
+    finishedAt,
+    tokensUsed,
+    typeof call === 'string' ? call : null,
+    error === null && content['is_error'] !== true ? 0 : 1,
+  ]
+}
+
+const toOutlineRun = (run: Run): OutlineRun => ({
+  runId: run.id,
+  parentRunId: run.parentRunId,
+  parentCallId: run.parentCallId,
+  depth: run.depth,
+  agent: run.agentName,
+  versionLabel: run.versionLabel,
+  status: run.status,
+  startedAt: toIsoText(run.startedAt),
+  finishedAt: isoOrNull(run.finishedAt),
+  totalTokensUsed: run.usage.inputTokens + run.usage.outputTokens,
+  ...(run.usage.cost && { cost: run.usage.cost }),
+})

@@ -1,0 +1,39 @@
+/** A session by its id: reading it, naming it and erasing it. Source: decisions, section 17. */
+import { fail } from '../../base/failure.ts'
+import type { Session } from '../../spec/session.ts'
+import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
+import { sessionInScope } from '../auth/scope.ts'
+import { apiBody, readJson } from '../http/body.ts'
+import { okReply, type HttpReply } from '../http/reply.ts'
+import type { RouteHandler } from '../http/route.ts'
+import { parseSessionPatch } from '../http/validate.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import { boundedSession } from '../view/session-list.ts'
+import { toSessionListItem } from '../view/shape.ts'
+
+/** GET /v1/sessions/{sessionId} (extension): as the list of sessions shows it. */
+export const getSession = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
+  withCaller(services, identify, async ({ params }, { principal }) =>
+    sessionReply(await sessionInScope(services, principal, params['sessionId']!)),
+  )
+
+/** PATCH /v1/sessions/{sessionId} (extension): sets title, metadata or tags, also while its runs work. */
+export const patchSession = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
+  withCaller(services, identify, async (call, { principal }) => {
+    const { id } = await sessionInScope(services, principal, call.params['sessionId']!)
+    const { title, ...labels } = parseSessionPatch(await readJson(call, apiBody(services.config)))
+    const given = { ...labels, ...(title !== undefined && { title: title === '' ? null : title }) }
+    await services.store.labelSession(id, services.redactor.json(given))
+    return sessionReply((await services.store.session(id))!)
+  })
+
+/** DELETE /v1/sessions/{sessionId} (extension): erases its content; a key only where its trigger allows it. */
+export const deleteSession = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
+  withCaller(services, identify, async ({ params }, { principal, trigger }) => {
+    const { id } = await sessionInScope(services, principal, params['sessionId']!)
+    if (trigger && trigger.allowDelete !== true) throw fail('delete_not_allowed')
+    await services.engine.erase(id)
+    return sessionReply((await services.store.session(id))!)
+  })
+
+const sessionReply = (session: Session): HttpReply => okReply(boundedSession(toSessionListItem(session)))

@@ -1,0 +1,30 @@
+/**
+ * Hints that something changed, for those who look at lists: they carry no data, so who gets one reads again. Sessions are
+ * named by the engine, everything else by the operator route that changed it.
+ */
+import type { SessionId } from '../../base/ids.ts'
+import type { Engine } from '../../engine/session/engine.ts'
+
+export interface ChangeHints {
+  /** @param listener gets the session that changed; undefined for what belongs to none: versions, triggers, keys */
+  listen(listener: (sessionId: SessionId | undefined) => void): () => void
+  /** Something that belongs to no session changed. */
+  tell(): void
+}
+
+export function createChangeHints(engine: Pick<Engine, 'watch'>): ChangeHints {
+  const listeners = new Set<(sessionId: SessionId | undefined) => void>()
+  return {
+    listen(listener) {
+      const leave = engine.watch(listener)
+      listeners.add(listener)
+      return () => {
+        leave()
+        listeners.delete(listener)
+      }
+    },
+    tell() {
+      for (const listener of listeners) listener(undefined)
+    },
+  }
+}

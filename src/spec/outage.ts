@@ -1,0 +1,25 @@
+/** Outages: what a run needs and cannot reach. Source: reliability, "Hold instead of fail". */
+import type { Instant } from '../base/clock.ts'
+
+/** What keeps a completion or a call from being made, and passes by itself or by what an operator does. */
+export type OutageReason =
+  'provider_unreachable' | 'tool_unreachable' | 'mcp_unreachable' | 'secret_missing' | 'quota_spent'
+
+/** An outage as a run meets it, kept in its state until an attempt gets an answer. */
+export interface Outage {
+  readonly reason: OutageReason
+  /** Names what is missing, so that one run tries for all that miss it. For logs and operators; never part of an answer. */
+  readonly cause: string
+  /** First failed attempt. */
+  readonly since: Instant
+  readonly failures: number
+}
+
+/** Attempts, within seconds, before a run is held. Source: decisions, section 13: retried twice at once. */
+export const ATTEMPTS_BEFORE_HOLD = 3
+
+/** True where waiting for seconds would not help. */
+const needsOperator = (reason: OutageReason): boolean => reason === 'secret_missing' || reason === 'quota_spent'
+
+export const isHeldBy = ({ reason, failures }: Outage): boolean =>
+  needsOperator(reason) || failures >= ATTEMPTS_BEFORE_HOLD

@@ -1,0 +1,49 @@
+/** What a step is about, in a few words: for outlines, where its content is not shown. Not escaped. */
+import type { JsonObject, JsonValue } from '../base/json/json.ts'
+
+/** Longest text of a summary. */
+const MAX_CHARACTERS = 120
+
+export function summarizeStep(type: string, content: JsonObject): string {
+  const text = (name: string): string => (typeof content[name] === 'string' ? content[name] : '')
+  switch (type) {
+    case 'UserMessage':
+    case 'Reasoning':
+      return inOneLine(text('text') || text('message') || textOf(content['output']))
+    case 'PolicyDecision':
+      return `${text('name')} ${text('decision').replaceAll('_', ' ')}`.trim()
+    case 'ToolCall':
+      return text('ref') || text('name')
+    case 'ToolResult':
+      return text('name')
+    case 'SubAgentCall':
+      return text('agent')
+    case 'SubAgentResult':
+      return text('status')
+    case 'UserTaskReq':
+      return inOneLine(text('title'))
+    case 'UserTaskRes':
+      return text('outcome').replaceAll('_', ' ')
+    case 'LimitReached':
+      return text('limit')
+    case 'RunCompleted':
+    case 'SessionCompleted':
+      return text('status')
+    case 'Output':
+      return inOneLine(textOf(content['output']))
+    default:
+      return ''
+  }
+}
+
+const textOf = (value: JsonValue | undefined): string =>
+  value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+
+/** Line breaks and indents are blanks: a JSON text is as short as it can be. */
+function inOneLine(text: string): string {
+  const line = text
+    .slice(0, 4 * MAX_CHARACTERS)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return line.length > MAX_CHARACTERS ? `${line.slice(0, MAX_CHARACTERS)}…` : line
+}

@@ -1,0 +1,52 @@
+/**
+ * What a person sees of a task when they decide, as one value: its digest goes with the decision, and the server refuses the
+ * digest of anything else. Browser and server make it from the task with the function that draws the card, so what is
+ * shown is what is decided. How far the votes have come is not part of it: another vote changes nothing about the call.
+ * Source: console, 0.3; trust, section 5.
+ */
+import type { JsonObject, JsonValue } from '../base/json/json.ts'
+import { presentTask, type CardRow } from './task-card.ts'
+import type { ShownTask } from './task.ts'
+
+/** Metadata of an answer: `sha256:` of the canonical text of `describeTaskView`. */
+export const VIEW_DIGEST = 'svc/view_digest'
+
+export function describeTaskView(task: ShownTask): JsonObject {
+  // The deadline is part of it as a moment: how long it is until then changes while somebody reads.
+  const { title, sideEffect, isIrreversible, rows, argumentsDigest } = presentTask(task, 0)
+  return {
+    format: 'svc.view.v1',
+    task: task.id,
+    run: task.runId,
+    agent: task.agent,
+    kind: task.kind,
+    title,
+    sideEffect: sideEffect ?? null,
+    isIrreversible,
+    argumentsDigest: argumentsDigest ?? null,
+    approvalsRequired: task.approvalsRequired ?? null,
+    role: task.people?.role ?? null,
+    comprehensionRequired: task.comprehensionRequired ?? false,
+    expiresAt: task.expiresAt ?? null,
+    onTimeout: task.onTimeout ?? null,
+    onReject: task.onReject ?? null,
+    onModify: task.onModify ?? null,
+    options: (task.options ?? []).map(({ id, label }) => ({ id, label })),
+    rows: rows.filter(({ label }) => !PROGRESS.has(label)).map(describeRow),
+  }
+}
+
+/** Rows that tell how far the decision is, and who looks. */
+const PROGRESS: ReadonlySet<string> = new Set(['votes', 'decided', 'you'])
+
+function describeRow(row: CardRow): JsonObject {
+  if ('text' in row) return { label: row.label, text: row.text, place: row.place ?? null }
+  const values = row.values.map(({ name, text, unit, limit, place }): JsonValue => ({
+    name,
+    text,
+    unit: unit ?? null,
+    limit: limit ?? null,
+    place: place ?? null,
+  }))
+  return { label: row.label, values }
+}

@@ -1,0 +1,59 @@
+/** Title, metadata, tags and legal hold of sessions: what people and products say of them. No run reads or writes it. */
+import type { Database } from 'better-sqlite3'
+import type { SessionId } from '../../base/ids.ts'
+import type { SessionLabels } from '../queries.ts'
+import { toText } from './database/json-column.ts'
+
+export interface LabelTable {
+  /** Sets what is given; null and empty values remove. @returns false for a session that is not there, or was erased */
+  set(id: SessionId, labels: SessionLabels): boolean
+}
+
+interface LabelRow {
+  n: number
+  agent_n: number
+  started_at: number
+  title: string | null
+  metadata: string | null
+  tags: string | null
+  legal_hold: 0 | 1
+}
+
+export function openLabels(db: Database): LabelTable {
+  const one = db.prepare<[string], LabelRow>(
+    `select n, agent_n, started_at, title, metadata, tags, legal_hold
+     from session
+     where id = ? and erased_at is null`,
+  )
+  const update = db.prepare(
+    `update session
+     set title = :title, metadata = :metadata, tags = :tags, legal_hold = :legalHold
+     where n = :n`,
+  )
+  const deleteTag = db.prepare<[number, string, number, number]>(
+    'delete from session_tag where agent_n = ? and tag = ? and started_at = ? and session_n = ?',
+  )
+  const insertTag = db.prepare<[number, string, number, number]>(
+    'insert into session_tag (agent_n, tag, started_at, session_n) values (?, ?, ?, ?)',
+  )
+
+  return {
+    set(id, { title, metadata, tags, legalHold }) {
+      const row = one.get(id)
+      if (!row) return false
+      const { n, agent_n: agentN, started_at: startedAt } = row
+      if (tags) {
+        for (const tag of JSON.parse(row.tags ?? '[]') as string[]) deleteTag.run(agentN, tag, startedAt, n)
+        for (const tag of tags) insertTag.run(agentN, tag, startedAt, n)
+      }
+      update.run({
+        n,
+        title: title === undefined ? row.title : title,
+        metadata: metadata ? toText(Object.keys(metadata).length > 0 ? metadata : null) : row.metadata,
+        tags: tags ? toText(tags.length > 0 ? tags : null) : row.tags,
+        legalHold: legalHold === undefined ? row.legal_hold : legalHold ? 1 : 0,
+      })
+      return true
+    },
+  }
+}

@@ -1,0 +1,59 @@
+/** Breaks messages for people into the lines of a terminal, so that no word, no command and no code frame is torn. */
+import { widthOf } from './width.ts'
+
+/**
+ * The text with its long lines broken between words, and what follows indented. Columns with at least three spaces between
+ * them break first. A command stays on one line, which the terminal wraps, so that it can be copied; so do code frames.
+ * @param text may have styles, which take no columns
+ * @param width columns; infinite for a pipe
+ */
+export function wrapMessage(text: string, width: number): string {
+  if (!Number.isFinite(width)) return text
+  return text
+    .split('\n')
+    .flatMap((line) => (widthOf(line) <= width || CODE_FRAME.test(line) ? [line] : wrapLongLine(line, width)))
+    .join('\n')
+}
+
+const CODE_FRAME = /^ *\d* \| /
+
+/** A sequence that sets a style; widths count it as nothing. */
+const STYLE = String.raw`(?:\u001b\[[\d;]*m)*`
+
+/** What a person copies into a shell. */
+const COMMAND = new RegExp(String.raw`^${STYLE}(?:svc|npm|npx|cd|curl|docker|export|git|patch) `)
+
+/** A mark or a label with its gap, below which nothing else stands: `  fix:  `, `next:  `, `10:41:02  `. */
+const LABEL = new RegExp(String.raw`^( *${STYLE}\S{1,12} {2,})\S`)
+
+const GAP = / {3,}/
+
+function wrapLongLine(line: string, width: number): string[] {
+  const indent = /^ */.exec(line)![0].length
+  const label = LABEL.exec(line)?.[1] ?? ''
+  const beside = widthOf(label)
+  const hang = ' '.repeat(beside > 0 && beside <= width / 3 ? beside : Math.min(indent + 2, Math.floor(width / 4)))
+  const lines: string[] = []
+  let current = label === '' ? ' '.repeat(indent) : label
+  let isEmpty = true
+  const startLine = (): void => {
+    lines.push(current.trimEnd())
+    current = hang
+    isEmpty = true
+  }
+  const put = (part: string, gap: string): void => {
+    if (!isEmpty && widthOf(current) + gap.length + widthOf(part) > width) startLine()
+    current += isEmpty ? part : gap + part
+    isEmpty = false
+  }
+  for (const column of line.slice(label === '' ? indent : label.length).split(GAP)) {
+    if (COMMAND.test(column) || widthOf(column) <= width - hang.length) put(column, '   ')
+    else {
+      if (!isEmpty) startLine()
+      for (const [word] of column.matchAll(/ *\S+/g))
+        put(word.trimStart(), isEmpty ? '' : ' '.repeat(word.search(/\S/)))
+    }
+  }
+  lines.push(current.trimEnd())
+  return lines
+}

@@ -1,0 +1,59 @@
+/**
+ * A real browser for tests of the console: Debian's Chromium, or what `CHROMIUM` names. Every page is watched: an error on its
+ * console, a violation of its policy or a request to another origin fails the test that opened it.
+ */
+import { existsSync } from 'node:fs'
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import { afterAll, afterEach, describe, expect } from 'vitest'
+
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+
+const isInstalled = existsSync(CHROMIUM)
+if (!isInstalled)
+  process.stderr.write(`No browser at ${CHROMIUM}: tests of the console are skipped. apt-get install chromium.\n`)
+
+let browser: Promise<Browser> | undefined
+let watched: { readonly page: Page; readonly problems: string[] }[] = []
+
+export interface OpenedPage {
+  readonly page: Page
+  /** What went wrong so far; a test that expects something takes it out. */
+  readonly problems: string[]
+}
+
+/** A group of tests that need a browser. */
+export function describeInBrowser(name: string, tests: () => void): void {
+  describe.skipIf(!isInstalled)(name, () => {
+    afterEach(async () => {
+      const all = watched.flatMap(({ problems }) => problems)
+      for (const { page } of watched) await page.context().close()
+      watched = []
+      expect(all).toEqual([])
+    })
+    afterAll(async () => {
+      await (await browser)?.close()
+      browser = undefined
+    })
+    tests()
+  })
+}
+
+/** A browser of its own: no cookie is shared with other pages. */
+export async function openPage(address: string, options: BrowserContextOptions = {}): Promise<OpenedPage> {
+  browser ??= chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  const page = await context.newPage()
+  const problems: string[] = []
+  const { origin } = new URL(address)
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(`console: ${message.text()}`)
+  })
+  page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(`${origin}/`) && !url.startsWith('data:')) problems.push(`request to ${url}`)
+  })
+  watched.push({ page, problems })
+  await page.goto(address)
+  return { page, problems }
+}

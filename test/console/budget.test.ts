@@ -1,0 +1,29 @@
+/** How much a browser loads before it shows the inbox, and for everything. Source: console, 5. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+
+const BUILT = resolve(import.meta.dirname, '../../dist/console')
+
+const gzipped = (name: string): number => gzipSync(readFileSync(resolve(BUILT, name))).length
+
+/** A file and what it imports before it runs. */
+function withImports(name: string, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(name)) return found
+  found.add(name)
+  for (const [, from] of readFileSync(resolve(BUILT, name), 'utf8').matchAll(/(?:from|import)"\.\/([^"]+)"/g))
+    withImports(from!, found)
+  return found
+}
+
+test('the page starts with at most 35 KB of script and 8 KB of style, compressed', () => {
+  const start = [...withImports('console.js')]
+  expect(start.reduce((sum, name) => sum + gzipped(name), 0)).toBeLessThanOrEqual(35 * 1024)
+  expect(gzipped('style.css')).toBeLessThanOrEqual(8 * 1024)
+})
+
+test('all of its script has at most 60 KB, compressed', () => {
+  const all = readdirSync(BUILT).filter((name) => name.endsWith('.js'))
+  expect(all.reduce((sum, name) => sum + gzipped(name), 0)).toBeLessThanOrEqual(60 * 1024)
+})

@@ -1,0 +1,151 @@
+/** Content of others in a real browser: it stays text, and what cannot be undone needs a second act. Source: console, 3.3 and 7. */
+import { expect, test } from 'vitest'
+import { safeJson } from '../../src/base/escape-text.ts'
+import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
+import { snapshotOf } from '../server/fixtures.ts'
+import { ask, desk, DESK, policiesFor, publishDesk, tool } from '../server/running.ts'
+import { describeInBrowser, openPage } from './browser.ts'
+import { newCode, openWithConsole, signedIn } from './browser-session.ts'
+
+/** Calls a tool with what it was given: undone by nobody. */
+const payer: AgentSnapshot = snapshotOf(DESK, '1.0.0', {
+  model: {
+    provider: 'scripted',
+    name: 'script',
+    script: [
+      {
+        say: '<img src=x onerror=alert(1)> **bold** [a](javascript:alert(2))',
+        call: { tool: 'refunds', arguments: { amount: 180, note: '${input.note}' } },
+      },
+      { say: { refunded: 180 } },
+    ],
+  },
+  tools: [tool('acme.refunds', { sideEffectClass: 'irreversible_action' })],
+  policies: policiesFor('refunds'),
+  output: desk.output,
+})
+
+async function openWaiting(note: string) {
+  const server = await openWithConsole()
+  await publishDesk(server.operator, {}, payer)
+  const { runId, sessionId } = await ask<{ runId: string; sessionId: string }>(server.operator, 'POST /runs', {
+    agent: DESK,
+    input: { note },
+  })
+  await server.engine.waitForPause({ id: runId, sessionId } as never, AbortSignal.timeout(10_000))
+  const { page } = await openPage(`${server.consoleUrl}/#code=${await newCode(server)}`)
+  await page.getByRole('link', { name: /acme.refunds amount 180/ }).click()
+  await page.locator('.digest code').waitFor()
+  const decided = async () => {
+    const { items } = await ask<{ items: { status: string }[] }>(server.operator, 'GET /tasks?all=true')
+    return items[0]!.status
+  }
+  return { server, page, runId, decided }
+}
+
+const HOSTILE = [
+  '<img src=x onerror=alert(1)>',
+  '<script>alert(1)</script>',
+  '"><svg onload=alert(1)>',
+  "javascript:alert('1')",
+  '${alert(1)} {{constructor.constructor("alert(1)")()}}',
+  'pay \u202e\u2066dekcehc\u2069 now',
+  'a\u200bb\u0000c\u001b[31mred\u001b[0m\r\nlast',
+  '</dd></dl><button>Approve</button>',
+]
+
+describeInBrowser('content of others', () => {
+  test.each(HOSTILE)('stays text on the card, the timeline and the run: %j', async (note) => {
+    const { page, runId, server } = await openWaiting(note)
+    expect(await page.locator('.card').textContent()).toContain(note.includes('\n') ? 'red' : safeJson(note))
+    expect(await page.locator('.card img, .card script, .card svg[onload]').count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0)
+    await page.goto(`${server.consoleUrl}/runs/${runId}?tab=conversation`)
+    await page.getByText('onerror=alert(1)> **bold**').waitFor()
+    expect(await page.locator('.said a[href^="javascript"], .said img').count()).toBe(0)
+    expect(await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069\u200b]/.test(document.body.innerText))).toBe(false)
+  })
+
+  test('of a megabyte is folded, and approved only once it was opened', async () => {
+    const { page, decided } = await openWaiting('x'.repeat(600_000))
+    const approve = page.getByRole('button', { name: /Hold to approve/ })
+    expect(await approve.isDisabled()).toBe(true)
+    await page.getByText('Open the folded value first.').waitFor()
+    await page.getByRole('button', { name: /Show all 600,002 characters/ }).click()
+    expect(await approve.isDisabled()).toBe(false)
+    expect(await decided()).toBe('pending')
+  })
+})
+
+describeInBrowser('a call that cannot be undone', () => {
+  test('is not approved by a click: it asks once more', async () => {
+    const { page, decided } = await openWaiting('fine')
+    await page.getByRole('button', { name: /Hold to approve/ }).click()
+    await page.getByText('This cannot be undone once it is sent.').waitFor()
+    expect(await decided()).toBe('pending')
+    await page.getByRole('button', { name: 'Back' }).click()
+    await page.getByRole('button', { name: /Hold to approve/ }).click()
+    await page.getByRole('button', { name: 'Yes, approve acme.refunds' }).click()
+    await page.locator('.card.closed').waitFor()
+    expect(await decided()).toBe('completed')
+  })
+
+  test('is approved by a button that is held, and not by one that is let go', async () => {
+    const { page, decided } = await openWaiting('fine')
+    const box = (await page.getByRole('button', { name: /Hold to approve/ }).boundingBox())!
+    await page.mouse.move(box.x + 20, box.y + 10)
+    await page.mouse.down()
+    await page.mouse.move(box.x + 400, box.y + 300)
+    await page.mouse.up()
+    expect(await decided()).toBe('pending')
+    await page.mouse.move(box.x + 20, box.y + 10)
+    await page.mouse.down()
+    await page.locator('.card.closed').waitFor()
+    await page.mouse.up()
+    expect(await decided()).toBe('completed')
+  })
+
+  test('is approved by the key that is held, and not by one that is tapped', async () => {
+    const { page, decided } = await openWaiting('fine')
+    await page.keyboard.press('a')
+    await page.getByText('This cannot be undone once it is sent.').waitFor()
+    expect(await decided()).toBe('pending')
+    await page.getByRole('button', { name: 'Back' }).click()
+    await page.keyboard.down('a')
+    await page.locator('.card.closed').waitFor()
+    await page.keyboard.up('a')
+    expect(await decided()).toBe('completed')
+  })
+})
+
+describeInBrowser('a session', () => {
+  test('that is revoked ends in the browser at once', async () => {
+    const { server, page } = await openWaiting('fine')
+    const other = await signedIn(server)
+    const { body } = await other.send('GET /console/sessions')
+    const [, theirs] = body['items'] as { sessionId: string; isThis: boolean }[]
+    page.removeAllListeners('console')
+    await other.send(`POST /console/sessions/${theirs!.sessionId}/end`, { body: {} })
+    await page.getByRole('heading', { name: 'With your operator credential' }).waitFor({ timeout: 5000 })
+  })
+
+  test('keeps neither the code nor a key where a script could read it', async () => {
+    const { page } = await openWaiting('fine')
+    expect(
+      await page.evaluate(() => [
+        document.cookie,
+        location.hash,
+        JSON.stringify({ ...localStorage, ...sessionStorage }),
+      ]),
+    ).toEqual(['', '', '{}'])
+  })
+
+  test('is not shown in the frame of another page', async () => {
+    const { server } = await openWaiting('fine')
+    const response = await fetch(server.consoleUrl!, { headers: { accept: 'text/html' } })
+    expect([response.headers.get('x-frame-options'), response.headers.get('content-security-policy')]).toEqual([
+      'DENY',
+      expect.stringContaining("frame-ancestors 'none'"),
+    ])
+  })
+})

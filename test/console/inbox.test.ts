@@ -1,0 +1,168 @@
+/** The inbox and its card in a real browser. Source: console, 2.1, 3.3 and 7. */
+import { expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { digestOfJson } from '../../src/base/digest.ts'
+import { presentTask } from '../../src/spec/task-card.ts'
+import { readInboxItem } from '../../src/spec/task-content.ts'
+import { describeTaskView } from '../../src/spec/task-view.ts'
+import { findingsOfAxe } from './axe.ts'
+import { describeInBrowser, openPage } from './browser.ts'
+import { openAs, openDesk } from './open-desk.ts'
+
+const cardOf = (page: Page) => page.locator('.card')
+
+describeInBrowser('the inbox', () => {
+  test('shows the words that the terminal draws, and approves what it shows', async () => {
+    const desk = await openDesk()
+    const runId = await desk.start({ order: 'A-1042', amount: 180 })
+    const { page } = await openPage(await desk.address())
+    await page.getByRole('link', { name: /acme.refunds amount 180/ }).click()
+    const [item] = (await desk.operator.call('GET /tasks', { query: {} })).items
+    const task = readInboxItem(item!)
+    const card = presentTask(task, Date.now())
+    await cardOf(page).getByText(card.title).waitFor()
+    for (const row of card.rows)
+      for (const text of 'text' in row ? [row.text] : row.values.map((value) => value.text))
+        expect(await cardOf(page).textContent()).toContain(text)
+    const view = digestOfJson(describeTaskView(task))
+    await page.locator(`.digest[title="${view}"]`).waitFor()
+    await page.getByRole('button', { name: /^Approve/ }).click()
+    await cardOf(page).getByText('approved by operator ana.').waitFor()
+    const stored = await desk.server.store.task(item!.userTaskId as never)
+    expect(stored).toMatchObject({ status: 'completed', answer: { outcome: 'approved', completedBy: 'operator:ana' } })
+    expect(stored!.answer!.metadata!['svc/view_digest']).toBe(view)
+    expect(await page.evaluate(() => location.pathname)).toBe(`/inbox/${item!.userTaskId}`)
+    expect(await page.evaluate(() => location.hash)).toBe('')
+    await desk.server.engine.waitForPause({ id: runId, sessionId: item!.sessionId } as never, AbortSignal.timeout(5000))
+  })
+
+  test('counts the votes of two people in two browsers, and tells a third who decided', async () => {
+    const desk = await openDesk()
+    await desk.start({ order: 'A-2001', amount: 1500 })
+    const [ana, bo, cleo] = [
+      await openAs(desk, 'ana@acme.example'),
+      await openAs(desk, 'bo@acme.example'),
+      await openAs(desk, 'cleo@acme.example'),
+    ]
+    for (const { page } of [ana, bo, cleo]) await page.getByRole('link', { name: /amount 1500/ }).click()
+    await ana.page.getByRole('button', { name: /^Approve/ }).click()
+    await cardOf(ana.page).getByText('Approved: 1 of 2; waits for another person.').waitFor()
+    expect(await ana.page.getByRole('button', { name: /^Approve/ }).count()).toBe(0)
+    await cardOf(bo.page).getByText('1 of 2: operator ana@acme.example').waitFor()
+    await bo.page.getByRole('button', { name: /^Approve/ }).click()
+    for (const { page } of [ana, bo, cleo]) await page.locator('.card.closed').waitFor()
+    await cardOf(cleo.page).getByText('approved by operator bo@acme.example', { exact: true }).waitFor()
+    expect(await cleo.page.getByRole('button', { name: /Approve|Reject/ }).count()).toBe(0)
+  })
+
+  test('shows what an edit changes before it is sent, and sends no other value', async () => {
+    const desk = await openDesk()
+    await desk.start({ order: 'A-1042', amount: 180 })
+    const { page } = await openPage(await desk.address())
+    await page.getByRole('link', { name: /amount 180/ }).click()
+    await page.getByRole('button', { name: /^Edit/ }).click()
+    await page.getByLabel('amount').fill('90,5')
+    await page.getByText('amount is not a number').waitFor()
+    await page.getByLabel('amount').fill('90.5')
+    await page.getByRole('button', { name: 'See the difference' }).click()
+    expect(await page.locator('.changes').innerText()).toMatch(/^amount\s+−\s*180\s+\+\s*90.5$/)
+    await page.getByRole('button', { name: 'Approve with these' }).click()
+    await page.locator('.card.closed').waitFor()
+    const [item] = (await desk.operator.call('GET /tasks', { query: { all: 'true' } })).items
+    expect(item!.args).toEqual({ order: 'A-1042', amount: 90.5, currency: 'EUR' })
+  })
+
+  test('refuses a decision about a card that is not the task any more, and shows what it is now', async () => {
+    const desk = await openDesk()
+    const runId = await desk.start({ order: 'A-2001', amount: 1500 })
+    const { page, problems } = await openPage(await desk.address())
+    await page.getByRole('link', { name: /amount 1500/ }).click()
+    await page.locator('.digest code').waitFor()
+    // This browser hears nothing while somebody else edits the arguments.
+    await page.route('**/tasks/*', (route) => route.abort())
+    await page.route('**/live', (route) => route.abort())
+    const bo = await desk.operator.call('POST /operator-keys', { body: { email: 'bo@acme.example' } })
+    const [item] = (await desk.operator.call('GET /tasks', { query: {} })).items
+    const response = await fetch(`${desk.server.consoleUrl}/runs/${runId}/messages`, {
+      method: 'POST',
+      headers: { 'x-operator-key': bo.secret, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        userTaskId: item!.userTaskId,
+        approved: true,
+        metadata: {
+          'svc/arguments_digest': item!.argsDigest!,
+          'svc/arguments': { order: 'A-2001', amount: 1400, currency: 'EUR' },
+        },
+      }),
+    })
+    expect(await response.json()).not.toHaveProperty('error')
+    const sent = page.waitForResponse((each) => each.url().endsWith('/messages'))
+    await page.getByRole('button', { name: /^Approve/ }).click()
+    expect(await (await sent).json()).toMatchObject({ code: 'stale_view' })
+    await page.unroute('**/tasks/*')
+    await page.unroute('**/live')
+    await page.reload()
+    await cardOf(page).getByText('1400').first().waitFor()
+    expect((await desk.server.store.task(item!.userTaskId as never))!.votes).toHaveLength(1)
+    expect(problems.splice(0).every((each) => each.includes('ERR_FAILED'))).toBe(true)
+  })
+
+  test('survives a restart of the server between showing and approving, with the same task', async () => {
+    const desk = await openDesk()
+    await desk.start({ order: 'A-1042', amount: 180 })
+    const { page, problems } = await openPage(await desk.address())
+    await page.getByRole('link', { name: /amount 180/ }).click()
+    await page.locator('.digest code').waitFor()
+    await desk.server.close()
+    await page.getByText('The server does not answer. What you see may be old').waitFor()
+    await cardOf(page).getByText('decide when it is back').waitFor()
+    await desk.restart()
+    await page.getByRole('button', { name: /^Approve/, disabled: false }).click()
+    await cardOf(page).getByText('approved by operator ana.').waitFor()
+    expect(problems.splice(0).every((each) => /ERR_CONNECTION|Failed to load|ERR_/.test(each))).toBe(true)
+  })
+
+  test('is used with the keyboard alone', async () => {
+    const desk = await openDesk()
+    await desk.start({ order: 'A-1042', amount: 180 })
+    await desk.start({ order: 'A-2001', amount: 1500 })
+    const { page } = await openPage(await desk.address())
+    await page.locator('.item').first().waitFor()
+    await page.keyboard.press('j')
+    await cardOf(page).getByText('180').first().waitFor()
+    await page.keyboard.press('j')
+    await cardOf(page).getByText('1500').first().waitFor()
+    await page.keyboard.press('k')
+    await cardOf(page).getByText('"A-1042"').waitFor()
+    await page.keyboard.press('r')
+    await page.getByLabel('Reason').waitFor()
+    await page.keyboard.type('Ask the customer first.')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await cardOf(page).getByText('rejected by operator ana: Ask the customer first.').first().waitFor()
+  })
+
+  test.each(['light', 'dark'] as const)('has no finding of axe in %s', async (colorScheme) => {
+    const desk = await openDesk()
+    await desk.start({ order: 'A-1042', amount: 180 })
+    const { page } = await openPage(await desk.address(), { colorScheme })
+    await page.getByRole('link', { name: /amount 180/ }).click()
+    await page.locator('.digest code').waitFor()
+    expect(await findingsOfAxe(page)).toEqual([])
+    await page.getByRole('button', { name: /^Edit/ }).click()
+    await page.getByLabel('amount').waitFor()
+    expect(await findingsOfAxe(page)).toEqual([])
+  })
+
+  test('has room at 320 pixels', async () => {
+    const desk = await openDesk()
+    await desk.start({ order: 'A-1042', amount: 180 })
+    const { page } = await openPage(await desk.address(), { viewport: { width: 320, height: 640 } })
+    await page.getByRole('link', { name: /amount 180/ }).click()
+    await page.locator('.digest code').waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
+    const box = await page.getByRole('button', { name: /^Approve/ }).boundingBox()
+    expect(box!.height).toBeGreaterThanOrEqual(44)
+    expect(box!.y + box!.height).toBeLessThanOrEqual(640 - 56)
+  })
+})

@@ -1,0 +1,247 @@
+/** The operator listener: who gets in, and what a page of another site cannot do. Source: console, 4.1 and 4.2. */
+import { request } from 'node:http'
+import { expect, test } from 'vitest'
+import { openServer } from '../../src/server/open.ts'
+import { ask, closing, directory, options, publishDesk } from '../server/running.ts'
+import { asBrowser, newCode, openWithConsole, signedIn } from './browser-session.ts'
+
+test('is off unless it is asked for', async () => {
+  const server = await openServer(options())
+  closing(() => server.close())
+  expect(server.consoleUrl).toBeNull()
+  expect(await ask(server.operator, 'GET /status')).toMatchObject({ consoleUrl: null })
+  await expect(ask(server.operator, 'POST /console/codes')).rejects.toThrow('console_off')
+})
+
+test('signs a browser in once by a code that only the fragment of an address has', async () => {
+  const server = await openWithConsole()
+  const url = server.consoleUrl!
+  const made = await ask<{ url: string }>(server.operator, 'POST /console/codes')
+  expect(made.url).toMatch(new RegExp(`^${url}/#code=[0-9A-Za-z]{38}$`))
+  const code = new URL(made.url).hash.slice('#code='.length)
+  const send = asBrowser(url)
+  const first = await send('POST /sign-in', { body: { code } })
+  expect([first.status, first.body]).toEqual([200, { operator: 'ana@acme.example' }])
+  expect(first.headers.get('set-cookie')).toMatch(
+    new RegExp(`^svc-console-${new URL(url).port}=[0-9A-Za-z]{38}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200$`),
+  )
+  const again = await send('POST /sign-in', { body: { code } })
+  expect([again.status, again.body['code']]).toEqual([401, 'sign_in_refused'])
+  const cookie = first.headers.get('set-cookie')!.split(';')[0]!
+  expect(await asBrowser(url, cookie)('GET /status')).toMatchObject({
+    status: 200,
+    body: { operator: 'ana@acme.example', consoleUrl: url, roles: [] },
+  })
+})
+
+test('opens nothing without a session: neither a route nor an API key', async () => {
+  const server = await openWithConsole()
+  const { secret } = await publishDesk(server.operator)
+  const send = asBrowser(server.consoleUrl!)
+  for (const line of ['GET /status', 'GET /tasks', 'GET /v1/tasks', 'GET /live', 'POST /deploy', 'POST /console/codes'])
+    for (const headers of [{}, { 'x-api-key': secret }, { cookie: `svc-console-1=${secret}` }])
+      expect(await send(line, { body: line.startsWith('POST') ? {} : undefined, headers })).toMatchObject({
+        status: 401,
+        body: { code: 'not_signed_in' },
+      })
+  expect(await send('GET /status', { headers: { 'x-operator-key': secret } })).toMatchObject({
+    status: 401,
+    body: { code: 'invalid_operator_key' },
+  })
+  expect(await send('POST /sign-in', { body: { key: secret } })).toMatchObject({ status: 401 })
+})
+
+test('takes the credential of a person in a header, as a command line sends it, without a session', async () => {
+  const server = await openWithConsole()
+  const { secret } = await ask<{ secret: string }>(server.operator, 'POST /operator-keys', {
+    email: 'ben@acme.example',
+    roles: ['finance'],
+  })
+  const response = await fetch(`${server.consoleUrl}/keys/019f0000-0000-7000-8000-000000000000/revoke`, {
+    method: 'POST',
+    headers: { 'x-operator-key': secret, 'content-type': 'application/json' },
+    body: '{}',
+  })
+  expect([response.status, await response.json()]).toMatchObject([404, { code: 'not_found' }])
+  const status = await fetch(`${server.consoleUrl}/status`, { headers: { 'x-operator-key': secret } })
+  expect(await status.json()).toMatchObject({ operator: 'ben@acme.example', roles: ['finance'] })
+})
+
+test('saves a file of others, and never serves it as what it says it is', async () => {
+  const server = await openWithConsole()
+  const { secret } = await publishDesk(server.operator, { allowUploads: true })
+  const post = (path: string, body: object) =>
+    fetch(server.url + path, {
+      method: 'POST',
+      headers: { 'x-api-key': secret, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }).then((response) => response.json() as Promise<Record<string, never>>)
+  const about = { filename: 'evil.js', mediaType: 'text/javascript', maxContentLength: 100 }
+  const { objectKey, uploadUrl, requiredHeaders } = await post('/v1/file-library/presign', about)
+  await fetch(uploadUrl!, { method: 'PUT', headers: requiredHeaders!, body: 'alert(1)' })
+  await post('/v1/file-library/finalize', { objectKey, maxContentLength: 100 })
+  const { send } = await signedIn(server)
+  for (const accept of ['*/*', 'text/html']) {
+    const { headers, body } = await send(`GET /files/content?key=${objectKey}`, { headers: { accept } })
+    expect(body['text']).toBe('alert(1)')
+    expect(headers.get('content-type')).toBe('application/octet-stream')
+    expect(headers.get('content-disposition')).toMatch(/^attachment; filename\*=UTF-8''[\w-]+evil\.js$/)
+    expect(headers.get('content-security-policy')).toContain('sandbox')
+  }
+})
+
+test('refuses a write that is not by the page itself', async () => {
+  const server = await openWithConsole()
+  const { send } = await signedIn(server)
+  const refused = async (headers: Record<string, string | undefined>) => {
+    const { status, body } = await send('POST /operator-keys', { body: { email: 'eve@acme.example' }, headers })
+    return [status, body['code']]
+  }
+  expect(await refused({ origin: 'https://evil.example' })).toEqual([403, 'origin_not_allowed'])
+  expect(await refused({ origin: server.url })).toEqual([403, 'origin_not_allowed'])
+  expect(await refused({ origin: 'null' })).toEqual([403, 'origin_not_allowed'])
+  expect(await refused({ origin: undefined })).toEqual([403, 'console_header_missing'])
+  expect(await refused({ 'x-svc-console': undefined })).toEqual([403, 'console_header_missing'])
+  expect(await refused({ 'content-type': 'text/plain' })).toEqual([415, 'unsupported_media_type'])
+  expect(await refused({})).toEqual([200, undefined])
+  expect((await send('GET /keys')).body['total']).toBe(1)
+})
+
+test('answers no request for another host, so that a site cannot point its own name here', async () => {
+  const server = await openWithConsole()
+  const { cookie } = await signedIn(server)
+  const { port } = new URL(server.consoleUrl!)
+  const answered = (host: string) =>
+    new Promise<number>((resolve, reject) => {
+      const sent = request({ host: '127.0.0.1', port, path: '/status', headers: { host, cookie } }, (response) => {
+        resolve(response.statusCode!)
+        response.resume()
+      })
+      sent.on('error', reject).end()
+    })
+  expect(await answered(`127.0.0.1:${port}`)).toBe(200)
+  expect(await answered(`localhost:${port}`)).toBe(200)
+  expect(await answered(`evil.example:${port}`)).toBe(403)
+})
+
+test('serves the page for every address that a browser navigates to, under headers that run its own script alone', async () => {
+  const server = await openWithConsole()
+  const send = asBrowser(server.consoleUrl!)
+  for (const path of ['/', '/runs/3f2a91?step=17&tab=why', '/tasks', '/inbox']) {
+    const { status, headers, body } = await send(`GET ${path}`, { headers: { accept: 'text/html,*/*;q=0.8' } })
+    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+      'no-cache',
+    ])
+    expect(body['text']).toContain('<script type="module" src="/assets/console.js"></script>')
+    expect(body['text']).not.toMatch(/<script(?![^>]*src=)|style=|\son\w+=/)
+  }
+  const { headers } = await send('GET /status')
+  expect(headers.get('content-security-policy')).toBe(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'none'; " +
+      "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  )
+  for (const [name, value] of [
+    ['cross-origin-opener-policy', 'same-origin'],
+    ['cross-origin-resource-policy', 'same-origin'],
+    ['referrer-policy', 'no-referrer'],
+    ['x-content-type-options', 'nosniff'],
+    ['access-control-allow-origin', null],
+  ] as const)
+    expect(headers.get(name)).toBe(value)
+})
+
+test('serves its files with a digest, and nothing beside them', async () => {
+  const server = await openWithConsole()
+  const send = asBrowser(server.consoleUrl!)
+  const { headers } = await send('GET /assets/console.js')
+  const etag = headers.get('etag')!
+  expect([headers.get('content-type'), etag]).toEqual(['text/javascript; charset=utf-8', expect.stringMatching(/^"/)])
+  expect((await send('GET /assets/console.js', { headers: { 'if-none-match': etag } })).status).toBe(304)
+  for (const path of ['/assets/..%2fstart.js', '/assets/../start.js', '/assets/none.js'])
+    expect((await send(`GET ${path}`)).status).not.toBe(200)
+})
+
+test('lists the browsers that are signed in, and signs one out at once, with its open stream', async () => {
+  const server = await openWithConsole()
+  const [here, there] = [await signedIn(server), await signedIn(server)]
+  const { body } = await here.send('GET /console/sessions')
+  const sessions = body['items'] as { sessionId: string; isThis: boolean; operator: string }[]
+  expect(sessions.map(({ isThis, operator }) => [isThis, operator])).toEqual([
+    [false, 'ana@acme.example'],
+    [true, 'ana@acme.example'],
+  ])
+  expect(JSON.stringify(body)).not.toContain(there.cookie.split('=')[1])
+  const stream = await fetch(`${server.consoleUrl}/live`, { headers: { cookie: there.cookie } })
+  const ended = stream.text()
+  await here.send(`POST /console/sessions/${sessions[0]!.sessionId}/end`, { body: {} })
+  expect(await ended).toContain('data: ')
+  expect((await there.send('GET /status')).status).toBe(401)
+  expect((await here.send('GET /status')).status).toBe(200)
+})
+
+test('ends the session of a credential that is revoked, and every session that signs in again or out', async () => {
+  const server = await openWithConsole()
+  const key = await ask<{ secret: string; keyId: string }>(server.operator, 'POST /operator-keys', {
+    email: 'ben@acme.example',
+  })
+  const ben = await signedIn(server, key.secret)
+  expect((await ben.send('GET /status')).body['operator']).toBe('ben@acme.example')
+  const again = await ben.send('POST /sign-in', { body: { key: key.secret } })
+  expect((await ben.send('GET /status')).status).toBe(401)
+  const next = asBrowser(server.consoleUrl!, again.headers.get('set-cookie')!.split(';')[0]!)
+  expect((await next('GET /status')).status).toBe(200)
+  await ask(server.operator, `POST /keys/${key.keyId}/revoke`, {})
+  expect((await next('GET /status')).status).toBe(401)
+  const ana = await signedIn(server)
+  const out = await ana.send('POST /sign-out', { body: {} })
+  expect(out.headers.get('set-cookie')).toContain('Max-Age=0')
+  expect((await ana.send('GET /status')).status).toBe(401)
+})
+
+test('keeps a session over a restart, and only its hash', async () => {
+  const dataDirectory = directory()
+  const first = await openServer({ ...options(dataDirectory), console: { port: 0 } })
+  const { cookie } = await signedIn(first)
+  const port = Number(new URL(first.consoleUrl!).port)
+  await first.close()
+  const second = await openServer({ ...options(dataDirectory), console: { port } })
+  closing(() => second.close())
+  expect((await asBrowser(second.consoleUrl!, cookie)('GET /status')).status).toBe(200)
+  const [session] = await second.store.consoleSessions((await workspaceOf(second)) as never, 1)
+  expect(session!.hash).toMatch(/^[0-9a-f]{64}$/)
+})
+
+const workspaceOf = async (server: Awaited<ReturnType<typeof openServer>>) =>
+  (await server.store.consoleSessionByHash('')) ?? (await import('../../src/base/ids.ts')).workspaceIdOf('acme')
+
+test('beyond loopback listens only behind a proxy that ends TLS', async () => {
+  await expect(openServer({ ...options(), console: { port: 0, host: '0.0.0.0' } })).rejects.toThrow('network.proxies')
+})
+
+test('beyond loopback lets people in who have a credential and come over HTTPS, and nobody else', async () => {
+  const base = options()
+  const config = { ...base.config, network: { proxies: ['127.0.0.1'], hosts: ['desk.example'] } }
+  const server = await openServer({ ...base, config, console: { port: 0, host: '0.0.0.0' } })
+  closing(() => server.close())
+  const url = `http://127.0.0.1:${new URL(server.consoleUrl!).port}`
+  const host = new URL(url).host
+  const https = { 'x-forwarded-proto': 'https', origin: `https://${host}` }
+  const send = asBrowser(url)
+  expect((await send('GET /status')).body['code']).toBe('tls_required')
+  const code = await newCode(server)
+  expect(await send('POST /sign-in', { body: { code }, headers: https })).toMatchObject({
+    status: 401,
+    body: { code: 'sign_in_refused' },
+  })
+  const { secret } = await ask<{ secret: string }>(server.operator, 'POST /operator-keys', {
+    email: 'ben@acme.example',
+  })
+  const { headers } = await send('POST /sign-in', { body: { key: secret }, headers: https })
+  expect(headers.get('set-cookie')).toMatch(
+    /^__Host-svc=\w+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200; Secure$/,
+  )
+  const cookie = headers.get('set-cookie')!.split(';')[0]!
+  expect((await asBrowser(url, cookie)('GET /status', { headers: https })).body['operator']).toBe('ben@acme.example')
+})

@@ -1,0 +1,82 @@
+/** Runs and one run in a real browser. Source: console, 3.2 and 7. */
+import { expect, test } from 'vitest'
+import { findingsOfAxe } from './axe.ts'
+import { describeInBrowser, openPage } from './browser.ts'
+import { openDesk } from './open-desk.ts'
+
+describeInBrowser('runs', () => {
+  test('are listed live, with those that wait on top, and found by what was said in them', async () => {
+    const desk = await openDesk()
+    await desk.start({ order: 'A-1042', amount: 180 })
+    const done = await desk.start({ order: 'A-1001', amount: 40 })
+    const { page } = await openPage(await desk.address())
+    await page.getByRole('link', { name: 'Runs', exact: true }).click()
+    const rows = page.locator('tbody tr')
+    await rows.nth(1).waitFor()
+    expect(await rows.nth(0).innerText()).toMatch(/Waits for a person\s+approval: acme.refunds/)
+    expect(await rows.nth(1).innerText()).toContain('Completed')
+    await desk.start({ order: 'A-3003', amount: 20 })
+    await rows.filter({ hasText: 'A-3003' }).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('a-1001')
+    await page.waitForURL(/find=a-1001/)
+    await rows.filter({ hasText: 'A-3003' }).waitFor({ state: 'detached' })
+    expect(await rows.count()).toBe(1)
+    expect(await rows.getByRole('link').first().getAttribute('href')).toBe(`/runs/${done}`)
+    expect(await findingsOfAxe(page)).toEqual([])
+  })
+
+  test('one shows the steps of its sub-agents below their call, and each step whole', async () => {
+    const desk = await openDesk()
+    const runId = await desk.start({ order: 'A-1042', amount: 180 })
+    const { page } = await openPage(await desk.address())
+    await page.getByRole('link', { name: 'Runs', exact: true }).click()
+    await page.getByRole('link', { name: runId.slice(-6) }).click()
+    const steps = page.getByRole('row')
+    await steps.filter({ hasText: 'acme.fraud-check' }).waitFor()
+    const levels = await steps.evaluateAll((all) =>
+      all.map((each) => [each.getAttribute('aria-level'), (each as HTMLElement).innerText.split('\n')[0]]),
+    )
+    expect(levels).toEqual([
+      ['1', 'Message'],
+      ['1', 'Model'],
+      ['1', 'Call'],
+      ['1', 'Model'],
+      ['1', 'Agent'],
+      ['2', 'Message'],
+      ['2', 'Model'],
+      ['2', 'Output'],
+      ['1', 'Model'],
+      ['1', 'Policy'],
+      ['1', 'Task'],
+    ])
+    await steps.filter({ hasText: 'refunds require approval' }).click()
+    const panel = page.getByRole('complementary', { name: 'Step' })
+    await panel.getByText('args.amount > 100 (180)', { exact: true }).waitFor()
+    expect(await panel.innerText()).toContain('policies/refund-limit.yaml:14')
+    expect(page.url()).toContain('?step=16')
+    await page.keyboard.press('Escape')
+    await panel.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Close' }).click()
+    expect(await steps.count()).toBe(8)
+    expect(await findingsOfAxe(page)).toEqual([])
+    await page.getByRole('link', { name: 'Conversation' }).click()
+    await page.getByText('The item arrived broken and the risk is low').waitFor()
+    await page.getByRole('link', { name: 'Events' }).click()
+    await page.getByText('engine.session.paused').waitFor()
+  })
+
+  test('one goes on while it is looked at, and is cancelled with a reason', async () => {
+    const desk = await openDesk()
+    const runId = await desk.start({ order: 'A-1042', amount: 180 })
+    const { page } = await openPage(await desk.address())
+    await page.goto(`${desk.server.consoleUrl}/runs/${runId}`)
+    await page.getByRole('button', { name: 'Cancel run' }).click()
+    await page.getByLabel('Reason').fill('The customer withdrew.')
+    await page.getByRole('button', { name: 'Cancel the run' }).click()
+    await page.getByText('Cancelled', { exact: true }).waitFor()
+    await page.getByText('The customer withdrew.').first().waitFor()
+    expect((await desk.operator.call('GET /v1/runs/:id', { id: runId })).status).toBe('Cancelled')
+    expect(await page.getByRole('button', { name: 'Cancel run' }).count()).toBe(0)
+  })
+})

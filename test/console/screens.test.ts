@@ -1,0 +1,110 @@
+/** The other screens in a real browser: agents, try it, files, costs and admin. Source: console, 2. */
+import { expect, test } from 'vitest'
+import { findingsOfAxe } from './axe.ts'
+import { describeInBrowser, openPage } from './browser.ts'
+import { openDesk } from './open-desk.ts'
+
+const SCREENS = [
+  ['/agents', 'acme.refund-desk'],
+  ['/agents/acme.refund-desk', 'args.amount > 1000'],
+  ['/try/acme.refund-desk', 'Number of the order.'],
+  ['/files', 'No file was uploaded yet.'],
+  ['/costs', 'scripted/refund-desk'],
+  ['/admin', 'bo@acme.example'],
+  ['/admin?tab=sessions', 'this browser'],
+  ['/admin?tab=server', 'Process'],
+  ['/nowhere', 'There is no such screen.'],
+] as const
+
+describeInBrowser('every screen', () => {
+  test.each(['light', 'dark'] as const)(
+    'is read without a finding of axe, in %s',
+    async (colorScheme) => {
+      const desk = await openDesk()
+      await desk.start({ order: 'A-1042', amount: 180 })
+      await desk.operator.call('POST /operator-keys', { body: { email: 'bo@acme.example', roles: ['treasurer'] } })
+      const { page } = await openPage(await desk.address(), { colorScheme })
+      await page.locator('.item').first().waitFor()
+      const findings: string[] = []
+      for (const [path, text] of SCREENS) {
+        await page.goto(desk.server.consoleUrl! + path)
+        await page.getByText(text).first().waitFor()
+        findings.push(...(await findingsOfAxe(page)).map((each) => `${path}: ${each}`))
+      }
+      expect(findings).toEqual([])
+    },
+    120_000,
+  )
+
+  test('has room at 320 pixels', async () => {
+    const desk = await openDesk()
+    await desk.start({ order: 'A-1042', amount: 180 })
+    await desk.operator.call('POST /operator-keys', { body: { email: 'bo@acme.example', roles: ['treasurer'] } })
+    const { page } = await openPage(await desk.address(), { viewport: { width: 320, height: 640 } })
+    await page.locator('.item').first().waitFor()
+    const wide: string[] = []
+    for (const [path, text] of [['/runs', 'Waits for a person'], ...SCREENS] as const) {
+      await page.goto(desk.server.consoleUrl! + path)
+      await page.getByText(text).first().waitFor()
+      if ((await page.evaluate(() => document.documentElement.scrollWidth)) > 320) wide.push(path)
+    }
+    expect(wide).toEqual([])
+  }, 120_000)
+})
+
+describeInBrowser('an agent', () => {
+  test('is tried with a form of its input contract, and its run is shown', async () => {
+    const desk = await openDesk()
+    const { page } = await openPage(await desk.address())
+    await page.goto(`${desk.server.consoleUrl}/agents/acme.refund-desk`)
+    await page.getByRole('link', { name: 'Try it' }).click()
+    const start = page.getByRole('button', { name: 'Start' })
+    expect(await start.isDisabled()).toBe(true)
+    await page.getByLabel('order').fill('A-7')
+    await page.getByLabel('amount').fill('20')
+    await start.click()
+    await page.waitForURL(/\/runs\//)
+    await page.getByText('Completed', { exact: true }).waitFor()
+    const { items } = await desk.operator.call('GET /runs', { query: { roots: 'true', preview: 'true' } as never })
+    expect(items.map(({ inputPreview }) => inputPreview)).toEqual(['{"order":"A-7","amount":20}'])
+  })
+
+  test('shows what a version may do more, with a call that shows it, before it is deployed', async () => {
+    const desk = await openDesk()
+    await desk.publish('1.1.0', { 'policies/refund-limit.yaml': ['value: 100', 'value: 500'] })
+    const { page } = await openPage(await desk.address())
+    await page.goto(`${desk.server.consoleUrl}/agents/acme.refund-desk`)
+    await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+    await page.getByText('may do more').first().waitFor()
+    expect(await page.locator('.witness').first().textContent()).toMatch(
+      /acme\.refunds .* was require_approval.*, is allow/,
+    )
+    const deploy = page.getByRole('button', { name: 'Deploy 1.1.0' })
+    expect(await deploy.isDisabled()).toBe(true)
+    expect(await findingsOfAxe(page)).toEqual([])
+    await page.getByLabel('It may do more than before, and that is intended.').check()
+    await deploy.click()
+    await page.getByRole('row', { name: /1\.1\.0\s+deployed/ }).waitFor()
+    const [agent] = (await desk.operator.call('GET /agents', { query: {} })).items.filter(
+      ({ name }) => name === 'acme.refund-desk',
+    )
+    expect(agent!.deployed!.versionLabel).toBe('1.1.0')
+    await page.getByRole('button', { name: 'Roll back to it' }).click()
+    await page.getByRole('button', { name: 'Deploy 1.0.0' }).click()
+    await page.getByRole('row', { name: /1\.0\.0\s+deployed/ }).waitFor()
+  })
+})
+
+describeInBrowser('administration', () => {
+  test('revokes a key after it asked once more', async () => {
+    const desk = await openDesk()
+    await desk.operator.call('POST /operator-keys', { body: { email: 'bo@acme.example' } })
+    const { page } = await openPage(await desk.address())
+    await page.goto(`${desk.server.consoleUrl}/admin`)
+    await page.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('button', { name: 'Revoke it now' }).click()
+    await page.getByText('revoked', { exact: true }).waitFor()
+    const { items } = await desk.operator.call('GET /keys', { query: {} })
+    expect(items[0]!.revokedAt).not.toBeNull()
+  })
+})
