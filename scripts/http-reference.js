@@ -135,7 +135,7 @@ const operationOf = (path, method, item) => {
   ].join('\n\n')
 }
 
-const METHODS = ['get', 'post']
+const METHODS = ['get', 'post', 'patch', 'delete']
 const operations = Object.entries(api.paths).flatMap(([path, item]) =>
   METHODS.filter((method) => item[method]).map((method) => operationOf(path, method, item)),
 )

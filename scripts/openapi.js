@@ -144,7 +144,8 @@ const whole = (schema) => {
     ...rest
   } = resolve(schema)
   // Says only which values have a name: any value fits.
-  if (Object.values(rest.patternProperties ?? {}).every(({ anyOf }) => anyOf !== undefined)) delete rest.patternProperties
+  if (Object.values(rest.patternProperties ?? {}).every(({ anyOf }) => anyOf !== undefined))
+    delete rest.patternProperties
   return Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, whole(value)]))
 }
 

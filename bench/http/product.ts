@@ -1,6 +1,6 @@
 /**
  * The whole server with an agent that answers at once and one that waits, and as many stored sessions as asked for.
- * Arguments: directory, number of sessions.
+ * Arguments: directory, number of sessions, address of a model.
  */
 import { digestOf } from '../../src/base/digest.ts'
 import { createIds, type SessionId } from '../../src/base/ids.ts'
@@ -11,7 +11,7 @@ import type { Run } from '../../src/spec/run.ts'
 import { digestOfSnapshot, type ScriptTurn, type AgentSnapshot } from '../../src/spec/snapshot.ts'
 import type { Store } from '../../src/store/store.ts'
 
-const [directory, sessions] = process.argv.slice(2) as [string, string]
+const [directory, sessions, modelUrl] = process.argv.slice(2) as [string, string, string]
 const NONE = {
   ratePerMinute: null,
   ratePerDay: null,
@@ -38,7 +38,13 @@ const ASK = {
   builtin: true,
 } as const
 
-function agent(name: string, script: readonly ScriptTurn[]): AgentSnapshot {
+const scripted = (script: readonly ScriptTurn[]): AgentSnapshot['model'] => ({
+  provider: 'scripted',
+  name: 'script',
+  script,
+})
+
+function agent(name: string, model: AgentSnapshot['model']): AgentSnapshot {
   const id = `bench.${name}`
   const content: Omit<AgentSnapshot, 'digest'> = {
     v: 1,
@@ -51,7 +57,7 @@ function agent(name: string, script: readonly ScriptTurn[]): AgentSnapshot {
     boundaries: [],
     purpose: 'Measure.',
     instructions: { text: 'Answer.', digest: digestOf('Answer.') },
-    model: { provider: 'scripted', name: 'script', script },
+    model,
     secrets: {},
     mcpServers: [],
     tools: [ASK],
@@ -66,7 +72,7 @@ function agent(name: string, script: readonly ScriptTurn[]): AgentSnapshot {
 const server = await openServer({
   dataDirectory: directory,
   workspace: 'bench',
-  config: {},
+  config: { providers: { near: { type: 'openai-compatible', base_url: modelUrl } } },
   configDirectory: directory,
   env: { PATH: process.env['PATH'] },
   version: '0.0.0',
@@ -110,33 +116,42 @@ async function start({ agentId, keys }: Door): Promise<{ runId: string; sessionI
   return (await response.json()) as { runId: string; sessionId: SessionId }
 }
 
-const desk = await open(agent('desk', [{ say: 'ok' }]), 1)
-const waits = await open(agent('waits', [{ call: { tool: 'ask_user', arguments: { message: 'Well?' } } }]), 50)
+const desk = await open(agent('desk', scripted([{ say: 'ok' }])), 1)
+const waits = await open(
+  agent('waits', scripted([{ call: { tool: 'ask_user', arguments: { message: 'Well?' } } }])),
+  50,
+)
 const ASKS = { call: { tool: 'ask_user', arguments: { message: 'Well?' } } }
 /** Waits after every piece: one of some words, then all that a long answer has. */
 const talks = await open(
-  agent('talks', [
-    ASKS,
-    ...Array.from({ length: PACED }, () => ({ say: 'four words a piece', ...ASKS })),
-    { say: 'four words a piece '.repeat(PIECES), ...ASKS },
-  ]),
+  agent(
+    'talks',
+    scripted([
+      ASKS,
+      ...Array.from({ length: PACED }, () => ({ say: 'four words a piece', ...ASKS })),
+      { say: 'four words a piece '.repeat(PIECES), ...ASKS },
+    ]),
+  ),
   50,
 )
+const spoken = await open(agent('spoken', { provider: 'near', name: 'tools-0' }), 1)
 const { runId, sessionId } = await start(desk)
 const stream = await fetch(`${server.url}/v1/runs/${runId}/stream`, { headers: { 'x-api-key': desk.keys[0]! } })
 await stream.text()
 await fill(server.store, sessionId, Number(sessions))
 const longRunId = await fillLong(server.store, sessionId, LONG)
 
-process.on('message', () => {
-  globalThis.gc?.()
-  process.send!({ rss: process.memoryUsage().rss })
+process.on('message', (wanted) => {
+  if (wanted === 'memory') globalThis.gc?.()
+  const { user, system } = process.cpuUsage()
+  process.send!({ rss: process.memoryUsage().rss, cpuMs: (user + system) / 1000 })
 })
 process.on('disconnect', () => process.exit(0))
 process.send!({
   port: Number(new URL(server.url).port),
   key: desk.keys[0],
   agentId: desk.agentId,
+  spoken: { agentId: spoken.agentId, key: spoken.keys[0] },
   runId,
   long: { runId: longRunId, steps: LONG },
   waiting: { runId: (await start(waits)).runId, keys: waits.keys },

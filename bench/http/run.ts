@@ -8,7 +8,9 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createParser } from 'eventsource-parser'
 import { gather } from './fan-out.ts'
+import { startModel } from '../engine/model.ts'
 import { load, type Measured } from './load.ts'
+import { readerCost } from './reader-cost.ts'
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 9)
 const SECONDS = Number(process.env['SECONDS'] ?? 0.4)
@@ -21,6 +23,8 @@ interface Product {
   readonly port: number
   readonly key: string
   readonly agentId: string
+  /** An agent whose model is asked over HTTP, as models of vendors are. */
+  readonly spoken: { readonly agentId: string; readonly key: string }
   readonly runId: string
   /** A run with a long timeline. */
   readonly long: { readonly runId: string; readonly steps: number }
@@ -71,9 +75,12 @@ const row = (name: string, { perSecond, p50, p99 }: Measured, share: number): st
   `| ${name} | ${Math.round(perSecond)} | ${p50.toFixed(2)} | ${p99.toFixed(2)} | ${share.toFixed(2)} |`
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'))
+const model = await startModel()
 try {
   const [node, h3] = [await open<{ port: number }>('empty.ts', 'node'), await open<{ port: number }>('empty.ts', 'h3')]
-  const small = await open<Product>('product.ts', join(directory, 'small'), '0')
+  const small = await open<Product>('product.ts', join(directory, 'small'), '0', model.url)
+  const reader = median(await readerCost(small))
+  gate('CPU of a run with a reader, x without one (G19)', reader, 1.5, reader <= 1.5)
   await delays(small)
   await fanOut((await open<{ port: number }>('raw-stream.ts')).port, small)
   await readers(small)
@@ -82,6 +89,7 @@ try {
   await sizes()
 } finally {
   for (const child of children) if (child.connected) child.disconnect()
+  await model.close()
   rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
 }
 
@@ -238,6 +246,7 @@ async function sizes(): Promise<void> {
       'product.ts',
       join(directory, `s${count}`),
       String(count),
+      model.url,
     )
     const time = async (path: string): Promise<string> => {
       const request = plain('GET', path, { 'x-api-key': key })

@@ -4,7 +4,7 @@
 //   POST /refunds/ID/decision {approved}   what the person decided  {status}
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { answerTask, isNotFound, isWaiting, pendingTasks, SvcClient } from '@svc-agents/cli/client'
+import { answerTask, isNotFound, isWaiting, pendingTasks, SvcClient } from '@svc-agents/client'
 
 const client = new SvcClient({ apiKey: process.env['SVC_API_KEY'] ?? '', baseUrl: process.env['SVC_URL'] ?? '' })
 const agentId = process.env['SVC_AGENT'] ?? ''

@@ -2,7 +2,7 @@
 // Run: SVC_URL=… SVC_API_KEY=… npx tsx intake.ts AGENT_ID invoice.txt
 import { openAsBlob } from 'node:fs'
 import { basename } from 'node:path'
-import { fileRef, runToEnd, SvcClient, type TaskDecision, type UserTask } from '@svc-agents/cli/client'
+import { fileRef, runToEnd, SvcClient, type TaskDecision, type UserTask } from '@svc-agents/client'
 
 const [agentId = '', path = 'invoice.txt'] = process.argv.slice(2)
 const client = new SvcClient({ apiKey: process.env['SVC_API_KEY'] ?? '', baseUrl: process.env['SVC_URL'] ?? '' })

@@ -1,6 +1,6 @@
 // Starts a refund, tells what happens as it happens, and approves what waits. Prints the output.
 // Run: SVC_URL=http://127.0.0.1:4310 SVC_API_KEY=… npx tsx refund.ts AGENT_ID A-1042 180
-import { answerTask, isTerminal, pendingTasks, SvcClient } from '@svc-agents/cli/client'
+import { answerTask, isTerminal, pendingTasks, SvcClient } from '@svc-agents/client'
 
 const [agentId = '', order = 'A-1042', amount = '180'] = process.argv.slice(2)
 const client = new SvcClient({ apiKey: process.env['SVC_API_KEY'] ?? '', baseUrl: process.env['SVC_URL'] ?? '' })

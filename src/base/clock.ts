@@ -18,7 +18,13 @@ export const systemClock: Clock = {
 }
 
 /** ISO-8601 in UTC with milliseconds, the format of all timestamps in the API. */
-export const toIsoText = (instant: Instant): string => new Date(instant).toISOString()
+export function toIsoText(instant: Instant): string {
+  if (instant !== newest.instant) newest = { instant, text: new Date(instant).toISOString() }
+  return newest.text
+}
+
+/** Nearly all times that are written together are the same one. */
+let newest = { instant: Number.NaN, text: '' }
 
 export const isoOrNull = (instant: Instant | null | undefined): string | null =>
   instant == null ? null : toIsoText(instant)

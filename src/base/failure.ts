@@ -55,7 +55,7 @@ export const failures = {
   run_out_of_scope: {
     status: 403,
     exit: EXIT.denied,
-    message: () => 'The API key is scoped to another agent or trigger than this run or session.',
+    message: () => 'The API key is scoped to another agent or trigger than this run.',
   },
   delete_not_allowed: {
     status: 403,

@@ -56,10 +56,10 @@ function pathsOf(group: CommandGroup, width: number): string {
   return wrapList(named.join('  '), width).join(`\n${' '.repeat(10)}`)
 }
 
-/** Lines of at most `width` characters, broken after spaces and commas. */
+/** Lines of at most `width` characters, broken after spaces, commas and bars. */
 function wrapList(text: string, width: number): string[] {
   const lines = ['']
-  for (const piece of text.split(/(?<=[ ,])/)) {
+  for (const piece of text.split(/(?<=[ ,|])/)) {
     const last = lines.at(-1)!
     if (last.length + piece.trimEnd().length > width) lines.push(piece)
     else lines[lines.length - 1] = last + piece

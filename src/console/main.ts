@@ -43,7 +43,7 @@ function Current(): View {
       ? html`<${screen} ...${id === undefined ? {} : { id: decodeURIComponent(id) }} />`
       : html`<${Loading} />`
   }
-  return html`<${EmptyState} icon="search" title="There is no such screen."><p><a href="/inbox">Go to the inbox</a></p></${EmptyState}>`
+  return html`<${EmptyState} icon="search" title="There is no such screen." isScreen><p><a href="/inbox">Go to the inbox</a></p></${EmptyState}>`
 }
 
 function take(pattern: RegExp, screen: Screen | Promise<Screen>): Screen | undefined {

@@ -31,6 +31,7 @@ import { listRestored, releaseRestored } from './operator/restored.ts'
 import { cancelRun, listRuns, sendMessage, startRun } from './operator/runs.ts'
 import { deleteSession, getSession, listSessions, patchSession } from './operator/sessions.ts'
 import { revokeStanding } from './operator/standing.ts'
+import { getReference } from './operator/reference.ts'
 import { getStatus } from './operator/status.ts'
 import { getTask, listSimilarTasks, listTasks, probeTask } from './operator/tasks.ts'
 import { createTrigger, deleteTrigger, listTriggers, updateTrigger } from './operator/triggers.ts'
@@ -83,13 +84,15 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /console/sessions': listConsoleSessions,
   'POST /console/sessions/:id/end': endConsoleSession,
   'GET /live': streamLive,
+  'GET /reference': getReference,
   'GET /status': getStatus,
 }
 
-/** Routes that answer with a stream instead of a JSON document. */
+/** Routes that answer with a stream or a page instead of a JSON document. */
 const STREAMED: ReadonlySet<string> = new Set<OwnOperatorRoute>([
   'GET /files/content',
   'GET /logs',
+  'GET /reference',
   'POST /backup',
   'GET /live',
 ])

@@ -481,6 +481,8 @@ interface OperatorAnswers {
   'POST /console/sessions/:id/end': ConsoleSessionView
   /** Server-sent `LiveHint`s. */
   'GET /live': never
+  /** The HTTP API as a page. */
+  'GET /reference': never
   'GET /status': {
     version: string
     pid: number

@@ -1,11 +1,11 @@
-import type { Run, RunStarter } from './run.ts'
-import type { Session } from './session.ts'
+import type { Run } from './run.ts'
+import type { RunStarter } from './starter.ts'
 
 /**
  * Who started the root run above a run: a session that goes on may be started by one and continued by another.
  * @param runs of the session
  */
-export function starterAbove(run: Run, runs: readonly Run[], session: Session): RunStarter {
+export function starterAbove(run: Run, runs: readonly Run[], session: RunStarter): RunStarter {
   const byId = new Map(runs.map((each) => [each.id, each]))
   let root = run
   for (let at: Run | undefined = run; at; at = at.parentRunId === null ? undefined : byId.get(at.parentRunId)) root = at

@@ -4,11 +4,11 @@
  */
 import type { Digest } from '../base/digest.ts'
 import type { Instant } from '../base/clock.ts'
-import type { AgentId, RunId, SessionId, TaskId, TriggerId, VersionId, WorkspaceId, DecisionId } from '../base/ids.ts'
+import type { AgentId, RunId, SessionId, TaskId, VersionId, WorkspaceId, DecisionId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { Outage } from './outage.ts'
 import type { CostSum } from './price.ts'
-import type { TriggerType } from './session.ts'
+import type { RunStarter } from './starter.ts'
 
 export type RunStatusName =
   'Running' | 'WaitingForHITL' | 'WaitingForAITL' | 'WaitingForResponse' | 'Completed' | 'Failed' | 'Cancelled'
@@ -193,16 +193,6 @@ export const NOTHING_USED: RunUsage = {
   outputAttempts: 0,
   tainted: false,
   refusals: {},
-}
-
-/** Who started a root run. */
-export interface RunStarter {
-  readonly triggerType: TriggerType
-  readonly triggeredBy: string | null
-  /** The operator who started it through a key of one command; null = `triggeredBy` says who it was. */
-  readonly person: string | null
-  readonly triggerId: TriggerId | null
-  readonly triggerName: string | null
 }
 
 export interface Run {

@@ -2,9 +2,8 @@ import type { Instant } from '../base/clock.ts'
 import type { AgentId, RunId, SessionId, VersionId, WorkspaceId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { CostSum } from './price.ts'
-import type { RunStarter, RunStatusName } from './run.ts'
-
-export type TriggerType = 'api' | 'scheduled' | 'operator'
+import type { RunStatusName } from './run.ts'
+import type { RunStarter } from './starter.ts'
 
 /**
  * A conversation: root runs that follow each other, each with its sub-agent runs. Version, input, start context, status and output

@@ -132,6 +132,7 @@ const TITLES: Readonly<Record<string, string>> = {
   number: 'Number needed',
   aitl_escalation: 'An agent asks an operator',
   anomaly_review: 'Outcome unknown',
+  reply: 'Reply needed',
 }
 
 const MINUTE = 60_000

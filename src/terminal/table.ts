@@ -3,6 +3,7 @@ import { safeText } from '../base/escape-text.ts'
 import { widthOf } from './width.ts'
 import { padText, truncateText } from './text.ts'
 import type { TextStyle, Theme } from './theme.ts'
+import { formatRelative } from './time.ts'
 
 export interface TableColumn<Row> {
   /** In capitals; empty for a self-explanatory column. */
@@ -20,6 +21,20 @@ export interface TableColumn<Row> {
   /** Cut before a column that is left out last, down to 16 columns. */
   readonly isFlexible?: boolean
 }
+
+/** A time: how long ago for people, RFC 3339 for pipes. One that never came is `never`. */
+export const timeColumn = <Row>(
+  title: string,
+  timeOf: (row: Row) => string | null | undefined,
+  now: number,
+): TableColumn<Row> => ({
+  title,
+  cell: (row) => {
+    const time = timeOf(row)
+    return time ? formatRelative(Date.parse(time), now) : 'never'
+  },
+  plain: (row) => timeOf(row) ?? '',
+})
 
 const GAP = '  '
 /** A column is not made narrower than this while another is wider. */

@@ -6,6 +6,7 @@ import { parse } from 'yaml'
 
 interface MediaType {
   readonly schema: object
+  readonly examples?: Readonly<Record<string, object>>
 }
 interface Answer {
   readonly $ref?: string
@@ -14,6 +15,8 @@ interface Answer {
 }
 export interface Operation {
   readonly operationId: string
+  readonly summary?: string
+  readonly description?: string
   readonly security?: readonly unknown[]
   readonly 'x-svc-extension'?: boolean
   readonly requestBody?: unknown
@@ -26,11 +29,13 @@ interface OpenApi {
   readonly components: {
     readonly schemas: Record<string, Record<string, unknown>>
     readonly responses: Readonly<Record<string, Answer>>
+    readonly requestBodies: Readonly<Record<string, Answer>>
+    readonly examples: Readonly<Record<string, { readonly value: unknown }>>
     readonly headers: Readonly<Record<string, { readonly schema: object }>>
   }
 }
 
-const METHODS = ['get', 'post']
+const METHODS = ['get', 'post', 'patch', 'delete']
 
 export const openApi = parse(
   readFileSync(new URL('../../schemas/openapi.yaml', import.meta.url), 'utf8'),
@@ -49,6 +54,37 @@ export const operations: ReadonlyMap<string, Operation> = new Map(
 /** Judges a value by a schema of the document, with every object closed. */
 export const closedSchemaOf = (name: string): ValidateFunction =>
   validatorOf(closed, { $ref: `api#/components/schemas/${name}`, unevaluatedProperties: false })
+
+/** What is wrong with a value by a schema, with every object closed. */
+export function closedFaultsOf(schema: object, value: unknown): string[] {
+  const validate = validatorOf(closed, closedSchema(schema) as object)
+  return validate(value) ? [] : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
+}
+
+/** An example of `components/examples`. */
+export const exampleOf = (name: string): unknown => openApi.components.examples[name]!.value
+
+/** Every example of a body, asked or answered, with the schema that it is of. */
+export function examplesOf() {
+  return [...operations].flatMap(([line, operation]) => {
+    const asked = named(operation.requestBody as Answer | undefined, 'requestBodies')
+    const answered = Object.values(operation.responses).map((answer) => named(answer, 'responses'))
+    return [asked, ...answered].flatMap((part) =>
+      Object.values(part?.content ?? {}).flatMap(({ schema, examples = {} }) =>
+        Object.keys(examples).map((name) => ({
+          name,
+          place: `${line}: ${name}`,
+          operationId: operation.operationId,
+          schema,
+          value: exampleOf(name),
+        })),
+      ),
+    )
+  })
+}
+
+const named = (part: Answer | undefined, kind: 'responses' | 'requestBodies'): Answer | undefined =>
+  part?.$ref === undefined ? part : openApi.components[kind][part.$ref.split('/').at(-1)!]
 
 /** Judges a value by a schema of the document, as it is written. */
 export const schemaOf = (name: string): ValidateFunction =>

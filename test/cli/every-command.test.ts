@@ -160,7 +160,7 @@ function createValidator(spec: CommandSpec): (answer: unknown) => readonly strin
   // Bodies of the HTTP interface, among `$defs`, have tests of their own.
   const { $defs, ...own } = outputSchema(spec, components) ?? {}
   const schema = { ...(JSON.parse(JSON.stringify(own), closed) as object), ...($defs !== undefined && { $defs }) }
-  const ajv = new Ajv2020({ allErrors: true })
+  const ajv = new Ajv2020({ allErrors: true, keywords: ['discriminator'] })
   addFormats.default(ajv)
   const validate = ajv.compile(schema)
   return (answer) =>

@@ -15,6 +15,10 @@ test.each([
   ['tool.kind', /^tool\.kind \(fact that conditions name\) {2}one of tool, mcp, agent\n$/],
   ['irreversible_action', /^irreversible_action \(side-effect class\) {2}The call cannot be undone\./],
   ['WaitingForHITL', /^WaitingForHITL {2}/],
+  ['require_approval', /^require_approval \(decision of a policy\) {2}The call waits until/],
+  ['anomaly_review', /^anomaly_review \(kind of task\) {2}A call was sent and nobody knows/],
+  ['args.amount', /^args\.amount \(fact that conditions name\) {2}An argument of the call/],
+  ['max_loop_iterations', /^Agent\.spec\.limits\.max_loop_iterations {2}\S/],
 ])('svc explain %s', async (term, text) => {
   const { code, stdout, stderr } = await explain(term)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

@@ -237,3 +237,15 @@ async function startAndEnd(argv: readonly string[]): Promise<Pick<Ran, 'code' | 
   const code = await lasting.end()
   return { code, stderr: lasting.world.stderr() }
 }
+
+test.each(['--data', '--config'])(
+  'an empty %s, as of an unset variable, is refused instead of ignored',
+  async (option) => {
+    const { code, stdout, stderr } = await svc(['lint', option, ''])
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `error[usage]: ${option} names nothing.\n`,
+    })
+  },
+)

@@ -344,11 +344,6 @@ test('under GitHub Actions annotations follow the text, and no other format is t
   expect((await svc(['lint', '--format', 'compact'], { cwd, env })).stdout).not.toContain('::error')
 })
 
-test('no document is exit 5', async () => {
-  mkdirSync(join(cwd, 'empty'))
-  expect((await svc(['lint', 'empty'], { cwd })).code).toBe(5)
-})
-
 test('a guardrail of the project gates what nothing else does', async () => {
   writeFileSync(join(cwd, 'policies/limit.yaml'), FIXED.replace('spec:\n', 'spec:\n  scope: tool:pay.lookup\n'))
   writeFileSync(join(cwd, 'agents/desk.yaml'), AGENT.replace(', policies: [pay.limit]', ''))

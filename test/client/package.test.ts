@@ -240,10 +240,9 @@ test.skipIf(chromium === undefined)(
     const { text: script } = await bundle('browser', IN_BROWSER)
     let tell: (body: string) => void = () => undefined
     const told = new Promise<string>((resolveTold) => (tell = resolveTold))
-    const server = createServer(async (request, response) => {
+    const server = createServer((request, response) => {
       const { url = '' } = request
-      const body = await text(request)
-      if (url === '/told') tell(body)
+      void text(request).then((body) => (url === '/told' ? tell(body) : undefined))
       if (url === '/')
         return response.setHeader('content-type', 'text/html').end('<script type="module" src="/script.js"></script>')
       if (url === '/script.js') return response.setHeader('content-type', 'text/javascript').end(script)

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import {
   cancelRun,
   continueSession,
+  deleteSession,
   followRun,
+  getSession,
   getTask,
   getValue,
   isValueReference,
@@ -10,6 +12,7 @@ import {
   pendingTasks,
   stepOf,
   SvcClient,
+  updateSession,
   type StreamEvent,
 } from '../../clients/typescript/src/index.ts'
 import { json, world } from './fake-fetch.ts'
@@ -48,6 +51,20 @@ test('continues a session by a start that names it', async () => {
   expect(bodies).toEqual([{ input: { message: 'And now?' }, sessionId: 's' }])
 })
 
+test('reads, changes and erases a session', async () => {
+  const path = '/v1/sessions/s'
+  const session = { id: 's', title: 'Order' }
+  const { client, asked, bodies } = world({
+    [`GET ${path}`]: [session],
+    [`PATCH ${path}`]: [session],
+    [`DELETE ${path}`]: [{ ...session, title: null }],
+  })
+  expect(await getSession(client, 's')).toEqual(session)
+  expect(await updateSession(client, 's', { title: 'Order' })).toEqual(session)
+  expect(await deleteSession(client, 's')).toEqual({ ...session, title: null })
+  expect([asked, bodies]).toEqual([[`GET ${path}`, `PATCH ${path}`, `DELETE ${path}`], [{ title: 'Order' }]])
+})
+
 test('reads the tasks that a status names as pending, without the timeline', async () => {
   const pending = [
     { kind: 'approval', userTaskId: 'a', runId: ROOT },
@@ -61,7 +78,7 @@ test('reads the tasks that a status names as pending, without the timeline', asy
     'GET /v1/tasks/answered%20meanwhile': [task('answered meanwhile', { status: 'completed' })],
     'GET /v1/tasks/b': [task('b', { run_id: 'child', kind: 'escalation', completable_via: ['operator'] })],
   })
-  expect((await pendingTasks(client, ROOT)).map(({ content: _, ...each }) => each)).toEqual([
+  expect((await pendingTasks(client, ROOT)).map((each) => ({ ...each, content: undefined }))).toEqual([
     { userTaskId: 'a', runId: ROOT, kind: 'approval', title: 'a', apiCompletable: true },
     { userTaskId: 'b', runId: 'child', kind: 'escalation', title: 'b', apiCompletable: false },
   ])

@@ -12,6 +12,9 @@ const isInstalled = existsSync(CHROMIUM)
 if (!isInstalled)
   process.stderr.write(`No browser at ${CHROMIUM}: tests of the console are skipped. apt-get install chromium.\n`)
 
+/** A browser and a server share few processors with other tests. */
+const PATIENCE_MS = 120_000
+
 let browser: Promise<Browser> | undefined
 let watched: { readonly page: Page; readonly problems: string[] }[] = []
 
@@ -23,7 +26,8 @@ export interface OpenedPage {
 
 /** A group of tests that need a browser. */
 export function describeInBrowser(name: string, tests: () => void): void {
-  describe.skipIf(!isInstalled)(name, () => {
+  // oxlint-disable-next-line vitest/valid-title
+  describe.skipIf(!isInstalled)(name, { timeout: PATIENCE_MS }, () => {
     afterEach(async () => {
       const all = watched.flatMap(({ problems }) => problems)
       for (const { page } of watched) await page.context().close()
@@ -43,6 +47,7 @@ export async function openPage(address: string, options: BrowserContextOptions =
   browser ??= chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
   const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 }, ...options })
   const page = await context.newPage()
+  page.setDefaultTimeout(PATIENCE_MS / 2)
   const problems: string[] = []
   const { origin } = new URL(address)
   page.on('console', (message) => {

@@ -135,9 +135,9 @@ describeInBrowser('a session', () => {
       await page.evaluate(() => [
         document.cookie,
         location.hash,
-        JSON.stringify({ ...localStorage, ...sessionStorage }),
+        JSON.stringify([localStorage, sessionStorage].map((each) => Object.entries(each))),
       ]),
-    ).toEqual(['', '', '{}'])
+    ).toEqual(['', '', '[[],[]]'])
   })
 
   test('is not shown in the frame of another page', async () => {

@@ -17,24 +17,20 @@ const SCREENS = [
 ] as const
 
 describeInBrowser('every screen', () => {
-  test.each(['light', 'dark'] as const)(
-    'is read without a finding of axe, in %s',
-    async (colorScheme) => {
-      const desk = await openDesk()
-      await desk.start({ order: 'A-1042', amount: 180 })
-      await desk.operator.call('POST /operator-keys', { body: { email: 'bo@acme.example', roles: ['treasurer'] } })
-      const { page } = await openPage(await desk.address(), { colorScheme })
-      await page.locator('.item').first().waitFor()
-      const findings: string[] = []
-      for (const [path, text] of SCREENS) {
-        await page.goto(desk.server.consoleUrl! + path)
-        await page.getByText(text).first().waitFor()
-        findings.push(...(await findingsOfAxe(page)).map((each) => `${path}: ${each}`))
-      }
-      expect(findings).toEqual([])
-    },
-    120_000,
-  )
+  test.each(['light', 'dark'] as const)('is read without a finding of axe, in %s', async (colorScheme) => {
+    const desk = await openDesk()
+    await desk.start({ order: 'A-1042', amount: 180 })
+    await desk.operator.call('POST /operator-keys', { body: { email: 'bo@acme.example', roles: ['treasurer'] } })
+    const { page } = await openPage(await desk.address(), { colorScheme })
+    await page.locator('.item').first().waitFor()
+    const findings: string[] = []
+    for (const [path, text] of SCREENS) {
+      await page.goto(desk.server.consoleUrl! + path)
+      await page.getByText(text).first().waitFor()
+      findings.push(...(await findingsOfAxe(page)).map((each) => `${path}: ${each}`))
+    }
+    expect(findings).toEqual([])
+  })
 
   test('has room at 320 pixels', async () => {
     const desk = await openDesk()
@@ -49,7 +45,7 @@ describeInBrowser('every screen', () => {
       if ((await page.evaluate(() => document.documentElement.scrollWidth)) > 320) wide.push(path)
     }
     expect(wide).toEqual([])
-  }, 120_000)
+  })
 })
 
 describeInBrowser('an agent', () => {

@@ -36,7 +36,7 @@ function linesOf(type: string): PageLines & { readonly agent: string } {
 test('every type of provider has a page, and the index names it', () => {
   expect(readdirSync(DIRECTORY).sort()).toEqual(ONLINE_PROVIDERS.map((type) => `${type}.md`).sort())
   const index = readFileSync(join(DIRECTORY, '../models.md'), 'utf8')
-  expect([...index.matchAll(/\(models\/([\w-]+)\.md\)/g)].map(([, name]) => name).sort()).toEqual(
+  expect([...index.matchAll(/\(models\/([\w-]+)\.md\)/g)].map(([, name]) => name!).sort()).toEqual(
     [...ONLINE_PROVIDERS].sort(),
   )
 })

@@ -116,7 +116,8 @@ test('the TypeScript of the pages compiles under the strictest settings', () => 
       noUncheckedIndexedAccess: true,
       noEmit: true,
       types: ['node'],
-      paths: { '@svc-agents/cli/client': [join(ROOT, 'dist/types/client/index.d.ts')] },
+      // As another package that is installed.
+      paths: { '@svc-agents/client': [join(ROOT, 'clients/typescript/dist/index.d.ts')] },
     }
     writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
     writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))

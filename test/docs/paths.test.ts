@@ -9,7 +9,7 @@ const read = (page: string): string => readFileSync(join(ROOT, page), 'utf8')
 
 const PATH = /`((?:[\w.-]+\/)+[\w.-]*|[\w-]+\/)`/g
 /** What looks like a path and is none: libraries, routes, rules, packages. */
-const NO_PATH = new Set(['@svc-agents/cli/client'])
+const NO_PATH = new Set(['@svc-agents/cli/client', '@svc-agents/client'])
 
 const pathsOf = (text: string): string[] =>
   [...text.matchAll(PATH)].map(([, path]) => path!).filter((path) => !NO_PATH.has(path))

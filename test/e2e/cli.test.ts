@@ -283,8 +283,11 @@ describe('run', () => {
         expiresAt: expect.any(String),
       },
     })
-    expect(ran.stderr).toContain('svc approve')
     const { userTaskId } = result.task
+    const short = userTaskId.slice(-6)
+    expect(ran.stderr).toContain(
+      `waiting for approval of acme.refunds (task ${short}). Answer with: svc approve ${short}   or   svc reject ${short} --reason …`,
+    )
 
     const inbox = await json('inbox')
     expect(inbox.items.find((item: Json) => item.userTaskId === userTaskId)).toMatchObject({

@@ -16,8 +16,11 @@ import {
   snapshotOf,
   startOf,
   tool,
+  turns,
+  WORKSPACE,
 } from './bench.ts'
 import type { Bench, Model } from './bench.ts'
+import { createCrashingProcess, type Crash } from './crashing-process.ts'
 
 const sessionOf = async (bench: Bench, run: Parameters<Bench['store']['run']>[0]) =>
   (await bench.store.run(run))!.sessionId
@@ -323,3 +326,74 @@ test('a session has at most as many runs as its agent allows, sub-agents include
     message: 'The session has reached svc/max-runs-per-session of 3.',
   })
 })
+
+/** Lives through crashes: a run that pays, then another run of its session that pays again. */
+async function liveTwice(crashes: readonly Crash[]) {
+  const world = createCrashingProcess(crashes)
+  const effects = new Map<string, number>()
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [tool('pay', { sideEffectClass: 'irreversible_action' })] })],
+    models: {
+      root: (request) =>
+        world.send(() => (request.run.turn === 1 ? { calls: [{ name: 'pay', args: { amount: 5 } }] } : 'Paid.')),
+    },
+    tools: {
+      pay: ({ idempotencyKey }) =>
+        world.send(() => {
+          effects.set(idempotencyKey, (effects.get(idempotencyKey) ?? 0) + 1)
+          return returns({ done: true })
+        }),
+    },
+    store: world.wrap,
+  })
+  for (let round = 0; round < 40; round++) {
+    await turns(20)
+    if (world.hasCrashed()) {
+      world.restart()
+      await bench.restart()
+      continue
+    }
+    const [session] = (await bench.store.sessions({ workspaceId: WORKSPACE }, { skip: 0, take: 1 })).items
+    const runs = session ? await bench.store.runsOfSession(session.id) : []
+    if (session && session.finishedAt !== null) {
+      if (runs.length === 2) return { bench, session, runs, effects, steps: world.steps() }
+      await goOn(bench, session.id, 'again').catch(() => {})
+    } else if (!session) await bench.engine.start(startOf('root')).catch(() => {})
+    else {
+      await bench.advance(64_000)
+      for (const task of await bench.store.pendingTasks(session.id))
+        await bench.engine
+          .answer(task.runId, {
+            taskId: task.id,
+            by: operator(),
+            ...(task.kind === 'anomaly_review'
+              ? effects.has(task.context?.['idempotency_key'] as string)
+                ? { selectedOptionId: 'happened', textValue: '{"done":true}' }
+                : { selectedOptionId: 'retry' }
+              : { approved: true }),
+          })
+          .catch(() => {})
+    }
+  }
+  throw new Error('The session did not end.')
+}
+
+test('pays once a run after a crash before or after any commit or send, and the log has no gap', async () => {
+  const { steps, bench } = await liveTwice([])
+  await bench.engine.close(0)
+  for (let at = 1; at <= steps; at++)
+    for (const after of [false, true]) {
+      const { bench, session, runs, effects } = await liveTwice([{ at, after }])
+      expect([at, runs.map(({ status, parentRunId }) => [status, parentRunId])]).toEqual([
+        at,
+        [
+          ['Completed', null],
+          ['Completed', null],
+        ],
+      ])
+      expect([at, [...effects.values()]]).toEqual([at, [1, 1]])
+      const events = await bench.store.events(session.id, 0, 1000)
+      expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
+      await bench.engine.close(0)
+    }
+}, 60_000)

@@ -80,6 +80,8 @@ interface Plan {
   readonly noIsFatal: boolean
   /** The round in which the run is cancelled, if it is still there. */
   readonly cancelled: number | null
+  /** How often the session goes on with another root run after it ended. */
+  readonly continues: number
   readonly crashes: readonly Crash[]
 }
 
@@ -116,6 +118,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   people: fc.array(fc.boolean(), { maxLength: 6 }),
   noIsFatal: fc.boolean(),
   cancelled: sometimes(fc.integer({ min: 0, max: 6 })),
+  continues: fc.constantFrom(0, 0, 1, 2),
   crashes: fc.array(fc.record({ at: fc.integer({ min: 1, max: 50 }), after: fc.boolean() }), { maxLength: 3 }),
 })
 
@@ -141,6 +144,7 @@ const refusal: fc.Arbitrary<Plan> = fc
     people: [...people, false],
     noIsFatal: true,
     cancelled: null,
+    continues: 0,
     crashes,
   }))
 
@@ -156,7 +160,7 @@ interface History {
 }
 
 async function live(
-  { root, child, completions, budget, asks, people, noIsFatal, cancelled, crashes }: Plan,
+  { root, child, completions, budget, asks, people, noIsFatal, cancelled, continues, crashes }: Plan,
   classes = CLASSES,
 ): Promise<History> {
   const world = createCrashingProcess(crashes)
@@ -253,7 +257,12 @@ async function live(
     }
     const { finishedAt, rootRunId } = (await bench.store.session(session))!
     const left = (await bench.store.tasksOfSession(session)).some(({ status }) => status === 'pending')
-    if (finishedAt !== null && !left) break
+    if (finishedAt !== null && !left) {
+      const roots = (await bench.store.runsOfSession(session)).filter(({ parentRunId }) => parentRunId === null)
+      if (roots.length > continues) break
+      await bench.engine.start(startOf('root', {}, { continued: { sessionId: session } })).catch(() => {})
+      continue
+    }
     await bench.advance(64_000)
     if (round === cancelled && !world.hasCrashed()) await bench.engine.cancel(rootRunId, operator()).catch(() => {})
     for (const task of await bench.store.tasksOfSession(session)) {
@@ -351,9 +360,11 @@ async function check({ bench, session, effects, sent, tooLate }: History): Promi
   expect(events.map((event) => event.seq)).toEqual(events.map((_, at) => at + 1))
   expect(steps.map((step) => step.ordinal)).toEqual(steps.map((_, at) => at + 1))
   expect(steps.filter((step) => step.finishedAt === null)).toEqual([])
-  expect(subjects(events, /^engine\.session\.(completed|failed|cancelled)$/)).toBe(1)
+  const roots = runs.filter(({ parentRunId }) => parentRunId === null)
+  expect(subjects(events, /^engine\.session\.(completed|failed|cancelled)$/)).toBe(roots.length)
+  expect(ended.rootRunId).toBe(roots.at(-1)!.id)
   // What comes after the end is what people say of calls that were under way then.
-  const end = events.findIndex(({ subject }) => /^engine\.session\.(completed|failed|cancelled)$/.test(subject))
+  const end = events.findLastIndex(({ subject }) => /^engine\.session\.(completed|failed|cancelled)$/.test(subject))
   const about = ({ data }: StoredEvent): unknown =>
     isJsonObject(data['task']) ? data['task']['kind'] : isJsonObject(data['step']) && data['step']['type']
   for (const event of events.slice(end + 1))

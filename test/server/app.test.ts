@@ -499,6 +499,7 @@ test('health and the OpenAPI document need no key', async () => {
     '/v1/file-library/presign',
     '/v1/file-library/finalize',
     '/v1/runs/{runId}/cancel',
+    '/v1/sessions/{sessionId}',
     '/v1/runs/{runId}/values/{digest}',
     '/v1/tasks',
     '/v1/tasks/{taskId}',

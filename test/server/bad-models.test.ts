@@ -58,12 +58,6 @@ const CASES: readonly (readonly [string, keyof typeof SERVERS, FakeAnswer, strin
     { status: 400, error: { type: 'ValidationException', message: 'The provided model identifier is invalid.' } },
     'The model provider answered 400: The provided model identifier is invalid. Check model.name, and that the account may use it in eu-central-1.',
   ],
-  [
-    'an account without credit',
-    'anthropic',
-    { status: 400, error: { type: 'invalid_request_error', message: 'Your credit balance is too low.' } },
-    "The model provider answered 400: Your credit balance is too low. The account's quota is used up: raise it at the vendor.",
-  ],
 ]
 
 test.each(CASES)('%s ends the run at once, with one sentence and without the key', async (_, type, answer, error) => {
@@ -74,6 +68,18 @@ test.each(CASES)('%s ends the run at once, with one sentence and without the key
   expect(fake.requests).toHaveLength(1)
   const conversation = await house.get<Conversation>(`/v1/runs/${runId}/conversation`)
   expect(JSON.stringify([run, events, conversation])).not.toContain(KEY)
+})
+
+test('an account without credit holds the run, which names no host and no key', async () => {
+  const { house, runId } = await runWith('anthropic', {
+    status: 400,
+    error: { type: 'invalid_request_error', message: `Your credit balance is too low for ${KEY}.` },
+  })
+  await house.until(runId, 'engine.run.paused')
+  const run = await house.get<RunStatusBody>(`/v1/runs/${runId}`)
+  expect(run).toMatchObject({ status: 'Running', hold: { reason: 'quota_spent' } })
+  const conversation = await house.get<Conversation>(`/v1/runs/${runId}/conversation`)
+  expect(JSON.stringify([run, conversation])).not.toContain(KEY)
 })
 
 test('a limit in money refuses the start while the model has no price', async () => {

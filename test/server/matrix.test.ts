@@ -49,6 +49,7 @@ let house: House
 const keys: Key[] = []
 const agents: Place[] = []
 const runs: Place[] = []
+const sessions: Place[] = []
 const objects: Place[] = []
 let lookups = 0
 
@@ -69,19 +70,17 @@ beforeAll(async () => {
     const each = workspace === 'acme' ? house : openHouse({ workspace, store: house.services.store })
     for (const agent of AGENTS) {
       agents.push({ name: `${workspace} ${agent}`, id: await each.deploy(agent), workspace, agent })
-      runs.push({
-        name: `${workspace} ${agent} of an operator`,
-        id: (await each.storeRun(agent)).runId,
-        workspace,
-        agent,
-        trigger: null,
-      })
+      const own = await each.storeRun(agent)
+      const ofOperator = { name: `${workspace} ${agent} of an operator`, workspace, agent, trigger: null }
+      runs.push({ ...ofOperator, id: own.runId })
+      sessions.push({ ...ofOperator, id: own.sessionId })
       for (const trigger of TRIGGERS) await withTrigger(each, workspace, agent, trigger)
     }
   }
   await outOfUse()
   agents.push({ name: 'an unknown agent', id: UNKNOWN }, { name: 'no id', id: 'acme.desk' })
   runs.push({ name: 'an unknown run', id: UNKNOWN }, { name: 'no id', id: 'x' })
+  sessions.push({ name: 'an unknown session', id: UNKNOWN }, { name: 'no id', id: 'x' })
   objects.push({ name: 'an unknown object', id: 'x/files/y' })
   const { store } = house.services
   const keyByHash = store.keyByHash.bind(store)
@@ -93,9 +92,10 @@ async function withTrigger(each: House, workspace: string, agent: string, trigge
   const made = await each.keyFor(agent, { trigger: { name: trigger }, key: { allowUploads: uploads } })
   const name = `${workspace} ${agent} ${trigger}`
   keys.push({ name, secret: made.secret, workspace, agent, trigger, uploads })
-  const { runId, childId } = await each.storeRun(agent, { triggerId: made.triggerId, child: true })
+  const { runId, sessionId, childId } = await each.storeRun(agent, { triggerId: made.triggerId, child: true })
   const where = { workspace, agent, trigger }
   runs.push({ name, id: runId, ...where }, { name: `${name}, a sub-agent`, id: childId, ...where })
+  sessions.push({ name, id: sessionId, ...where })
   const id = `${each.services.workspace.id}/files/${name.replaceAll(' ', '-')}`
   const now = each.clock.now()
   await each.services.store.presignFile(
@@ -162,7 +162,12 @@ const malformed = (good: string): string[] => [
 ]
 
 /** What the document says: a status for who may, a code for who may not. */
-function expected(key: Key, kind: 'agent' | 'run' | 'presign' | 'object' | 'task', place: Place, status: number) {
+function expected(
+  key: Key,
+  kind: 'agent' | 'run' | 'session' | 'presign' | 'object' | 'task',
+  place: Place,
+  status: number,
+) {
   if (key.refused !== undefined) return key.refused
   if (kind === 'task') return status === 404 ? 'not_found' : status
   if ((kind === 'presign' || kind === 'object') && !key.uploads) return 'uploads_not_allowed'
@@ -170,7 +175,10 @@ function expected(key: Key, kind: 'agent' | 'run' | 'presign' | 'object' | 'task
   if (place.workspace !== key.workspace) return 'not_found'
   if (kind === 'object') return 'not_uploaded'
   if (place.agent !== key.agent) return agents.includes(place) ? 'agent_out_of_scope' : 'run_out_of_scope'
-  return kind === 'run' && place.trigger !== null && place.trigger !== key.trigger ? 'run_out_of_scope' : status
+  const isOther = place.trigger !== null && place.trigger !== key.trigger
+  if ((kind === 'run' || kind === 'session') && isOther) return 'run_out_of_scope'
+  // No trigger here allows it.
+  return status === 403 ? 'delete_not_allowed' : status
 }
 
 const STATUS: Readonly<Record<string, number>> = {
@@ -183,6 +191,9 @@ const STATUS: Readonly<Record<string, number>> = {
   'POST /v1/runs/:runId/messages': 202,
   'POST /v1/runs/:runId/cancel': 202,
   'GET /v1/runs/:runId/values/:digest': 200,
+  'GET /v1/sessions/:sessionId': 200,
+  'PATCH /v1/sessions/:sessionId': 200,
+  'DELETE /v1/sessions/:sessionId': 403,
   'GET /v1/tasks': 200,
   'GET /v1/tasks/:taskId': 404,
   'POST /v1/file-library/presign': 200,
@@ -211,12 +222,21 @@ test.each(Object.keys(STATUS))('%s', async (line) => {
     ? 'agent'
     : path.includes(':runId')
       ? 'run'
-      : path.includes('/tasks')
-        ? 'task'
-        : path.endsWith('presign')
-          ? 'presign'
-          : 'object'
-  const places = { agent: agents, run: runs, object: objects, presign: objects.slice(0, 1), task: [NO_TASK] }[kind]
+      : path.includes(':sessionId')
+        ? 'session'
+        : path.includes('/tasks')
+          ? 'task'
+          : path.endsWith('presign')
+            ? 'presign'
+            : 'object'
+  const places = {
+    agent: agents,
+    run: runs,
+    session: sessions,
+    object: objects,
+    presign: objects.slice(0, 1),
+    task: [NO_TASK],
+  }[kind]
   const seen: unknown[] = []
   const should: unknown[] = []
   const bodies = new Map<string, Set<string>>()
@@ -226,7 +246,7 @@ test.each(Object.keys(STATUS))('%s', async (line) => {
       const response = await house.api(path.replace(':digest', INPUT).replace(/:\w+/, place.id), {
         method,
         ...(key.secret !== undefined && { key: key.secret }),
-        ...(method === 'POST' && { json: bodyOf(path, place) }),
+        ...((method === 'POST' || method === 'PATCH') && { json: bodyOf(path, place) }),
       })
       const text = await response.text()
       const refusal = response.ok ? undefined : (JSON.parse(text) as { code: string; requestId: string })

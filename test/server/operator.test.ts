@@ -237,6 +237,7 @@ verifies('triggers.expose-on', async () => {
     name: 'api',
     active: true,
     exposeTimeline: true,
+    allowDelete: false,
     allowIps: [],
     ratePerMinute: null,
     ratePerDay: null,

@@ -12,7 +12,7 @@ export type {
 export { isConflict, isNotFound, isRateLimited, SvcConnectionError, SvcError, SvcTimeoutError } from './error.ts'
 export { followRun, runToEnd, type FollowRunOptions, type RunToEndOptions } from './follow-run.ts'
 export { cancelRun, continueSession, getValue, isValueReference } from './runs.ts'
-export { iterateSessions } from './sessions.ts'
+export { deleteSession, getSession, iterateSessions, updateSession } from './sessions.ts'
 export { stepOf } from './step-of.ts'
 export type * from './generated/api.ts'
 export type * from './shapes.ts'

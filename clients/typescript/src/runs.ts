@@ -13,7 +13,8 @@ export const cancelRun = (
 ): Promise<Cancelled> => connectionOf(client).call('POST', `/v1/runs/${toSegment(runId)}/cancel`, options, { body })
 
 /**
- * Continues a session whose runs have all ended: starts a new root run that sees the conversation before it.
+ * Continues a session whose runs have all ended: starts a new root run that sees the conversation before it, on the deployed
+ * version or on `versionId` of the body.
  * @throws SvcError 409 `session_not_ended` while a run of it is not terminal
  */
 export const continueSession = (
@@ -22,7 +23,7 @@ export const continueSession = (
   sessionId: string,
   body: StartRunBody = {},
   options: StartOptions = {},
-): Promise<StartRunResponse> => client.startRun(agentId, { ...body, sessionId } as StartRunBody, options)
+): Promise<StartRunResponse> => client.startRun(agentId, { ...body, sessionId }, options)
 
 /** True where an answer holds a reference in place of a large value. */
 export const isValueReference = (value: unknown): value is ValueReference =>

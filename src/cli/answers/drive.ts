@@ -70,6 +70,9 @@ export const runOutline: AnswerSchema<RunOutline> = object({
   hasMore: boolean,
 })
 
+/** A timeline item of the API. */
+export const wholeStep = openObject({ runId: string, id: string, ordinal: integer, type: string, content: anyValue })
+
 export const runView: AnswerSchema<RunView> = object({
   runId: string,
   sessionId: string,

@@ -1,6 +1,7 @@
 /** A conversation as Markdown or as an HTML page, one entry per timeline item. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { Conversation, TimelineItem } from '../../spec/api.ts'
+import { escapeHtml } from '../../base/escape-html.ts'
 import { safeText } from '../../base/escape-text.ts'
 
 interface ConversationEntry {
@@ -42,16 +43,16 @@ export function toMarkdown(conversation: Conversation): string[] {
 /** One self-contained HTML file without scripts. */
 export function toHtml(conversation: Conversation): string {
   const { session } = conversation
-  const title = escape(titleOf(conversation))
+  const title = escapeHtml(titleOf(conversation))
   const entries = entriesOf(conversation).map(
     (entry) => `<section style="margin-left:${entry.depth * 2}em"${entry.error === null ? '' : ' class="bad"'}>
-<h2>${escape(headOf(entry))}</h2>
-${entry.error === null ? '' : `<p>${escape(entry.error)}</p>\n`}${
+<h2>${escapeHtml(headOf(entry))}</h2>
+${entry.error === null ? '' : `<p>${escapeHtml(entry.error)}</p>\n`}${
       entry.words !== undefined
-        ? `<p>${escape(entry.words)}</p>`
+        ? `<p>${escapeHtml(entry.words)}</p>`
         : entry.content === null
           ? ''
-          : `<pre>${escape(printed(entry.content))}</pre>`
+          : `<pre>${escapeHtml(printed(entry.content))}</pre>`
     }
 </section>`,
   )
@@ -69,7 +70,7 @@ pre { margin: .25em 0; padding: .75em; overflow-x: auto; border: 1px solid; bord
 .bad h2 { color: #c22 }
 </style>
 <h1>${title}</h1>
-<p>${escape(`${session.status} · ${session.startedAt} · ${session.totalTokensUsed} tokens · session ${session.id}`)}</p>
+<p>${escapeHtml(`${session.status} · ${session.startedAt} · ${session.totalTokensUsed} tokens · session ${session.id}`)}</p>
 ${entries.join('\n')}
 </html>
 `
@@ -122,6 +123,3 @@ function fence(value: JsonValue): string {
   const ticks = '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([run]) => run.length + 1)))
   return `${ticks}json\n${text}\n${ticks}`
 }
-
-const escape = (text: string): string =>
-  text.replaceAll(/[&<>"]/g, (char) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[char]!)

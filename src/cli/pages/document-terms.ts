@@ -3,10 +3,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/j
 import { CALL_FIELDS } from '../../policy/condition/fields.ts'
 import { OPERATORS, operatorRow, type ConditionOperator } from '../../policy/condition/operators.ts'
 import { KINDS, type SideEffectClass } from '../../spec/document.ts'
+import { DECISION_WORDS, TASK_KIND_WORDS } from './explained-words.ts'
 import { readSchemaFile } from '../project/schema-file.ts'
 
 export interface TermPage {
-  readonly kind: 'class' | 'document' | 'fact' | 'field' | 'operator'
+  readonly kind: 'class' | 'decision' | 'document' | 'fact' | 'field' | 'operator' | 'task'
   readonly text: string
 }
 
@@ -25,6 +26,8 @@ const CLASSES: Readonly<Record<SideEffectClass, string>> = {
 export const documentTerms: readonly string[] = [
   ...KINDS,
   ...Object.keys(CLASSES),
+  ...Object.keys(DECISION_WORDS),
+  ...Object.keys(TASK_KIND_WORDS),
   ...Object.keys(OPERATORS),
   ...Object.entries(CALL_FIELDS).flatMap(([root, fields]) => Object.keys(fields).map((field) => `${root}.${field}`)),
 ]
@@ -34,7 +37,20 @@ export async function documentTermPage(term: string): Promise<TermPage | undefin
   if (Object.hasOwn(CLASSES, term))
     return { kind: 'class', text: `${term} (side-effect class)  ${CLASSES[term as SideEffectClass]}` }
   if (Object.hasOwn(OPERATORS, term)) return { kind: 'operator', text: operatorText(term as ConditionOperator) }
-  return factPage(term) ?? (await fieldPage(term))
+  return wordPage(term) ?? factPage(term) ?? (await fieldPage(term)) ?? (await namedFieldsPage(term))
+}
+
+function wordPage(term: string): TermPage | undefined {
+  if (Object.hasOwn(DECISION_WORDS, term))
+    return { kind: 'decision', text: `${term} (decision of a policy)  ${DECISION_WORDS[term as 'allow']}` }
+  if (Object.hasOwn(TASK_KIND_WORDS, term))
+    return { kind: 'task', text: `${term} (kind of task)  ${TASK_KIND_WORDS[term as 'approval']}` }
+  if (/^args(?:\.\S+)?$/.test(term))
+    return {
+      kind: 'fact',
+      text: `${term} (fact that conditions name)  ${term === 'args' ? 'The arguments' : 'An argument'} of the call, with the type that the tool's input schema declares.`,
+    }
+  return undefined
 }
 
 function operatorText(op: ConditionOperator): string {
@@ -68,6 +84,36 @@ async function fieldPage(term: string): Promise<TermPage | undefined> {
     if (schema) found.push(fieldText([each, ...path].join('.'), root, schema))
   }
   return found.length === 0 ? undefined : { kind: path.length === 0 ? 'document' : 'field', text: found.join('\n\n') }
+}
+
+/** Most fields of one name that are shown. */
+const MAX_NAMED = 8
+
+/** `max_loop_iterations` without the path before it: every field of this name. */
+async function namedFieldsPage(term: string): Promise<TermPage | undefined> {
+  const found: string[] = []
+  for (const each of KINDS) {
+    const root = JSON.parse(await readSchemaFile(each.toLowerCase())) as JsonObject
+    for (const path of pathsTo(term, root, root, [])) {
+      if (found.length < MAX_NAMED) found.push(fieldText([each, ...path].join('.'), root, schemaAt(root, path)!))
+    }
+  }
+  return found.length === 0 ? undefined : { kind: 'field', text: found.join('\n\n') }
+}
+
+function pathsTo(
+  name: string,
+  root: JsonObject,
+  schema: JsonObject,
+  path: readonly string[],
+): readonly (readonly string[])[] {
+  if (path.length > MAX_DEPTH) return []
+  return Object.entries(propertiesOf(root, schema)).flatMap(([each, below]) =>
+    // A condition holds conditions: one place of each is enough.
+    path.includes(each)
+      ? []
+      : [...(each === name ? [[...path, each]] : []), ...pathsTo(name, root, below, [...path, each])],
+  )
 }
 
 function schemaAt(root: JsonObject, path: readonly string[]): JsonObject | undefined {

@@ -1,4 +1,5 @@
 /** Results of tests of agents and policies in the formats that other tools read. */
+import { junitXml } from '../../documents/report/junit-xml.ts'
 
 export interface TestCase {
   /** File of the test, as people know it. */
@@ -10,23 +11,17 @@ export interface TestCase {
   readonly ms: number
 }
 
-/** JUnit XML: a suite for each file. @param tool name of the whole, for example `svc test` */
-export function reportJunit(cases: readonly TestCase[], tool: string): string {
-  const suites = [...new Set(cases.map(({ file }) => file))].map((file) => {
-    const own = cases.filter((each) => each.file === file)
-    return `  <testsuite name="${xml(file)}" ${countsOf(own)}>\n${own.map(toTestCase).join('')}  </testsuite>\n`
-  })
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${xml(tool)}" ${countsOf(cases)}>\n${suites.join('')}</testsuites>`
-}
-
-const countsOf = (cases: readonly TestCase[]): string =>
-  `tests="${cases.length}" failures="${cases.filter(({ ok }) => !ok).length}" time="${seconds(cases.reduce((sum, { ms }) => sum + ms, 0))}"`
-
-function toTestCase({ file, name, ok, failure, ms }: TestCase): string {
-  const head = `    <testcase classname="${xml(file)}" name="${xml(name)}" time="${seconds(ms)}"`
-  if (ok) return `${head}/>\n`
-  return `${head}><failure message="${xml(failure[0] ?? 'failed')}">${xml(failure.join('\n'))}</failure></testcase>\n`
-}
+/** @param tool name of the whole, for example `svc test` */
+export const reportTestsAsJunit = (cases: readonly TestCase[], tool: string): string =>
+  junitXml(
+    tool,
+    cases.map(({ file, name, ok, failure, ms }) => ({
+      file,
+      name,
+      ms,
+      ...(!ok && { failure: { message: failure[0] ?? 'failed', text: failure.join('\n') } }),
+    })),
+  )
 
 /** Test Anything Protocol, version 14. */
 export const reportTap = (cases: readonly TestCase[]): string =>
@@ -41,15 +36,12 @@ export const reportTap = (cases: readonly TestCase[]): string =>
     ]),
   ].join('\n')
 
-const seconds = (ms: number): string => (ms / 1000).toFixed(3)
-const tap = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('#', String.raw`\#`)
+/** The failures for the log of a pipeline, whose report goes to a file. */
+export const failureLines = (cases: readonly TestCase[]): readonly string[] =>
+  cases
+    .filter(({ ok }) => !ok)
+    .map(
+      ({ file, name, failure }) => `FAIL ${file} › ${name}${failure[0] === undefined ? '' : `   ${failure[0].trim()}`}`,
+    )
 
-/** Without the control characters that XML 1.0 has no way to write. */
-const xml = (text: string): string =>
-  text
-    // oxlint-disable-next-line no-control-regex
-    .replaceAll(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, '')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
+const tap = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('#', String.raw`\#`)

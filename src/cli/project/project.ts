@@ -1,6 +1,7 @@
 /** Finds the project file and the data directory, from options, environment and working directory. */
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { fail } from '../../base/failure.ts'
 import { fileFailure } from '../../base/file-error.ts'
 import { readBoundedText } from '../../base/net/read-bounded.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
@@ -41,12 +42,15 @@ export interface Project {
 /**
  * Reads the project file: `--config`, `SVC_CONFIG`, the nearest one upwards, else the nearest one above `near`.
  * @param near a path the command was given, absolute
- * @throws Failure `config_invalid`, `file_missing`, `file_unusable`
+ * @throws Failure `config_invalid`, `file_missing`, `file_unusable`, `usage`
  */
 export async function openProject(
   { cwd, globals, io }: Pick<CommandContext, 'cwd' | 'globals' | 'io'>,
   near?: string,
 ): Promise<Project> {
+  // An empty value comes from a shell variable that is not set: the project's own data would be a surprise.
+  if (globals.data === '' || globals.config === '')
+    throw fail('usage', { what: `--${globals.data === '' ? 'data' : 'config'} names nothing.` })
   const file = projectFile({ cwd, globals, io }, near)
   const own = file ? await readProject(file) : {}
   const config = mergeConfig((await readUserConfig(io.env)) as JsonObject, own as JsonObject) as ProjectConfig

@@ -11,6 +11,7 @@ import {
   runView,
   sessionAnswer,
   uploadedFiles,
+  wholeStep,
 } from '../answers/drive.ts'
 import { apiBody, printsBody, printsCases, printsDocument, printsLines } from '../answers/schema.ts'
 import { listFilters, metadataOption } from './shared.ts'
@@ -138,7 +139,7 @@ export const driveCommands: readonly CommandEntry[] = [
     ],
     options: [{ flags: '--since <ordinal>', description: 'steps after this one' }],
     examples: ['svc runs steps @last', 'svc runs steps @last 17 --json'],
-    ...printsCases({ '': runOutline, 'with an ordinal': apiBody('TimelineItem') }),
+    ...printsCases({ '': runOutline, 'with an ordinal': wholeStep }),
     exits: { 5: 'no such run or step' },
     load: async () => (await import('../commands/drive/steps.ts')).runsSteps,
   },

@@ -5,7 +5,7 @@ import type { PolicyEntry } from '../../spec/policy-set.ts'
 import { toScaled } from '../../base/json/decimal.ts'
 import { describeMoney } from '../../spec/price.ts'
 import { DEFAULT_MAX_TOOL_CALLS, type JsonSchema, type AgentSnapshot } from '../../spec/snapshot.ts'
-import { versionChange, type VersionChange, type ChangeKind } from './change.ts'
+import { valueChange, versionChange, type VersionChange, type ChangeKind } from './change.ts'
 import { inputChanges, outputChanges } from './contract.ts'
 
 export function agentChanges(before: AgentSnapshot, after: AgentSnapshot): readonly VersionChange[] {
@@ -58,59 +58,32 @@ const defaultsOf = ({ policies }: AgentSnapshot): ReadonlySet<string> =>
 
 const contractOf = ({ inputContract }: AgentSnapshot): JsonSchema => inputContract ?? { type: 'object' }
 
-function resultChanges(
-  { output: was }: AgentSnapshot,
-  { id: agent, output: is }: AgentSnapshot,
-): readonly VersionChange[] {
-  const changes: VersionChange[] = []
-  if (was.format !== is.format)
-    changes.push(
-      versionChange('output.format', {
-        agent,
-        from: was.format,
-        to: is.format,
-        say: `output format ${was.format} → ${is.format}`,
-      }),
-    )
-  if (was.strict !== is.strict)
-    changes.push(
-      versionChange(is.strict ? 'output.strict_added' : 'output.strict_dropped', {
-        agent,
-        from: was.strict,
-        to: is.strict,
-        say: `output strict ${was.strict} → ${is.strict}`,
-      }),
-    )
-  if (was.on_invalid !== is.on_invalid)
-    changes.push(
-      versionChange('output.on_invalid', {
-        agent,
-        from: was.on_invalid,
-        to: is.on_invalid,
-        say: `output on_invalid ${was.on_invalid} → ${is.on_invalid}`,
-      }),
-    )
-  return [...changes, ...outputChanges({ agent }, was.schema ?? true, is.schema ?? true)]
+function resultChanges({ output: was }: AgentSnapshot, { id, output: is }: AgentSnapshot): readonly VersionChange[] {
+  const agent = { agent: id }
+  const strictness = is.strict ? 'output.strict_added' : 'output.strict_dropped'
+  return [
+    ...valueChange('output.format', agent, was.format, is.format, `output format ${was.format} → ${is.format}`),
+    ...valueChange(strictness, agent, was.strict, is.strict, `output strict ${was.strict} → ${is.strict}`),
+    ...valueChange(
+      'output.on_invalid',
+      agent,
+      was.on_invalid,
+      is.on_invalid,
+      `output on_invalid ${was.on_invalid} → ${is.on_invalid}`,
+    ),
+    ...outputChanges(agent, was.schema ?? true, is.schema ?? true),
+  ]
 }
 
 function limitChanges(before: AgentSnapshot, after: AgentSnapshot): readonly VersionChange[] {
   const [was, is] = [limitsOf(before), limitsOf(after)]
-  const { id: agent } = after
   const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].sort() as (keyof typeof was)[]
   return names.flatMap((name) => {
     const [from, to] = [was[name], is[name]]
-    if (from === to) return []
     // No limit counts as the highest.
     const [low, high] = [from, to].map((each) => (typeof each === 'number' ? each : Infinity)) as [number, number]
     const kind: ChangeKind = name === 'on_limit' ? 'limit.changed' : high > low ? 'limit.raised' : 'limit.lowered'
-    return [
-      versionChange(kind, {
-        agent,
-        from: from ?? null,
-        to: to ?? null,
-        say: `limit ${name} ${from ?? 'none'} → ${to ?? 'none'}`,
-      }),
-    ]
+    return valueChange(kind, { agent: after.id }, from, to, `limit ${name} ${from ?? 'none'} → ${to ?? 'none'}`)
   })
 }
 
@@ -118,18 +91,12 @@ function limitChanges(before: AgentSnapshot, after: AgentSnapshot): readonly Ver
 function capChanges(before: AgentSnapshot, after: AgentSnapshot): readonly VersionChange[] {
   const [was, is] = [before.maxCost, after.maxCost]
   const [from, to] = [was && describeMoney(was), is && describeMoney(is)]
-  if (from === to) return []
   const difference = was && is && was.currency === is.currency ? toScaled(is.amount) - toScaled(was.amount) : undefined
   const isRaised = difference === undefined ? is === undefined : difference > 0n
   const isLowered = difference === undefined ? was === undefined : difference < 0n
-  return [
-    versionChange(isRaised ? 'limit.raised' : isLowered ? 'limit.lowered' : 'limit.changed', {
-      agent: after.id,
-      from: from ?? null,
-      to: to ?? null,
-      say: `limit svc/max-cost-per-run ${from ?? 'none'} → ${to ?? 'none'}`,
-    }),
-  ]
+  const kind = isRaised ? 'limit.raised' : isLowered ? 'limit.lowered' : 'limit.changed'
+  const say = `limit svc/max-cost-per-run ${from ?? 'none'} → ${to ?? 'none'}`
+  return valueChange(kind, { agent: after.id }, from, to, say)
 }
 
 type AnnotatedLimit = 'svc/max-tool-calls' | 'svc/max-tokens-per-session' | 'svc/max-runs-per-session'
@@ -162,46 +129,29 @@ function members(
       JsonValue,
       JsonValue,
     ]
-    if (canonicalJson(was) === canonicalJson(is)) return []
     const what = was === null ? 'added' : is === null ? 'removed' : 'changed'
-    return [versionChange(`${kind}.${what}`, { agent, from: was, to: is, say: `${word} ${name} ${what}` })]
+    return valueChange(`${kind}.${what}`, { agent }, was, is, `${word} ${name} ${what}`)
   })
 }
 
 function partChanges(before: AgentSnapshot, after: AgentSnapshot): readonly VersionChange[] {
-  const agent = after.id
+  const place = { agent: after.id }
   const changes: VersionChange[] = []
-  if (canonicalJson(before.model) !== canonicalJson(after.model))
-    changes.push(
-      versionChange('model.changed', {
-        agent,
-        from: nameOf(before),
-        to: nameOf(after),
-        say: `model ${nameOf(before) === nameOf(after) ? `${nameOf(after)} with other settings` : `${nameOf(before)} → ${nameOf(after)}`}`,
-      }),
-    )
-  if (canonicalJson(before.fallback ?? []) !== canonicalJson(after.fallback ?? []))
-    changes.push(
-      versionChange('model.changed', {
-        agent,
-        from: fallbackOf(before),
-        to: fallbackOf(after),
-        say: `fallback models ${fallbackOf(before) ?? 'none'} → ${fallbackOf(after) ?? 'none'}`,
-      }),
-    )
-  if (before.instructions.digest !== after.instructions.digest)
-    changes.push(
-      versionChange('instructions.changed', {
-        agent,
-        from: before.instructions.digest,
-        to: after.instructions.digest,
-        say: 'instructions',
-      }),
-    )
-  if (before.purpose !== after.purpose)
-    changes.push(
-      versionChange('description.changed', { agent, from: before.purpose, to: after.purpose, say: 'purpose' }),
-    )
+  if (canonicalJson(before.model) !== canonicalJson(after.model)) {
+    const [from, to] = [nameOf(before), nameOf(after)]
+    const say = from === to ? `model ${to} with other settings` : `model ${from} → ${to}`
+    changes.push(versionChange('model.changed', { ...place, from, to, say }))
+  }
+  if (canonicalJson(before.fallback ?? []) !== canonicalJson(after.fallback ?? [])) {
+    const [from, to] = [fallbackOf(before), fallbackOf(after)]
+    const say = `fallback models ${from ?? 'none'} → ${to ?? 'none'}`
+    changes.push(versionChange('model.changed', { ...place, from, to, say }))
+  }
+  const [old, now] = [before.instructions.digest, after.instructions.digest]
+  changes.push(
+    ...valueChange('instructions.changed', place, old, now, 'instructions'),
+    ...valueChange('description.changed', place, before.purpose, after.purpose, 'purpose'),
+  )
   const [was, is] = [before, after].map(({ owner, labels, riskTier, classifications, frameworks }) => ({
     owner,
     labels,
@@ -210,7 +160,7 @@ function partChanges(before: AgentSnapshot, after: AgentSnapshot): readonly Vers
     frameworks,
   }))
   if (canonicalJson(was) !== canonicalJson(is))
-    changes.push(versionChange('metadata.changed', { agent, say: 'owner, labels or governance' }))
+    changes.push(versionChange('metadata.changed', { ...place, say: 'owner, labels or governance' }))
   return changes
 }
 

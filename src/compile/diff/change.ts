@@ -1,5 +1,5 @@
 /** The kinds of changes between two versions, and the version bump that each requires. Source: bundles, section 5. */
-import type { JsonValue } from '../../base/json/json.ts'
+import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
 import type { AuthorityVerdict, WitnessCall } from './authority.ts'
 
 export type ChangeSeverity = 'major' | 'minor' | 'patch'
@@ -117,6 +117,18 @@ export function versionChange(kind: ChangeKind, change: ChangeText): VersionChan
     path,
     say,
   }
+}
+
+/** The change of one value; none where both are the same. */
+export function valueChange(
+  kind: ChangeKind,
+  place: ChangePlace,
+  from: JsonValue | undefined,
+  to: JsonValue | undefined,
+  say: string,
+): readonly VersionChange[] {
+  const [was, is] = [from ?? null, to ?? null]
+  return canonicalJson(was) === canonicalJson(is) ? [] : [versionChange(kind, { ...place, from: was, to: is, say })]
 }
 
 const ORDER: readonly ChangeSeverity[] = ['major', 'minor', 'patch']

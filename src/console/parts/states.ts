@@ -7,16 +7,18 @@ import { Icon, type IconName } from './icon.ts'
 export const EmptyState = ({
   icon,
   title,
+  isScreen = false,
   children,
 }: {
   readonly icon: IconName
   readonly title: string
+  /** Nothing else is on the screen, so this is its heading. */
+  readonly isScreen?: boolean
   readonly children?: Child
 }): View => html`
   <div class="empty">
     <${Icon} name=${icon} />
-    <p class="empty-title">${title}</p>
-    ${children}
+    ${isScreen ? html`<h1 class="empty-title">${title}</h1>` : html`<p class="empty-title">${title}</p>`} ${children}
   </div>
 `
 

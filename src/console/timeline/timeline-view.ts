@@ -84,7 +84,8 @@ export function TimelineView({
     const row = rows[at]
     if (step !== undefined) {
       event.preventDefault()
-      const next = rows[Math.max(0, Math.min(rows.length - 1, Math.max(at, 0) + (at < 0 ? 0 : step)))]
+      const next =
+        rows[Math.max(0, Math.min(rows.length - 1, Math.max(at, 0) + (at < 0 && Math.abs(step) === 1 ? 0 : step)))]
       if (next) onChoose(next.ordinal)
     } else if (row?.child !== undefined && (event.key === 'ArrowRight' || event.key === 'ArrowLeft')) {
       event.preventDefault()

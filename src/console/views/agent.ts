@@ -21,7 +21,8 @@ export function AgentScreen({ id: name = '' }: { readonly id?: string }): View {
   )
   const { query } = address.value
   const items = versions.value.value?.items
-  if (versions.error.value?.status === 404) return html`<${EmptyState} icon="agents" title="There is no such agent." />`
+  if (versions.error.value?.status === 404)
+    return html`<${EmptyState} icon="agents" title="There is no such agent." isScreen />`
   if (!items) return versions.error.value ? html`<${ErrorNote} error=${versions.error.value} />` : html`<${Loading} />`
   const deployed = items.find((each) => each.deployed)
   const shown = query.get('version') ?? deployed?.versionLabel
@@ -270,8 +271,7 @@ const Changes = ({ changes }: { readonly changes: readonly ChangeView[] }): View
               <li key=${at} class=${change.widens ? 'wider' : ''}>
                 <p>
                   ${change.widens ? html`<${Badge} tone="bad" icon="warning" text="may do more" />` : html`<${Badge} tone="quiet" icon="dot" text=${change.severity} />`}
-                  <span>${safeText(change.tool ?? change.agent)}</span>
-                  <span class="dim">${safeText(change.say)}</span>
+                  <span>${safeText(change.say)}</span>
                   ${change.path !== null && html`<span class="place">${safeText(change.path)}</span>`}
                 </p>
                 ${change.witness && html`<p class="witness">for example <code>${safeText(change.witness.tool)} ${safeJson(change.witness.arguments)}</code><span class="dim"> was </span>${safeText(change.witness.before)}<span class="dim">, is </span><b>${safeText(change.witness.after)}</b></p>`}

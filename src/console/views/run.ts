@@ -41,7 +41,7 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
   )
   const read = outline.value.value
   const error = outline.error.value ?? status.error.value
-  if (error?.status === 404) return html`<${EmptyState} icon="runs" title="There is no such run." />`
+  if (error?.status === 404) return html`<${EmptyState} icon="runs" title="There is no such run." isScreen />`
   if (!read) return error ? html`<${ErrorNote} error=${error} />` : html`<${Loading} rows=${10} />`
   const tab = address.value.query.get('tab') ?? 'timeline'
   return html`

@@ -13,6 +13,7 @@ import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { Age } from '../parts/moments.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { inbox } from '../wire/inbox-count.ts'
 import { connection, hintAll } from '../wire/live.ts'
 import { callOperator, RequestError } from '../wire/request.ts'
 import { aboutAnySession, useResource } from '../wire/resource.ts'
@@ -32,7 +33,13 @@ export function TaskScreen({
   readonly onLater: () => void
   readonly onNext: (() => void) | undefined
 }): View {
-  const item = useResource(`task ${id}`, () => callOperator('GET /tasks/:id', { id }), aboutAnySession)
+  const isReply = useRef(false)
+  // A reply has no task that stays: once it is given, nothing is there to be read.
+  const item = useResource(
+    `task ${id}`,
+    () => callOperator('GET /tasks/:id', { id }),
+    (hint) => !isReply.current && aboutAnySession(hint),
+  )
   const read = item.value.value
   // The same task keeps its shape: its digest is computed once, and what was typed stays.
   const text = read && JSON.stringify(read)
@@ -63,6 +70,10 @@ export function TaskScreen({
     if (error?.status === 404) return html`<${EmptyState} icon="cross" title="There is no such task any more." />`
     return error ? html`<${ErrorNote} error=${error} />` : html`<${Loading} />`
   }
+  isReply.current = task.kind === 'reply'
+  const waiting = inbox.value.value?.items
+  if (isReply.current && waiting && !waiting.some(({ userTaskId }) => userTaskId === id))
+    return html`<${EmptyState} icon="check" title="The run goes on."><p><a href=${`/runs/${task.runId}`}>Open the run</a></p></${EmptyState}>`
   const decide = async (decision: TaskDecision): Promise<void> => {
     if (!digest || isSending) return
     setSending(true)
@@ -88,7 +99,7 @@ export function TaskScreen({
     ${notice && html`<p class="note ${notice.tone}" role="status"><${Icon} name=${notice.tone === 'ok' ? 'check' : 'warning'} /><span>${safeText(notice.text)}</span></p>`}
     ${
       task.kind === 'reply'
-        ? html`<${ReplyPanel} runId=${task.runId} onSent=${() => void item.reload()} />`
+        ? html`<${ReplyPanel} runId=${task.runId} onSent=${hintAll} />`
         : html`<${DecidePanel}
             key=${digest?.view ?? ''}
             task=${task}

@@ -16,7 +16,8 @@ export function TryScreen({ id: name = '' }: { readonly id?: string }): View {
   const agent = agents.value.value?.items.find((each) => each.name === name)
   if (!agents.value.value)
     return agents.error.value ? html`<${ErrorNote} error=${agents.error.value} />` : html`<${Loading} />`
-  if (!agent?.deployed) return html`<${EmptyState} icon="agents" title="No version of this agent is deployed." />`
+  if (!agent?.deployed)
+    return html`<${EmptyState} icon="agents" title="No version of this agent is deployed." isScreen />`
   return html`
     <section class="screen narrow">
       <a class="back-link" href=${hrefOfAgent(name)}><${Icon} name="left" />${safeText(name)}</a>

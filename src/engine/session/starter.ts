@@ -1,5 +1,5 @@
 /** Who started a run, as policies and approvers of its calls need to know. */
-import type { RunStarter } from '../../spec/run.ts'
+import type { RunStarter } from '../../spec/starter.ts'
 import { rootOfRun } from './usage.ts'
 import type { RunHandle } from './transaction.ts'
 

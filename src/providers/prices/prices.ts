@@ -45,7 +45,16 @@ function findOwn({ provider, name }: PricedModel, own: ProjectConfig['prices']):
   return undefined
 }
 
-function toPrice({ currency = 'USD', input, output, cached_input, cache_write, reasoning }: PriceConfig): ModelPrice {
+/** Prices of the config by their entries: each completion asks three times, and the version is a digest. */
+const ownPrices = new WeakMap<PriceConfig, ModelPrice>()
+
+function toPrice(entry: PriceConfig): ModelPrice {
+  let price = ownPrices.get(entry)
+  if (!price) ownPrices.set(entry, (price = makePrice(entry)))
+  return price
+}
+
+function makePrice({ currency = 'USD', input, output, cached_input, cache_write, reasoning }: PriceConfig): ModelPrice {
   const rates = {
     input,
     output,
@@ -87,9 +96,20 @@ const VENDOR_OF_TYPE: Readonly<Partial<Record<ProviderType, string>>> = {
 function vendorOf(type: ProviderType, address: string | undefined): ListedVendor | undefined {
   const id = VENDOR_OF_TYPE[type]
   if (id !== undefined) return VENDORS[id]
-  if (type !== 'openai-compatible' || address === undefined || !URL.canParse(address)) return undefined
-  const { hostname } = new URL(address)
-  return Object.values(VENDORS).find(({ hosts }) => hosts.includes(hostname))
+  return type === 'openai-compatible' && address !== undefined ? vendorAt(address) : undefined
+}
+
+/** Vendors by address, of so many at most: a server has few, and each completion asks. */
+const vendorsByAddress = new Map<string, ListedVendor | undefined>()
+const MAX_ADDRESSES = 1000
+
+function vendorAt(address: string): ListedVendor | undefined {
+  if (vendorsByAddress.has(address)) return vendorsByAddress.get(address)
+  const hostname = URL.canParse(address) ? new URL(address).hostname : undefined
+  const vendor = Object.values(VENDORS).find(({ hosts }) => hostname !== undefined && hosts.includes(hostname))
+  if (vendorsByAddress.size >= MAX_ADDRESSES) vendorsByAddress.clear()
+  vendorsByAddress.set(address, vendor)
+  return vendor
 }
 
 /** Ends of a name that date or number a release of the same model. */

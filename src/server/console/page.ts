@@ -59,9 +59,12 @@ export function openConsolePage(): ConsolePage {
 const FILES = '/assets/'
 const HASHED = /-[0-9A-Z]{8}\.(?:js|css)$/
 
-/** A browser asks for a page; a program, or the page itself, for data. Files of users are data, however asked for. */
+/**
+ * A browser asks for a page; a program, or the page itself, for data. Files of users are data, however asked for, and the
+ * reference of the API is a page of its own.
+ */
 const isNavigation = ({ headers, url = '/' }: IncomingMessage): boolean =>
-  (headers.accept ?? '').includes('text/html') && !url.startsWith('/files/content')
+  (headers.accept ?? '').includes('text/html') && !/^\/(?:files\/content|reference(?:$|\?))/.test(url)
 
 function readFiles(): ReadonlyMap<string, PageFile> {
   const directory = PLACES.map((place) => new URL(place, import.meta.url)).find((each) =>

@@ -4,7 +4,8 @@ import { MAX_CANDIDATES, type TaskPeople, type TaskRecord, type TaskStanding } f
 import type { ApiKey, OperatorKey } from '../../spec/key.ts'
 import { describeOperator } from '../../spec/task-card.ts'
 import { starterAbove } from '../../spec/run-starter.ts'
-import type { Run, RunStarter } from '../../spec/run.ts'
+import type { Run } from '../../spec/run.ts'
+import type { RunStarter } from '../../spec/starter.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorPrincipal } from '../auth/auth.ts'
 

@@ -28,17 +28,20 @@ export async function applyRetention(
   signal: AbortSignal,
 ): Promise<number> {
   let total = 0
-  while (runs !== undefined && !signal.aborted) {
-    const { deleted, more } = await store.deleteEndedSessions(clock.now() - retentionMs(runs), CHUNK)
-    total += deleted
-    if (!more) break
-    await wait(PAUSE_MS, undefined, { signal }).catch(() => {})
-  }
-  while (audit !== undefined && !signal.aborted) {
-    if ((await store.deleteKeptCalls(clock.now() - retentionMs(audit), CHUNK)) < CHUNK) break
-    await wait(PAUSE_MS, undefined, { signal }).catch(() => {})
-  }
+  if (runs !== undefined)
+    await inChunks(signal, async () => {
+      const { deleted, more } = await store.deleteEndedSessions(clock.now() - retentionMs(runs), CHUNK)
+      total += deleted
+      return more
+    })
+  if (audit !== undefined)
+    await inChunks(signal, async () => (await store.deleteKeptCalls(clock.now() - retentionMs(audit), CHUNK)) === CHUNK)
   return total
+}
+
+/** Leaves others time between chunks. @param next deletes one; false after the last */
+async function inChunks(signal: AbortSignal, next: () => Promise<boolean>): Promise<void> {
+  while (!signal.aborted && (await next())) await wait(PAUSE_MS, undefined, { signal }).catch(() => {})
 }
 
 /** Applies retention now and every hour until stopped. */

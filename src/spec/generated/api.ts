@@ -312,7 +312,7 @@ export interface SessionPatch {
 }
 
 export interface SessionListItem extends Session {
-  /** The newest root run; status */
+  /** The newest root run; status, output, input and version are its own. */
   readonly rootRunId: string | null
   readonly runCount: number
   /** The first root run. */

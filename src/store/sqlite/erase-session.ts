@@ -115,7 +115,15 @@ function withoutWords(task: TaskRecord): Omit<TaskRecord, 'votes'> {
   const { id, sessionId, runId, kind, status, callId, about, createdAt, completedAt, expiresAt } = task
   const { tool, argumentsDigest, actionDigest, decisionId, approvalsRequired, answer } = task
   const kept = {
-    ...{ callId, about, completedAt, expiresAt, tool, argumentsDigest, actionDigest, decisionId, approvalsRequired },
+    callId,
+    about,
+    completedAt,
+    expiresAt,
+    tool,
+    argumentsDigest,
+    actionDigest,
+    decisionId,
+    approvalsRequired,
     answer: answer && {
       outcome: answer.outcome,
       ...(answer.approved !== undefined && { approved: answer.approved }),

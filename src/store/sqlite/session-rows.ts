@@ -4,7 +4,8 @@ import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } fro
 import type { JsonObject } from '../../base/json/json.ts'
 import type { CostSum } from '../../spec/price.ts'
 import type { RunStatusName } from '../../spec/run.ts'
-import type { Session, TriggerType } from '../../spec/session.ts'
+import type { Session } from '../../spec/session.ts'
+import type { TriggerType } from '../../spec/starter.ts'
 import type { LeftOutValue, ListedSession } from '../queries.ts'
 import { toObject, toValue } from './database/json-column.ts'
 

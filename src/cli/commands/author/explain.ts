@@ -13,12 +13,14 @@ export async function explain({ given, mode, out }: CommandContext<AnswerOf<type
   const page = ruleOf(term) ?? statusOf(term) ?? exitOf(term) ?? (await documentTermPage(term))
   if (!page) {
     const terms = [...rules.map(({ name }) => name), ...Object.keys(STATUSES), ...documentTerms]
-    const about = 'Rules, kinds, fields, operators, classes, statuses of runs and exit codes have pages.'
+    const about =
+      'Rules, kinds, fields, operators, classes, decisions, tasks, statuses of runs and exit codes have pages.'
     const fix = suggestWord(term, terms, about, (word) => `svc explain ${word}`)
     throw fail('not_found', { what: `page "${term}"` }, { fix })
   }
   if (mode.json) return await out.json({ term, ...page })
-  out.line(page.text)
+  if (page.kind === 'rule') out.line(page.text)
+  else out.prose(page.text)
 }
 
 interface ExplainPage {

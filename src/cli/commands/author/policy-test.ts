@@ -15,7 +15,7 @@ import { decisionJson } from '../../policy/print-decision.ts'
 import { openProject } from '../../project/project.ts'
 import { findTestFiles } from '../../pages/test-file.ts'
 import { repeatOnSave } from '../../project/repeat-on-save.ts'
-import { reportJunit, reportTap, type TestCase } from '../../pages/test-report.ts'
+import { failureLines, reportTestsAsJunit, reportTap, type TestCase } from '../../pages/test-report.ts'
 import { createTestFilter, type TestFilter } from '../../pages/test-filter.ts'
 import { readUserFile } from '../../files/read-file.ts'
 import { writeUserFile } from '../../files/write-file.ts'
@@ -61,9 +61,10 @@ async function testOnce(
   const failed = results.filter(({ ok }) => !ok).length
   const isShort = minimum !== undefined && coverage.percent < minimum
   if (format === 'json') await out.json(jsonOf(results, coverage, failed, isShort))
-  else if (format === 'junit') out.line(reportJunit(results, 'svc policy test'))
+  else if (format === 'junit') out.line(reportTestsAsJunit(results, 'svc policy test'))
   else if (format === 'tap') out.line(reportTap(results))
-  else
+  if (format === 'junit' || format === 'tap') failureLines(results).forEach(out.message)
+  if (format === 'text')
     out.message(
       summaryLine(
         results.length - failed,

@@ -14,7 +14,7 @@ import { playScenario, type PlayedScenario } from '../../scenario/play.ts'
 import { createPreparation, type PrepareScenario } from '../../scenario/prepare.ts'
 import { readScenarios, type Scenario } from '../../scenario/scenario.ts'
 import { rewriteExpectations, updateOf, type ExpectationUpdate } from '../../scenario/update.ts'
-import { reportJunit, reportTap, type TestCase } from '../../pages/test-report.ts'
+import { failureLines, reportTestsAsJunit, reportTap, type TestCase } from '../../pages/test-report.ts'
 import { createTestFilter, type TestFilter } from '../../pages/test-filter.ts'
 import { repeatOnSave } from '../../project/repeat-on-save.ts'
 import { readUserFile } from '../../files/read-file.ts'
@@ -186,8 +186,9 @@ async function finish(
   const passed = results.length - failed
   const ms = io.clock.monotonic() - since
   if (format === 'json') await out.json(toJson(results, passed, failed))
-  else if (format === 'junit') out.line(reportJunit(results, 'svc test'))
+  else if (format === 'junit') out.line(reportTestsAsJunit(results, 'svc test'))
   else if (format === 'tap') out.line(reportTap(results))
+  if (format === 'junit' || format === 'tap') failureLines(results).forEach(out.message)
   const tokens = results.reduce((sum, { played }) => sum + (played?.run?.totalTokensUsed ?? 0), 0)
   if (format === 'text')
     out.message(

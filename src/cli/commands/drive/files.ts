@@ -2,9 +2,8 @@ import { basename, resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
 import { fileItem, fileRef, type FileItem, type FileRef } from '../../../client/index.ts'
 import type { FileView } from '../../../spec/operator.ts'
-import type { TableColumn } from '../../../terminal/table.ts'
+import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { safeText } from '../../../base/escape-text.ts'
-import { formatRelative } from '../../../terminal/time.ts'
 import { openUserFile } from '../../files/read-file.ts'
 import { formatSize, readSize } from '../../files/size.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -96,11 +95,7 @@ const columns = (now: number): readonly TableColumn<FileView>[] => [
     plain: ({ sizeBytes }) => String(sizeBytes),
     align: 'right',
   },
-  {
-    title: 'UPLOADED',
-    cell: ({ finalizedAt }) => formatRelative(Date.parse(finalizedAt), now),
-    plain: ({ finalizedAt }) => finalizedAt,
-  },
+  timeColumn('UPLOADED', ({ finalizedAt }) => finalizedAt, now),
 ]
 
 /** The bytes, to a file or to stdout; a terminal gets none, since a file may hold anything. */

@@ -8,9 +8,9 @@ import type { OperatorList, RunView } from '../../../spec/operator.ts'
 import { safeJson, safeText } from '../../../base/escape-text.ts'
 import { truncateText } from '../../../terminal/text.ts'
 import { styleOfStatus } from '../../../terminal/theme.ts'
-import type { TableColumn } from '../../../terminal/table.ts'
+import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { shortDuration, shortId, withoutNamespace } from '../../../base/short-text.ts'
-import { formatDuration, formatRelative } from '../../../terminal/time.ts'
+import { formatDuration } from '../../../terminal/time.ts'
 import { describeCost } from '../../../spec/price.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -121,12 +121,7 @@ const columns = (now: number): readonly TableColumn<RunView>[] => [
   { title: 'RUN', cell: ({ runId }) => shortId(runId), plain: ({ runId }) => runId },
   { title: 'AGENT', cell: ({ agent }) => agent, short: ({ agent }) => withoutNamespace(agent) },
   { title: 'STATUS', cell: ({ status }) => status, style: (theme, { status }) => styleOfStatus(theme, status) },
-  {
-    title: 'STARTED',
-    dropOrder: 2,
-    cell: ({ startedAt }) => formatRelative(Date.parse(startedAt), now),
-    plain: ({ startedAt }) => startedAt,
-  },
+  { ...timeColumn('STARTED', ({ startedAt }) => startedAt, now), dropOrder: 2 },
   { title: 'TOOK', dropOrder: 3, cell: (run) => took(run, now), plain: ({ finishedAt }) => finishedAt ?? '' },
   { title: 'TOKENS', dropOrder: 4, cell: ({ totalTokensUsed }) => String(totalTokensUsed), align: 'right' },
   {

@@ -3,7 +3,7 @@ import { isUuid } from '../../../base/ids.ts'
 import type { SessionItem } from '../../../client/index.ts'
 import type { RunView } from '../../../spec/operator.ts'
 import { describeCost } from '../../../spec/price.ts'
-import type { TableColumn } from '../../../terminal/table.ts'
+import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { styleOfStatus } from '../../../terminal/theme.ts'
 import { shortId } from '../../../base/short-text.ts'
@@ -107,11 +107,7 @@ const columns = (now: number, named: boolean): readonly TableColumn<ListedSessio
   { title: 'RUNS', cell: ({ runCount }) => String(runCount), align: 'right' },
   { title: 'TRIGGER', cell: ({ triggerName, triggerType }) => triggerName ?? triggerType },
   { title: 'BY', cell: ({ triggeredBy }) => shortId(triggeredBy ?? ''), plain: ({ triggeredBy }) => triggeredBy ?? '' },
-  {
-    title: 'STARTED',
-    cell: ({ startedAt }) => formatRelative(Date.parse(startedAt), now),
-    plain: ({ startedAt }) => startedAt,
-  },
+  timeColumn('STARTED', ({ startedAt }) => startedAt, now),
   { title: 'TOKENS', cell: ({ totalTokensUsed }) => String(totalTokensUsed), align: 'right' },
   { title: 'COST', cell: ({ cost }) => (cost && describeCost(cost)) ?? '', align: 'right' },
   { title: 'RUN', cell: ({ rootRunId }) => shortId(rootRunId ?? ''), plain: ({ rootRunId }) => rootRunId ?? '' },

@@ -2,8 +2,7 @@
 import { fail } from '../../../base/failure.ts'
 import { shortId } from '../../../base/short-text.ts'
 import type { ConsoleSessionView } from '../../../spec/operator.ts'
-import type { TableColumn } from '../../../terminal/table.ts'
-import { formatRelative } from '../../../terminal/time.ts'
+import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import type { consoleAddress, consoleSession, consoleSessions } from '../../answers/serve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { openBrowser } from '../../dev/open-console.ts'
@@ -50,10 +49,6 @@ const columns = (now: number): readonly TableColumn<ConsoleSessionView>[] => [
   { title: 'SESSION', cell: ({ sessionId }) => shortId(sessionId), plain: ({ sessionId }) => sessionId },
   { title: 'OPERATOR', cell: ({ operator }) => operator },
   { title: 'STATE', cell: ({ endedAt }) => (endedAt === null ? 'signed in' : 'ended') },
-  {
-    title: 'LAST USED',
-    cell: ({ lastUsedAt }) => formatRelative(Date.parse(lastUsedAt), now),
-    plain: ({ lastUsedAt }) => lastUsedAt,
-  },
+  timeColumn('LAST USED', ({ lastUsedAt }) => lastUsedAt, now),
   { title: 'BROWSER', cell: ({ browser }) => browser },
 ]

@@ -1,8 +1,7 @@
 import { isJsonObject } from '../../../base/json/json.ts'
 import type { AgentView } from '../../../spec/operator.ts'
-import type { TableColumn } from '../../../terminal/table.ts'
+import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { safeJson, safeText } from '../../../base/escape-text.ts'
-import { formatRelative } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { contractFields, type ContractField } from '../../runs/contract-fields.ts'
 import { exampleInput, exampleObject, quoteShell } from '../../runs/example-input.ts'
@@ -31,11 +30,7 @@ const columns = (now: number): readonly TableColumn<AgentView>[] => [
   { title: 'DEPLOYED', cell: ({ deployed }) => deployed?.versionLabel ?? '-' },
   { title: 'TRIGGERS', cell: ({ triggers }) => triggers.join(', ') || '-' },
   { title: 'WAITING', cell: ({ waiting = 0 }) => String(waiting), align: 'right' },
-  {
-    title: 'LAST RUN',
-    cell: ({ lastRunAt }) => (lastRunAt ? formatRelative(Date.parse(lastRunAt), now) : 'never'),
-    plain: ({ lastRunAt }) => lastRunAt ?? '',
-  },
+  timeColumn('LAST RUN', ({ lastRunAt }) => lastRunAt, now),
 ]
 
 /** What an agent takes, may do and is started by, with a line to run it and one to call it. */

@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failure.ts'
 import { isUuid } from '../../../base/ids.ts'
 import type { KeyView, OperatorKeyView } from '../../../spec/operator.ts'
-import type { TableColumn } from '../../../terminal/table.ts'
+import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { shortId } from '../../../base/short-text.ts'
 import { formatRelative } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -40,11 +40,7 @@ const columns = (now: number, keys: readonly AnyKey[]): readonly TableColumn<Any
   { title: 'UPLOADS', cell: (key) => ('email' in key ? '' : key.allowUploads ? 'yes' : 'no') },
   ...(keys.some((key) => 'email' in key) ? [OPERATOR] : []),
   { title: 'STATE', cell: (key) => stateOf(key, now) },
-  {
-    title: 'LAST USED',
-    cell: ({ lastUsedAt }) => (lastUsedAt ? formatRelative(Date.parse(lastUsedAt), now) : 'never'),
-    plain: ({ lastUsedAt }) => lastUsedAt ?? '',
-  },
+  timeColumn('LAST USED', ({ lastUsedAt }) => lastUsedAt, now),
 ]
 
 const OPERATOR: TableColumn<AnyKey> = { title: 'OPERATOR', cell: (key) => ('email' in key ? personOf(key) : '') }

@@ -2,8 +2,7 @@ import { fail } from '../../../base/failure.ts'
 import { authorityMatrix } from '../../../compile/view/matrix.ts'
 import type { OperatorRoutes, VersionView } from '../../../spec/operator.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
-import type { TableColumn } from '../../../terminal/table.ts'
-import { formatRelative } from '../../../terminal/time.ts'
+import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { printList, printOne } from '../../shell/screen/list.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
@@ -120,11 +119,7 @@ const columns = (now: number): readonly TableColumn<VersionView>[] => [
     cell: ({ deployed }) => (deployed ? 'yes' : ''),
     plain: ({ deployed }) => (deployed ? 'yes' : 'no'),
   },
-  {
-    title: 'PUBLISHED',
-    cell: ({ publishedAt }) => formatRelative(Date.parse(publishedAt), now),
-    plain: ({ publishedAt }) => publishedAt,
-  },
+  timeColumn('PUBLISHED', ({ publishedAt }) => publishedAt, now),
   { title: 'BY', cell: ({ publishedBy }) => publishedBy },
   { title: 'DIGEST', cell: ({ digest }) => digest.replace('sha256:', '').slice(0, 8), plain: ({ digest }) => digest },
 ]

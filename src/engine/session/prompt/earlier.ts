@@ -25,7 +25,7 @@ export interface EarlierMessage {
 interface SessionBefore {
   /** In the order in which they were added. */
   readonly runs: readonly Run[]
-  stepsOf(run: Run): readonly RunStep[]
+  readonly stepsOf: (run: Run) => readonly RunStep[]
 }
 
 /** Messages and outputs of the root runs before this one, oldest first; none for a child. */

@@ -1,0 +1,71 @@
+/**
+ * A run of ten thousand steps in a real browser: only what is in sight is drawn. Times are written to the standard error of the
+ * test, beside those of an empty page in the same run; on a busy machine only their order is expected. Source: console, 6.
+ */
+import { expect, test } from 'vitest'
+import { workspaceIdOf, agentIdOf, versionIdOf } from '../../src/base/ids.ts'
+import { publishDesk, DESK, desk } from '../server/running.ts'
+import { aRun, aSession, aStep, aTurn, NO_LIMITS } from '../store/makers.ts'
+import { describeInBrowser, openPage } from './browser.ts'
+import { newCode, openWithConsole } from './browser-session.ts'
+
+const TYPES = ['Reasoning', 'PolicyDecision', 'ToolCall', 'ToolResult'] as const
+
+/** A run with that many steps, stored as the engine would store it. */
+async function openRunOf(steps: number) {
+  const server = await openWithConsole()
+  await publishDesk(server.operator)
+  const session = aSession('long', {
+    workspaceId: workspaceIdOf('acme'),
+    agentId: agentIdOf('acme', DESK),
+    agentName: DESK,
+    agentVersionId: versionIdOf('acme', DESK, desk.digest),
+    triggerId: null,
+    triggerName: null,
+    triggerType: 'operator',
+    status: 'Completed',
+    finishedAt: Date.UTC(2026, 0, 3),
+    lastOrdinal: steps,
+  })
+  const run = aRun(session, { lastSequence: steps, state: { at: 'done', outcome: 'completed' } as never })
+  const rows = Array.from({ length: steps }, (_, at) =>
+    aStep(session, at + 1, {
+      type: TYPES[at % 4]!,
+      content: {
+        text: `thought ${at + 1}`,
+        name: 'lookup',
+        ref: 'acme.orders.lookup',
+        decision: 'allow',
+        tool_call_id: `c${at >> 2}`,
+      },
+    }),
+  )
+  await server.store.start(aTurn(session, { runs: [run], steps: rows, busy: false }), NO_LIMITS)
+  const opened = await openPage(`${server.consoleUrl}/#code=${await newCode(server)}`)
+  await opened.page.getByRole('heading', { name: 'Inbox' }).waitFor()
+  return { server, ...opened, path: `/runs/${run.id}?all=1` }
+}
+
+describeInBrowser('a run of ten thousand steps', () => {
+  test('is drawn row by row in sight, scrolls to its end, and keeps its page small', async () => {
+    const { page, server, path } = await openRunOf(10_000)
+    const openedAt = Date.now()
+    await page.goto(server.consoleUrl! + '/nowhere')
+    await page.getByText('There is no such screen.').waitFor()
+    const empty = Date.now() - openedAt
+    const askedAt = Date.now()
+    await page.goto(server.consoleUrl! + path)
+    await page.getByRole('row').first().waitFor()
+    const first = Date.now() - askedAt
+    process.stderr.write(`empty page ${empty} ms, first rows of 10,000 ${first} ms\n`)
+    const grid = page.getByRole('treegrid')
+    expect(await grid.getAttribute('aria-rowcount')).toBe('10000')
+    expect(await page.getByRole('row').count()).toBeLessThan(60)
+    await grid.focus()
+    await page.keyboard.press('End')
+    await page.getByRole('row', { selected: true }).filter({ hasText: 'Result' }).waitFor()
+    expect(page.url()).toContain('step=10000')
+    expect(await page.getByRole('row').count()).toBeLessThan(60)
+    expect(await page.evaluate(() => document.getElementsByTagName('*').length)).toBeLessThan(2000)
+  })
+})

@@ -1,0 +1,180 @@
+/** Sessions over HTTP: going on, reading, naming and erasing. Source: decisions, section 17. */
+import { expect, test } from 'vitest'
+import type { Conversation, RunStatusBody, SessionListItem, StartRunResponse } from '../../src/spec/api.ts'
+import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
+import { snapshotOf } from './fixtures.ts'
+import { DESK, ask, policiesFor, running } from './running.ts'
+
+const CHAT: Partial<AgentSnapshot> = {
+  model: { provider: 'scripted', name: 'script', script: [{ say: 'You said ${input.message}.' }] },
+  tools: [],
+  policies: policiesFor(),
+  output: { format: 'text', strict: false, on_invalid: 'fail' },
+  inputContract: { type: 'object', required: ['message'], properties: {}, 'x-svc-metadata': ['customer'] },
+}
+const chat = snapshotOf(DESK, '1.0.0', CHAT)
+
+async function open(trigger: object = {}) {
+  const house = await running({ snapshot: chat, trigger })
+  const { server, secret, agentId } = house
+  const send = async <T>(method: string, path: string, body?: unknown, key = secret) => {
+    const response = await fetch(server.url + path, {
+      method,
+      headers: { 'x-api-key': key, 'content-type': 'application/json', prefer: 'wait=20' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, body: (await response.json()) as T & { code: string; error: string } }
+  }
+  const start = async (message: string, more: object = {}, key = secret) =>
+    send<StartRunResponse>('POST', `/v1/agents/${agentId}/runs`, { input: { message }, ...more }, key)
+  return { ...house, send, start }
+}
+
+test('a start with sessionId answers as any start, and the session is that of its newest root run', async () => {
+  const { start, send } = await open()
+  const { body: first } = await start('one', { metadata: { customer: '42', secretish: 'x' }, tags: ['vip'] })
+  const { status, body: second } = await start('two', { sessionId: first.sessionId })
+  expect(status).toBe(202)
+  expect(second).toMatchObject({
+    sessionId: first.sessionId,
+    status: 'Completed',
+    output: 'You said two.',
+    pending: [],
+  })
+  const { body: session } = await send<SessionListItem>('GET', `/v1/sessions/${first.sessionId}`)
+  expect(session).toMatchObject({
+    id: first.sessionId,
+    rootRunId: second.runId,
+    entryRunId: first.runId,
+    runCount: 2,
+    status: 'Completed',
+    output: 'You said two.',
+    metadata: { customer: '42', secretish: 'x' },
+    tags: ['vip'],
+  })
+  const { body: told } = await send<Conversation>('GET', `/v1/runs/${first.runId}/conversation`)
+  expect(told.runs.map(({ id, parentRunId, depth }) => [id, parentRunId, depth])).toEqual([
+    [first.runId, null, 0],
+    [second.runId, null, 0],
+  ])
+  const asked = told.items.filter(({ type }) => type === 'UserMessage').map(({ content }) => content as object)
+  expect(asked[1]).toMatchObject({ earlier: { messages: 2, left_out: 0 } })
+  expect((asked[1] as { text: string }).text).toContain('"customer": "42"')
+  expect((asked[1] as { text: string }).text).not.toContain('secretish')
+})
+
+test('the stream of a continued run begins and ends with its own part of the session', async () => {
+  const { start, events } = await open()
+  const { body: first } = await start('one')
+  const { body: second } = await start('two', { sessionId: first.sessionId })
+  const subjectsOf = async (runId: string) => (await events(runId)).events.map(({ subject }) => subject)
+  expect((await subjectsOf(first.runId)).at(0)).toBe('engine.session.started')
+  const own = await subjectsOf(second.runId)
+  expect([own.at(0), own.at(-1)]).toEqual(['engine.session.resumed', 'engine.session.completed'])
+  expect(own.filter((subject) => subject === 'engine.session.completed').length).toBe(1)
+})
+
+test('what cannot go on is refused with a reason', async () => {
+  const { start } = await open()
+  const { body: first } = await start('one')
+  const refused = async (more: object) => {
+    const { status, body } = await start('more', more)
+    return [status, body.code]
+  }
+  expect(await refused({ sessionId: 'x' })).toEqual([400, 'validation_failed'])
+  expect(await refused({ sessionId: first.runId })).toEqual([404, 'not_found'])
+  expect(await refused({ versionId: first.runId })).toEqual([400, 'validation_failed'])
+  expect(await refused({ sessionId: first.sessionId, versionId: first.runId })).toEqual([404, 'not_found'])
+})
+
+test('a key may run a version that was deployed, and none that never was', async () => {
+  const { start, server, send } = await open()
+  const { body: first } = await start('one')
+  const { body: before } = await send<SessionListItem>('GET', `/v1/sessions/${first.sessionId}`)
+  const next = snapshotOf(DESK, '2.0.0', { ...CHAT, purpose: 'Later.' })
+  const third = snapshotOf(DESK, '3.0.0', { ...CHAT, purpose: 'Never deployed.' })
+  const bundle = (agent: typeof chat) => ({ root: DESK, agents: [agent], documents: [], closureDigest: agent.digest })
+  await ask(server.operator, 'POST /publish', { bundle: bundle(next), deploy: true })
+  await ask(server.operator, 'POST /publish', { bundle: bundle(third) })
+  const { items } = (await ask(server.operator, `GET /versions?agent=${DESK}`)) as {
+    items: { versionLabel: string; agentVersionId: string }[]
+  }
+  const idOf = (label: string) => items.find(({ versionLabel }) => versionLabel === label)!.agentVersionId
+  const { body: deployed } = await start('two', { sessionId: first.sessionId })
+  expect(await send<RunStatusBody>('GET', `/v1/runs/${deployed.runId}`)).toMatchObject({
+    body: { versionLabel: '2.0.0' },
+  })
+  const { body: earlier } = await start('three', { sessionId: first.sessionId, versionId: before.agentVersionId })
+  expect(await send<RunStatusBody>('GET', `/v1/runs/${earlier.runId}`)).toMatchObject({
+    body: { versionLabel: '1.0.0' },
+  })
+  const { status, body } = await start('four', { sessionId: first.sessionId, versionId: idOf('3.0.0') })
+  expect([status, body.code]).toEqual([409, 'version_not_deployable'])
+})
+
+test('title, metadata and tags are set and removed, and bad ones change nothing', async () => {
+  const { start, send } = await open()
+  const { body: first } = await start('one', { tags: ['old'] })
+  const path = `/v1/sessions/${first.sessionId}`
+  const set = await send<SessionListItem>('PATCH', path, { title: 'Talk', tags: ['new'], metadata: { a: 'b' } })
+  expect(set).toMatchObject({ status: 200, body: { title: 'Talk', tags: ['new'], metadata: { a: 'b' } } })
+  for (const bad of [
+    { titel: 'x' },
+    { title: 'x'.repeat(201) },
+    { title: 'a\nb' },
+    { tags: ['a', 'a'] },
+    { metadata: { '': 'x' } },
+    [],
+  ])
+    expect((await send('PATCH', path, bad)).status).toBe(400)
+  const { body } = await send<SessionListItem>('PATCH', path, { title: null, tags: [], metadata: {} })
+  expect([body.title, body.tags, body.metadata]).toEqual([undefined, undefined, undefined])
+})
+
+test('a session is erased by a key only where its trigger allows it, and once', async () => {
+  const closed = await open()
+  const { body: kept } = await closed.start('one')
+  expect(await closed.send('DELETE', `/v1/sessions/${kept.sessionId}`)).toMatchObject({
+    status: 403,
+    body: { code: 'delete_not_allowed' },
+  })
+  const { start, send, events } = await open({ allowDelete: true })
+  const { body: first } = await start('one', { metadata: { a: 'words' } })
+  const path = `/v1/sessions/${first.sessionId}`
+  const { status, body } = await send<SessionListItem>('DELETE', path)
+  expect([status, body.input, body.output, body.startContext, body.metadata]).toEqual([
+    200,
+    null,
+    null,
+    null,
+    undefined,
+  ])
+  expect((await send<SessionListItem>('DELETE', path)).body.erasedAt).toBe(body.erasedAt)
+  const { body: told } = await send<Conversation>('GET', `/v1/runs/${first.runId}/conversation`)
+  expect(told.items.map(({ type, content }) => [type, content])).toEqual(
+    ['UserMessage', 'Reasoning', 'Output', 'RunCompleted', 'SessionCompleted'].map((type) => [type, null]),
+  )
+  expect(JSON.stringify([told, await events(first.runId)])).not.toMatch(/You said|words/)
+  expect(await send<RunStatusBody>('GET', `/v1/runs/${first.runId}`)).toMatchObject({
+    body: { status: 'Completed', output: null },
+  })
+  expect((await events(first.runId)).events.at(-1)!.subject).toBe('engine.session.completed')
+  expect(await start('two', { sessionId: first.sessionId })).toMatchObject({
+    status: 409,
+    body: { code: 'session_erased' },
+  })
+})
+
+test('while the timeline is hidden the conversation of a session that went on has its ends alone', async () => {
+  const { start, send } = await open({ exposeTimeline: false })
+  const { body: first } = await start('one')
+  const { body: second } = await start('two', { sessionId: first.sessionId })
+  expect(second.output).toBe('You said two.')
+  const { body: told } = await send<Conversation>('GET', `/v1/runs/${second.runId}/conversation`)
+  expect(told.items.map(({ type, runId }) => [type, runId])).toEqual([
+    ['RunCompleted', first.runId],
+    ['SessionCompleted', first.runId],
+    ['RunCompleted', second.runId],
+    ['SessionCompleted', second.runId],
+  ])
+})
