@@ -276,6 +276,26 @@ export const failures = {
     exit: EXIT.conflict,
     message: (a: { sessionId: string }) => `Another process holds session ${a.sessionId}.`,
   },
+  effect_taken: {
+    exit: EXIT.conflict,
+    message: (a: { key: string }) => `Another call holds the effect key ${a.key}.`,
+  },
+  history_moved_on: {
+    exit: EXIT.conflict,
+    message: () => 'Calls of the workspace were decided since they were counted.',
+  },
+  effect_not_held: {
+    status: 404,
+    exit: EXIT.absent,
+    message: (a: { key: string }) => `No call holds the effect key ${a.key}.`,
+    fix: '`svc effects list` shows the keys that are held.',
+  },
+  effect_in_flight: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { key: string; runId: string }) => `The call that holds ${a.key} is under way, in run ${a.runId}.`,
+    fix: 'Wait for its outcome, or cancel the run and say in its review what happened.',
+  },
   state_not_saved: {
     status: 500,
     exit: 70,

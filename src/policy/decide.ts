@@ -6,6 +6,7 @@ import type { SideEffectClass } from '../spec/document.ts'
 import type { DecidedPolicy } from '../spec/step.ts'
 import type { PolicyDecision, CallFacts, PolicySets } from './condition/decision.ts'
 import { describeCondition, describeValue } from './condition/describe.ts'
+import { guardEffect } from './effect-guard.ts'
 import { evaluatePolicies, type EvaluatedPolicy, type PolicyVerdict } from './evaluate-policies.ts'
 import { mergeObligations } from './obligations.ts'
 import { argumentAt } from './condition/path.ts'
@@ -19,7 +20,7 @@ export const decideByPolicies = (
   wire: string,
   facts: CallFacts,
   effectiveClass?: SideEffectClass,
-): PolicyDecision => describeVerdict(evaluatePolicies(sets, wire, facts, effectiveClass))
+): PolicyDecision => guardEffect(describeVerdict(evaluatePolicies(sets, wire, facts, effectiveClass)), facts)
 
 /** Words a verdict for people and for the record. */
 export function describeVerdict(verdict: PolicyVerdict): PolicyDecision {
@@ -70,7 +71,7 @@ const faultDecision = (what: string): PolicyDecision => ({
   error: `policy_error:${what}`,
 })
 
-function toDecidedPolicy({ rule, truth, seen }: EvaluatedPolicy): DecidedPolicy {
+function toDecidedPolicy({ rule, truth, seen, isRevoked }: EvaluatedPolicy): DecidedPolicy {
   const { id, version, decision, reason, authority_ref, source } = rule.summary
   return {
     id,
@@ -80,7 +81,9 @@ function toDecidedPolicy({ rule, truth, seen }: EvaluatedPolicy): DecidedPolicy 
     reason,
     authority_ref,
     ...(source !== undefined && { source }),
-    ...(rule.condition && { condition: describeCondition(rule.condition, seen) }),
+    ...(isRevoked
+      ? { condition: `${rule.entry.obligations.standing} was ended by an operator` }
+      : rule.condition && { condition: describeCondition(rule.condition, seen) }),
   }
 }
 

@@ -18,6 +18,8 @@ export interface EvaluatedPolicy {
   /** The comparisons of its condition, from left to right. */
   readonly seen: readonly EvaluatedLeaf[]
   readonly outcome: PolicyOutcome
+  /** True for a standing authority that an operator has ended. */
+  readonly isRevoked?: true
 }
 
 export interface PolicyVerdict {
@@ -72,6 +74,10 @@ function applicableRules({ own, ancestors }: PolicySets, wire: string, toolId: s
 }
 
 function evaluateRule(rule: PolicyRule, facts: CallFacts): EvaluatedPolicy {
+  const { standing } = rule.entry.obligations
+  // An operator has ended what the grant allowed; nothing else about the call has changed.
+  if (rule.entry.effect === 'grant' && standing !== undefined && facts.revoked?.has(standing))
+    return { rule, truth: 'false', seen: [], outcome: 'nothing', isRevoked: true }
   const { truth, seen } = rule.evaluate?.(facts) ?? ({ truth: 'true', seen: [] } as const)
   return { rule, truth, seen, outcome: outcomeOf(rule.entry, truth, facts) }
 }

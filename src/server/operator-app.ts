@@ -16,6 +16,7 @@ import type { OperatorAction, OperatorRequest, OwnOperatorRoute } from './operat
 import { listAgents, listDocuments, listVersions, getSnapshot } from './operator/agents.ts'
 import { listCosts } from './operator/costs.ts'
 import { listDecisions } from './operator/decisions.ts'
+import { listEffects, releaseEffect } from './operator/effects.ts'
 import { getFile, listFiles } from './operator/files.ts'
 import { backupRoute } from './operator/backup.ts'
 import { streamLive } from './operator/live.ts'
@@ -29,6 +30,7 @@ import { deployVersion, publishClosure } from './operator/publish.ts'
 import { listRestored, releaseRestored } from './operator/restored.ts'
 import { cancelRun, listRuns, sendMessage, startRun } from './operator/runs.ts'
 import { deleteSession, getSession, listSessions, patchSession } from './operator/sessions.ts'
+import { revokeStanding } from './operator/standing.ts'
 import { getReference } from './operator/reference.ts'
 import { getStatus } from './operator/status.ts'
 import { getTask, listSimilarTasks, listTasks, probeTask } from './operator/tasks.ts'
@@ -71,6 +73,9 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /tasks/:id/probe': probeTask,
   'GET /decisions': listDecisions,
   'GET /costs': listCosts,
+  'POST /policies/revoke': revokeStanding,
+  'GET /effects': listEffects,
+  'POST /effects/release': releaseEffect,
   'GET /logs': streamLogs,
   'POST /backup': backupRoute,
   'GET /restored': listRestored,

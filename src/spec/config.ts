@@ -48,6 +48,8 @@ export interface MockResult {
   readonly when?: JsonObject
   readonly result?: JsonValue
   readonly error?: string
+  /** Beside `error`: the tool did nothing. */
+  readonly not_executed?: boolean
   readonly delay?: string
 }
 

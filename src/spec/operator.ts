@@ -320,10 +320,31 @@ export interface RecordedDecision {
   readonly explanation: string
   readonly policies: readonly JsonValue[]
   readonly recordedAt: string
-  /** Roots of conditions but `args`, `history` and `time`: `tool`, `agent`, `run`, `session`, `principal`, `svc`. */
+  /** Roots of conditions but `args`, `history` and `time`: `tool`, `agent`, `run`, `session`, `principal`, `effect`, `svc`. */
   readonly facts: JsonObject
   /** Values of `history` that the decision used, by path and window; null = unknown. */
   readonly history: Readonly<Record<string, number | null>>
+}
+
+/** A call that took an effect key. */
+export interface EffectView {
+  /** As it is kept: beyond 512 bytes a digest. `shown` is the text, shortened. */
+  readonly key: string
+  readonly shown: string
+  readonly holds: boolean
+  readonly outcome: 'in_flight' | 'unknown' | 'done' | 'not_made'
+  readonly tool: string
+  readonly toolVersion: string
+  readonly agent: string
+  readonly versionLabel: string
+  readonly runId: string
+  readonly sessionId: string
+  readonly toolCallId: string
+  readonly at: string
+  /** When a call that was made stops holding the key; null = never. */
+  readonly expiresAt: string | null
+  readonly approvedBy: readonly string[]
+  readonly released?: { readonly at: string; readonly by: string; readonly reason: string }
 }
 
 /** What an agent may call, and who decides about it: a row for each policy of each call. */
@@ -439,6 +460,12 @@ interface OperatorAnswers {
    * to `until`. `sum` adds up all of them.
    */
   'GET /costs': OperatorList<CostView> & { readonly sum: CostSums }
+  /** Ends the grants with this `svc/standing`, or restores them with `undo`; `changed` is false where they were as asked. */
+  'POST /policies/revoke': { name: string; revoked: boolean; changed: boolean; agents: readonly string[] }
+  /** Calls that hold an effect key, newest first; `all`: also those that do not any more; `key`: of this key. */
+  'GET /effects': OperatorList<EffectView>
+  /** Lets an effect happen again; `items` are the calls that held the key. */
+  'POST /effects/release': { key: string; items: readonly EffectView[] }
   /** The log, a line of JSON each, oldest first; `http`: the requests instead of everything else. */
   'GET /logs': never
   /** A `.tar.gz` of database and files; `x-svc-runs` and `x-svc-objects` tell how many. */

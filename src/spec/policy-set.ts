@@ -17,6 +17,8 @@ export interface ApprovalObligations {
   readonly on_modify?: 'revalidate' | 'accept' | 'reject'
   readonly approver_role?: string
   readonly separation_of_duties?: boolean
+  /** Name under which an operator can end a grant at once (`svc/standing`). */
+  readonly standing?: string
 }
 
 /** Where an entry comes from. `path` and `pointer` are for people and take no part in any digest. */

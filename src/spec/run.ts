@@ -93,6 +93,12 @@ export interface ToolCall {
   /** Set once a retried attempt may have happened: the outcome of a later attempt does not undo it. */
   readonly inDoubt?: true
   readonly decisionId?: DecisionId
+  /** People and keys that approved the call, as `approverOf` names them. */
+  readonly approvedBy?: readonly string[]
+  /** The call with the same effect key that this one may repeat, by its id: its approver saw it. */
+  readonly repeats?: string
+  /** Until when the call waits for an earlier one with its effect key; set once it has begun to wait. */
+  readonly effectWait?: Instant
   /** The approval that covers it. */
   readonly approval?: { readonly task: TaskId; readonly digest: Digest }
   /** Set from the first attempt that could not reach what the call needs. */

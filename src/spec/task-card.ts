@@ -4,9 +4,10 @@
  */
 import type { Instant } from '../base/clock.ts'
 import { safeBlock, safeJson, safeText } from '../base/escape-text.ts'
-import { isJsonObject, type JsonValue } from '../base/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import { shortDuration, shortId } from '../base/short-text.ts'
 import { currencyOf, splitComparisons, weighArguments, type ArgumentWeight } from './call-arguments.ts'
+import { describeSource } from './source.ts'
 import type { DecidedPolicy } from './step.ts'
 import type { ShownTask, TaskPeople, TaskRequest, TaskStanding } from './task.ts'
 
@@ -154,8 +155,13 @@ function rowsOf(task: ShownTask): CardRow[] {
   const isTold =
     policies.some((policy) => isToldBy(policy, task.prompt ?? '')) ||
     (task.reason !== undefined && DEFAULT_QUESTION.test(task.prompt ?? ''))
-  if (task.prompt && !isTold) add('question', task.prompt, { emphasis: 'strong' })
+  const isRepetition = task.effect?.previous !== undefined && task.prompt?.startsWith('effect_repeated: ')
+  if (task.prompt && !isTold && !isRepetition) add('question', task.prompt, { emphasis: 'strong' })
   if (task.arguments !== undefined) rows.push({ label: 'with', values: toArgumentValues(task.arguments, policies) })
+  if (task.effect?.previous)
+    add('repeats', describeRepeated(task.effect.key, task.effect.previous), { emphasis: 'strong' })
+  for (const [path, names] of Object.entries(task.sources ?? {}))
+    add('from', `${path}: ${names.map(describeSource).join('; ')}`)
   const edit = task.edits?.at(-1)
   if (edit) add('edited', `by ${people?.editedBy ?? describeApprover(edit.approver)}; earlier votes do not count`)
   for (const policy of policies) add('why', describeWhy(policy, task.arguments), placeOf(policy, task.arguments))
@@ -212,6 +218,25 @@ export function describeMissing({
   const count = missing > 1 ? many : `${have > 0 ? 'another' : 'a'} ${role ?? 'person'}`
   const named = role !== undefined && candidates.length > 0
   return `waits for ${count}${named ? `: ${candidates.join(' or ')}` : ''}`
+}
+
+/** `refund:A-1 was made at …, by run 3f2a91 of acme.desk; approved by operator ana; with other arguments`. Not escaped. */
+function describeRepeated(key: string, previous: JsonObject): string {
+  const text = (name: string): string => (typeof previous[name] === 'string' ? previous[name] : '')
+  const approvers = Array.isArray(previous['approved_by']) ? previous['approved_by'] : []
+  const names = approvers.filter((each) => typeof each === 'string').map(describeApprover)
+  const made = REPEATED[text('outcome')] ?? 'may have been made at'
+  return [
+    `${key} ${made} ${text('at')}, by run ${shortId(text('run_id'))} of ${text('agent')}`,
+    names.length > 0 ? `approved by ${names.join(', ')}` : 'approved by nobody',
+    ...(previous['same_args'] === false ? ['with other arguments'] : []),
+  ].join('; ')
+}
+
+const REPEATED: Readonly<Record<string, string>> = {
+  done: 'was made at',
+  unknown: 'may have been made at',
+  in_flight: 'is under way since',
 }
 
 /** The reason, and the condition unless it stands beside its argument. */

@@ -22,6 +22,8 @@ export function toTaskContent(task: TaskRecord): TaskContent {
     arguments_digest: task.argumentsDigest,
     policies: task.policies,
     authority_ref: task.authorityRef,
+    effect: task.effect,
+    sources: task.sources && mapNames(task.sources),
     approvals_required: task.approvalsRequired,
     approvals_received: task.approvalsRequired === undefined ? undefined : countApprovals(task),
     edits: task.edits?.map(({ approver, at, argumentsDigest, decision }) => ({
@@ -43,6 +45,10 @@ export function toTaskContent(task: TaskRecord): TaskContent {
   })
 }
 
+/** Lists that JSON may hold. */
+const mapNames = (sources: Readonly<Record<string, readonly string[]>>): Record<string, string[]> =>
+  Object.fromEntries(Object.entries(sources).map(([path, names]) => [path, [...names]]))
+
 /** The reverse, as far as the interface says it. */
 export function readTaskContent(content: TaskContent): TaskRequest {
   return withoutAbsent({
@@ -56,6 +62,8 @@ export function readTaskContent(content: TaskContent): TaskRequest {
     argumentsDigest: content.arguments_digest,
     policies: content.policies?.map(readPolicy),
     authorityRef: content.authority_ref,
+    effect: content.effect,
+    sources: content.sources,
     approvalsRequired: content.approvals_required,
     edits: content.edits?.map(({ edited_by, edited_at, arguments_digest, decision }) =>
       withoutAbsent({ approver: edited_by, at: Date.parse(edited_at), argumentsDigest: arguments_digest, decision }),

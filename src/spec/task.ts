@@ -68,6 +68,10 @@ export interface TaskRequest {
   readonly argumentsDigest?: string
   readonly policies?: readonly DecidedPolicy[]
   readonly authorityRef?: string
+  /** The effect key of the call, and the earlier call with it. */
+  readonly effect?: { readonly key: string; readonly previous?: JsonObject }
+  /** Who handed over the arguments that a policy asked about, by path. */
+  readonly sources?: Readonly<Record<string, readonly string[]>>
   readonly approvalsRequired?: number
   /** In order; what the last one gave is `arguments`. Absent where nobody edited. */
   readonly edits?: readonly EditedArguments[]

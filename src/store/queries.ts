@@ -31,6 +31,16 @@ export interface StepSize {
   readonly bytes: number
 }
 
+/** Calls that took an effect key. */
+export interface EffectFilter {
+  readonly workspaceId: WorkspaceId
+  readonly key?: string
+  /** Only those that hold their key, or only those that do not. */
+  readonly holds?: boolean
+  /** Earliest dispatch. */
+  readonly from?: Instant
+}
+
 export interface PageRange {
   readonly skip: number
   readonly take: number

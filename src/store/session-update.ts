@@ -3,6 +3,7 @@ import type { Instant } from '../base/clock.ts'
 import type { Digest } from '../base/digest.ts'
 import type { AgentId, RunId, SessionId, StepId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json/json.ts'
+import type { EffectRecord } from '../spec/effect.ts'
 import type { StoredEvent } from '../spec/event.ts'
 import type { Money } from '../spec/price.ts'
 import type { Run } from '../spec/run.ts'
@@ -26,7 +27,7 @@ export interface StoredTree extends SessionTree {
   readonly heldBy?: WorkerId
 }
 
-export type TimerKind = 'task_timeout' | 'retry' | 'wall_clock' | 'hitl_wait'
+export type TimerKind = 'task_timeout' | 'retry' | 'wall_clock' | 'hitl_wait' | 'effect_wait'
 
 /** A timer that fires at an instant unless it is cleared first. At most one per (session, run, kind, ref). */
 export interface SessionTimer {
@@ -83,6 +84,23 @@ export interface CompletionSpend {
   readonly cost?: Money | null
 }
 
+/** What a call does to its effect key. */
+export type EffectChange =
+  /** Takes the key, from the call that `replaces` names if that still holds it. */
+  | { readonly take: Omit<EffectRecord, 'workspaceId' | 'state' | 'holds' | 'result' | 'released'> }
+  /** The call is sent again: its key is in flight until `notAfter`. */
+  | { readonly extend: { readonly id: string; readonly notAfter: Instant } }
+  /** What became of the call; `not_made` gives the key back. Nothing where the call holds none. */
+  | { readonly end: EffectEnd }
+
+export interface EffectEnd {
+  readonly runId: RunId
+  readonly callId: string
+  readonly state: 'done' | 'unknown' | 'not_made'
+  /** Kept for a repetition that is given the result. */
+  readonly result?: JsonValue
+}
+
 /** Everything that one save of a session writes. */
 export interface SessionUpdate {
   /** The session after the update; `version` is the one that was read, the store adds one. */
@@ -101,6 +119,10 @@ export interface SessionUpdate {
   readonly clearTimers: readonly ClearedTimer[]
   /** Completions that this update records, for the sums of the day. */
   readonly spends: readonly CompletionSpend[]
+  /** Version of the workspace's history at which the calls were counted; absent where none of other sessions were. */
+  readonly historySeen?: number
+  /** In order. */
+  readonly effects?: readonly EffectChange[]
   /** Answers to be remembered by their idempotency key, from the moment at which they take effect. */
   readonly claims?: readonly IdempotencyClaim[]
   /** Of a session that goes on: what replaces its labels. */

@@ -19,6 +19,7 @@ import type {
   VersionId,
   WorkspaceId,
 } from '../base/ids.ts'
+import type { EffectRecord } from '../spec/effect.ts'
 import type { StoredEvent } from '../spec/event.ts'
 import type { StoredFile } from '../spec/file.ts'
 import type { ApiKey, ConsoleSession, OperatorKey, Trigger } from '../spec/key.ts'
@@ -33,6 +34,7 @@ import type { StartLimits, IdempotencyClaim, StartOutcome, RepeatedRequest } fro
 import type { AgentVersion, AgentRow, VersionPublication, StoredMember } from './version-rows.ts'
 import type {
   CostRow,
+  EffectFilter,
   StepSize,
   PageRange,
   SessionFilter,
@@ -75,8 +77,9 @@ export interface Store {
    * @param holder holds the lease, or takes it if nobody does; absent where the writer performs no effects
    * @returns the lease that the holder has afterwards
    * @throws Failure `run_moved_on` when the session was saved since `update.session.version` was read, `lease_lost` when another
-   *   process holds the session or the lease has expired, `state_not_saved` when the database refuses the content, so that a
-   *   retry would fail too
+   *   process holds the session or the lease has expired, `effect_taken` when another call holds an effect key that the update
+   *   takes, `history_moved_on` when calls were decided since `historySeen`, `state_not_saved` when the database refuses the
+   *   content, so that a retry would fail too
    */
   save(update: SessionUpdate, holder?: LeaseHolder): Promise<SessionLease | undefined>
 
@@ -134,12 +137,40 @@ export interface Store {
   stepsAfter(sessionId: SessionId, after: number, limit: number): Promise<readonly RunStep[]>
   /** Sizes of the steps after the ordinal `after`, in order, at most `limit`; reads none of their content. */
   stepSizes(sessionId: SessionId, after: number, limit: number): Promise<readonly StepSize[]>
-  /** Calls for history conditions and backtests, filtered by session, agent and earliest instant. */
+  /** Calls for history conditions and backtests, filtered by session, agent, workspace and earliest instant. */
   calls(filter: {
     readonly sessionId?: SessionId
     readonly agentId?: AgentId
+    readonly workspaceId?: WorkspaceId
     readonly since?: Instant
   }): Promise<readonly CallRow[]>
+
+  /** Calls that hold an effect key, or would if the one that does gave it back: the holder first. At most 16. */
+  effectsOfKey(workspaceId: WorkspaceId, key: string, now: Instant): Promise<readonly EffectRecord[]>
+  /** Newest first. */
+  effects(filter: EffectFilter, page: PageRange): Promise<readonly EffectRecord[]>
+  /** Lets an effect happen again. @returns the calls that held the key; empty when none did */
+  releaseEffect(
+    workspaceId: WorkspaceId,
+    key: string,
+    by: string,
+    reason: string,
+    at: Instant,
+  ): Promise<readonly EffectRecord[]>
+
+  /** What decisions that look beyond their session depend on. `version` changes with it. */
+  workspaceHistory(workspaceId: WorkspaceId): Promise<{ readonly version: number; readonly revoked: readonly string[] }>
+  /** Ends a standing authority, or restores it; recorded. */
+  setStandingRevoked(
+    workspaceId: WorkspaceId,
+    act: {
+      readonly name: string
+      readonly isRevoked: boolean
+      readonly at: Instant
+      readonly by: string
+      readonly reason: string
+    },
+  ): Promise<void>
 
   /** Kept sums of the days from one instant to another, both included, oldest first; at most `limit`. */
   costs(workspaceId: WorkspaceId, from: Instant, to: Instant, limit: number): Promise<readonly CostRow[]>

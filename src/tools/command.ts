@@ -6,7 +6,14 @@
  */
 import type { ChildProcess } from 'node:child_process'
 import type { Clock } from '../base/clock.ts'
-import { HELD_BACK, toInvocationBody, withDeadline, parseResult, returnedOutcome } from './outcome.ts'
+import {
+  failedOutcome,
+  HELD_BACK,
+  toInvocationBody,
+  withDeadline,
+  parseResult,
+  saysNotExecuted,
+} from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface CommandParts {
@@ -86,10 +93,10 @@ export async function runCommand(
           : `${program} was ended by ${ended.signal ?? 'the system'}.`,
       }
     if (ended.exitCode !== 0)
-      return returnedOutcome(
+      return failedOutcome(
         failureText(ended.exitCode, stderr() || stdout().toString('utf8', 0, TAIL_BYTES)),
-        true,
         took,
+        saysNotExecuted(stdout().toString('utf8')) || saysNotExecuted(stderr()),
       )
     return await parseResult(stdout(), took)
   } finally {

@@ -1,7 +1,14 @@
 /** A tool behind a URL: the call is POSTed as JSON and the response body is the result. Source: decisions, section 14. */
 import type { Clock } from '../base/clock.ts'
 import { isHeldBack, isUnsent, unsentCode, type FetchFunction } from '../base/net/transport.ts'
-import { HELD_BACK, toInvocationBody, withDeadline, parseResult, returnedOutcome } from './outcome.ts'
+import {
+  failedOutcome,
+  HELD_BACK,
+  toInvocationBody,
+  withDeadline,
+  parseResult,
+  saysNotExecuted,
+} from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface HttpParts {
@@ -44,10 +51,10 @@ export async function callHttp(
       const text = body.toString('utf8').trim()
       const detail = text === '' ? '' : `: ${text.slice(-TAIL_CHARACTERS)}`
       const location = response.headers.get('location')
-      return returnedOutcome(
+      return failedOutcome(
         `HTTP ${response.status}${location === null ? '' : ` (a redirect to ${location}, which is not followed)`}${detail}`,
-        true,
         took,
+        NOT_EXECUTED.has(response.status) || saysNotExecuted(text),
       )
     }
     return await parseResult(body, took)
@@ -72,6 +79,9 @@ export async function callHttp(
     limit.release()
   }
 }
+
+/** Statuses of a request that the tool refused before it did anything. Source: policies, section 8. */
+const NOT_EXECUTED: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 413, 415, 422, 429])
 
 const TAIL_CHARACTERS = 2000
 

@@ -19,11 +19,13 @@ import { digestOfTool } from './listed-tool.ts'
 import { toListedTool } from './mcp-listing.ts'
 import {
   HELD_BACK,
-  truncatedOutcome,
-  withDeadline,
+  exceededOutcome,
+  failedOutcome,
   inexactNumberOutcome,
   returnedOutcome,
-  exceededOutcome,
+  saysNotExecuted,
+  truncatedOutcome,
+  withDeadline,
 } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
@@ -314,7 +316,9 @@ function toOutcome(result: CallToolResult, durationMs: number): ToolOutcome {
   const bytes = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
   return bytes.byteLength > MAX_OUTPUT_BYTES
     ? truncatedOutcome(bytes, durationMs)
-    : returnedOutcome(value, isError, durationMs)
+    : isError
+      ? failedOutcome(value, durationMs, saysNotExecuted(result.structuredContent) || saysNotExecuted(value))
+      : returnedOutcome(value, false, durationMs)
 }
 
 function parseText(text: string): JsonValue | InexactNumberError {

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import { parseDuration } from '../base/duration.ts'
 import { containsJson } from '../base/json/json.ts'
 import type { MockResult } from '../spec/config.ts'
-import { returnedOutcome } from './outcome.ts'
+import { failedOutcome, returnedOutcome } from './outcome.ts'
 import type { ToolInvocation, ToolOutcome } from './tool.ts'
 
 /** Answers a call with the first canned result whose `when` matches the arguments. */
@@ -26,5 +26,5 @@ export async function answerMock(
   const took = clock.monotonic() - started
   return chosen.error === undefined
     ? returnedOutcome(chosen.result ?? null, false, took)
-    : returnedOutcome(chosen.error, true, took)
+    : failedOutcome(chosen.error, took, chosen.not_executed === true)
 }

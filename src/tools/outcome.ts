@@ -1,6 +1,6 @@
 import { giveWay, startWork } from '../base/event-loop.ts'
 import { InexactNumberError } from '../base/json/exact-number.ts'
-import { JsonBoundError, parseJson, type JsonValue } from '../base/json/json.ts'
+import { isJsonObject, JsonBoundError, parseJson, type JsonValue } from '../base/json/json.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type InvocationBody, type ToolOutcome } from './tool.ts'
 
 /** The JSON that command and http tools receive: the call, its idempotency key, and the run that made it. */
@@ -31,6 +31,24 @@ export const returnedOutcome = (result: JsonValue, isError: boolean, durationMs:
   isError,
   durationMs: Math.round(durationMs),
 })
+
+/** An error of a tool, which may say that it did nothing. Source: policies, section 8. */
+export const failedOutcome = (result: JsonValue, durationMs: number, didNothing: boolean): ToolOutcome => {
+  const outcome = returnedOutcome(result, true, durationMs)
+  return didNothing && outcome.at === 'returned' ? { ...outcome, notExecuted: true } : outcome
+}
+
+/** True for an error that is, or is the text of, an object with `not_executed: true`. */
+export function saysNotExecuted(error: unknown): boolean {
+  if (typeof error !== 'string') return isJsonObject(error) && error['not_executed'] === true
+  const text = error.trim()
+  if (!text.startsWith('{') || !text.includes('not_executed')) return false
+  try {
+    return saysNotExecuted(parseJson(text))
+  } catch {
+    return false
+  }
+}
 
 /** For an unusable answer of a call that was executed: the text must not let the model think that it was not. */
 const unusableOutcome = (why: string, durationMs: number): ToolOutcome =>

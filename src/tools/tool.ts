@@ -26,7 +26,14 @@ export interface ToolInvocation {
  * every side-effect class may be retried. `unknown`: the call may have had its effect.
  */
 export type ToolOutcome =
-  | { readonly at: 'returned'; readonly result: JsonValue; readonly isError: boolean; readonly durationMs: number }
+  | {
+      readonly at: 'returned'
+      readonly result: JsonValue
+      readonly isError: boolean
+      readonly durationMs: number
+      /** The tool says that it did not do what was asked. */
+      readonly notExecuted?: true
+    }
   | {
       readonly at: 'not_sent'
       /** `held_back`: `mayLeave` said no; the call is still to be made. */

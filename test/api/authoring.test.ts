@@ -621,7 +621,7 @@ verifies('authoring.policy.conditions', () => {
     [when({ all: leaf }), 'policy/condition-syntax: A list of conditions with at least one member belongs here.'],
     [
       when({ xor: [] }),
-      'policy/condition-syntax: A comparison has no key "xor"; it has field, op, value, each, if_missing, window.',
+      'policy/condition-syntax: A comparison has no key "xor"; it has field, op, value, each, if_missing, window, by.',
     ],
   )
 })

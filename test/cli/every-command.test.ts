@@ -58,6 +58,9 @@ afterAll(async () => {
   remove()
 })
 
+/** Each order is refunded once, and each refund released once. */
+let [refunded, released] = [6, 6]
+
 /** How each command is called here; what it ends with, where that is not 0. In the order of the table. */
 const calls: Readonly<Record<string, () => readonly string[]>> = {
   init: () => ['init', join(parent, `new-${Math.random()}`), '-t', 'blank'],
@@ -78,6 +81,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'policy can': () => ['policy', 'can', AGENT, 'acme.refunds'],
   'policy explain': () => ['policy', 'explain', ids.run],
   'policy backtest': () => ['policy', 'backtest', '--since', '1d', '--policies', 'policies'],
+  'policy revoke': () => ['policy', 'revoke', 'small-refunds', '--reason', 'fraud wave'],
   test: () => ['test', '--filter', 'timeout'],
   'bundle tree': () => ['bundle', 'tree'],
   'bundle pack': () => ['bundle', 'pack', '-o', 'again.tgz'],
@@ -103,7 +107,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   backup: () => ['backup', 'another.tgz'],
   restore: () => ['restore', 'backup.tgz', '--data', 'elsewhere', '--force', '--yes'],
   reset: () => ['reset', '--all', '--yes', '--data', 'elsewhere'],
-  run: () => ['run', AGENT, 'order=A-7', 'amount=5'],
+  run: () => ['run', AGENT, `order=A-${++refunded}`, 'amount=5'],
   'runs list': () => ['runs', 'list'],
   'runs get': () => ['runs', 'get', ids.run],
   'runs watch': () => ['runs', 'watch', ids.run],
@@ -119,6 +123,9 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   inbox: () => ['inbox'],
   logs: () => ['logs'],
   costs: () => ['costs', '--by', 'agent,model,day'],
+  'effects list': () => ['effects', 'list'],
+  'effects show': () => ['effects', 'show', 'refund:A-7'],
+  'effects release': () => ['effects', 'release', `refund:A-${++released}`, '--reason', 'sent back'],
   'secrets check': () => ['secrets', 'check'],
   'secrets set': () => ['secrets', 'set', 'KEY'],
   doctor: () => ['doctor', 'node', 'project'],

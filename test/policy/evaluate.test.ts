@@ -194,7 +194,7 @@ describe('paths', () => {
     expect(
       truth({ field: 'history.window.same_args.total(amount)', op: 'gte', value: 3, window: '1h' }, { history }),
     ).toBe('true')
-    expect(asked).toEqual([['window', 'same_args', { total: 'args.amount' }, 3_600_000]])
+    expect(asked).toEqual([['window', 'same_args', { total: 'args.amount' }, 3_600_000, undefined]])
   })
 
   test('a measure that cannot be told is unknown, excused or not', () => {

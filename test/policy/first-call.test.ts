@@ -26,6 +26,7 @@ test('the facts of a first call are those of a plain run', () => {
     principal: { type: 'api_key', id: '' },
     svc: { dispatch: { trigger: 'none' }, limit: 'none' },
     history: expect.any(Function) as unknown,
+    source: expect.any(Function) as unknown,
   })
   expect([
     facts.history('run', 'this_tool', 'attempts'),

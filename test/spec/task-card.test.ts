@@ -32,6 +32,7 @@ const request = {
     { id: 'acme.vip', version: '1.0.0', decision: 'allow', matched: 'false', reason: null, authority_ref: null },
   ],
   authorityRef: 'finance-7',
+  effect: { key: 'refund:A-1042', previous: { run_id: '019a9f3e-0000-7000-8000-0000003f2a00', outcome: 'done' } },
   approvalsRequired: 2,
   edits: [{ approver: 'operator:olga', at: NOW - 60_000, argumentsDigest: 'sha256:1', decision: 'require_approval' }],
   comprehensionRequired: true,
@@ -122,6 +123,11 @@ test('the card holds all that a person decides by, escaped and without layout', 
           },
         ],
       },
+      {
+        label: 'repeats',
+        text: 'refund:A-1042 was made at , by run 3f2a00 of ; approved by nobody',
+        emphasis: 'strong',
+      },
       { label: 'edited', text: 'by operator olga; earlier votes do not count' },
       { label: 'why', text: 'acme.refund-limit@1.0.0' },
       { label: 'reason', text: 'Refunds above EUR 100 need a person' },
@@ -152,4 +158,39 @@ test.each([
   ['text', undefined, 'acme.refunds'],
 ])('the argument that says most of %j', (args, key, subject) => {
   expect([findKeyArgument(args), describeSubject({ ...request, arguments: args })]).toEqual([key, subject])
+})
+
+test('shows the earlier call with the same effect key, and who approved it', () => {
+  const previous = {
+    tool: 'acme.refunds',
+    run_id: '019a9f3e-0000-7000-8000-0000003f2a00',
+    agent: 'acme.desk',
+    version: '1.0.0',
+    at: '2026-11-20T10:00:00.000Z',
+    age_seconds: 2520,
+    outcome: 'unknown',
+    same_args: false,
+    approved_by: ['operator:ana'],
+  }
+  const shown = readClientTask(
+    {
+      userTaskId: ID,
+      runId: record.runId,
+      apiCompletable: true,
+      content: toTaskContent({
+        ...record,
+        prompt: 'effect_repeated: refund:A-1042 may have been made.',
+        effect: { key: 'refund:A-1042', previous },
+      }),
+    },
+    'acme.desk',
+  )
+  const rows = presentTask(shown, NOW).rows
+  expect(rows.filter(({ label }) => label === 'repeats' || label === 'question')).toEqual([
+    {
+      label: 'repeats',
+      text: 'refund:A-1042 may have been made at 2026-11-20T10:00:00.000Z, by run 3f2a00 of acme.desk; approved by operator ana; with other arguments',
+      emphasis: 'strong',
+    },
+  ])
 })

@@ -9,7 +9,7 @@ import type { RunStep } from '../../src/spec/step.ts'
 import { toTimelineItem } from '../../src/spec/timeline-item.ts'
 import type { IdempotencyClaim } from '../../src/store/start-outcome.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { SessionTimer, SessionUpdateEvent } from '../../src/store/session-update.ts'
+import type { EffectChange, EffectEnd, SessionTimer, SessionUpdateEvent } from '../../src/store/session-update.ts'
 import { leaseContract } from './contract-leases.ts'
 import {
   AGENT,
@@ -38,6 +38,8 @@ import {
   taskId,
 } from './makers.ts'
 
+type EffectClaim = Extract<EffectChange, { take: unknown }>['take']
+
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
@@ -61,6 +63,90 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
       expect(await store.start(turn, NO_LIMITS)).toEqual({ outcome: 'started' })
       return (await store.session(turn.session.id))!
     }
+
+    describe('effect keys', () => {
+      const claim = (name: string, key: string, about: Partial<EffectClaim> = {}): EffectClaim => ({
+        id: name,
+        key,
+        shown: key,
+        sessionId: sessionId(name),
+        runId: runId(name),
+        callId: 'c1',
+        tool: 'pay.refund',
+        toolVersion: '1.0.0',
+        agent: 'pay.clerk',
+        agentVersion: '1.0.0',
+        argumentsDigest: digestOf(name),
+        at: NOW,
+        notAfter: NOW + MINUTE,
+        expiresAt: null,
+        approvedBy: ['operator:ana'],
+        replaces: null,
+        ...about,
+      })
+      const save = async (name: string, ...effects: EffectChange[]) => {
+        const session = (await store.session(sessionId(name))) ?? (await started(name))
+        await store.save(aTurn(session, { effects }))
+      }
+      const end = (name: string, state: EffectEnd['state'], result?: string): EffectChange => ({
+        end: { runId: runId(name), callId: 'c1', state, ...(result !== undefined && { result }) },
+      })
+      const holders = async (key: string) =>
+        (await store.effects({ workspaceId: WORKSPACE, key, holds: true }, ALL)).map(({ id }) => id)
+
+      test('one call holds a key; an update that takes it too is refused whole', async () => {
+        await save('a', { take: claim('a', 'k') })
+        await expect(save('b', { take: claim('x', 'free') }, { take: claim('b', 'k') })).rejects.toMatchObject({
+          code: 'effect_taken',
+        })
+        expect(await holders('free')).toEqual([])
+        expect(await store.effectsOfKey(WORKSPACE, 'k', NOW)).toEqual([
+          { ...claim('a', 'k'), workspaceId: WORKSPACE, state: 'in_flight', holds: true },
+        ])
+        expect(await store.effectsOfKey(ELSEWHERE, 'k', NOW)).toEqual([])
+      })
+
+      test('a call that did not happen gives its key back, to the call that it repeated', async () => {
+        await save('a', { take: claim('a', 'k') }, end('a', 'done', 'paid'))
+        await save('b', { take: claim('b', 'k', { replaces: 'a', at: NOW + 1 }) })
+        expect(await holders('k')).toEqual(['b'])
+        await save('b', end('b', 'not_made'))
+        expect(await holders('k')).toEqual(['a'])
+        expect(await store.effectsOfKey(WORKSPACE, 'k', NOW)).toMatchObject([
+          { id: 'a', state: 'done', result: 'paid' },
+        ])
+      })
+
+      test('an approval to repeat one call does not let it repeat another', async () => {
+        await save('a', { take: claim('a', 'k') })
+        await save('b', { take: claim('b', 'k', { replaces: 'a' }) })
+        await expect(save('c', { take: claim('c', 'k', { replaces: 'a' }) })).rejects.toMatchObject({
+          code: 'effect_taken',
+        })
+      })
+
+      test('a key is free once the window of a call that was made has passed, and not before its outcome is known', async () => {
+        await save('a', { take: claim('a', 'k', { expiresAt: NOW + HOUR }) })
+        const later = (name: string, at: number) => save(name, { take: claim(name, 'k', { at }) })
+        await expect(later('b', NOW + HOUR)).rejects.toMatchObject({ code: 'effect_taken' })
+        await save('a', end('a', 'done'))
+        await expect(later('b', NOW + HOUR - 1)).rejects.toMatchObject({ code: 'effect_taken' })
+        expect(await store.effectsOfKey(WORKSPACE, 'k', NOW + HOUR)).toEqual([])
+        await later('b', NOW + HOUR)
+        expect(await holders('k')).toEqual(['b'])
+      })
+
+      test('a release frees a key, is recorded, and outlives the deletion of all runs', async () => {
+        await save('a', { take: claim('a', 'k') }, end('a', 'unknown'))
+        await store.deleteAllRuns()
+        expect(await holders('k')).toEqual(['a'])
+        expect(await store.releaseEffect(WORKSPACE, 'k', 'operator:ana', 'why', NOW + 1)).toMatchObject([{ id: 'a' }])
+        expect(await store.releaseEffect(WORKSPACE, 'k', 'operator:ana', 'why', NOW + 1)).toEqual([])
+        expect(await store.effects({ workspaceId: WORKSPACE, key: 'k' }, ALL)).toMatchObject([
+          { id: 'a', holds: false, released: { at: NOW + 1, by: 'operator:ana', reason: 'why' } },
+        ])
+      })
+    })
 
     describe('sessions', () => {
       test('stores the input once when the start context and the root run repeat it, and reads it everywhere', async () => {

@@ -494,3 +494,57 @@ CREATE TABLE console_session (
 ) strict;
 
 CREATE INDEX console_session_of_workspace on console_session (workspace_id);
+
+CREATE TABLE effect (
+  id text primary key,
+  workspace_id text not null,
+  -- The key, or its digest beyond 512 bytes; `shown` is its beginning for people.
+  key text not null,
+  shown text not null,
+  session_id text not null,
+  run_id text not null,
+  call_id text not null,
+  tool text not null,
+  tool_version text not null,
+  agent text not null,
+  agent_version text not null,
+  arguments_digest text not null,
+  at integer not null,
+  not_after integer not null,
+  -- Null for ever.
+  expires_at integer,
+  state text not null check (state in ('in_flight', 'unknown', 'done', 'not_made')),
+  result text check (json_valid(result)),
+  approved_by text not null check (json_valid(approved_by)),
+  replaces text,
+  released_at integer,
+  released_by text,
+  release_reason text,
+  -- 1 for the call that holds the key. An approved repetition takes it over from the call that it repeats.
+  holds integer not null check (holds in (0, 1))
+) strict, without rowid;
+
+CREATE UNIQUE INDEX effect_held on effect (workspace_id, key) where holds = 1;
+
+CREATE INDEX effect_of_key on effect (workspace_id, key, at);
+
+CREATE INDEX effect_at on effect (workspace_id, at);
+
+CREATE INDEX effect_of_call on effect (run_id, call_id) where state in ('in_flight', 'unknown');
+
+CREATE TABLE history_fence (
+  workspace_id text primary key,
+  version integer not null
+) strict, without rowid;
+
+CREATE TABLE standing_act (
+  n integer primary key,
+  workspace_id text not null,
+  name text not null,
+  revoked integer not null check (revoked in (0, 1)),
+  at integer not null,
+  by text not null,
+  reason text not null
+) strict;
+
+CREATE INDEX standing_act_of_name on standing_act (workspace_id, name, n);

@@ -133,9 +133,23 @@ describe('http', () => {
     [
       'an error with a body',
       (r) => r.writeHead(422).end('no such order'),
-      { at: 'returned', isError: true, result: 'HTTP 422: no such order' },
+      { at: 'returned', isError: true, result: 'HTTP 422: no such order', notExecuted: true },
     ],
-    ['an error without one', (r) => r.writeHead(401).end(), { at: 'returned', isError: true, result: 'HTTP 401' }],
+    [
+      'an error without one',
+      (r) => r.writeHead(401).end(),
+      { at: 'returned', isError: true, result: 'HTTP 401', notExecuted: true },
+    ],
+    [
+      'an error that says that nothing was done',
+      (r) => r.writeHead(503).end('{"error":"closed","not_executed":true}'),
+      {
+        at: 'returned',
+        isError: true,
+        result: 'HTTP 503: {"error":"closed","not_executed":true}',
+        notExecuted: true,
+      },
+    ],
     [
       'an error of the server',
       (r) => r.writeHead(500).end('{"error":"db"}'),

@@ -176,6 +176,8 @@ export const explainTask = recordedDecision
 export const explainRun = object({ runId: string, items: list(recordedDecision) })
 export const explainReference: AnswerSchema<ConsideredPolicies> = object({ ref: string, considered: list(anyValue) })
 
+export const revokedStanding = object({ name: string, revoked: boolean, changed: boolean, agents: list(string) })
+
 export const backtestAnswer = object({
   calls: integer,
   flips: list(

@@ -9,6 +9,7 @@ import {
   listAnswer,
   nullable,
   object,
+  oneOf,
   openObject,
   optional,
   string,
@@ -49,6 +50,31 @@ export const costsAnswer: AnswerSchema<OperatorRoutes['GET /costs']['answer']> =
   ),
   total: integer,
   sum: object(costSums),
+})
+
+const effectView = object({
+  key: string,
+  shown: string,
+  holds: boolean,
+  outcome: oneOf('in_flight', 'unknown', 'done', 'not_made'),
+  tool: string,
+  toolVersion: string,
+  agent: string,
+  versionLabel: string,
+  runId: string,
+  sessionId: string,
+  toolCallId: string,
+  at: string,
+  expiresAt: nullable(string),
+  approvedBy: list(string),
+  released: optional(object({ at: string, by: string, reason: string })),
+})
+
+export const effectsAnswer: AnswerSchema<OperatorRoutes['GET /effects']['answer']> = listAnswer(effectView)
+
+export const releasedEffect: AnswerSchema<OperatorRoutes['POST /effects/release']['answer']> = object({
+  key: string,
+  items: list(effectView),
 })
 
 export const secretsAnswer = object({

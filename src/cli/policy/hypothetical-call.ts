@@ -5,7 +5,7 @@ import type { CallFacts } from '../../policy/condition/decision.ts'
 import { readDuration } from '../../policy/condition/duration.ts'
 import { CALL_FIELDS } from '../../policy/condition/fields.ts'
 import { firstCallFacts } from '../../policy/condition/first-call.ts'
-import { inWindow } from '../../policy/condition/history.ts'
+import { inWindow, withKey } from '../../policy/condition/history.ts'
 import { readPath } from '../../policy/condition/path.ts'
 import { suggestWord } from '../shell/nearest.ts'
 import type { EvalSubject } from './subject.ts'
@@ -46,7 +46,7 @@ type GivenFields = readonly (readonly [path: string, value: JsonValue])[]
 
 /** The fields of a root that is given as a mapping. */
 function fieldsBelow(root: string, value: JsonValue): GivenFields {
-  checkName(root, [...Object.keys(CONTEXT_FIELDS), 'history'], '')
+  checkName(root, [...Object.keys(CONTEXT_FIELDS), 'history', 'source'], '')
   if (!isJsonObject(value)) throw usageFailure(`${root} of the context is no mapping.`)
   return Object.entries(value).flatMap(([field, each]) => checkedField(`${root}.${field}`, each))
 }
@@ -55,10 +55,13 @@ function fieldsBelow(root: string, value: JsonValue): GivenFields {
 function checkedField(path: string, value: JsonValue): GivenFields {
   const dot = path.indexOf('.')
   const [root, field] = [path.slice(0, dot), path.slice(dot + 1)]
-  checkName(root, [...Object.keys(CONTEXT_FIELDS), 'history'], '')
+  checkName(root, [...Object.keys(CONTEXT_FIELDS), 'history', 'source'], '')
   if (root === 'history') return givenMeasures(path, value)
-  // Only svc.dispatch has a field below it.
-  checkName(root === 'svc' && field === 'dispatch.trigger' ? 'dispatch' : field, CONTEXT_FIELDS[root]!, `${root}.`)
+  if (root === 'source') return givenNames(path, value)
+  // Only svc.dispatch and effect.previous have fields below them.
+  const isBelow =
+    (root === 'svc' && field === 'dispatch.trigger') || (root === 'effect' && /^previous\.\w+$/.test(field))
+  checkName(isBelow ? field.slice(0, field.indexOf('.')) : field, CONTEXT_FIELDS[root]!, `${root}.`)
   return [[path, root === 'time' ? parseInstant(value) : value]]
 }
 
@@ -75,15 +78,25 @@ function parseInstant(given: JsonValue): Instant {
   throw usageFailure(`time.now is ${JSON.stringify(given)}, not a time such as 2026-11-20T10:00:00Z.`)
 }
 
+/** Who handed over an argument: one name or several; null where nobody can tell. */
+function givenNames(path: string, value: JsonValue): GivenFields {
+  const found = readPath(path)
+  if ('problem' in found) throw usageFailure(found.problem)
+  const names = Array.isArray(value) ? value : [value]
+  if (value !== null && !names.every((name) => typeof name === 'string'))
+    throw usageFailure(`${path} is a name such as tool:acme.crm.lookup, or a list of names.`)
+  return [[found.path.text, value]]
+}
+
 /** Measures by canonical path, nested or not: `run.this_tool.attempts`; `window.this_tool.attempts (10m)` for that window only. */
 function givenMeasures(path: string, value: JsonValue): GivenFields {
   if (isJsonObject(value)) return Object.entries(value).flatMap(([key, each]) => givenMeasures(`${path}.${key}`, each))
-  const [, plain = path, window] = /^(history\.window\..*) \((\w+)\)$/s.exec(path) ?? []
+  const [, plain = path, by, window] = /^(history\..*?)(?: by (args\S*))?(?: \((\w+)\))?$/s.exec(path) ?? []
   const windowMs = window === undefined ? undefined : readDuration(window)
   if (window !== undefined && windowMs === undefined) throw usageFailure(`${path}: ${window} is no window such as 10m.`)
   const found = readPath(plain)
   if ('problem' in found) throw usageFailure(found.problem)
   if (typeof value !== 'number' && value !== null)
     throw usageFailure(`${path} is a number, or null where nobody can tell.`)
-  return [[inWindow(found.path.text, windowMs), value]]
+  return [[inWindow(withKey(found.path.text, by), windowMs), value]]
 }

@@ -1,8 +1,8 @@
 /** Prepares recorded decisions to be repeated under the policies of their version or under others. */
-import type { JsonObject } from '../../base/json/json.ts'
-import type { CallFacts, HistoryMeasure, PolicySets } from '../../policy/condition/decision.ts'
-import { historyText } from '../../policy/condition/history.ts'
-import { argumentAt } from '../../policy/condition/path.ts'
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import type { CallFacts, PolicySets } from '../../policy/condition/decision.ts'
+import { historyText, type HistoryMeasure } from '../../policy/condition/history.ts'
+import { argumentAt, argumentText, sourceText } from '../../policy/condition/path.ts'
 import type { RecordedDecision } from '../../spec/operator.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
@@ -50,13 +50,20 @@ export interface ReplayedFacts {
 export function recordedFacts(decision: RecordedDecision, all: readonly RecordedDecision[]): ReplayedFacts {
   const { facts, recordedAt, history } = decision
   const assumed = new Set<string>()
+  const { sources, ...roots } = facts
+  const known = isJsonObject(sources) ? sources : {}
   return {
     assumed,
     facts: {
       // The operator API returns exactly these roots.
-      ...(facts as JsonObject & Pick<CallFacts, 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'svc'>),
+      ...(roots as JsonObject & Pick<CallFacts, 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'effect' | 'svc'>),
       args: decision.arguments,
       now: Date.parse(recordedAt),
+      // Recorded where a policy asked; elsewhere nobody can tell any more.
+      source(segments) {
+        const names = known[sourceText(segments)]
+        return Array.isArray(names) && !names.includes('unknown') ? names.map(String) : undefined
+      },
       history(...measure) {
         const text = historyText(...measure)
         if (Object.hasOwn(history, text)) return history[text] ?? undefined
@@ -80,20 +87,23 @@ const WITHOUT_EFFECT = new Set(['denied', 'rejected', 'failed', 'invalid', 'not_
 function countHistory(
   decision: RecordedDecision,
   all: readonly RecordedDecision[],
-  ...[scope, whose, measure, windowMs]: Parameters<CallFacts['history']>
+  ...[scope, whose, measure, windowMs, by]: Parameters<CallFacts['history']>
 ): number | undefined {
+  const key = by === undefined ? undefined : argumentText(decision.arguments, by)
+  if (by !== undefined && key === undefined) return undefined
   const since = Date.parse(decision.recordedAt) - (windowMs ?? 0)
   const isInScope = (each: RecordedDecision): boolean => {
     if (each.recordedAt > decision.recordedAt) return false
     if (scope === 'run') return each.runId === decision.runId
     if (scope === 'session') return each.sessionId === decision.sessionId
-    return each.agent === decision.agent && Date.parse(each.recordedAt) >= since
+    return (scope === 'workspace' || each.agent === decision.agent) && Date.parse(each.recordedAt) >= since
   }
   const calls = new Map(
     all
       .filter(isInScope)
       .filter((each) => whose === 'all_tools' || each.ref === decision.ref)
       .filter((each) => whose !== 'same_args' || each.argsDigest === decision.argsDigest)
+      .filter((each) => by === undefined || argumentText(each.arguments, by) === key)
       .map((each) => [`${each.runId} ${each.toolCallId}`, each]),
   )
   return measureOf(decision, [...calls.values()], measure)

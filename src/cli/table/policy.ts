@@ -8,6 +8,7 @@ import {
   policyCanAnswer,
   policyEvalAnswer,
   policyTestAnswer,
+  revokedStanding,
 } from '../answers/author.ts'
 import { printsCases, printsDocument } from '../answers/schema.ts'
 
@@ -117,5 +118,22 @@ export const policyCommands: readonly CommandEntry[] = [
     ...printsDocument(backtestAnswer),
     exits: { 5: 'no such agent or policy' },
     load: async () => (await import('../commands/author/policy-backtest.ts')).policyBacktest,
+  },
+  {
+    path: 'policy revoke',
+    plane: 'operator',
+    summary: 'end a standing authority at once, for running and waiting runs too',
+    arguments: [{ name: '<name>', description: 'svc/standing of the grant' }],
+    options: [
+      { flags: '--reason <text>', description: 'why; it is recorded' },
+      { flags: '--undo', description: 'restore it' },
+    ],
+    examples: [
+      'svc policy revoke small-refunds --reason "fraud wave"',
+      'svc policy revoke small-refunds --undo --reason "the wave is over"',
+    ],
+    ...printsDocument(revokedStanding),
+    exits: { 5: 'no such standing authority' },
+    load: async () => (await import('../commands/author/policy-revoke.ts')).policyRevoke,
   },
 ]

@@ -6,6 +6,7 @@ import { driveCommands } from './drive.ts'
 import { operateCommands } from './operate.ts'
 import { serveCommands } from './serve.ts'
 import { shipCommands } from './ship.ts'
+import { steerCommands } from './steer.ts'
 
 const commandsByGroup: readonly (readonly [CommandGroup, readonly CommandEntry[]])[] = [
   ['Author', authorCommands],
@@ -13,6 +14,7 @@ const commandsByGroup: readonly (readonly [CommandGroup, readonly CommandEntry[]
   ['Serve', serveCommands],
   ['Drive', driveCommands],
   ['Approve', approveCommands],
+  ['Steer', steerCommands],
   ['Operate', operateCommands],
 ]
 

@@ -5,6 +5,7 @@ import { isTaintSource, type BoundAgent, type BoundTool, type JsonSchema } from 
 import type { ComparedCallee } from './callee.ts'
 import { valueChange, versionChange, type ChangePlace, type VersionChange } from './change.ts'
 import { inputChanges, outputChanges } from './contract.ts'
+import { effectChanges } from './effect-key.ts'
 
 export function bindingChanges(was: ComparedCallee, is: ComparedCallee): readonly VersionChange[] {
   const place = { agent: is.agent.id, tool: is.id }
@@ -70,6 +71,7 @@ function toolChanges(place: ChangePlace, was: BoundTool, is: BoundTool): readonl
   ]
   const changes = [
     ...taintChange(place, isTaintSource(was), isTaintSource(is)),
+    ...effectChanges(place, was, is),
     ...outputChanges(place, was.outputSchema ?? true, is.outputSchema ?? true),
     ...valueChange('tool.route', place, from, to, `${tool}: ${from} → ${to}`),
   ]

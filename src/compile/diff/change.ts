@@ -22,6 +22,8 @@ export const CHANGES = {
   'class.lowered': { severity: 'minor' },
   'taint_source.dropped': { severity: 'major', widens: true },
   'taint_source.added': { severity: 'minor' },
+  'effect_key.loosened': { severity: 'major', widens: true },
+  'effect_key.tightened': { severity: 'minor' },
   'edge.late_bound': { severity: 'major', widens: true },
   'edge.pinned': { severity: 'minor' },
   'tool.added': { severity: 'minor' },

@@ -2,13 +2,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { leavesOf, readCondition, type ConditionLeaf } from '../../policy/condition/condition.ts'
 import type { CallContext } from '../../policy/condition/first-call.ts'
-import {
-  isSpread,
-  readArgumentPath,
-  type ConditionPath,
-  type PathSegment,
-  withoutFunction,
-} from '../../policy/condition/path.ts'
+import { isSpread, readArgumentPath, type ConditionPath, withoutFunction } from '../../policy/condition/path.ts'
+import type { PathSegment } from '../../policy/condition/segment.ts'
 import { classesOf, EXACT, type ValueClass } from '../../policy/prove/classes.ts'
 import { domainAt, domainBelow, namedIn } from '../../policy/prove/domains.ts'
 import { attachDefinitions } from '../../policy/prove/schema-parts.ts'
@@ -177,7 +172,8 @@ function poolsOf(
       const { condition } = when ? readCondition(when) : {}
       for (const leaf of condition ? leavesOf(condition) : []) {
         const text = subjectText(withoutFunction(leaf.path), leaf.windowMs)
-        if (leaf.path.root === 'tool' || leaf.path.root === 'agent' || isCovered(leaf)) continue
+        if (leaf.path.root === 'source' || leaf.path.root === 'tool' || leaf.path.root === 'agent' || isCovered(leaf))
+          continue
         add(text, withoutFunction(leaf.path), valuesAround(leaf, schemas))
         const list = isSpread(leaf.path) ? readArgumentPath(text.slice(0, text.indexOf('[*]'))) : undefined
         if (list) add(list.text, list, NO_LISTS)

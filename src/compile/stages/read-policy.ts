@@ -112,6 +112,7 @@ export function obligationsOf(
   onModify: ApprovalObligations['on_modify'],
 ): ApprovalObligations {
   const role = runtime['svc/approver_role']
+  const standing = runtime['svc/standing']
   return {
     ...(approvals !== undefined && { approvals_required: approvals }),
     ...(comprehension !== undefined && { comprehension_required: comprehension }),
@@ -120,6 +121,7 @@ export function obligationsOf(
     ...(onModify && { on_modify: onModify }),
     ...(typeof role === 'string' && { approver_role: role }),
     ...(runtime['svc/separation_of_duties'] === true && { separation_of_duties: true }),
+    ...(typeof standing === 'string' && standing !== '' && { standing }),
   }
 }
 

@@ -1,7 +1,8 @@
 /** Completion of `args.` in conditions, from the input schemas of the tools that a policy gates. */
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { resolveReference } from '../../base/json/resolve-pointer.ts'
-import { pathText, type PathSegment } from '../../policy/condition/path.ts'
+import { pathText } from '../../policy/condition/path.ts'
+import type { PathSegment } from '../../policy/condition/segment.ts'
 import { gatedBindings } from '../facts/policies/attachments.ts'
 import { inputOf, toolInput } from '../facts/agents/inputs.ts'
 import type { Workspace } from '../workspace/workspace.ts'

@@ -116,6 +116,7 @@ import { policyConditionField } from './policy/condition-field.ts'
 import { policyConditionSyntax } from './policy/condition-syntax.ts'
 import { policyContradiction } from './policy/contradiction.ts'
 import { policyCost } from './policy/cost.ts'
+import { policyEffectWithoutKey } from './policy/effect-without-key.ts'
 import { policyFailOpenIfMissing } from './policy/fail-open-if-missing.ts'
 import { policyFieldNotInSchema } from './policy/field-not-in-schema.ts'
 import { policyNeverTrue } from './policy/never-true.ts'
@@ -130,6 +131,7 @@ import { policyScopeMismatch } from './policy/scope-mismatch.ts'
 import { policyScopeSyntax } from './policy/scope-syntax.ts'
 import { policyScopeUnknownTool } from './policy/scope-unknown-tool.ts'
 import { policyShadowed } from './policy/shadowed.ts'
+import { policySourceUnattributable } from './policy/source-unattributable.ts'
 import { policySubstringList } from './policy/substring-list.ts'
 import { policyTypeMismatch } from './policy/type-mismatch.ts'
 import { policyUnreachableApproval } from './policy/unreachable-approval.ts'
@@ -189,6 +191,11 @@ import { toolClassSuspicious } from './tool/class-suspicious.ts'
 import { toolDescriptionDrift } from './tool/description-drift.ts'
 import { toolDescriptionMissing } from './tool/description-missing.ts'
 import { toolDuplicateBinding } from './tool/duplicate-binding.ts'
+import { toolEffectKeyConstant } from './tool/effect-key-constant.ts'
+import { toolEffectKeyInvalid } from './tool/effect-key-invalid.ts'
+import { toolEffectKeyMissing } from './tool/effect-key-missing.ts'
+import { toolEffectKeyShared } from './tool/effect-key-shared.ts'
+import { toolEffectKeyUnstable } from './tool/effect-key-unstable.ts'
 import { toolIdempotencyKey } from './tool/idempotency-key.ts'
 import { toolInputWidened } from './tool/input-widened.ts'
 import { toolNoInputSchema } from './tool/no-input-schema.ts'
@@ -310,6 +317,11 @@ const table = {
   'tool/input-widened': toolInputWidened,
   'tool/no-input-schema': toolNoInputSchema,
   'tool/idempotency-key': toolIdempotencyKey,
+  'tool/effect-key-missing': toolEffectKeyMissing,
+  'tool/effect-key-unstable': toolEffectKeyUnstable,
+  'tool/effect-key-constant': toolEffectKeyConstant,
+  'tool/effect-key-invalid': toolEffectKeyInvalid,
+  'tool/effect-key-shared': toolEffectKeyShared,
   'tool/probe-unusable': toolProbeUnusable,
   'tool/too-many': toolTooMany,
   'tool/unused-document': toolUnusedDocument,
@@ -351,6 +363,8 @@ const table = {
   'policy/substring-list': policySubstringList,
   'policy/case-sensitive-email': policyCaseSensitiveEmail,
   'policy/optional-field': policyOptionalField,
+  'policy/effect-without-key': policyEffectWithoutKey,
+  'policy/source-unattributable': policySourceUnattributable,
   'policy/fail-open-if-missing': policyFailOpenIfMissing,
   'policy/never-true': policyNeverTrue,
   'policy/always-true': policyAlwaysTrue,

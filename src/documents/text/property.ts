@@ -1,6 +1,6 @@
 /** The JSON Schema of one argument. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { PathSegment } from '../../policy/condition/path.ts'
+import type { PathSegment } from '../../policy/condition/segment.ts'
 import { requiresMember, typesOf } from '../../policy/prove/schema-parts.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { pointerTo } from '../../base/json/pointer.ts'

@@ -1,13 +1,14 @@
 /** Approvals of calls: the task that asks for one, what it covers, and edits of the arguments. Source: policies, section 5. */
 import { digestOfJson, type Digest } from '../../base/digest.ts'
-import type { JsonObject } from '../../base/json/json.ts'
-import type { CallFacts, PolicyDecision } from '../../policy/condition/decision.ts'
+import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import type { CallFacts } from '../../policy/condition/decision.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { agentNamed, textOf } from '../session/bindings.ts'
 import type { CallHandle } from '../session/call-handle.ts'
 import type { NewTask } from '../session/transaction.ts'
-import { decideCall } from './decide-call.ts'
+import { decideCall, toSourceTexts, type GateDecision } from './decide-call.ts'
+import { approvedRepetition, effectOf, effectOfTask } from './effect.ts'
 import { findArgumentProblems, findTarget } from './target.ts'
 
 /**
@@ -16,17 +17,24 @@ import { findArgumentProblems, findTarget } from './target.ts'
  */
 export function askPerson(
   call: CallHandle,
-  decision: PolicyDecision,
+  decided: GateDecision,
   tool: CallFacts['tool'],
   about?: 'dispatch',
 ): ToolCall {
-  const task = call.run.openTask({ ...toApprovalTask(call, decision, tool), ...(about && { about }) })
+  const task = call.run.openTask({ ...toApprovalTask(call, decided, tool), ...(about && { about }) })
+  // Who is asked about a call that could not be carried out decides about one that was not made.
+  if (about === 'dispatch') call.endEffect('not_made')
   return call.moveTo({ at: 'awaiting', task: task.id })
 }
 
-function toApprovalTask(call: CallHandle, decision: PolicyDecision, tool: CallFacts['tool']): NewTask {
+function toApprovalTask(
+  call: CallHandle,
+  { decision, effect: found, sources }: GateDecision,
+  tool: CallFacts['tool'],
+): NewTask {
   const { tx, run, record } = call
   const { obligations } = decision
+  const effect = effectOfTask(call, found)
   const escalation = decision.decision === 'escalate'
   const timeout = escalation && obligations?.timeout?.default === 'escalate' ? undefined : obligations?.timeout
   return {
@@ -45,6 +53,8 @@ function toApprovalTask(call: CallHandle, decision: PolicyDecision, tool: CallFa
     arguments: record.arguments,
     argumentsDigest: record.argumentsDigest,
     actionDigest: actionDigest(call),
+    ...(effect && { effect }),
+    ...(Object.keys(sources).length > 0 && { sources: toSourceTexts(sources) }),
     ...(record.decisionId && { decisionId: record.decisionId }),
     policies: decision.policies,
     ...(decision.authorityRef !== undefined && { authorityRef: decision.authorityRef }),
@@ -63,13 +73,16 @@ function toApprovalTask(call: CallHandle, decision: PolicyDecision, tool: CallFa
 export function isCoveredByApproval(
   call: CallHandle,
   approved: { task: string; digest: Digest },
-  decision: PolicyDecision,
+  { decision, effect }: GateDecision,
 ): boolean {
   if (actionDigest(call) !== approved.digest) return false
   if (decision.decision === 'allow') return true
   const request = call.run.lastStep(
     (step) => step.type === 'UserTaskReq' && step.content['user_task_id'] === approved.task,
   )
+  const seen = request?.content['effect']
+  const earlier = isJsonObject(seen) && isJsonObject(seen['previous']) ? seen['previous'] : undefined
+  if (!approvedRepetition(call, effect, earlier)) return false
   if (decision.decision === 'escalate') return request?.content['kind'] === 'escalation'
   const needed = decision.obligations?.approvals_required ?? 1
   return request?.content['kind'] === 'escalation' || Number(request?.content['approvals_required'] ?? 1) >= needed
@@ -95,8 +108,11 @@ export function editTask(task: TaskRecord, call: CallHandle, edited: JsonObject,
   const target = findTarget(call)
   const decision = task.onModify === 'accept' || 'error' in target ? undefined : decideCall(changed, target).decision
   const { argumentsDigest } = changed.record
+  const { effect: _, ...rest } = task
+  const effect = effectOfTask(changed, effectOf(changed))
   return {
-    ...task,
+    ...rest,
+    ...(effect && { effect }),
     arguments: edited,
     argumentsDigest,
     actionDigest: actionDigest(changed),

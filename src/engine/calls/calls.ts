@@ -8,6 +8,7 @@ import { bindCall, offeredTools } from '../session/bindings.ts'
 import { CallHandle } from '../session/call-handle.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { dispatchCall, mayLeave } from './dispatch.ts'
+import { isOvertaken } from './effect.ts'
 import { authorizeCall } from './gate.ts'
 import { positionOf } from './open-questions.ts'
 
@@ -64,11 +65,20 @@ export function proceedWithCalls(run: RunHandle, { turn, calls: given }: StateAt
   return here
 }
 
+/** A standing authority that was ended since the call was allowed no longer allows it. */
+const mayBeRevoked = ({ tx, run }: CallHandle): boolean =>
+  tx.context.revoked.size > 0 &&
+  run.snapshot.policies.entries.some(
+    ({ obligations: { standing } }) => standing !== undefined && tx.context.revoked.has(standing),
+  )
+
 const endsRun = (call: ToolCall): boolean => call.state.at === 'settled' && call.state.ends !== undefined
 
 function proceedWithCall(call: CallHandle, all: readonly ToolCall[]): ToolCall {
   const { state } = call.record
-  if (state.at === 'ready') return mayLeave(call, all) ? dispatchCall(call) : call.record
+  if (state.at === 'ready' && !mayLeave(call, all)) return call.record
+  if (state.at === 'ready' && !isOvertaken(call) && !mayBeRevoked(call)) return dispatchCall(call)
+  if (state.at === 'ready') return proceedWithCall(call.with({ state: { at: 'proposed' } }), all)
   if (state.at !== 'proposed') return call.record
   // The approved call is authorized again in the transaction that sends it, so only once it may leave.
   if (state.approved && !mayLeave(call, all)) return call.record

@@ -2,11 +2,15 @@
 import type { DecisionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { CallFacts, PolicyDecision } from '../../policy/condition/decision.ts'
-import { recordHistoryReads, type HistorySeen } from '../../policy/condition/history.ts'
+import { previousAsJson } from '../../spec/effect.ts'
+import { recordReads, type HistorySeen, type SourcesSeen } from '../../policy/condition/recorded-reads.ts'
 import { decideByPolicies } from '../../policy/decide.ts'
+import { requireApproval } from '../../policy/require-approval.ts'
 import { factsOf, type DispatchTrigger } from '../limits/facts.ts'
 import { isUnsafeCall } from '../session/bindings.ts'
 import type { CallHandle } from '../session/call-handle.ts'
+import { effectFacts, effectOf, type CallEffect } from './effect.ts'
+import { sourcesOf } from './sources.ts'
 import type { CallTarget } from './target.ts'
 
 /** A decision and the facts it was made from. */
@@ -14,18 +18,28 @@ export interface GateDecision {
   readonly decision: PolicyDecision
   readonly facts: CallFacts
   readonly history: HistorySeen
+  readonly sources: SourcesSeen
+  /** Absent for a tool without an effect key. */
+  readonly effect?: CallEffect
 }
 
 export function decideCall(call: CallHandle, target: CallTarget, trigger: DispatchTrigger = 'none'): GateDecision {
   const { run, record } = call
-  const { facts, seen } = recordHistoryReads(factsOf(run, record, target.tool, trigger))
+  const effect = effectOf(call)
+  const known = factsOf(run, record, target.tool, {
+    trigger,
+    effect: effect && effectFacts(effect, call),
+    source: (segments) => sourcesOf(call, segments, target.schemas),
+  })
+  const { facts, seen, sources } = recordReads(known)
   // Of the ancestors' policies, only inherited gates apply.
   const policySets = {
     own: run.snapshot.policies,
     ancestors: run.ancestors().map(({ snapshot }) => snapshot.policies),
   }
   const decision = decideByPolicies(policySets, record.name, facts)
-  return { decision: isDuplicate(call) ? guardDuplicate(decision) : decision, facts, history: seen }
+  const guarded = isDuplicate(call) ? guardDuplicate(decision) : decision
+  return { decision: guarded, facts, history: seen, sources, ...(effect && { effect }) }
 }
 
 /** States that make a later equal call a duplicate; calls that failed for certain or never ran are left out. */
@@ -46,37 +60,27 @@ function isDuplicate({ tx, run, record }: CallHandle): boolean {
     )
 }
 
-function guardDuplicate(decision: PolicyDecision): PolicyDecision {
-  if (decision.decision === 'deny') return decision
-  const reasons = [...decision.reasons, 'duplicate_call']
-  if (decision.decision !== 'allow') return { ...decision, reasons }
-  return {
-    ...decision,
-    decision: 'require_approval',
-    reasons,
-    explanation: 'duplicate_call: the same tool was called with the same arguments before in this run.',
-    obligations: {
-      approvals_required: 1,
-      comprehension_required: false,
-      on_reject: 'return_to_agent',
-      on_modify: 'revalidate',
-    },
-  }
-}
+const guardDuplicate = (decision: PolicyDecision): PolicyDecision =>
+  requireApproval(decision, 'duplicate_call', 'the same tool was called with the same arguments before in this run.')
 
 /**
  * Records a decision with those facts that cannot be derived later.
  * @returns the call with the id of the decision, which is that of its step
  */
-export function recordDecision(call: CallHandle, { decision, facts: known, history }: GateDecision): CallHandle {
-  const { run, session, tool, svc } = known
+export function recordDecision(
+  call: CallHandle,
+  { decision, facts: known, history, sources }: GateDecision,
+): CallHandle {
+  const { run, session, tool, svc, effect } = known
   const { trigger } = svc.dispatch
   const { iteration, elapsed_seconds, tokens_used, taint } = run
   const facts = {
     run: { iteration, elapsed_seconds, tokens_used, taint },
     session: { ...session },
     ...(trigger !== 'none' && { dispatch: trigger }),
+    ...(effect && { effect: effectAsJson(effect) }),
     ...(Object.keys(history).length > 0 && { history: { ...history } }),
+    ...(Object.keys(sources).length > 0 && { sources: toSourceTexts(sources) }),
     // A delegation may reach another version later.
     ...(tool.kind === 'agent' && { tool: { version: tool.version, labels: { ...tool.labels } } }),
   }
@@ -91,3 +95,13 @@ export function recordDecision(call: CallHandle, { decision, facts: known, histo
   const step = call.run.addStep('PolicyDecision', content, { hidden: { facts } })
   return call.with({ decisionId: step.id as string as DecisionId })
 }
+
+const effectAsJson = ({ key, repeated, previous }: NonNullable<CallFacts['effect']>): JsonObject => ({
+  key,
+  repeated,
+  ...(previous && { previous: previousAsJson(previous) }),
+})
+
+/** Names by path; `unknown` where nobody can tell. */
+export const toSourceTexts = (sources: SourcesSeen): Record<string, string[]> =>
+  Object.fromEntries(Object.entries(sources).map(([path, names]) => [path, names ? [...names] : ['unknown']]))

@@ -6,6 +6,7 @@ import type { ToolCall } from '../../spec/run.ts'
 import { isUnsafeCall } from '../session/bindings.ts'
 import type { CallHandle } from '../session/call-handle.ts'
 import { startChildRun } from './delegate.ts'
+import { takeEffect } from './effect.ts'
 import { routeToPerson } from './gate.ts'
 import { requestReply, requestInput, isReplyRequest } from './input-request.ts'
 import { answersQuestion, isQuestion } from './open-questions.ts'
@@ -57,12 +58,14 @@ function dispatchToTool(call: CallHandle): ToolCall {
     )
   }
   call.addDispatchStep(route.route)
+  const notAfter = tx.now + route.timeoutMs
+  takeEffect(call, notAfter)
   return call.update({
     firstSentAt: record.firstSentAt ?? tx.now,
     state: {
       at: 'sent',
       sentAt: tx.now,
-      notAfter: tx.now + route.timeoutMs,
+      notAfter,
       ...(tx.context.worker !== undefined && { worker: tx.context.worker }),
     },
   })

@@ -2,11 +2,13 @@
  * Authorizes calls: checks binding and arguments, evaluates policies, and asks a person where they require it.
  * Source: policies, sections 1, 4 and 5.
  */
+import { EFFECT_REPEATED } from '../../policy/effect-guard.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import { DEFAULT_MAX_TOOL_CALLS } from '../../spec/snapshot.ts'
 import type { DispatchTrigger } from '../limits/facts.ts'
 import type { CallHandle } from '../session/call-handle.ts'
 import { askPerson, isCoveredByApproval } from './approval.ts'
+import { allowRepetition, awaitEarlierCall, effectOf, settleWithEarlier } from './effect.ts'
 import { decideCall, recordDecision } from './decide-call.ts'
 import { settleWithError, toolError } from './settle.ts'
 import { findArgumentProblems, findTarget } from './target.ts'
@@ -31,20 +33,24 @@ export function authorizeCall(call: CallHandle): ToolCall {
     return settleWithError(call, 'invalid', error)
   }
   if (target.isBuiltin) return { ...record, state: { at: 'ready' } }
+  const waiting = awaitEarlierCall(call, effectOf(call))
+  if (waiting) return waiting
   const decided = decideCall(call, target)
-  const { decision } = decided
+  const { decision, effect } = decided
   const approved = record.state.at === 'proposed' ? record.state.approved : undefined
-  if (approved && decision.decision !== 'deny' && isCoveredByApproval(call, approved, decision)) {
-    return { ...record, approval: approved, state: { at: 'ready' } }
+  if (approved && decision.decision !== 'deny' && isCoveredByApproval(call, approved, decided)) {
+    const allowed = allowRepetition({ ...record, approval: approved, state: { at: 'ready' } }, effect)
+    return settleWithEarlier(call, effect) ?? allowed
   }
   const recorded = recordDecision(call, decided)
   if (decision.decision === 'deny') {
     const message = decision.message ?? decision.explanation
-    const error = toolError('denied', message, { decision_id: recorded.record.decisionId! })
+    const repeated = decision.reasons.includes(EFFECT_REPEATED) ? { reason: EFFECT_REPEATED } : {}
+    const error = toolError('denied', message, { decision_id: recorded.record.decisionId!, ...repeated })
     return settleWithError(recorded, 'denied', error)
   }
-  if (decision.decision === 'allow') return recorded.moveTo({ at: 'ready' })
-  return askPerson(recorded, decision, target.tool)
+  if (decision.decision === 'allow') return settleWithEarlier(recorded, effect) ?? recorded.moveTo({ at: 'ready' })
+  return askPerson(recorded, decided, target.tool)
 }
 
 /**
@@ -64,5 +70,5 @@ export function routeToPerson(call: CallHandle, trigger: DispatchTrigger): ToolC
     (decision.decision === 'escalate' || decision.decision === 'require_approval') &&
     decider?.matched === 'true' &&
     routing.some((entry) => entry.policy === decider.id)
-  return isRouted ? askPerson(recordDecision(call, decided), decision, target.tool, 'dispatch') : undefined
+  return isRouted ? askPerson(recordDecision(call, decided), decided, target.tool, 'dispatch') : undefined
 }

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { RunState, ToolCall } from '../../spec/run.ts'
 import { checkValue } from '../../tools/check.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
-import type { CallHandle } from '../session/call-handle.ts'
+import { endEffectOf, type CallHandle } from '../session/call-handle.ts'
 import type { TransitionEventOf } from '../session/event.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { updateCalls } from './calls.ts'
@@ -55,11 +55,17 @@ function applyOutcome(call: CallHandle, outcome: ToolOutcome): ToolCall {
 
 function settleWithResult(
   call: CallHandle,
-  { result, isError, durationMs }: Extract<ToolOutcome, { at: 'returned' }>,
+  { result, isError, durationMs, notExecuted }: Extract<ToolOutcome, { at: 'returned' }>,
 ): ToolCall {
   const errors = isError ? [] : findResultProblems(call, result)
   if (errors.length === 0)
-    return settleCall(call, { outcome: isError ? 'failed' : 'executed', result, isError, durationMs })
+    return settleCall(call, {
+      outcome: isError ? 'failed' : 'executed',
+      result,
+      isError,
+      durationMs,
+      ...(notExecuted && { notExecuted }),
+    })
   const invalid = toolError(
     'invalid_result',
     `${call.record.name} was executed, but its result does not match its output schema.`,
@@ -86,6 +92,8 @@ export function applyLateOutcome(
   if (outcome.at === 'unknown' || row?.state !== 'unknown' || row.attempt !== attempt) return
   const state = outcome.at === 'not_sent' ? 'not_sent' : outcome.isError ? 'failed' : 'executed'
   tx.recordCallRow({ ...row, state, at: tx.now })
+  const isGone = outcome.at === 'not_sent' || outcome.notExecuted === true
+  endEffectOf(run, row, isGone ? 'not_made' : outcome.isError ? 'unknown' : 'done')
   // The outcome is known now, so nobody needs to review the call.
   const review = tx.pendingTasks().find((task) => task.runId === run.id && task.callId === callId)
   if (review) tx.closeTask({ ...review, answer: { outcome: 'cancelled' } }, 'cancelled')

@@ -57,5 +57,6 @@ export function recoverDispatch(call: CallHandle, { error, code, attempts }: Los
   }
   call.closeDispatch(error)
   const review = openReview(call, error, OPTIONS_WHILE_OPEN)
+  call.endEffect('unknown')
   return call.moveTo({ at: 'unknown', task: review.id })
 }

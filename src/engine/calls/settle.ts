@@ -1,8 +1,10 @@
 /** Settles calls: result step, call record, taint and the count of refusals. */
+import { toIsoText } from '../../base/clock.ts'
 import { digestOfJson } from '../../base/digest.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { ToolCall, CallOutcome, ErrorCode } from '../../spec/run.ts'
 import { isTaintSource } from '../../spec/snapshot.ts'
+import type { EffectRecord } from '../../spec/effect.ts'
 import type { CallHandle } from '../session/call-handle.ts'
 import type { RunHandle } from '../session/transaction.ts'
 
@@ -11,6 +13,12 @@ export interface SettledCall {
   readonly result: JsonValue
   readonly isError?: boolean
   readonly durationMs?: number
+  /** The tool said that it did not do what was asked. */
+  readonly notExecuted?: boolean
+  /** Nobody knows whether the call happened, although it is settled. */
+  readonly inDoubt?: boolean
+  /** The earlier call whose result this is. */
+  readonly repeats?: EffectRecord
   /** Fails the run. */
   readonly ends?: { readonly error: string; readonly errorCode: ErrorCode }
 }
@@ -32,11 +40,27 @@ export function settleCall(call: CallHandle, settled: SettledCall): ToolCall {
       result: settled.result,
       is_error: isError,
       duration_ms: settled.durationMs ?? 0,
+      ...(settled.repeats && {
+        repeated: true,
+        repeats: { run_id: settled.repeats.runId, at: toIsoText(settled.repeats.at) },
+      }),
     },
     isError ? { error: errorTextOf(settled.result) } : {},
   )
-  if (settled.outcome === 'executed' || settled.outcome === 'failed') taintBySource(call)
+  if (settled.outcome === 'executed' || settled.outcome === 'failed' || settled.repeats) taintBySource(call)
+  endEffect(call, settled)
   return markSettled(call, settled)
+}
+
+/** Longer results are not kept for a repetition, which then is asked about. */
+const MAX_KEPT_RESULT = 64 * 1024
+
+function endEffect(call: CallHandle, { outcome, result, isError, notExecuted, inDoubt }: SettledCall): void {
+  if (outcome === 'executed') {
+    const isKept = isError !== true && JSON.stringify(result).length <= MAX_KEPT_RESULT
+    call.endEffect('done', isKept ? result : undefined)
+  } else if (outcome === 'failed') call.endEffect(notExecuted && !call.record.inDoubt ? 'not_made' : 'unknown')
+  else if (outcome === 'not_sent' || outcome === 'skipped') call.endEffect(inDoubt ? 'unknown' : 'not_made')
 }
 
 /** Settles a call with an error for the model. */
@@ -44,8 +68,8 @@ export const settleWithError = (
   call: CallHandle,
   outcome: CallOutcome,
   error: JsonObject,
-  ends?: SettledCall['ends'],
-): ToolCall => settleCall(call, { outcome, result: error, isError: true, ...(ends && { ends }) })
+  more: Pick<SettledCall, 'ends' | 'inDoubt'> = {},
+): ToolCall => settleCall(call, { outcome, result: error, isError: true, ...more })
 
 /** Settles a call whose result step is added by the caller. */
 export function markSettled(call: CallHandle, { outcome, ends }: Pick<SettledCall, 'outcome' | 'ends'>): ToolCall {

@@ -1,7 +1,7 @@
 /** Applies what people decided in a task to the call that waits for it. */
 import type { RunState, ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
-import { CallHandle } from '../session/call-handle.ts'
+import { CallHandle, endEffectOf } from '../session/call-handle.ts'
 import type { TransitionEventOf } from '../session/event.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { withEditedArguments } from './approval.ts'
@@ -37,9 +37,14 @@ function applyDecision(call: CallHandle, task: TaskRecord): ToolCall {
   }
 }
 
-function approveCall(call: CallHandle, { id, answer, actionDigest }: TaskRecord): ToolCall {
+function approveCall(call: CallHandle, task: TaskRecord): ToolCall {
+  const { id, answer, actionDigest } = task
   const edited = answer?.arguments ? withEditedArguments(call, answer.arguments) : call
-  const approved = edited.with({ state: { at: 'proposed', approved: { task: id, digest: actionDigest! } } })
+  const votes = task.votes.filter(({ approved }) => approved).map(({ approver }) => approver)
+  const approved = edited.with({
+    approvedBy: votes,
+    state: { at: 'proposed', approved: { task: id, digest: actionDigest! } },
+  })
   approved.recordAs('approved')
   return approved.record
 }
@@ -51,7 +56,7 @@ function rejectCall(call: CallHandle, task: TaskRecord): ToolCall {
     comment === undefined ? `${reason}.` : `${reason}. Reason: ${/[.!?]$/.test(comment) ? comment : `${comment}.`}`
   const ends = { error: `${call.record.name} was not executed: ${why}`, errorCode: 'rejected' as const }
   const error = toolError('rejected', `Not executed: ${why} Do not repeat this call.`)
-  return settleWithError(call, 'rejected', error, task.onReject === 'fail' ? ends : undefined)
+  return settleWithError(call, 'rejected', error, task.onReject === 'fail' ? { ends } : {})
 }
 
 /** Applies what a person decided about a call that may have happened. */
@@ -65,7 +70,9 @@ function applyReview(call: CallHandle, task: TaskRecord): ToolCall {
       })
     case 'retry': {
       // Authorized again, so that a call that needed an approval needs a new one.
-      const { inDoubt: _, ...certain } = call.record
+      const { inDoubt: _, approvedBy: __, repeats: ___, effectWait: ____, ...certain } = call.record
+      // A person says that it did not happen; the next attempt takes the key anew.
+      call.endEffect('not_made')
       return new CallHandle(call.run, call.turn, certain).update({
         attempt: certain.attempt + 1,
         state: { at: 'proposed' },
@@ -73,8 +80,11 @@ function applyReview(call: CallHandle, task: TaskRecord): ToolCall {
     }
     case 'stop':
       return settleWithError(call, 'skipped', toolError('stopped', 'The run was stopped by a person.'), {
-        error: `The outcome of ${call.record.name} is unknown, and a person stopped the run.`,
-        errorCode: 'tool_failed',
+        inDoubt: true,
+        ends: {
+          error: `The outcome of ${call.record.name} is unknown, and a person stopped the run.`,
+          errorCode: 'tool_failed',
+        },
       })
     default:
       return settleWithError(call, 'skipped', toolError('not_executed', 'Not executed, decided by a person.'))
@@ -86,5 +96,7 @@ export function applyLateReview(run: RunHandle, { task }: TransitionEventOf<'tas
   const row = task.callId === undefined ? undefined : run.callRow(task.callId)
   const option = task.answer?.selectedOptionId
   if (row?.state !== 'unknown' || option === undefined) return
-  run.tx.recordCallRow({ ...row, state: option === 'happened' ? 'executed' : 'skipped', at: run.tx.now })
+  const hasHappened = option === 'happened'
+  run.tx.recordCallRow({ ...row, state: hasHappened ? 'executed' : 'skipped', at: run.tx.now })
+  endEffectOf(run, row, hasHappened ? 'done' : 'not_made')
 }

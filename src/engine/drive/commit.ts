@@ -1,13 +1,17 @@
 /** Applies a batch of mailbox items to a session and saves what they change, in one store transaction. */
+import type { Clock } from '../../base/clock.ts'
 import { giveWay, startWork } from '../../base/event-loop.ts'
 import { isFailure } from '../../base/failure.ts'
 import type { Log } from '../../base/log.ts'
 import type { Store } from '../../store/store.ts'
 import { isLongCheck, workWithChecks } from '../../tools/check.ts'
 import { takeUpdate, type LiveSession } from '../session/live-session.ts'
+import type { EffectRecord } from '../../spec/effect.ts'
 import type { TransitionContext } from '../session/context.ts'
+import { UnreadEffects, type ReadEffects } from '../session/effect-ledger.ts'
 import { openTransaction } from '../session/open-transaction.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
+import type { EffectWaits } from './effect-waits.ts'
 import { EVENT_PAGE } from './follow.ts'
 import { freshEvents } from './fresh-events.ts'
 import type { SessionLeases } from './leases.ts'
@@ -18,10 +22,12 @@ import type { TimerScheduler } from './timers.ts'
 
 export interface CommitParts {
   readonly store: Store
+  readonly clock: Clock
   readonly log: Log
   readonly notifier: SessionNotifier
   readonly timers: TimerScheduler
   readonly leases: SessionLeases
+  readonly effectWaits: EffectWaits
 }
 
 /** An item that was applied, and what it answered. */
@@ -34,23 +40,29 @@ export interface AppliedItem {
  * Applies a batch in order, saves the result, and tells readers and the timer queue. A process that performs the effects of the
  * session saves as the holder of its lease, and takes the lease with the save where it has none.
  * @param readContext called again where an item has to be applied again
- * @returns undefined when another process had saved the session meanwhile: the items are back in the inbox, to be applied to
- * what is stored now
+ * @param historySeen version of the workspace's history that the context has counted
+ * @returns undefined when another process had saved the session meanwhile, or another session had taken an effect key or
+ * decided calls that count: the items are back in the inbox, to be applied to what is stored now
  * @throws Failure `state_not_saved` when the store refused the content; any error of the store
  */
 export async function commitBatch(
-  { store, log, notifier, timers, leases }: CommitParts,
+  { store, clock, log, notifier, timers, leases, effectWaits }: CommitParts,
   actor: SessionActor,
   live: LiveSession,
   batch: readonly MailboxItem[],
-  readContext: () => TransitionContext,
+  readContext: (effectsOf: ReadEffects) => TransitionContext,
+  historySeen?: number,
 ): Promise<readonly AppliedItem[] | undefined> {
-  const { tx, applied, tookLong } = await workWithChecks(() => {
-    const tookLong = startWork()
-    return { ...applyBatch(log, live, readContext(), batch), tookLong: tookLong() }
-  })
-  const update = tx.toUpdate()
-  if (!update) return applied
+  const { tx, applied, tookLong } = await workWithEffects(store, clock, live, (effectsOf) =>
+    workWithChecks(() => {
+      const tookLong = startWork()
+      return { ...applyBatch(log, live, readContext(effectsOf), batch), tookLong: tookLong() }
+    }),
+  )
+  const made = tx.toUpdate()
+  if (!made) return applied
+  // Only what was decided depends on what was counted.
+  const update = historySeen === undefined || made.calls.length === 0 ? made : { ...made, historySeen }
   // A save writes what the work made, which then takes long as well.
   if (tookLong) await giveWay()
   const holder = actor.maySend ? leases.holderOf(actor.epoch) : undefined
@@ -63,7 +75,7 @@ export async function commitBatch(
     leases.sawVersion(actor.id, update.session.version + 1)
   } catch (error) {
     if (isFailure(error, 'lease_lost')) leases.drop(actor.id, actor.epoch)
-    else if (!isFailure(error, 'run_moved_on')) throw error
+    else if (!MOVED_ON.some((code) => isFailure(error, code))) throw error
     actor.live = undefined
     actor.inbox.unshift(...applied.map(({ item }) => item))
     return undefined
@@ -77,7 +89,32 @@ export async function commitBatch(
     make: () => (events.length < EVENT_PAGE ? freshEvents(live, events) : undefined),
   })
   timers.schedule(update)
+  effectWaits.saved(update)
   return applied
+}
+
+/** The store has changed since the batch was applied: it is applied again. */
+const MOVED_ON = ['run_moved_on', 'effect_taken', 'history_moved_on'] as const
+
+/** Effect keys of one batch. A batch of calls has far fewer, so more of them is a bug that must not loop for ever. */
+const MAX_KEYS = 10_000
+
+/** Does the work again with each effect key that it turns out to need: keys follow from arguments, which come with the batch. */
+async function workWithEffects<T>(
+  store: Store,
+  clock: Clock,
+  { tree, lastAt }: LiveSession,
+  work: (effectsOf: ReadEffects) => Promise<T>,
+): Promise<T> {
+  const known = new Map<string, readonly EffectRecord[]>()
+  for (;;) {
+    try {
+      return await work((key) => known.get(key))
+    } catch (error) {
+      if (!(error instanceof UnreadEffects) || known.size >= MAX_KEYS) throw error
+      known.set(error.key, await store.effectsOfKey(tree.session.workspaceId, error.key, Math.max(clock.now(), lastAt)))
+    }
+  }
 }
 
 /** An item that cannot be applied is a bug of ours: the run it concerns fails, and the others are applied to a fresh transaction. */
@@ -96,7 +133,7 @@ function applyBatch(
         applied.push({ item, value: item.apply(tx) })
         return false
       } catch (error) {
-        if (isLongCheck(error)) throw error
+        if (isLongCheck(error) || error instanceof UnreadEffects) throw error
         if (!isFailure(error))
           log.write('error', 'A change to a session could not be applied.', {
             sessionId: live.tree.session.id,

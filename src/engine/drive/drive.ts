@@ -8,9 +8,10 @@ import type { RunId, SessionId } from '../../base/ids.ts'
 import type { SessionQueue } from '../../queue/queue.ts'
 import type { Run } from '../../spec/run.ts'
 import { FIRST_EPOCH, type LeaseHolder, type SessionHint } from '../../store/lease.ts'
-import type { CallRow, SessionTree, SessionUpdate } from '../../store/session-update.ts'
+import type { SessionTree, SessionUpdate } from '../../store/session-update.ts'
 import { advanceRun } from '../machine/advance.ts'
 import type { EngineParts } from '../session/engine.ts'
+import type { ReadEffects } from '../session/effect-ledger.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import { createLive, loadLive, takeUpdate, type LiveSession } from '../session/live-session.ts'
 import { createOutages } from '../session/outages.ts'
@@ -18,6 +19,7 @@ import { createSlots, createCompletionSlots, DEFAULT_CONCURRENCY } from '../sess
 import type { SessionTransaction } from '../session/transaction.ts'
 import { createVersions, type VersionCache, type VersionLookup } from '../session/versions.ts'
 import { commitBatch } from './commit.ts'
+import { createEffectWaits } from './effect-waits.ts'
 import { createEffectRunner } from './effects-in-flight.ts'
 import type { DescribedTools } from './model-tools.ts'
 import { holdSession, takeOver } from './hold-session.ts'
@@ -33,7 +35,14 @@ import type { SessionNotifier } from './notifier.ts'
 import { createLeases, type LeaseStart } from './leases.ts'
 import { shutDown } from './shutdown.ts'
 import { createTimerScheduler } from './timers.ts'
-import { looksBack, readCallsElsewhere, transitionContextOf } from './transition-context.ts'
+import {
+  looksBack,
+  NO_OUTLOOK,
+  readAttachedTexts,
+  readOutlook,
+  transitionContextOf,
+  type Outlook,
+} from './transition-context.ts'
 
 export interface SessionDriver {
   /** Called right before a session is stored for the first time. */
@@ -108,7 +117,10 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     postEvent,
   })
   const holding = { parts, leases, lifecycle }
-  const commitParts = { store, log, notifier, timers, leases }
+  const effectWaits = createEffectWaits(
+    (sessionId, runId) => void postEvent(sessionId, runId, { type: 'admitted' }, { retrySave: true }),
+  )
+  const commitParts = { store, clock, log, notifier, timers, leases, effectWaits }
   const contextParts = { parts, cache, described, slots, outages, bounds, lifecycle }
   /** The last commit that counted calls of other sessions. Such commits run one at a time, so that two cannot both be the last allowed. */
   let lastLookBack: Promise<unknown> = Promise.resolve()
@@ -159,8 +171,9 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
 
   async function applyAndSave(actor: SessionActor, live: LiveSession, batch: readonly MailboxItem[]): Promise<void> {
     await live.versions.prepare(live.tree.runs)
-    if (!looksBack(live)) return commit(actor, live, batch, [])
-    const done = lastLookBack.then(async () => commit(actor, live, batch, await readCallsElsewhere(store, clock, live)))
+    await readAttachedTexts(parts, live)
+    if (!looksBack(live)) return commit(actor, live, batch, NO_OUTLOOK)
+    const done = lastLookBack.then(async () => commit(actor, live, batch, await readOutlook(store, clock, live)))
     lastLookBack = done.catch(ignore)
     return done
   }
@@ -169,12 +182,14 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     actor: SessionActor,
     live: LiveSession,
     batch: readonly MailboxItem[],
-    callsElsewhere: readonly CallRow[],
+    outlook: Outlook,
   ): Promise<void> {
-    const readContext = () => transitionContextOf(contextParts, actor, live, callsElsewhere)
-    const applied = await commitBatch(commitParts, actor, live, batch, readContext)
+    const readContext = (effectsOf: ReadEffects) => transitionContextOf(contextParts, actor, live, outlook, effectsOf)
+    const endsSeen = effectWaits.count()
+    const applied = await commitBatch(commitParts, actor, live, batch, readContext, outlook.version)
     if (!applied) return
     for (const { item } of applied) if (item.effectKey !== undefined) actor.inFlight.delete(item.effectKey)
+    effectWaits.keep(actor.id, live.tree, endsSeen)
     effects.reconcile(actor, live)
     for (const { item, value } of applied) item.resolve(value)
     if (actor.maySend || !(await takeOver(holding, live))) return

@@ -7,8 +7,11 @@ import type { LiveSession } from '../session/live-session.ts'
 import type { Outages } from '../session/outages.ts'
 import type { ConcurrencyBounds, Slots } from '../session/slots.ts'
 import type { TransitionContext } from '../session/context.ts'
+import type { ReadEffects } from '../session/effect-ledger.ts'
 import { callKey } from '../session/keys.ts'
-import { lookBackMs, type VersionCache } from '../session/versions.ts'
+import { filesOf } from '../session/prompt/input.ts'
+import { asksSource, lookBackOf, type VersionCache } from '../session/versions.ts'
+import { attachFiles } from './attach.ts'
 import type { DescribedTools } from './model-tools.ts'
 import type { DriverLifecycle, SessionActor } from './mailbox.ts'
 
@@ -26,7 +29,8 @@ export function transitionContextOf(
   { parts, cache, described, slots, outages, bounds, lifecycle }: TransitionContextParts,
   actor: SessionActor,
   live: LiveSession,
-  callsElsewhere: readonly CallRow[],
+  outlook: Outlook,
+  effectsOf: ReadEffects,
 ): TransitionContext {
   const { versions } = live
   return {
@@ -39,7 +43,10 @@ export function transitionContextOf(
     describedBy: (tool) => described.get(tool),
     stepsOf: (id) => live.steps.get(id) ?? [],
     calls: live.calls,
-    callsElsewhere,
+    callsElsewhere: outlook.calls,
+    revoked: outlook.revoked,
+    attachedTexts: (run) => live.attached.get(run) ?? [],
+    effectsOf,
     worker: parts.worker,
     maySend: actor.maySend && lifecycle.phase === 'open' && !live.isHeld,
     callsAtOnce: bounds.completion,
@@ -58,23 +65,57 @@ export function transitionContextOf(
   }
 }
 
-/** True where a policy of a run counts calls of the same agent in other sessions. */
-export const looksBack = ({ tree, versions }: LiveSession): boolean =>
-  tree.runs.some((run) => lookBackMs(versions.of(run).snapshot) > 0)
+/** What the decisions of a session depend on beyond it. */
+export interface Outlook {
+  readonly calls: readonly CallRow[]
+  readonly revoked: ReadonlySet<string>
+  /** Version of the workspace's history; absent where no policy of the session looks beyond it. */
+  readonly version?: number
+}
 
-/** Calls in other sessions of those agents whose policies look back over a window. */
-export async function readCallsElsewhere(
+export const NO_OUTLOOK: Outlook = { calls: [], revoked: new Set() }
+
+/** Reads the files of runs whose policies ask where values come from, once each. */
+export async function readAttachedTexts({ store, blobs }: EngineParts, live: LiveSession): Promise<void> {
+  const { tree, versions, attached, steps } = live
+  for (const run of tree.runs) {
+    if (run.state.at === 'done' || !asksSource(versions.of(run).snapshot)) continue
+    // Sub-agents pass the values of their parents on.
+    for (const { id, workspaceId } of tree.runs) {
+      if (attached.has(id)) continue
+      const parts = await attachFiles(store, blobs, workspaceId, filesOf(steps.get(id) ?? []))
+      attached.set(
+        id,
+        [...parts.values()].flat().flatMap((part) => (part.type === 'text' ? [part.text] : [])),
+      )
+    }
+  }
+}
+
+/** True where a policy of a run counts calls of other sessions, or can be ended by an operator. */
+export const looksBack = ({ tree, versions }: LiveSession): boolean =>
+  tree.runs.some((run) => {
+    const { ms, standing } = lookBackOf(versions.of(run).snapshot)
+    return ms > 0 || standing.length > 0
+  })
+
+/** Reads calls in other sessions of those agents whose policies look back over a window, and what operators have ended. */
+export async function readOutlook(
   store: Store,
   clock: Clock,
   { versions, tree, lastAt }: LiveSession,
-): Promise<readonly CallRow[]> {
+): Promise<Outlook> {
+  const { id, workspaceId } = tree.session
+  // Before the calls: what is decided meanwhile raises it, and the save is refused.
+  const { version, revoked } = await store.workspaceHistory(workspaceId)
   const now = Math.max(clock.now(), lastAt)
   const rows = new Map<string, CallRow>()
   for (const run of tree.runs) {
-    const span = lookBackMs(versions.of(run).snapshot)
-    if (span === 0) continue
-    for (const row of await store.calls({ agentId: run.agentId, since: now - span }))
-      if (row.sessionId !== tree.session.id) rows.set(callKey(row.runId, row.callId), row)
+    const { ms, isWide } = lookBackOf(versions.of(run).snapshot)
+    if (ms === 0) continue
+    const whose = isWide ? { workspaceId } : { agentId: run.agentId }
+    for (const row of await store.calls({ ...whose, since: now - ms }))
+      if (row.sessionId !== id) rows.set(callKey(row.runId, row.callId), row)
   }
-  return [...rows.values()]
+  return { calls: [...rows.values()], revoked: new Set(revoked), version }
 }

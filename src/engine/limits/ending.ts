@@ -114,9 +114,15 @@ function closeOpenCalls(run: RunHandle): readonly UncertainCall[] {
     const { id, state, inDoubt } = call.record
     if (state.at === 'settled') continue
     if (state.at === 'retrying') run.setTimer('retry', id, null)
-    if (state.at === 'sent') call.recordAs('unknown')
+    if (state.at === 'sent') {
+      call.recordAs('unknown')
+      call.endEffect('unknown')
+    }
     // A call that was never sent must not count as executed in later policy decisions.
-    else if (state.at !== 'unknown' && state.at !== 'delegated') call.recordAs(inDoubt ? 'unknown' : 'skipped')
+    else if (state.at !== 'unknown' && state.at !== 'delegated') {
+      call.recordAs(inDoubt ? 'unknown' : 'skipped')
+      call.endEffect(inDoubt ? 'unknown' : 'not_made')
+    }
     const open = run.lastStep((step) => step.finishedAt === null && step.content['tool_call_id'] === id)
     if (open) run.closeStep(open, state.at === 'sent' ? UNKNOWN_AT_END : 'The run ended first.')
   }

@@ -1,6 +1,6 @@
 /** Facts from which a call is decided. Source: policies, section 2. */
-import type { CallFacts, HistoryMeasure, HistoryScope, HistorySubject } from '../../policy/condition/decision.ts'
-import { argumentAt } from '../../policy/condition/path.ts'
+import type { CallFacts } from '../../policy/condition/decision.ts'
+import { argumentAt, argumentText } from '../../policy/condition/path.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import type { CallRow } from '../../store/session-update.ts'
 import type { RunStep } from '../../spec/step.ts'
@@ -16,11 +16,18 @@ export type DispatchTrigger = CallFacts['svc']['dispatch']['trigger']
 type DecidedCall = Pick<ToolCall, 'ref' | 'arguments' | 'argumentsDigest'> &
   Partial<Pick<ToolCall, 'id' | 'state' | 'decisionId'>>
 
+/** Facts that the caller has found. */
+interface KnownFacts {
+  readonly trigger?: DispatchTrigger
+  readonly effect?: CallFacts['effect'] | undefined
+  readonly source?: CallFacts['source']
+}
+
 export function factsOf(
   run: RunHandle,
   call: DecidedCall,
   tool: CallFacts['tool'],
-  trigger: DispatchTrigger = 'none',
+  { trigger = 'none', effect, source }: KnownFacts = {},
 ): CallFacts {
   const { tx, snapshot, record, usage } = run
   const { session } = tx
@@ -55,8 +62,11 @@ export function factsOf(
       ...(starter.triggerName !== null && { trigger_name: starter.triggerName }),
     },
     svc: { dispatch: { trigger }, limit: 'none' },
+    ...(effect && { effect }),
+    ...(source && { source }),
     now: tx.now,
-    history: (scope, whose, measure, windowMs) => measureHistory(run, call, scope, whose, measure, windowMs),
+    ...(tx.context.revoked.size > 0 && { revoked: tx.context.revoked }),
+    history: (...measure) => measureHistory(run, call, ...measure),
   }
 }
 
@@ -78,21 +88,23 @@ const MAY_BE_SENT = new Set(['failed', ...[...COUNTS_AS_EXECUTED].filter((state)
 function measureHistory(
   run: RunHandle,
   call: DecidedCall,
-  scope: HistoryScope,
-  whose: HistorySubject,
-  measure: HistoryMeasure,
-  windowMs: number | undefined,
+  ...[scope, whose, measure, windowMs, by]: Parameters<CallFacts['history']>
 ): number | undefined {
   let rows = earlierCalls(run, call)
+  const key = by === undefined ? undefined : argumentText(call.arguments, by)
+  if (by !== undefined && key === undefined) return undefined
   if (scope === 'run') rows = rows.filter((row) => row.runId === run.id)
-  if (scope === 'window') {
+  if (scope === 'window' || scope === 'workspace') {
     if (windowMs === undefined) return undefined
     const { agentId } = run.record
     const since = run.tx.now - windowMs
-    rows = [...rows, ...callsElsewhere(run, call)].filter((row) => row.agentId === agentId && row.at >= since)
+    rows = [...rows, ...callsElsewhere(run, call)].filter(
+      (row) => (scope === 'workspace' || row.agentId === agentId) && row.at >= since,
+    )
   }
   if (whose !== 'all_tools') rows = rows.filter((row) => row.ref === call.ref)
   if (whose === 'same_args') rows = rows.filter((row) => row.argumentsDigest === call.argumentsDigest)
+  if (by !== undefined) rows = rows.filter((row) => argumentText(row.arguments, by) === key)
   // The call itself counts with its current arguments, which an approver may have edited.
   const own = call.id === undefined ? 0 : 1
   if (measure === 'attempts') return own + rows.filter((row) => row.state !== 'invalid').length

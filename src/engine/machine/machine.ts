@@ -99,6 +99,7 @@ export const transitions: Table = {
   calling: {
     'call.ended': applyCallOutcome,
     admitted: proceedWithCalls,
+    'effect_wait.due': proceedWithCalls,
     'retry.due': (run, here) => retryCalls(run, here),
     'outage.over': retryCallsAfterOutage,
     'child.ended': applyChildEnd,

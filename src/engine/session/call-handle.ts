@@ -1,8 +1,10 @@
 /** A tool call of a run in a transaction. */
 import type { JsonObject } from '../../base/json/json.ts'
+import { EFFECT_KEY } from '../../policy/condition/effect-key.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import type { BoundTool } from '../../spec/snapshot.ts'
 import type { RunStep } from '../../spec/step.ts'
+import type { EffectEnd } from '../../store/session-update.ts'
 import { offeredToolOf, toolNamed } from './bindings.ts'
 import { dispatchKey, idempotencyKeyOf } from './keys.ts'
 import type { RunHandle, SessionTransaction } from './transaction.ts'
@@ -52,6 +54,10 @@ export class CallHandle {
   recordAs(state: 'approved' | 'unknown' | 'skipped'): void {
     recordCall(this.run, this.turn, this.record, state)
   }
+  /** Says what became of the call, for the effect key that it holds. */
+  endEffect(state: EffectEnd['state'], result?: EffectEnd['result']): void {
+    endEffectOf(this.run, this.record, state, result)
+  }
   /** Adds the step of a dispatch, open until the call has a result. */
   addDispatchStep(route: string): void {
     this.run.addStep('ToolCall', dispatchContent(this, route), { open: true })
@@ -70,6 +76,18 @@ export class CallHandle {
     const open = this.openStep()
     if (open) this.run.closeStep(open, error)
   }
+}
+
+/** Says what became of a call of which only the record is left. */
+export function endEffectOf(
+  run: RunHandle,
+  call: { readonly ref: string } & ({ readonly id: string } | { readonly callId: string }),
+  state: EffectEnd['state'],
+  result?: EffectEnd['result'],
+): void {
+  if (!run.snapshot.tools.some(({ id, labels }) => id === call.ref && labels[EFFECT_KEY] !== undefined)) return
+  const callId = 'id' in call ? call.id : call.callId
+  run.tx.effects.end({ runId: run.id, callId, state, ...(result !== undefined && { result }) })
 }
 
 function dispatchContent({ record, tool: bound, idempotencyKey }: CallHandle, route: string): JsonObject {

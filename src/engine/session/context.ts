@@ -8,6 +8,7 @@ import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot, SnapshotModel } 
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow } from '../../store/session-update.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
+import type { ReadEffects } from './effect-ledger.ts'
 import type { SpentTokens } from './event.ts'
 
 /** All that a transition may know beside the session itself; gathered before it is applied. */
@@ -31,8 +32,14 @@ export interface TransitionContext {
   stepsOf(run: RunId): readonly RunStep[]
   /** Calls of this session so far, by `callKey`. */
   readonly calls: ReadonlyMap<string, CallRow>
-  /** Calls of the agent in other sessions; read only where a policy looks back over a window. */
+  /** Calls in other sessions, of the agent or of all; read only where a policy looks back over a window. */
   readonly callsElsewhere: readonly CallRow[]
+  /** Names of standing authorities that an operator has ended. */
+  readonly revoked: ReadonlySet<string>
+  /** Texts of the files that a run was given; read only where a policy asks where values come from. */
+  attachedTexts(run: RunId): readonly string[]
+  /** Calls that stand for an effect key. */
+  readonly effectsOf: ReadEffects
   /** Identifies the process that sends calls. */
   readonly worker?: string | undefined
   /** False while the process is stopping: calls are decided and recorded, but not sent. */

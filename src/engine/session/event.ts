@@ -58,6 +58,8 @@ export type RunTransitionEvent =
   /** A reply to `svc.ask_user`. */
   | { readonly type: 'message'; readonly text: string; readonly files: readonly MessageFile[] }
   | { readonly type: 'retry.due' }
+  /** A call that waits for an earlier one with its effect key looks again. */
+  | { readonly type: 'effect_wait.due' }
   /** What held the run can be reached again. */
   | { readonly type: 'outage.over'; readonly cause: string }
   | { readonly type: 'wall_clock.due' }

@@ -16,6 +16,8 @@ export interface LiveSession {
   readonly calls: Map<string, CallRow>
   /** Who held its lease when it was read. */
   readonly heldBy: WorkerId | undefined
+  /** Texts of attached files by run, where they were read. */
+  readonly attached: Map<RunId, readonly string[]>
   /** True for a session restored from a backup and not released yet: changes are stored, but no effect starts. */
   readonly isHeld: boolean
   /** Since when; undefined where it is not held. */
@@ -38,6 +40,7 @@ export function createLive(
     steps: new Map(),
     calls: new Map(),
     heldBy,
+    attached: new Map(),
     isHeld,
     heldSince,
     lastAt: 0,
@@ -71,7 +74,11 @@ export function takeUpdate(live: LiveSession, update: SessionUpdate, now: Instan
     runs: mergeById(live.tree.runs, update.runs),
     tasks: mergeById(live.tree.tasks, update.tasks).filter((task) => task.status === 'pending'),
   }
-  for (const step of update.steps) addStep(live, step)
+  for (const step of update.steps) {
+    addStep(live, step)
+    // A message may bring files.
+    if (step.type === 'UserMessage') live.attached.delete(step.runId)
+  }
   for (const end of update.closedSteps) {
     for (const steps of live.steps.values()) {
       const at = steps.findLastIndex((step) => step.id === end.id)

@@ -8,6 +8,7 @@ import type { CallRow, CompletionSpend, SessionTimer, SessionTree } from '../../
 import type { IdempotencyClaim } from '../../store/start-outcome.ts'
 import type { TransitionContext } from './context.ts'
 import { deriveHolds, deriveStatuses, deriveWaits, setBudgetTimers } from './derive.ts'
+import { createEffectLedger } from './effect-ledger.ts'
 import { callKey } from './keys.ts'
 import { createStepLog } from './step-log.ts'
 import { taskContentOf, TransactionRun, type TransactionParts } from './run-handle.ts'
@@ -32,6 +33,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
   const queuedEvents: TransactionParts['queuedEvents'] = []
   const log = createStepLog(session, context)
   const claims: IdempotencyClaim[] = []
+  const effects = createEffectLedger(context.effectsOf)
 
   const putTask = (task: TaskRecord): void => {
     if (task.status === 'pending') tasks.set(task.id, task)
@@ -51,6 +53,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
     context,
     now,
     session,
+    effects,
     run: (id) => handles.get(id)!,
     runs: () => [...handles.values()].map(({ record }) => record),
     addRun,
@@ -99,7 +102,8 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
         timerChanges.length +
         changedTasks.size +
         changedCalls.size +
-        claims.length
+        claims.length +
+        effects.changes().length
       if (changes === 0) return undefined
       const root = tx.run(session.rootRunId).record
       return {
@@ -125,6 +129,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
         setTimers: timerChanges.flatMap(({ key, at }): SessionTimer[] => (at === null ? [] : [{ ...key, at }])),
         clearTimers: timerChanges.flatMap(({ key, at }) => (at === null ? [key] : [])),
         ...(claims.length > 0 && { claims }),
+        ...(effects.changes().length > 0 && { effects: effects.changes() }),
         busy: hasWork(runs),
       }
     },

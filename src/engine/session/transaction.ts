@@ -14,6 +14,7 @@ import type { TaskStatus, TaskRecord } from '../../spec/task.ts'
 import type { CallRow, CompletionSpend, SessionTimer, TimerKind, SessionUpdate } from '../../store/session-update.ts'
 import type { IdempotencyClaim } from '../../store/start-outcome.ts'
 import type { TransitionContext } from './context.ts'
+import type { EffectLedger } from './effect-ledger.ts'
 import type { RunTransitionEvent } from './event.ts'
 
 /** The state of a run that is `at` one of these. */
@@ -29,6 +30,7 @@ export interface SessionTransaction {
   readonly now: Instant
   /** As it was read: `toUpdate` derives its changes from the runs. */
   readonly session: Session
+  readonly effects: EffectLedger
   /** A run of the session; always the same handle for the same id. */
   run(id: RunId): RunHandle
   /** All runs as they are now, in the order in which they were added. */

@@ -65,15 +65,40 @@ async function deployedId(store: Store, workspace: WorkspaceId, name: string): P
   return (await store.agents(workspace)).find((agent) => agent.name === name)?.deployedVersionId ?? null
 }
 
-/** Longest window in milliseconds over which policies of the agent count calls of other sessions; 0 without any. */
-export function lookBackMs({ policies }: AgentSnapshot): number {
-  let ms = lookBacks.get(policies)
-  if (ms === undefined) {
-    const text = JSON.stringify(policies.entries)
-    const windows = [...text.matchAll(/"window":"([^"]*)"/g)].map((match) => readDuration(match[1]!) ?? 0)
-    ms = text.includes('history.window') ? Math.max(0, ...windows) : 0
-    lookBacks.set(policies, ms)
-  }
-  return ms
+/** What policies of an agent need to know of the workspace beyond their session. */
+export interface LookBack {
+  /** Longest window in milliseconds over which calls of other sessions are counted; 0 without any. */
+  readonly ms: number
+  /** True where calls of all agents count. */
+  readonly isWide: boolean
+  /** Names of standing authorities that an operator may end. */
+  readonly standing: readonly string[]
 }
-const lookBacks = new WeakMap<AgentSnapshot['policies'], number>()
+
+export function lookBackOf({ policies }: AgentSnapshot): LookBack {
+  let found = lookBacks.get(policies)
+  if (found === undefined) {
+    const text = JSON.stringify(policies.entries.map(({ when }) => when))
+    const windows = [...text.matchAll(/"window":"([^"]*)"/g)].map((match) => readDuration(match[1]!) ?? 0)
+    const isWide = text.includes('history.workspace')
+    found = {
+      ms: isWide || text.includes('history.window') ? Math.max(0, ...windows) : 0,
+      isWide,
+      standing: policies.entries.flatMap(({ obligations }) => obligations.standing ?? []),
+    }
+    lookBacks.set(policies, found)
+  }
+  return found
+}
+/** True where a policy of the agent asks where an argument comes from. */
+export function asksSource({ policies }: AgentSnapshot): boolean {
+  let asks = sourceQuestions.get(policies)
+  if (asks === undefined) {
+    asks = policies.entries.some(({ when }) => when !== undefined && JSON.stringify(when).includes('"field":"source'))
+    sourceQuestions.set(policies, asks)
+  }
+  return asks
+}
+const sourceQuestions = new WeakMap<AgentSnapshot['policies'], boolean>()
+
+const lookBacks = new WeakMap<AgentSnapshot['policies'], LookBack>()

@@ -2,7 +2,8 @@
 import type { JsonValue } from '../../base/json/json.ts'
 import type { ConditionLeaf } from './condition.ts'
 import { operatorRow } from './operators.ts'
-import type { PathSegment } from './path.ts'
+import type { PathSegment } from './segment.ts'
+import { compileSourceTest } from './sources.ts'
 import { applyFunction, splitAtEach, walkPath } from './subject.ts'
 import { combineAll, combineAny, UnusableValue, type SubjectValue, type TruthValue, type ValueTest } from './truth.ts'
 
@@ -10,7 +11,9 @@ import { combineAll, combineAny, UnusableValue, type SubjectValue, type TruthVal
  * Tests the value that `compileSubject` reads for the leaf.
  * @throws for a literal that `readCondition` would have refused
  */
-export function compileComparison({ path, op, value: literal, each, ifMissing }: ConditionLeaf): ValueTest {
+export function compileComparison(leaf: ConditionLeaf): ValueTest {
+  if (leaf.path.root === 'source') return compileSourceTest(leaf)
+  const { path, op, value: literal, each, ifMissing } = leaf
   const missing = ifMissing === undefined ? 'unknown' : ifMissing ? 'true' : 'false'
   const test = operatorRow(op).compileTest(literal, missing)
   if (each === undefined) return test

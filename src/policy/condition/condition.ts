@@ -5,8 +5,9 @@
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { pointerTo } from '../../base/json/pointer.ts'
 import { readDuration, writeDuration } from './duration.ts'
-import { operatorRow, operatorOf, OPERATORS, type ConditionOperator } from './operators.ts'
-import { isSpread, readPath, type ConditionPath } from './path.ts'
+import { operatorRow, operatorOf, OPERATORS, SOURCE_OPERATORS, type ConditionOperator } from './operators.ts'
+import { historyText, withKey } from './history.ts'
+import { isSpread, readArgumentPath, readPath, type ConditionPath } from './path.ts'
 import { readWhen, textPointer, whenRange, type WhenNode } from './when.ts'
 
 export interface ConditionLeaf {
@@ -18,7 +19,7 @@ export interface ConditionLeaf {
   readonly each?: 'any' | 'all'
   /** The truth of the comparison for an absent value, in place of unknown. */
   readonly ifMissing?: boolean
-  /** Set exactly for `history.window`. */
+  /** Set exactly for `history.window` and `history.workspace`. */
   readonly windowMs?: number
 }
 
@@ -60,7 +61,7 @@ const MAX_LIST = 64
 
 const FORMS = ['all', 'any', 'not', 'when'] as const
 /** Keys of a comparison. */
-export const LEAF_KEYS = ['field', 'op', 'value', 'each', 'if_missing', 'window']
+export const LEAF_KEYS = ['field', 'op', 'value', 'each', 'if_missing', 'window', 'by']
 
 /** @param pointer JSON pointer of the conditions in their document */
 export function readCondition(value: JsonValue, pointer = ''): ReadCondition {
@@ -105,14 +106,22 @@ function collect(condition: Condition, leaves: ConditionLeaf[]): void {
 
 function writeLeaf(leaf: ConditionLeaf): JsonObject {
   return {
-    field: leaf.path.text,
+    field: fieldText(leaf.path),
     op: leaf.op,
     ...(leaf.op === 'exists' && leaf.value === true ? {} : { value: leaf.value }),
     ...(leaf.each === undefined ? {} : { each: leaf.each }),
     ...(leaf.ifMissing === undefined ? {} : { if_missing: leaf.ifMissing }),
     ...(leaf.windowMs === undefined ? {} : { window: writeDuration(leaf.windowMs) }),
+    ...(leaf.path.history?.by === undefined ? {} : { by: leaf.path.history.by }),
   }
 }
+
+/** The path as authors write it: what it counts by is a key of its own. */
+const fieldText = ({ text, history }: ConditionPath): string =>
+  history ? historyText(history.scope, history.whose, history.measure) : text
+
+/** Facts that are lists, beside arguments. */
+const LISTS: readonly string[] = ['agent.classifications', 'effect.previous.approved_by']
 
 /** Reads one policy's conditions and collects problems and leaves. */
 class ConditionReader {
@@ -205,8 +214,8 @@ class ConditionReader {
           { unknownKey: true },
         )
     }
-    const { field, each, if_missing: ifMissing, window } = value
-    const path = this.#readField(field, pointer)
+    const { field, each, if_missing: ifMissing, window, by } = value
+    const path = this.#readBy(by, this.#readField(field, pointer), pointer)
     const op = this.#readOperator(value['op'], pointer)
     if (each !== undefined && each !== 'any' && each !== 'all')
       this.report(`${pointer}/each`, 'syntax', '`each` is any or all.')
@@ -263,6 +272,12 @@ class ConditionReader {
   }
 
   #checkFit(path: ConditionPath, op: ConditionOperator, pointer: string): void {
+    if (path.root === 'source' && !SOURCE_OPERATORS.includes(op))
+      this.report(
+        `${pointer}/op`,
+        'type',
+        `${path.text} is a set of names; it is tested with ${SOURCE_OPERATORS.join(', ')}.`,
+      )
     if ((path.root === 'time') !== (op === 'within'))
       this.report(
         `${pointer}/op`,
@@ -276,7 +291,7 @@ class ConditionReader {
     if (spread && each === undefined)
       this.report(pointer, 'syntax', `${path.text} stands for many values: say \`each: any\` or \`each: all\`.`)
     if (spread || each === undefined) return path
-    if (path.root !== 'args' && path.text !== 'agent.classifications') {
+    if (path.root !== 'args' && path.root !== 'source' && !LISTS.includes(path.text)) {
       this.report(`${pointer}/each`, 'syntax', `${path.text} is one value; \`each\` is for lists.`)
       return path
     }
@@ -286,14 +301,33 @@ class ConditionReader {
     return { ...path, text, segments: [...path.segments, { each: true }] }
   }
 
+  #readBy(by: JsonValue | undefined, path: ConditionPath | undefined, pointer: string): ConditionPath | undefined {
+    if (by === undefined || !path) return path
+    if (!path.history) {
+      this.report(`${pointer}/by`, 'syntax', '`by` belongs to history paths.')
+      return path
+    }
+    const key = typeof by === 'string' ? readArgumentPath(by) : undefined
+    if (!key || key.segments.length === 0) {
+      this.report(`${pointer}/by`, 'syntax', '`by` is one argument path, for example args.customer.')
+      return path
+    }
+    return { ...path, text: withKey(path.text, key.text), history: { ...path.history, by: key.text } }
+  }
+
   #readWindow(window: JsonValue | undefined, path: ConditionPath | undefined, pointer: string): number | undefined {
-    const wanted = path?.history?.scope === 'window'
+    const wanted = path?.history?.scope === 'window' || path?.history?.scope === 'workspace'
     if (window === undefined)
       return wanted ? this.report(pointer, 'syntax', `${path?.text} needs a \`window\`, for example 10m.`) : undefined
     const duration = typeof window === 'string' ? readDuration(window) : undefined
     if (duration === undefined)
       return this.report(`${pointer}/window`, 'syntax', 'A window is a duration such as 30s, 10m, 12h or 7d.')
-    if (!wanted && path) return this.report(`${pointer}/window`, 'syntax', '`window` belongs to history.window paths.')
+    if (!wanted && path)
+      return this.report(
+        `${pointer}/window`,
+        'syntax',
+        '`window` belongs to history.window and history.workspace paths.',
+      )
     return duration
   }
 }

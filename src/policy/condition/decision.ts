@@ -5,11 +5,10 @@ import type { Instant } from '../../base/clock.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
 import type { ApprovalObligations, PolicySet } from '../../spec/policy-set.ts'
+import type { PreviousEffect } from '../../spec/effect.ts'
 import type { DecidedPolicy } from '../../spec/step.ts'
-
-export type HistoryScope = 'run' | 'session' | 'window'
-export type HistorySubject = 'this_tool' | 'same_args' | 'all_tools'
-export type HistoryMeasure = 'attempts' | 'executed' | 'denied' | 'rejected' | 'failed' | { readonly total: string }
+import type { HistoryMeasure, HistoryScope, HistorySubject } from './history.ts'
+import type { PathSegment } from './segment.ts'
 
 /** The facts of one call, by the roots of condition paths. */
 export interface CallFacts {
@@ -49,12 +48,31 @@ export interface CallFacts {
     readonly dispatch: { readonly trigger: 'none' | 'no_handler' | 'timeout' | 'indeterminate' }
     readonly limit: string
   }
+  /** Absent for a tool without an effect key, and for a call that lacks an argument of it. */
+  readonly effect?: {
+    readonly key: string
+    readonly repeated: boolean
+    readonly previous?: PreviousEffect
+    /** False where a repetition cannot be given the result of the earlier call. */
+    readonly hasResult?: boolean
+  }
+  /** Names of who handed over the value at a path of the arguments; undefined where nobody can tell. */
+  source?(segments: readonly PathSegment[]): readonly string[] | undefined
   readonly now: Instant
   /**
    * A history measure, which includes the current call and calls that wait or run. Undefined = unknown.
-   * @param windowMs for scope `window`
+   * @param windowMs for the scopes `window` and `workspace`
+   * @param by an argument path: only calls with the same value there count
    */
-  history(scope: HistoryScope, whose: HistorySubject, measure: HistoryMeasure, windowMs?: number): number | undefined
+  history(
+    scope: HistoryScope,
+    whose: HistorySubject,
+    measure: HistoryMeasure,
+    windowMs?: number,
+    by?: string,
+  ): number | undefined
+  /** Names of standing authorities that an operator has ended; their grants do not fire. */
+  readonly revoked?: ReadonlySet<string>
 }
 
 export interface PolicyDecision {

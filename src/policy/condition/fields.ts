@@ -29,6 +29,25 @@ const DISPATCH: JsonObject = {
   required: ['trigger'],
 }
 
+/** An earlier call with the effect key. */
+const PREVIOUS: JsonObject = {
+  type: 'object',
+  properties: {
+    tool: TEXT,
+    run_id: TEXT,
+    agent: TEXT,
+    version: TEXT,
+    at: TEXT,
+    age_seconds: SECONDS,
+    outcome: { enum: ['done', 'in_flight', 'unknown'] },
+    same_args: BOOLEAN,
+    approved_by: { type: 'array', items: TEXT },
+  },
+  required: ['tool', 'run_id', 'agent', 'version', 'at', 'age_seconds', 'outcome', 'same_args', 'approved_by'],
+}
+/** The members of `effect.previous`. */
+export const PREVIOUS_FIELDS: readonly string[] = Object.keys(PREVIOUS['properties'] as JsonObject)
+
 const namespaceOf = (id: string): string => id.slice(0, Math.max(0, id.lastIndexOf('.')))
 const nameOf = (id: string): string => id.slice(id.lastIndexOf('.') + 1)
 
@@ -87,6 +106,16 @@ export const CALL_FIELDS: Readonly<Record<string, Readonly<Record<string, CallFi
     },
     id: { read: ({ principal }) => principal.id, schema: SHORT_TEXT, usual: '' },
     trigger_name: { read: ({ principal }) => principal.trigger_name, schema: SHORT_TEXT, isOptional: true },
+  },
+  effect: {
+    key: { read: ({ effect }) => effect?.key, schema: TEXT, isOptional: true },
+    repeated: { read: ({ effect }) => effect?.repeated, schema: BOOLEAN, isOptional: true },
+    previous: {
+      // Plain JSON, which only its type does not say.
+      read: ({ effect }) => effect?.previous as unknown as JsonValue | undefined,
+      schema: PREVIOUS,
+      isOptional: true,
+    },
   },
   time: { now: { read: ({ now }) => now, schema: { type: 'number' } } },
   svc: {

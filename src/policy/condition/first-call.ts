@@ -1,9 +1,10 @@
 /** Facts of a call that no run has made: the first call of a plain run, with given differences. */
 import type { JsonValue } from '../../base/json/json.ts'
-import type { CallFacts, HistoryMeasure } from './decision.ts'
+import type { CallFacts } from './decision.ts'
 import { CALL_FIELDS } from './fields.ts'
-import { historyText } from './history.ts'
-import { argumentAt } from './path.ts'
+import { historyText, type HistoryMeasure } from './history.ts'
+import { argumentAt, sourceText } from './path.ts'
+import { effectKeyOf } from './effect-key.ts'
 
 /** Differences by path: `run.depth`, `history.…`. Null = an absent field, or a measure that is unknown. */
 export type CallContext = Readonly<Record<string, JsonValue>>
@@ -14,10 +15,12 @@ export function firstCallFacts(
   context: CallContext = {},
 ): CallFacts {
   const roots: Record<string, Record<string, unknown>> = { tool: { ...tool }, agent: { ...agent } }
+  const key = effectKeyOf(tool.labels, args)
+  if (key && 'key' in key) roots['effect'] = { key: key.shown, repeated: false }
   for (const [root, facts] of USUAL_FACTS) roots[root] = { ...facts }
   for (const [path, value] of Object.entries(context)) {
     const [root, name, member] = path.split('.') as [string, string, string?]
-    const facts = Object.hasOwn(roots, root) ? roots[root]! : {}
+    const facts: Record<string, unknown> = Object.hasOwn(CALL_FIELDS, root) ? (roots[root] ??= {}) : {}
     if (member !== undefined) facts[name] = { ...(facts[name] as object), [member]: value }
     else if (value === null) delete facts[name]
     else facts[name] = value
@@ -28,13 +31,24 @@ export function firstCallFacts(
   return {
     ...facts,
     args,
+    // Names of arguments that nobody gave are unknown: they come from a run.
+    source(segments) {
+      const names = context[`source.${sourceText(segments)}`]
+      const list = typeof names === 'string' ? [names] : Array.isArray(names) ? names : []
+      return list.length === 0 ? undefined : list.map(String)
+    },
     now: typeof at === 'number' ? at : now,
     history(...measure) {
-      const [scope, whose, what] = measure
-      const key = [historyText(...measure), historyText(scope, whose, what)].find((each) =>
-        Object.hasOwn(context, each),
-      )
-      if (key === undefined) return firstCallMeasure(what, args)
+      const [scope, whose, what, windowMs, by] = measure
+      const texts = [
+        historyText(...measure),
+        historyText(scope, whose, what, undefined, by),
+        historyText(scope, whose, what, windowMs),
+        historyText(scope, whose, what),
+      ]
+      const key = texts.find((each) => Object.hasOwn(context, each))
+      if (key === undefined)
+        return by !== undefined && argumentAt(args, by) === undefined ? undefined : firstCallMeasure(what, args)
       const value = context[key]
       return typeof value === 'number' ? value : undefined
     },

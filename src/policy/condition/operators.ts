@@ -250,6 +250,18 @@ export const OPERATORS = {
 
 export type ConditionOperator = keyof typeof OPERATORS
 
+/** Operators that apply to a set of names, as `source` facts are. */
+export const SOURCE_OPERATORS: readonly ConditionOperator[] = [
+  'eq',
+  'ne',
+  'in',
+  'not_in',
+  'contains',
+  'starts_with',
+  'matches',
+  'exists',
+]
+
 export const operatorRow = (op: ConditionOperator): OperatorRow => OPERATORS[op]
 
 const ALIASES: Readonly<Record<string, ConditionOperator>> = {

@@ -1,16 +1,14 @@
 /** Paths of conditions: a root, segments and at most one function. Source: policies, section 2. */
-import type { JsonValue } from '../../base/json/json.ts'
-import type { HistoryMeasure, HistoryScope, HistorySubject } from './decision.ts'
-import { CALL_FIELDS } from './fields.ts'
-import { historyText } from './history.ts'
+import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
+import { CALL_FIELDS, PREVIOUS_FIELDS } from './fields.ts'
+import type { PathSegment } from './segment.ts'
+import { historyText, type HistoryMeasure, type HistoryScope, type HistorySubject } from './history.ts'
 
 export const PATH_FUNCTIONS = ['length', 'lower', 'host', 'email_domain'] as const
 export type PathFunction = (typeof PATH_FUNCTIONS)[number]
 
-export type FactRoot = 'args' | 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'history' | 'time' | 'svc'
-
-/** A step into a value: a member, an element, or every element (`[*]`). */
-export type PathSegment = { readonly key: string } | { readonly index: number } | { readonly each: true }
+export type FactRoot =
+  'args' | 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'source' | 'history' | 'effect' | 'time' | 'svc'
 
 export interface ConditionPath {
   /** Canonical text, the same for every spelling of a path. */
@@ -20,7 +18,13 @@ export interface ConditionPath {
   /** Steps below the root; empty for `history`. */
   readonly segments: readonly PathSegment[]
   /** Set for root `history`. */
-  readonly history?: { readonly scope: HistoryScope; readonly whose: HistorySubject; readonly measure: HistoryMeasure }
+  readonly history?: {
+    readonly scope: HistoryScope
+    readonly whose: HistorySubject
+    readonly measure: HistoryMeasure
+    /** `by` of the comparison; part of `text`, since it names another measure. */
+    readonly by?: string
+  }
   /** True where the author left out `args.`. */
   readonly bare?: boolean
 }
@@ -30,7 +34,7 @@ export type ReadPath =
 
 const CALL = /^([a-z_]+)\((.*)\)$/s
 const HISTORY =
-  /^history\.(run|session|window)\.(this_tool|same_args|all_tools)\.(?:(attempts|executed|denied|rejected|failed)|total\((.+)\))$/s
+  /^history\.(run|session|window|workspace)\.(this_tool|same_args|all_tools)\.(?:(attempts|executed|denied|rejected|failed)|total\((.+)\))$/s
 const PLAIN_KEY = /^[A-Za-z_][\w-]*$/
 /** Longer paths are refused before they are parsed. */
 const MAX_LENGTH = 1024
@@ -48,6 +52,7 @@ export function readPath(text: string): ReadPath {
   if ('problem' in inner) return inner
   if (inner.path.root === 'history' || inner.path.root === 'time')
     return { problem: `${fn}() does not apply to ${inner.path.text}.`, code: 'field' }
+  if (inner.path.root === 'source') return { problem: `${fn}() does not apply to sources.`, code: 'field' }
   return { path: { ...inner.path, fn, text: `${fn}(${inner.path.text})` } }
 }
 
@@ -80,6 +85,12 @@ export function argumentAt(args: JsonValue, path: string): JsonValue | undefined
   return value
 }
 
+/** The value of an argument path as canonical text, by which calls are told apart; undefined where there is none. */
+export function argumentText(args: JsonValue, path: string): string | undefined {
+  const value = argumentAt(args, path)
+  return value === undefined ? undefined : canonicalJson(value)
+}
+
 /** One step into a value; undefined when there is nothing there, and for `[*]`. */
 export function stepInto(value: JsonValue | undefined, segment: PathSegment): JsonValue | undefined {
   if (typeof value !== 'object' || value === null) return undefined
@@ -95,6 +106,10 @@ function readPlain(text: string): ReadPath {
   const first = segments[0]!
   const root = 'key' in first ? first.key : ''
   if (root === 'args') return { path: { text: write('args', segments.slice(1)), root, segments: segments.slice(1) } }
+  if (root === 'source')
+    return segments.length === 1
+      ? { problem: 'source is followed by an argument: source.to.', code: 'field' }
+      : { path: { text: write(root, segments.slice(1)), root, segments: segments.slice(1) } }
   const fields = Object.hasOwn(CALL_FIELDS, root) ? CALL_FIELDS[root] : undefined
   if (!fields) return { path: { text: write('args', segments), root: 'args', segments, bare: true } }
   const problem = unknownField(root, fields, segments.slice(1))
@@ -118,6 +133,13 @@ function unknownField(
     return second && 'key' in second && second.key === 'trigger' && more.length === 0
       ? undefined
       : `${below} has one field, trigger.`
+  if (root === 'effect' && name === 'previous')
+    return second &&
+      'key' in second &&
+      PREVIOUS_FIELDS.includes(second.key) &&
+      (more.length === 0 || second.key === 'approved_by')
+      ? undefined
+      : `${below} has ${PREVIOUS_FIELDS.join(', ')}.`
   if (name === 'classifications')
     return more.length === 0 && (!second || !('key' in second)) ? undefined : `${below} is a list of strings.`
   return second ? `${below} has no fields.` : undefined
@@ -128,7 +150,7 @@ function readHistory(text: string): ReadPath {
   if (!match)
     return {
       problem:
-        'A history path is history.<run, session or window>.<this_tool, same_args or all_tools>.<attempts, executed, denied, rejected, failed or total(args.path)>.',
+        'A history path is history.<run, session, window or workspace>.<this_tool, same_args or all_tools>.<attempts, executed, denied, rejected, failed or total(args.path)>.',
       code: 'field',
     }
   const [, scope, whose, count, operand] = match as unknown as [
@@ -191,6 +213,9 @@ export function withoutFunction(path: ConditionPath): ConditionPath {
   const { fn, ...rest } = path
   return fn === undefined ? path : { ...rest, text: innerPathText(path) }
 }
+
+/** The text of a source path without its root: `payee.iban`. */
+export const sourceText = (segments: readonly PathSegment[]): string => write('', segments).replace(/^\./, '')
 
 /** The canonical text of an argument path. */
 export const pathText = (segments: readonly PathSegment[]): string => write('args', segments)

@@ -4,7 +4,9 @@ import type { ConditionLeaf } from './condition.ts'
 import type { CallFacts } from './decision.ts'
 import { fieldOf } from './field-of.ts'
 import { FUNCTIONS } from './functions.ts'
-import { stepInto, type ConditionPath, type PathSegment } from './path.ts'
+import { compileSource } from './sources.ts'
+import { stepInto, type ConditionPath } from './path.ts'
+import type { PathSegment } from './segment.ts'
 import { isOutOfRange, UnusableValue, type SubjectValue } from './truth.ts'
 
 /** The path leads through a value without members. */
@@ -15,10 +17,11 @@ type SubjectReader = (facts: CallFacts) => SubjectValue
 /** Reads the value at the path with the path's function applied; for a path with `[*]` the list before the first one. */
 export function compileSubject({ path, each, windowMs }: ConditionLeaf): SubjectReader {
   if (path.history) {
-    const { scope, whose, measure } = path.history
+    const { scope, whose, measure, by } = path.history
     // A measure that cannot be computed is unknown, not absent: `if_missing` must not apply.
-    return (facts) => facts.history(scope, whose, measure, windowMs) ?? UNREADABLE
+    return (facts) => facts.history(scope, whose, measure, windowMs, by) ?? UNREADABLE
   }
+  if (path.root === 'source') return compileSource(path.segments)
   const read = compileFact(path.root, splitAtEach(path.segments).before)
   return each === undefined ? (facts) => applyFunction(path, read(facts)) : read
 }

@@ -4,7 +4,8 @@ import { leavesOf, type ConditionLeaf } from '../condition/condition.ts'
 import type { PolicyDecision, CallFacts } from '../condition/decision.ts'
 import { describeValue } from '../condition/describe.ts'
 import { historyText } from '../condition/history.ts'
-import { argumentAt, readArgumentPath, type ConditionPath, type PathSegment } from '../condition/path.ts'
+import { argumentAt, readArgumentPath, type ConditionPath } from '../condition/path.ts'
+import type { PathSegment } from '../condition/segment.ts'
 import type { PolicyRule } from '../rules.ts'
 
 type DecidedAs = PolicyDecision['decision']
@@ -47,7 +48,7 @@ function fieldsOf(leaves: readonly ConditionLeaf[]): readonly ComparedField[] {
   for (const { path, op, value, each, windowMs } of leaves) {
     if (!VARIED.has(path.root) || path.fn || each || !COMPARED.has(op)) continue
     const text = path.history
-      ? historyText(path.history.scope, path.history.whose, path.history.measure, windowMs)
+      ? historyText(path.history.scope, path.history.whose, path.history.measure, windowMs, path.history.by)
       : path.text
     const field = fields.get(text) ?? {
       path,
@@ -73,7 +74,7 @@ function withSums(fields: readonly ComparedField[], facts: CallFacts): readonly 
   for (const { path, windowMs, numbers } of fields) {
     const measure = path.history?.measure
     if (!path.history || measure === undefined || typeof measure === 'string') continue
-    const sum = facts.history(path.history.scope, path.history.whose, measure, windowMs)
+    const sum = facts.history(path.history.scope, path.history.whose, measure, windowMs, path.history.by)
     const amount = argumentAt(facts.args, measure.total)
     const operand = readArgumentPath(measure.total)
     if (typeof sum !== 'number' || typeof amount !== 'number' || !operand) continue
@@ -136,7 +137,7 @@ function otherText(values: readonly JsonValue[]): string {
 function withValueAt(facts: CallFacts, { path, windowMs }: ComparedField, value: JsonValue): CallFacts | undefined {
   if (path.history) {
     if (typeof value !== 'number') return undefined
-    const text = historyText(path.history.scope, path.history.whose, path.history.measure, windowMs)
+    const text = historyText(path.history.scope, path.history.whose, path.history.measure, windowMs, path.history.by)
     return {
       ...facts,
       history: (...measure) => (historyText(...measure) === text ? value : facts.history(...measure)),

@@ -68,6 +68,7 @@ export function isBounding(condition: Condition, domains: PossibleValuesAt): boo
 function isBound({ leaf, holds }: SignedComparison, domains: PossibleValuesAt): boolean {
   const { path, op, value } = leaf
   if (path.root === 'history') return true
+  if (path.root === 'source') return op === 'exists' || UNBOUNDED.includes(op) ? false : holds
   if (path.root !== 'args' || (holds && isAlwaysTrue({ leaf }, domains))) return false
   if (op === 'exists') return (value === false) === holds
   if (path.fn === undefined && domains(path)?.values !== undefined) return true

@@ -4,7 +4,8 @@
  */
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { fieldOf } from '../condition/field-of.ts'
-import type { ConditionPath, PathSegment } from '../condition/path.ts'
+import type { ConditionPath } from '../condition/path.ts'
+import type { PathSegment } from '../condition/segment.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { isRefused } from './misfit.ts'
 import {
@@ -39,6 +40,8 @@ export function domainAt({ root, segments, history }: ConditionPath, schemas: re
       typeof history.measure === 'string' ? { type: 'integer', minimum: 0 } : { type: 'number' }
     return { ...domainBelow([schema], []), unreadable: true }
   }
+  // A set of names, of which nothing is known before a run.
+  if (root === 'source') return { schemas: [], absent: true, unreadable: true }
   const { schema, isOptional = false } = fieldOf(root, segments)
   const domain = domainBelow([schema], segments.slice(1))
   return isOptional ? { ...domain, absent: true } : domain

@@ -27,7 +27,8 @@ export interface SignedComparison {
 
 /** Comparisons with the same value share this name; undefined for `[*]`, which compares many values. */
 export function subjectName({ leaf: { path, windowMs } }: SignedComparison): string | undefined {
-  if (isSpread(path)) return undefined
+  // A set of names may satisfy comparisons that no single value does.
+  if (isSpread(path) || path.root === 'source') return undefined
   const inner = innerPathText(path)
   return windowMs === undefined ? inner : `${inner} ${windowMs}`
 }
@@ -37,6 +38,7 @@ export function subjectName({ leaf: { path, windowMs } }: SignedComparison): str
  * @param domain of the value itself; undefined = unknown, also for its functions
  */
 export function canSatisfy(group: readonly SignedComparison[], domain: PossibleValues | undefined): boolean {
+  if (group[0]!.leaf.path.root === 'source') return true
   // Over all values, a single comparison is true for some and false for others.
   if (domain === undefined && group.length === 1) return true
   const [{ leaf }] = group as [SignedComparison]
@@ -60,7 +62,7 @@ export function canSatisfy(group: readonly SignedComparison[], domain: PossibleV
 
 /** True where the comparison is unknown for every present value. */
 export function isAlwaysUnknown(leaf: ConditionLeaf, domain: PossibleValues): boolean {
-  if (leaf.op === 'exists' || leaf.op === 'type') return false
+  if (leaf.op === 'exists' || leaf.op === 'type' || leaf.path.root === 'source') return false
   const { values, types } = domain
   if (types.length === 0 || values?.length === 0) return false
   const after = domainAfter(leaf.path.fn, domain)
@@ -73,6 +75,7 @@ export function isAlwaysUnknown(leaf: ConditionLeaf, domain: PossibleValues): bo
 
 /** True where the comparison is known for every present value. */
 export function isAlwaysCompared(leaf: ConditionLeaf, { values, types }: PossibleValues): boolean {
+  if (leaf.path.root === 'source') return false
   const [yes, no] = [testOf({ leaf, holds: true }), testOf({ leaf, holds: false })]
   if (values !== undefined) return values.every((value) => yes(value) || no(value))
   return types.length === 1 && types[0] !== 'array' && types[0] !== 'object' && isComparable(leaf, types[0]!)

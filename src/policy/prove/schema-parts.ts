@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { resolveReference } from '../../base/json/resolve-pointer.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
-import type { PathSegment } from '../condition/path.ts'
+import type { PathSegment } from '../condition/segment.ts'
 
 export interface PlacedSchema {
   readonly schema: JsonSchema

@@ -45,6 +45,9 @@ export declare const checks: Readonly<
     | 'GET /tasks query'
     | 'GET /decisions query'
     | 'GET /costs query'
+    | 'POST /policies/revoke body'
+    | 'GET /effects query'
+    | 'POST /effects/release body'
     | 'GET /logs query'
     | 'GET /restored query'
     | 'POST /restored/release body',

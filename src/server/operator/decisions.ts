@@ -149,6 +149,8 @@ function factsOf(
       id: starter.triggeredBy ?? '',
       ...(starter.triggerName !== null && { trigger_name: starter.triggerName }),
     },
+    ...(isJsonObject(recorded['sources']) && { sources: recorded['sources'] }),
+    ...(isJsonObject(recorded['effect']) && { effect: recorded['effect'] }),
     svc: { dispatch: { trigger: recorded['dispatch'] ?? 'none' }, limit: 'none' },
   }
 }

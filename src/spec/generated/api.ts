@@ -127,6 +127,9 @@ export interface TaskContent {
   readonly arguments_digest?: string
   readonly policies?: readonly DecidedPolicy[]
   readonly authority_ref?: string
+  readonly effect?: TaskEffect
+  /** Who handed over the arguments that a policy asked about, by path: input, person, tool:acme.crm.lookup and others. */
+  readonly sources?: Readonly<Record<string, readonly string[]>>
   readonly approvals_required?: number
   readonly approvals_received?: number
   readonly edits?: readonly TaskEdit[]
@@ -149,6 +152,13 @@ export interface TaskTool {
   readonly ref: string
   readonly version: string
   readonly side_effect_class: string | null
+}
+
+/** The effect key of the call that a task is about, and the earlier call with it. */
+export interface TaskEffect {
+  readonly key: string
+  /** tool, run_id, agent, version, at, age_seconds, outcome (done, in_flight or unknown), same_args and approved_by. */
+  readonly previous?: JsonObject
 }
 
 export interface TaskOption {

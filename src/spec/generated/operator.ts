@@ -241,6 +241,29 @@ export interface OperatorRequests<Bundle> {
       readonly until?: string
     }
   }
+  'POST /policies/revoke': {
+    readonly body: {
+      readonly name: string
+      readonly reason: string
+      readonly undo?: boolean
+    }
+  }
+  'GET /effects': {
+    readonly query: {
+      /** The text of a key, or its digest. */
+      readonly key?: string
+      readonly all?: boolean
+      readonly since?: string
+      readonly skip?: number
+      readonly take?: number
+    }
+  }
+  'POST /effects/release': {
+    readonly body: {
+      readonly key: string
+      readonly reason: string
+    }
+  }
   'GET /logs': {
     readonly query: {
       readonly run?: string

@@ -30,6 +30,7 @@ export function openCalls(db: Database): CallTable {
         const { where, values } = joinClauses([
           ['c.session_n = (select n from session where id = :sessionId)', filter.sessionId],
           ['c.agent_n in (select n from agent where id = :agentId)', filter.agentId],
+          ['c.agent_n in (select n from agent where workspace_id = :workspaceId)', filter.workspaceId],
           ['c.at >= :since', filter.since],
         ])
         return prepared<StoredCallRow>(`${SELECT} where ${where} order by c.at, c.run_n, c.call_id`)

@@ -49,6 +49,8 @@ export function prepareErasure(db: Database): (id: SessionId, at: Instant) => vo
      where session_n = ? and ordinal is null`,
     'update vote set comment = null where task_n in (select n from user_task where session_n = ?)',
   ].map((sql) => db.prepare<[number]>(sql))
+  // That the effect was made stays: it must not happen again.
+  const effectResults = db.prepare<[string]>('update effect set result = null where session_id = ?')
   const calls = db.prepare<[number], { run_n: number; call_id: string; arguments: string }>(
     'select run_n, call_id, arguments from call where session_n = ?',
   )
@@ -77,6 +79,7 @@ export function prepareErasure(db: Database): (id: SessionId, at: Instant) => vo
     try {
       session.run(at, n)
       for (const statement of statements) statement.run(n)
+      effectResults.run(id)
       for (const call of calls.all(n))
         updateCall.run(
           JSON.stringify(onlyNumbers(JSON.parse(call.arguments) as JsonValue)),

@@ -8,6 +8,7 @@ import { openBallast, NO_BALLAST } from './database/ballast.ts'
 import { openCalls } from './calls.ts'
 import { openCosts } from './costs.ts'
 import { openDatabase } from './database/database.ts'
+import { openEffects } from './effects.ts'
 import { openEvents } from './events.ts'
 import { openFiles } from './files.ts'
 import { deleteRunRows } from './delete-runs.ts'
@@ -25,6 +26,7 @@ import { openRestored } from './restored.ts'
 import { openRuns } from './runs.ts'
 import { openLabels } from './session-labels.ts'
 import { openSessions } from './sessions.ts'
+import { openStanding } from './standing.ts'
 import { openSteps } from './steps.ts'
 import { openTasks } from './tasks.ts'
 import { openTimers } from './timers.ts'
@@ -61,6 +63,8 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const events = openEvents(db)
   const tasks = openTasks(db, agents)
   const calls = openCalls(db)
+  const effects = openEffects(db)
+  const standing = openStanding(db)
   const timers = openTimers(db)
   const costs = openCosts(db)
   const quotas = openQuotas(db, costs)
@@ -77,6 +81,8 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     events,
     tasks,
     calls,
+    effects,
+    standing,
     timers,
     quotas,
     costs,
@@ -102,6 +108,8 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     ...events.reads,
     ...tasks.reads,
     ...calls.reads,
+    ...effects.reads,
+    ...standing.reads,
     ...timers.reads,
     ...versions.reads,
     ...triggers.reads,
@@ -122,6 +130,8 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     renew: (worker, ttlMs) => write(() => leases.renew(worker, ttlMs), true),
     release: (worker, given) => write(() => leases.release(worker, given)),
     hints: noHints,
+    releaseEffect: (workspaceId, key, by, reason, at) => write(() => effects.release(workspaceId, key, by, reason, at)),
+    setStandingRevoked: (workspaceId, act) => write(() => standing.setRevoked(workspaceId, act)),
     labelSession: (id, given) => write(() => updates.label(id, given)),
     async eraseSession(id, at) {
       await write(() => eraseSession(id, at), true)

@@ -9,12 +9,14 @@ import type { SessionUpdate, StoredTree } from '../session-update.ts'
 import type { AgentTable } from './agents.ts'
 import type { CallTable } from './calls.ts'
 import type { CostTable } from './costs.ts'
+import type { EffectTable } from './effects.ts'
 import type { EventTable } from './events.ts'
 import type { IdempotencyTable } from './idempotency.ts'
 import type { QuotaTable } from './quotas.ts'
 import type { RunTable } from './runs.ts'
 import type { LabelTable } from './session-labels.ts'
 import type { LeaseColumns, SessionFence, SessionTable } from './sessions.ts'
+import type { StandingTable } from './standing.ts'
 import type { StepTable } from './steps.ts'
 import type { TaskTable } from './tasks.ts'
 import type { TimerTable } from './timers.ts'
@@ -27,6 +29,8 @@ interface UpdateTables {
   readonly events: EventTable
   readonly tasks: TaskTable
   readonly calls: CallTable
+  readonly effects: EffectTable
+  readonly standing: StandingTable
   readonly timers: TimerTable
   readonly quotas: QuotaTable
   readonly costs: CostTable
@@ -43,7 +47,7 @@ export interface SessionUpdates {
     claim: IdempotencyClaim | undefined,
     holder: LeaseHolder | undefined,
   ): StartOutcome
-  /** @throws Failure `run_moved_on`, `lease_lost`, `not_found` */
+  /** @throws Failure `run_moved_on`, `lease_lost`, `effect_taken`, `history_moved_on`, `not_found` */
   save(update: SessionUpdate, holder: LeaseHolder | undefined): SessionLease | undefined
   load(sessionId: SessionId): StoredTree | undefined
   /** @throws Failure `not_found`, `session_erased` */
@@ -51,8 +55,23 @@ export interface SessionUpdates {
 }
 
 export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
-  const { sessions, labels, runs, steps, events, tasks, calls, timers, quotas, costs, agents, idempotency, clock } =
-    parts
+  const {
+    sessions,
+    labels,
+    runs,
+    steps,
+    events,
+    tasks,
+    calls,
+    effects,
+    standing,
+    timers,
+    quotas,
+    costs,
+    agents,
+    idempotency,
+    clock,
+  } = parts
 
   const writeRows = (n: number, update: SessionUpdate) => {
     const numbers = new Map<RunId, number>()
@@ -119,6 +138,8 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
         const { agentId, agentName } = update.runs.find(({ id }) => id === spend.runId)!
         costs.add(session.workspaceId, agents.numberOf(agentId, session.workspaceId, agentName), spend, clock.now())
       }
+      if (update.historySeen !== undefined) standing.raise(session.workspaceId, update.historySeen)
+      for (const change of update.effects ?? []) effects.apply(session.workspaceId, change)
       for (const claim of update.claims ?? []) idempotency.insert(claim, clock.now())
       sessions.update(stored, update, lease)
       writeRows(stored.n, update)

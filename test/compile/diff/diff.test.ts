@@ -242,6 +242,56 @@ describe('each kind of change', () => {
       ['minor', '- taint_source.added acme.desk acme.orders.lookup', '- metadata.changed acme.desk acme.orders.lookup'],
     ],
     [
+      'an effect key that is gone',
+      DESK,
+      [
+        'major',
+        '! effect_key.loosened acme.desk acme.orders.lookup',
+        '- metadata.changed acme.desk acme.orders.lookup',
+      ],
+      changed(
+        DESK,
+        'tools/lookup.yaml',
+        'version: 1.0.3',
+        'version: 1.0.3, labels: { svc/effect-key: "refund:{args.amount}" }',
+      ),
+    ],
+    [
+      'an effect key that is new',
+      changed(
+        DESK,
+        'tools/lookup.yaml',
+        'version: 1.0.3',
+        'version: 1.0.3, labels: { svc/effect-key: "refund:{args.amount}" }',
+      ),
+      [
+        'minor',
+        '- effect_key.tightened acme.desk acme.orders.lookup',
+        '- metadata.changed acme.desk acme.orders.lookup',
+      ],
+    ],
+    [
+      'an effect key that holds for less time and asks',
+      changed(
+        DESK,
+        'tools/lookup.yaml',
+        'version: 1.0.3',
+        'version: 1.0.3, labels: { svc/effect-key: "refund:{args.amount}", svc/effect-window: 1d }',
+      ),
+      [
+        'major',
+        '! effect_key.loosened acme.desk acme.orders.lookup',
+        '! effect_key.loosened acme.desk acme.orders.lookup',
+        '- metadata.changed acme.desk acme.orders.lookup',
+      ],
+      changed(
+        DESK,
+        'tools/lookup.yaml',
+        'version: 1.0.3',
+        'version: 1.0.3, labels: { svc/effect-key: "refund:{args.amount}", svc/effect-repeat: refuse }',
+      ),
+    ],
+    [
       'an MCP tool that gets a document',
       { ...mcp(), 'tools/fetch.yaml': FETCH },
       [

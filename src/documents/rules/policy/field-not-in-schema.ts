@@ -46,7 +46,7 @@ export const policyFieldNotInSchema: LintRule = {
     }
     if (isAllThere(document, known)) return
     for (const { pointer, path } of fieldsIn(document)) {
-      if (path.root !== 'args') continue
+      if (path.root !== 'args' && path.root !== 'source') continue
       const misses = known.map(({ schema }) => firstMissingStep(schema.value, path.segments))
       const [miss] = misses
       // A policy for several tools may read an argument that one of them lacks.
@@ -81,7 +81,11 @@ function isAllThere(policy: Document, [first]: readonly KnownCalls[]): boolean {
   const leaves = leavesIn(policy)
   for (let at = 0; at < leaves.length; at++) {
     const { path } = leaves[at]!.leaf
-    if (path.root === 'args' && firstMissingStep(first!.schema.value, path.segments) !== undefined) return false
+    if (
+      (path.root === 'args' || path.root === 'source') &&
+      firstMissingStep(first!.schema.value, path.segments) !== undefined
+    )
+      return false
   }
   return true
 }

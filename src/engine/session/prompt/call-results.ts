@@ -7,12 +7,16 @@ import { textOf } from '../bindings.ts'
 /** Tool messages by call id. */
 export function toolMessagesOf(steps: readonly RunStep[], results: CallResults): Map<string, ModelMessage> {
   const edited = editedArguments(steps)
+  const repeated = new Set(
+    steps.filter(({ content }) => content['repeated'] === true).map(({ content }) => textOf(content['tool_call_id'])),
+  )
   return new Map(
     results.map(({ name, callId, result, isError }): [string, ModelMessage] => {
       const text = typeof result === 'string' ? result : JSON.stringify(result)
       const changed = edited.get(callId)
-      const content =
-        changed === undefined
+      const content = repeated.has(callId)
+        ? `repeated: this was done before and is not done again. The earlier result:\n\n${text}`
+        : changed === undefined
           ? text
           : `Executed with arguments that a person edited: ${JSON.stringify(changed)}\n\n${text}`
       return [callId, { role: 'tool', callId, name, content, isError }]

@@ -1,0 +1,43 @@
+/** Commands that act on what runs did or are about to do. Source: command line, 2. */
+import type { CommandEntry } from '../shell/command.ts'
+import { effectsAnswer, releasedEffect } from '../answers/operate.ts'
+import { printsDocument } from '../answers/schema.ts'
+
+export const steerCommands: readonly CommandEntry[] = [
+  {
+    path: 'effects list',
+    plane: 'operator',
+    summary: 'effect keys that are held, and by which call',
+    options: [
+      { flags: '--all', description: 'also calls that hold their key no longer' },
+      { flags: '--since <time>', description: '7d, 2026-11-20 or RFC 3339' },
+    ],
+    examples: ['svc effects list', 'svc effects list --all --since 7d --json'],
+    ...printsDocument(effectsAnswer),
+    load: async () => (await import('../commands/operate/effects.ts')).effectsList,
+  },
+  {
+    path: 'effects show',
+    plane: 'operator',
+    summary: 'every call that took one effect key',
+    arguments: [{ name: '<key>', description: 'refund:A-1042, or the digest of a long one' }],
+    examples: ['svc effects show refund:A-1042', 'svc effects show refund:A-1042 --json'],
+    ...printsDocument(effectsAnswer),
+    exits: { 5: 'no call took the key' },
+    load: async () => (await import('../commands/operate/effects.ts')).effectsShow,
+  },
+  {
+    path: 'effects release',
+    plane: 'operator',
+    summary: 'let an effect happen again; the reason is recorded',
+    arguments: [{ name: '<key>', description: 'refund:A-1042, or the digest of a long one' }],
+    options: [{ flags: '--reason <text>', description: 'why it may happen again' }],
+    examples: [
+      'svc effects release refund:A-1042 --reason "the bank sent it back"',
+      'svc effects release refund:A-1042 --reason "booked on the wrong order" --json',
+    ],
+    ...printsDocument(releasedEffect),
+    exits: { 5: 'no call holds the key', 6: 'the call is under way' },
+    load: async () => (await import('../commands/operate/effects.ts')).effectsRelease,
+  },
+]

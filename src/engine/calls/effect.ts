@@ -1,0 +1,164 @@
+/**
+ * Effect keys of calls: who holds the key of a call, what follows for the call, and how it takes the key. A key is taken in the
+ * transaction that records the dispatch, and given back only when the call certainly did not happen. Source: policies, section 8.
+ */
+import { toIsoText } from '../../base/clock.ts'
+import type { Instant } from '../../base/clock.ts'
+import { factsOfTool } from '../../policy/callee-facts.ts'
+import { isGivenEarlierResult } from '../../policy/effect-guard.ts'
+import { EFFECT_KEY, effectKeyOf, effectWindowOf, type EffectKey } from '../../policy/condition/effect-key.ts'
+import type { CallFacts } from '../../policy/condition/decision.ts'
+import { previousAsJson, type EffectRecord, type PreviousEffect } from '../../spec/effect.ts'
+import type { ToolCall } from '../../spec/run.ts'
+import type { TaskRecord } from '../../spec/task.ts'
+import type { CallHandle } from '../session/call-handle.ts'
+import { settleCall } from './settle.ts'
+
+export interface CallEffect {
+  /** Absent where the call lacks an argument of the key. */
+  readonly key?: EffectKey
+  /** Another call that holds the key. */
+  readonly previous?: EffectRecord
+  /** This call, which has taken the key before. */
+  readonly own?: EffectRecord
+}
+
+/** Undefined for a call of a tool without an effect key. */
+export function effectOf({ tx, run, record, tool }: CallHandle): CallEffect | undefined {
+  if (tool?.labels[EFFECT_KEY] === undefined || tool.builtin) return undefined
+  const key = effectKeyOf(tool.labels, record.arguments)
+  if (!key) return undefined
+  if ('missing' in key) return {}
+  const standing = tx.effects.ofKey(key.key)
+  const own = standing.find(({ runId, callId }) => runId === run.id && callId === record.id)
+  if (own) return { key, own }
+  const [previous] = standing
+  return { key, ...(previous && { previous }) }
+}
+
+/** The facts `effect.…` of a call. */
+export function effectFacts(
+  effect: CallEffect,
+  { tx, record }: CallHandle,
+): NonNullable<CallFacts['effect']> | undefined {
+  if (!effect.key) return undefined
+  const { previous } = effect
+  return {
+    key: effect.key.shown,
+    repeated: previous !== undefined,
+    ...(previous && {
+      previous: toPrevious(previous, record, tx.now),
+      hasResult: previous.result !== undefined,
+    }),
+  }
+}
+
+const toPrevious = (
+  { tool, runId, agent, agentVersion, at, state, argumentsDigest, approvedBy }: EffectRecord,
+  call: Pick<ToolCall, 'argumentsDigest'>,
+  now: Instant,
+): PreviousEffect => ({
+  tool,
+  run_id: runId,
+  agent,
+  version: agentVersion,
+  at: toIsoText(at),
+  age_seconds: Math.max(0, Math.floor((now - at) / 1000)),
+  outcome: state === 'not_made' ? 'unknown' : state,
+  same_args: argumentsDigest === call.argumentsDigest,
+  approved_by: approvedBy,
+})
+
+/** What the approval card shows of the key and the earlier call. */
+export function effectOfTask(call: CallHandle, effect: CallEffect | undefined): TaskRecord['effect'] {
+  const facts = effect && effectFacts(effect, call)
+  if (!facts) return undefined
+  return { key: facts.key, ...(facts.previous && { previous: previousAsJson(facts.previous) }) }
+}
+
+/** The earlier call, where this one is given its result. */
+function earlierResult(call: CallHandle, effect: CallEffect): EffectRecord | undefined {
+  const facts = effectFacts(effect, call)
+  const tool = call.tool && factsOfTool(call.tool)
+  return facts && tool && isGivenEarlierResult({ tool, effect: facts }) ? effect.previous : undefined
+}
+
+/** Settles a repetition with the result of the earlier call, marked as such; undefined where the call is to be made. */
+export function settleWithEarlier(call: CallHandle, effect: CallEffect | undefined): ToolCall | undefined {
+  const earlier = effect && earlierResult(call, effect)
+  if (!earlier) return undefined
+  return settleCall(call, { outcome: 'skipped', result: earlier.result ?? null, repeats: earlier })
+}
+
+/** How often a call looks whether the one before it has ended, where another process makes that one. */
+const LOOK_AGAIN_MS = 5000
+
+/**
+ * Lets a call wait while an earlier one with its key is under way, up to the time of the call.
+ * @returns the waiting call; undefined where it does not wait
+ */
+export function awaitEarlierCall(call: CallHandle, effect: CallEffect | undefined): ToolCall | undefined {
+  const { tx, run, record, tool } = call
+  const isUnderWay = effect?.previous?.state === 'in_flight' && effect.previous.id !== record.repeats
+  if (!isUnderWay) {
+    if (record.effectWait !== undefined) run.setTimer('effect_wait', record.id, null)
+    return undefined
+  }
+  const patience = (tool && tx.context.routeOf(run.snapshot, tool)?.timeoutMs) ?? 0
+  const until = record.effectWait ?? tx.now + patience
+  if (tx.now >= until) return undefined
+  run.setTimer('effect_wait', record.id, Math.min(until, tx.now + LOOK_AGAIN_MS))
+  return record.effectWait === until ? record : call.update({ effectWait: until })
+}
+
+/** True for a call that was allowed before another one took its key: it is decided again. */
+export function isOvertaken(call: CallHandle): boolean {
+  const previous = effectOf(call)?.previous
+  return previous !== undefined && previous.id !== call.record.repeats
+}
+
+/** The call, allowed to repeat the one that its approver saw. */
+export const allowRepetition = (record: ToolCall, effect: CallEffect | undefined): ToolCall =>
+  effect?.previous ? { ...record, repeats: effect.previous.id } : record
+
+/** True where the approval was given with the same earlier call in view, or where there is none. */
+export function approvedRepetition(
+  call: CallHandle,
+  effect: CallEffect | undefined,
+  shown: NonNullable<TaskRecord['effect']>['previous'],
+): boolean {
+  // A repetition that is given the earlier result does nothing.
+  if (!effect?.previous || earlierResult(call, effect)) return true
+  const { run_id, at, outcome } = toPrevious(effect.previous, call.record, call.tx.now)
+  return shown?.['run_id'] === run_id && shown['at'] === at && shown['outcome'] === outcome
+}
+
+/** Takes the key of a call that leaves with this transaction. */
+export function takeEffect(call: CallHandle, notAfter: Instant): void {
+  const { tx, run, record } = call
+  const tool = call.tool!
+  const effect = effectOf(call)
+  if (!effect?.key) return
+  if (effect.own) return tx.effects.extend(effect.own, notAfter)
+  const windowMs = effectWindowOf(tool.labels)
+  tx.effects.take({
+    id: tx.context.ids.next(),
+    workspaceId: tx.session.workspaceId,
+    ...effect.key,
+    sessionId: tx.session.id,
+    runId: run.id,
+    callId: record.id,
+    tool: tool.id,
+    toolVersion: tool.version,
+    agent: run.record.agentName,
+    agentVersion: run.record.versionLabel,
+    argumentsDigest: record.argumentsDigest,
+    at: tx.now,
+    notAfter,
+    expiresAt: windowMs === undefined ? null : tx.now + windowMs,
+    state: 'in_flight',
+    holds: true,
+    approvedBy: record.approvedBy ?? [],
+    replaces: effect.previous?.id ?? null,
+  })
+}

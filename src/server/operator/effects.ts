@@ -1,0 +1,60 @@
+/** Effect keys: which calls hold them, and their release by an operator. Source: policies, section 8; command line, `svc effects`. */
+import { isoOrNull, toIsoText } from '../../base/clock.ts'
+import { fail } from '../../base/failure.ts'
+import { boundedKey } from '../../policy/condition/effect-key.ts'
+import type { EffectRecord } from '../../spec/effect.ts'
+import { approverOf } from '../../spec/key.ts'
+import type { EffectView } from '../../spec/operator.ts'
+import type { OperatorAction } from './act.ts'
+import { parseSince } from './runs.ts'
+
+const DEFAULT_TAKE = 100
+/** How long after its last attempt a call may still arrive. Source: reliability, "Records and protocol", 7. */
+const MARGIN_MS = 3000
+
+export const listEffects: OperatorAction<'GET /effects'> = async ({ services, query }) => {
+  const { key, all, since, skip = 0, take = DEFAULT_TAKE } = query
+  const filter = {
+    workspaceId: services.workspace.id,
+    ...(key !== undefined && { key: boundedKey(key).key }),
+    ...(all !== true && { holds: true }),
+    ...(since !== undefined && { from: parseSince(since) }),
+  }
+  const items = await services.store.effects(filter, { skip, take })
+  return { items: items.map(toEffectView), total: items.length }
+}
+
+/** Lets an effect happen again. A call that is under way decides for itself first. */
+export const releaseEffect: OperatorAction<'POST /effects/release'> = async ({ services, operator, body }) => {
+  const { store, workspace, clock, log } = services
+  const { key } = boundedKey(body.key)
+  const now = clock.now()
+  const [holder] = await store.effectsOfKey(workspace.id, key, now)
+  if (!holder) throw fail('effect_not_held', { key: body.key })
+  if (holder.state === 'in_flight' && now < holder.notAfter + MARGIN_MS)
+    throw fail('effect_in_flight', { key: holder.shown, runId: holder.runId })
+  const by = approverOf(operator)
+  const released = await store.releaseEffect(workspace.id, key, by, body.reason, now)
+  log.write('info', 'An effect key was released.', { effect: holder.shown, runId: holder.runId, by })
+  return { key, items: released.map(toEffectView) }
+}
+
+const toEffectView = (effect: EffectRecord): EffectView => ({
+  key: effect.key,
+  shown: effect.shown,
+  holds: effect.holds,
+  outcome: effect.state,
+  tool: effect.tool,
+  toolVersion: effect.toolVersion,
+  agent: effect.agent,
+  versionLabel: effect.agentVersion,
+  runId: effect.runId,
+  sessionId: effect.sessionId,
+  toolCallId: effect.callId,
+  at: toIsoText(effect.at),
+  expiresAt: isoOrNull(effect.expiresAt),
+  approvedBy: effect.approvedBy,
+  ...(effect.released && {
+    released: { at: toIsoText(effect.released.at), by: effect.released.by, reason: effect.released.reason },
+  }),
+})

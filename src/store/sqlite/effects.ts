@@ -1,0 +1,169 @@
+import type { Database } from 'better-sqlite3'
+import { fail } from '../../base/failure.ts'
+import type { Digest } from '../../base/digest.ts'
+import type { Instant } from '../../base/clock.ts'
+import type { RunId, SessionId, WorkspaceId } from '../../base/ids.ts'
+import type { EffectRecord, EffectState } from '../../spec/effect.ts'
+import type { EffectChange } from '../session-update.ts'
+import type { Store } from '../store.ts'
+import { joinClauses, statementCache } from './database/filter.ts'
+import { toValue } from './database/json-column.ts'
+
+export interface EffectTable {
+  readonly reads: Pick<Store, 'effectsOfKey' | 'effects'>
+  /** @throws Failure `effect_taken` when another call holds the key */
+  apply(workspaceId: WorkspaceId, change: EffectChange): void
+  /** Lets the effect happen again. @returns the records that held the key or would hold it next */
+  release(workspaceId: WorkspaceId, key: string, by: string, reason: string, at: Instant): readonly EffectRecord[]
+}
+
+/** A call that was made, is under way or may have been made, and that no operator has released. */
+const STANDS = `state <> 'not_made' and released_at is null`
+const EXPIRED = `state = 'done' and expires_at is not null and expires_at <= :now`
+
+export function openEffects(db: Database): EffectTable {
+  const prepared = statementCache(db)
+  // In this order, so that the unique index decides between two calls that saw the key free.
+  const giveWay = db.prepare(
+    `update effect set holds = 0
+     where workspace_id = :workspaceId and key = :key and holds = 1 and (id = :replaces or (${EXPIRED}))`,
+  )
+  const insert = db.prepare(
+    `insert into effect (
+       id, workspace_id, key, shown, session_id, run_id, call_id, tool, tool_version, agent, agent_version, arguments_digest, at,
+       not_after, expires_at, state, result, approved_by, replaces, holds
+     ) values (
+       :id, :workspaceId, :key, :shown, :sessionId, :runId, :callId, :tool, :toolVersion, :agent, :agentVersion,
+       :argumentsDigest, :at, :notAfter, :expiresAt, 'in_flight', null, :approvedBy, :replaces, 1
+     )`,
+  )
+  const extend = db.prepare(`update effect set state = 'in_flight', not_after = :notAfter where id = :id`)
+  const open = db.prepare<[string, string], { id: string; key: string; holds: number }>(
+    `select id, key, holds from effect
+     where run_id = ? and call_id = ? and state in ('in_flight', 'unknown')`,
+  )
+  const end = db.prepare('update effect set state = :state, result = :result, holds = :holds where id = :id')
+  const holdNext = db.prepare(
+    `update effect set holds = 1
+     where id = (
+       select id from effect
+       where workspace_id = :workspaceId and key = :key and ${STANDS}
+       order by at desc, id desc
+       limit 1
+     )`,
+  )
+  const ofKey = db.prepare<[object], StoredEffect>(
+    `select * from effect where workspace_id = :workspaceId and key = :key and ${STANDS} and not (${EXPIRED})
+     order by at desc, id desc limit ${MAX_OF_KEY}`,
+  )
+  const release = db.prepare(
+    `update effect set holds = 0, released_at = :at, released_by = :by, release_reason = :reason
+     where workspace_id = :workspaceId and key = :key and ${STANDS}`,
+  )
+
+  return {
+    reads: {
+      async effectsOfKey(workspaceId, key, now) {
+        return ofKey.all({ workspaceId, key, now }).map(toEffect)
+      },
+      async effects({ workspaceId, key, holds, from }, { skip, take }) {
+        const { where, values } = joinClauses([
+          ['workspace_id = :workspaceId', workspaceId],
+          ['key = :key', key],
+          ['at >= :from', from],
+          ['holds = :holds', holds === undefined ? undefined : Number(holds)],
+        ])
+        return prepared<StoredEffect>(
+          `select * from effect where ${where} order by at desc, id desc limit ${take} offset ${skip}`,
+        )
+          .all(values)
+          .map(toEffect)
+      },
+    },
+    apply(workspaceId, change) {
+      if ('take' in change) {
+        const { approvedBy, ...claim } = change.take
+        giveWay.run({ workspaceId, key: claim.key, replaces: claim.replaces, now: claim.at })
+        try {
+          insert.run({ ...claim, workspaceId, approvedBy: JSON.stringify(approvedBy) })
+        } catch (error) {
+          if (!isTaken(error)) throw error
+          throw fail('effect_taken', { key: claim.shown }, { cause: error })
+        }
+      } else if ('extend' in change) {
+        extend.run(change.extend)
+      } else {
+        const { runId, callId, state, result } = change.end
+        const stored = result === undefined ? null : JSON.stringify(result)
+        for (const { id, key, holds } of open.all(runId, callId)) {
+          const isGone = state === 'not_made'
+          end.run({ id, state, result: stored, holds: isGone ? 0 : holds })
+          if (isGone && holds === 1) holdNext.run({ workspaceId, key })
+        }
+      }
+    },
+    release(workspaceId, key, by, reason, at) {
+      const standing = ofKey.all({ workspaceId, key, now: -1 }).map(toEffect)
+      release.run({ workspaceId, key, by, reason, at })
+      return standing
+    },
+  }
+}
+
+/** Calls of one key that are read: repetitions that people approved. */
+const MAX_OF_KEY = 16
+
+const isTaken = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT_UNIQUE'
+
+interface StoredEffect {
+  id: string
+  workspace_id: WorkspaceId
+  key: string
+  shown: string
+  session_id: SessionId
+  run_id: RunId
+  call_id: string
+  tool: string
+  tool_version: string
+  agent: string
+  agent_version: string
+  arguments_digest: Digest
+  at: number
+  not_after: number
+  expires_at: number | null
+  state: EffectState
+  result: string | null
+  approved_by: string
+  replaces: string | null
+  holds: number
+  released_at: number | null
+  released_by: string | null
+  release_reason: string | null
+}
+
+const toEffect = (row: StoredEffect): EffectRecord => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  key: row.key,
+  shown: row.shown,
+  sessionId: row.session_id,
+  runId: row.run_id,
+  callId: row.call_id,
+  tool: row.tool,
+  toolVersion: row.tool_version,
+  agent: row.agent,
+  agentVersion: row.agent_version,
+  argumentsDigest: row.arguments_digest,
+  at: row.at,
+  notAfter: row.not_after,
+  expiresAt: row.expires_at,
+  state: row.state,
+  holds: row.holds === 1,
+  ...(row.result !== null && { result: toValue(row.result) }),
+  approvedBy: toValue(row.approved_by) as string[],
+  replaces: row.replaces,
+  ...(row.released_at !== null && {
+    released: { at: row.released_at, by: row.released_by ?? '', reason: row.release_reason ?? '' },
+  }),
+})
