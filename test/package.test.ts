@@ -186,7 +186,7 @@ test('the package cannot be published by accident', () => {
 })
 
 test('what the package declares is what it holds', async () => {
-  const { messages, pkg } = await publint({ pkgDir: root, pack: false })
+  const { messages, pkg } = await publint({ pkgDir: join(packed, '@svc-agents/cli'), pack: false })
   expect(messages.map((each) => formatMessage(each, pkg!, { color: false }))).toEqual([])
 })
 

@@ -6,14 +6,7 @@
  */
 import type { ChildProcess } from 'node:child_process'
 import type { Clock } from '../base/clock.ts'
-import {
-  failedOutcome,
-  HELD_BACK,
-  toInvocationBody,
-  withDeadline,
-  parseResult,
-  saysNotExecuted,
-} from './outcome.ts'
+import { failedOutcome, HELD_BACK, toInvocationBody, withDeadline, parseResult, saysNotExecuted } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
 
 export interface CommandParts {

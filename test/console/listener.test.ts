@@ -59,7 +59,9 @@ test('shows the reference of the HTTP API to whoever is signed in, under a polic
   expect([refused.status, refused.headers.get('content-type')]).toEqual([401, 'application/json'])
   const shown = await fetch(`${server.consoleUrl}/reference`, { headers: { ...headers, cookie } })
   expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
-  expect(shown.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; base-uri/)
+  expect(shown.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; style-src 'sha256-[^']+'; base-uri/,
+  )
   expect(await shown.text()).toContain('<h1>Agent Run HTTP API</h1>')
 })
 

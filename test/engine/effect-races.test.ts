@@ -133,8 +133,7 @@ async function live({ runs, repetitions, releases, crashes }: RacePlan, path?: s
           world.send(async () => {
             const { takes, outcome, order } = given as unknown as PlannedEffect
             await turns(takes)
-            if (outcome === 'unreachable')
-              return { at: 'not_sent', code: 'refused', error: 'Not today.' } as const
+            if (outcome === 'unreachable') return { at: 'not_sent', code: 'refused', error: 'Not today.' } as const
             if (outcome === 'declined') return { ...returns('declined', true), notExecuted: true } as const
             if (outcome === 'never arrived') return { at: 'unknown', code: 'timeout', error: 'No answer.' } as const
             const keys = made.get(`order:${order}`) ?? new Set()

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { effectKeyOf, effectRepeatOf, effectWindowOf, readEffectTemplate } from '../../src/policy/condition/effect-key.ts'
+import {
+  effectKeyOf,
+  effectRepeatOf,
+  effectWindowOf,
+  readEffectTemplate,
+} from '../../src/policy/condition/effect-key.ts'
 
 const keyOf = (template: string, args: object) => effectKeyOf({ 'svc/effect-key': template }, args as never)
 

@@ -79,8 +79,7 @@ function Row({
           ${row.text}${row.place !== undefined && html`<span class="place">${row.place}</span>`}
         </p>`
   return html`<section class="row ${row.label}">
-    ${row.label === '' ? html`<span></span>` : html`<h3>${row.label}</h3>`}
-    ${content}
+    ${row.label === '' ? html`<span></span>` : html`<h3>${row.label}</h3>`} ${content}
   </section>`
 }
 

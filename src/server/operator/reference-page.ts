@@ -144,7 +144,9 @@ function typeOf(schema: JsonObject): string {
   }
   if (only !== undefined) return `<code>${escapeHtml(JSON.stringify(only))}</code>`
   if (values !== undefined || words !== undefined) {
-    const shown = listOf(values ?? words).map((each) => `<code>${escapeHtml(typeof each === 'string' ? each : JSON.stringify(each))}</code>`)
+    const shown = listOf(values ?? words).map(
+      (each) => `<code>${escapeHtml(typeof each === 'string' ? each : JSON.stringify(each))}</code>`,
+    )
     return `${shown.join(', ')}${words === undefined ? '' : ', …'}`
   }
   if (type === 'array') return `array of ${typeOf(objectOf(items))}`
