@@ -17,6 +17,7 @@ const chat = snapshotOf(DESK, '1.0.0', CHAT)
 async function open(trigger: object = {}) {
   const house = await running({ snapshot: chat, trigger })
   const { server, secret, agentId } = house
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
   const send = async <T>(method: string, path: string, body?: unknown, key = secret) => {
     const response = await fetch(server.url + path, {
       method,

@@ -6,7 +6,7 @@ const MIN_DIGITS = 5
 
 /** True for a value that hardly occurs by chance; others are never attributed to anybody. */
 export function isAttributable(value: JsonValue): boolean {
-  if (typeof value === 'string') return value.length >= MIN_CHARACTERS && [...value].length >= MIN_CHARACTERS
+  if (typeof value === 'string') return value.length >= MIN_CHARACTERS && Array.from(value).length >= MIN_CHARACTERS
   if (typeof value === 'number') return significantDigits(value) >= MIN_DIGITS
   if (typeof value !== 'object' || value === null) return false
   return (Array.isArray(value) ? value : Object.values(value)).some(isAttributable)

@@ -17,17 +17,16 @@ export function recordReads(facts: CallFacts): {
 } {
   const seen: Record<string, number | null> = {}
   const sources: Record<string, readonly string[] | null> = {}
-  const { source } = facts
   return {
     seen,
     sources,
     facts: {
       ...facts,
-      ...(source && {
+      ...(facts.source && {
         source(segments) {
           const text = sourceText(segments)
           // Several policies may ask about one argument, which is searched for once.
-          if (!Object.hasOwn(sources, text)) sources[text] = source(segments) ?? null
+          if (!Object.hasOwn(sources, text)) sources[text] = facts.source!(segments) ?? null
           return sources[text] ?? undefined
         },
       }),

@@ -92,7 +92,7 @@ export async function liveTogether(
   const world = createWorld(seed)
   const { chance } = world
   const db = openDatabase(':memory:')
-  const plain = createSqliteStore(db, { now: world.now, monotonic: world.now })
+  const plain = createSqliteStore(db, { now: () => world.now(), monotonic: () => world.now() })
   const shared = weaken?.(plain, db) ?? plain
   const tools = Object.entries(CLASSES).map(([name, sideEffectClass]) => tool(name, { sideEffectClass }))
   const policies = [{ on: ['pay'], entry: policy('one', {}) }]
@@ -129,11 +129,14 @@ export async function liveTogether(
       worker: name,
       leaseTimes: { ttlMs: 15_000, marginMs: 3000, claimEveryMs: 2000 },
       clock: { now: () => world.now() + skewMs, monotonic: () => world.now() + number },
-      timers: world.timersFor(process.isAwake),
-      ids: createIds(world.now, (bytes) => {
-        for (let index = 0; index < bytes.length; index++) bytes[index] = own.int(0, 255)
-      }),
-      random: own.next,
+      timers: world.timersFor(() => process.isAwake()),
+      ids: createIds(
+        () => world.now(),
+        (bytes) => {
+          for (let index = 0; index < bytes.length; index++) bytes[index] = own.int(0, 255)
+        },
+      ),
+      random: () => own.next(),
       log: silentLog,
       redactor: createRedactor(),
       providers: {

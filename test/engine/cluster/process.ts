@@ -42,10 +42,10 @@ export function createProcess(
   const { chance } = world
 
   async function pass(): Promise<void> {
-    while (state !== 'up') {
-      if (state === 'down') return new Promise(() => {})
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    }
+    if (state === 'up') return
+    if (state === 'down') return new Promise(() => {})
+    await new Promise<void>((resolve) => waiting.push(resolve))
+    return pass()
   }
 
   async function request(method: PropertyKey, work: () => unknown): Promise<unknown> {
