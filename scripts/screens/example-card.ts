@@ -1,5 +1,5 @@
 /** The card with example values: money, a recipient, a long text, and two people who must agree. */
-import { presentTask } from '../../src/spec/task-card.ts'
+import { presentTask } from '../../src/spec/view/task-card.ts'
 import type { ShownTask } from '../../src/spec/task.ts'
 import { drawApproval } from '../../src/terminal/approval.ts'
 import { createTheme } from '../../src/terminal/theme.ts'

@@ -1,6 +1,7 @@
 /** `svc` alone, on a terminal inside a project: server, waiting tasks, last run and three likely next commands. */
 import { isJsonObject } from '../base/json/json.ts'
-import type { AgentView, OperatorRoutes } from '../spec/operator.ts'
+import type { OperatorRoutes } from '../spec/operator.ts'
+import type { AgentView } from '../spec/operator-views.ts'
 import { createScreen } from '../terminal/screen.ts'
 import { wrapMessage } from '../terminal/message.ts'
 import { safeText } from '../base/escape-text.ts'

@@ -1,4 +1,4 @@
-import { describeApprover, type CardRow, type CardValue, type TaskCard } from '../spec/task-card.ts'
+import { describeApprover, type CardRow, type CardValue, type TaskCard } from '../spec/view/task-card.ts'
 import type { Canvas } from './screen.ts'
 import { safeText } from '../base/escape-text.ts'
 import { widthOf } from './width.ts'

@@ -5,7 +5,7 @@
  */
 import { expect, test, vi } from 'vitest'
 import type { SessionLease } from '../../src/store/lease.ts'
-import { releaseAllLeases } from '../../src/store/sqlite/leases.ts'
+import { releaseAllLeases } from '../../src/store/sqlite/sessions/leases.ts'
 import { brokenPromises, liveTogether, type Weakness } from './cluster/cluster.ts'
 
 // Whether work took long depends on the machine, and would change the order of what follows.

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import type { RunId, SessionId } from '../../src/base/ids.ts'
-import { holdRestoredWork } from '../../src/store/sqlite/restored.ts'
+import { holdRestoredWork } from '../../src/store/sqlite/sessions/restored.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
   inOrder,

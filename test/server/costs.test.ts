@@ -1,7 +1,8 @@
 /** Costs through a whole server: own prices of the project file, sums for operators, and the plan of a day. */
 import { expect, test } from 'vitest'
 import type { RunStatusBody } from '../../src/spec/api.ts'
-import type { CostView, OperatorRoutes, RunView } from '../../src/spec/operator.ts'
+import type { OperatorRoutes } from '../../src/spec/operator.ts'
+import type { CostView, RunView } from '../../src/spec/operator-views.ts'
 import { running, scripted } from './running.ts'
 
 const usage = { input_tokens: 1000, output_tokens: 100 }

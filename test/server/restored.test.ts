@@ -2,9 +2,9 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { holdRestoredWork } from '../../src/store/sqlite/restored.ts'
+import { holdRestoredWork } from '../../src/store/sqlite/sessions/restored.ts'
 import { openServer } from '../../src/server/open.ts'
-import type { RestoredView } from '../../src/spec/operator.ts'
+import type { RestoredView } from '../../src/spec/operator-views.ts'
 import { ask, closing, DESK, directory, options, publishDesk } from './running.ts'
 
 test('a trigger that was restored takes no starts, and every start once it is released', async () => {

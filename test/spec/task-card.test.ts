@@ -3,8 +3,8 @@ import type { DecisionId, RunId, SessionId, TaskId } from '../../src/base/ids.ts
 import type { TaskContent } from '../../src/spec/api.ts'
 import type { Digest } from '../../src/base/digest.ts'
 import type { TaskRecord } from '../../src/spec/task.ts'
-import { describeSubject, findKeyArgument, presentTask } from '../../src/spec/task-card.ts'
-import { readClientTask, readTaskContent, toTaskContent } from '../../src/spec/task-content.ts'
+import { describeSubject, findKeyArgument, presentTask } from '../../src/spec/view/task-card.ts'
+import { readClientTask, readTaskContent, toTaskContent } from '../../src/spec/view/task-content.ts'
 
 const ID = '019a9f3e-0000-7000-8000-0000009c1e77' as TaskId
 const NOW = Date.parse('2026-11-20T10:42:00.000Z')

@@ -6,7 +6,7 @@ import { agentIdOf, nameBasedId, versionIdOf, workspaceIdOf } from '../../src/ba
 import type { RunId } from '../../src/base/ids.ts'
 import { NOTHING_USED, type RunUsage } from '../../src/spec/run.ts'
 import type { RunStep } from '../../src/spec/step.ts'
-import { toTimelineItem } from '../../src/spec/timeline-item.ts'
+import { toTimelineItem } from '../../src/spec/view/timeline-item.ts'
 import type { IdempotencyClaim } from '../../src/store/start-outcome.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { EffectChange, EffectEnd, SessionTimer, SessionUpdateEvent } from '../../src/store/session-update.ts'

@@ -1,4 +1,4 @@
-import type { InboxItem, ProbeView } from '../../spec/operator.ts'
+import type { InboxItem, ProbeView } from '../../spec/operator-views.ts'
 import type { AnswerReceipt } from '../runs/task-channel.ts'
 import {
   anyValue,

@@ -1,4 +1,5 @@
-import type { FileView, OperatorRoutes, OutlineRun, RunOutline, RunView } from '../../spec/operator.ts'
+import type { OperatorRoutes } from '../../spec/operator.ts'
+import type { FileView, OutlineRun, RunOutline, RunView } from '../../spec/operator-views.ts'
 import type { CostSum } from '../../spec/price.ts'
 import type { RunOutcome, RunResultLine } from '../runs/outcome.ts'
 import {

@@ -1,4 +1,5 @@
-import type { ConsoleSessionView, OperatorList, OperatorRoutes, RestoredView } from '../../spec/operator.ts'
+import type { OperatorList, OperatorRoutes } from '../../spec/operator.ts'
+import type { ConsoleSessionView, RestoredView } from '../../spec/operator-views.ts'
 import {
   boolean,
   integer,

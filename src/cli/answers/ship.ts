@@ -1,14 +1,14 @@
+import type { OperatorRoutes } from '../../spec/operator.ts'
 import type {
   AgentView,
   CreatedKey,
   CreatedOperatorKey,
   KeyView,
   OperatorKeyView,
-  OperatorRoutes,
   PublishedMember,
   TriggerView,
   VersionView,
-} from '../../spec/operator.ts'
+} from '../../spec/operator-views.ts'
 import type { PlanStep } from '../release/plan.ts'
 import { versionChange } from './difference.ts'
 import {

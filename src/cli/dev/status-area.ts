@@ -1,7 +1,7 @@
 /** Keeps the status area of `svc dev` below its log, on a terminal that can be redrawn. */
-import type { InboxItem, RunView } from '../../spec/operator.ts'
-import { describeCause, describeOperator, describeSubject } from '../../spec/task-card.ts'
-import { readInboxItem } from '../../spec/task-content.ts'
+import type { InboxItem, RunView } from '../../spec/operator-views.ts'
+import { describeCause, describeOperator, describeSubject } from '../../spec/view/task-card.ts'
+import { readInboxItem } from '../../spec/view/task-content.ts'
 import { drawDevStatus, type DevStatus } from '../../terminal/dev-status.ts'
 import type { OperatorClient } from '../project/operator.ts'
 import type { CommandContext } from '../shell/command.ts'

@@ -1,6 +1,6 @@
 /** Triggers of the project file. Source: command line, 1.5. */
 import type { TriggerConfig } from '../../spec/config.ts'
-import type { TriggerView } from '../../spec/operator.ts'
+import type { TriggerView } from '../../spec/operator-views.ts'
 import type { OperatorClient } from '../project/operator.ts'
 
 /**

@@ -1,9 +1,9 @@
 /** Resolves what users type for a run, a task or an agent to its id. Source: command line, 1.6. */
 import { fail } from '../../base/failure.ts'
 import { agentIdOf, isUuid } from '../../base/ids.ts'
-import type { AgentView, InboxItem, RunView } from '../../spec/operator.ts'
+import type { AgentView, InboxItem, RunView } from '../../spec/operator-views.ts'
 import type { ShownTask } from '../../spec/task.ts'
-import { readInboxItem } from '../../spec/task-content.ts'
+import { readInboxItem } from '../../spec/view/task-content.ts'
 import { suggestWord } from '../shell/nearest.ts'
 import type { OperatorClient } from './operator.ts'
 import { usageFailure } from '../shell/usage-failure.ts'

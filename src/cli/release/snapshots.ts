@@ -1,7 +1,7 @@
 /** Publishes work in progress: every save without errors becomes a version `-dev.N` and is deployed. */
 import { digestOfJson } from '../../base/digest.ts'
 import { sortDiagnostics } from '../../documents/text/diagnostic.ts'
-import type { VersionView } from '../../spec/operator.ts'
+import type { VersionView } from '../../spec/operator-views.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
 import { buildBundle, type BundleBuild } from './build.ts'
 import { lateBoundOf, type LateBound } from './late-bound.ts'

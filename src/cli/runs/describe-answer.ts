@@ -1,6 +1,6 @@
 /** Says what an answer to a task has done: a vote is told as a vote, and never as the decision. */
 import type { ShownTask } from '../../spec/task.ts'
-import { describeMissing, describeSubject } from '../../spec/task-card.ts'
+import { describeMissing, describeSubject } from '../../spec/view/task-card.ts'
 import { safeText } from '../../base/escape-text.ts'
 
 /**

@@ -10,7 +10,7 @@ import {
   type StreamEvent,
 } from '../../client/index.ts'
 import type { ShownTask } from '../../spec/task.ts'
-import { readClientTask, readInboxItem } from '../../spec/task-content.ts'
+import { readClientTask, readInboxItem } from '../../spec/view/task-content.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { createLiveTimeline } from '../../terminal/timeline.ts'
 import { decideTask } from './card/decide-task.ts'

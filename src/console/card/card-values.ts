@@ -1,6 +1,6 @@
 /** The values of a card, fenced and whole. What is long is folded; which folds were opened is remembered for the decision. */
 import { safeText } from '../../base/escape-text.ts'
-import type { CardValue } from '../../spec/task-card.ts'
+import type { CardValue } from '../../spec/view/task-card.ts'
 import { html, type View } from '../parts/html.ts'
 
 /** A text longer than this is folded, as is one of more lines. */

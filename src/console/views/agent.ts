@@ -1,7 +1,7 @@
 /** One agent: what its deployed version may do, its versions, and what one may do that another could not. */
 import { useState } from 'preact/hooks'
 import { safeBlock, safeJson, safeText } from '../../base/escape-text.ts'
-import type { AuthorityRow, ChangeView, VersionView } from '../../spec/operator.ts'
+import type { AuthorityRow, ChangeView, VersionView } from '../../spec/operator-views.ts'
 import { announce } from '../parts/announce.ts'
 import { Badge, type Tone } from '../parts/badge.ts'
 import { html, type View } from '../parts/html.ts'

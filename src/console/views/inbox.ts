@@ -1,9 +1,9 @@
 /** What waits for people: the list, and the card of the task that is chosen. */
 import { useEffect } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
-import type { InboxItem } from '../../spec/operator.ts'
-import { describeDecided, describeMissing, describeSubject } from '../../spec/task-card.ts'
-import { readInboxItem } from '../../spec/task-content.ts'
+import type { InboxItem } from '../../spec/operator-views.ts'
+import { describeDecided, describeMissing, describeSubject } from '../../spec/view/task-card.ts'
+import { readInboxItem } from '../../spec/view/task-content.ts'
 import { EffectBadge } from '../parts/badge.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'

@@ -1,6 +1,6 @@
 /** What can be done about a run: end it, and take it elsewhere as a command. */
 import { useState } from 'preact/hooks'
-import type { OutlineRun } from '../../spec/operator.ts'
+import type { OutlineRun } from '../../spec/operator-views.ts'
 import { announce } from '../parts/announce.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import { shortDuration, shortId } from '../../base/short-text.ts'
-import type { RunView } from '../../spec/operator.ts'
+import type { RunView } from '../../spec/operator-views.ts'
 import { describeCost } from '../../spec/price.ts'
 import { StatusBadge } from '../parts/badge.ts'
 import { html, type View } from '../parts/html.ts'

@@ -1,6 +1,7 @@
 /** The tasks that wait, for the inbox and for its count beside every screen. */
 import { signal } from '@preact/signals'
-import type { InboxItem, OperatorList } from '../../spec/operator.ts'
+import type { OperatorList } from '../../spec/operator.ts'
+import type { InboxItem } from '../../spec/operator-views.ts'
 import { onHint } from './live.ts'
 import { callOperator, RequestError } from './request.ts'
 import { aboutAnySession } from './resource.ts'

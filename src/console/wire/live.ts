@@ -3,7 +3,7 @@
  * opens few connections to one server, and everything is read again when it opens.
  */
 import { signal } from '@preact/signals'
-import type { LiveHint } from '../../spec/operator.ts'
+import type { LiveHint } from '../../spec/operator-views.ts'
 import { sendRequest, signedIn } from './request.ts'
 
 export type Connection = 'opening' | 'live' | 'lost'

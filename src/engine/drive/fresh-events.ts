@@ -2,7 +2,7 @@
 import type { RunId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { StoredEvent } from '../../spec/event.ts'
-import { toTimelineItem } from '../../spec/timeline-item.ts'
+import { toTimelineItem } from '../../spec/view/timeline-item.ts'
 import type { SessionUpdateEvent } from '../../store/session-update.ts'
 import type { LiveSession } from '../session/live-session.ts'
 

@@ -1,7 +1,7 @@
 /** Derives what follows from the states of the runs when a transaction is saved: their statuses and their waits. */
 import type { JsonValue } from '../../base/json/json.ts'
 import { outageHold, restoredHold } from '../../spec/hold.ts'
-import { pendingOf } from '../../spec/pending.ts'
+import { pendingOf } from '../../spec/view/pending.ts'
 import { isTerminal, type Run } from '../../spec/run.ts'
 import { statusesOf } from './status.ts'
 import type { RunHandle, SessionTransaction } from './transaction.ts'

@@ -2,12 +2,12 @@
 import { toIsoText } from '../../base/clock.ts'
 import type { Digest } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
-import type { AgentView } from '../../spec/operator.ts'
+import type { AgentView } from '../../spec/operator-views.ts'
 import type { AgentRow, AgentVersion } from '../../store/version-rows.ts'
 import { queryFailure } from '../http/refuse.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import type { OperatorAction } from './act.ts'
-import { notFoundFailure, findAgent, findVersion } from './find.ts'
+import type { OperatorAction } from './people/act.ts'
+import { notFoundFailure, findAgent, findVersion } from './find/find.ts'
 
 const DAY_MS = 86_400_000
 

@@ -3,8 +3,8 @@ import { fail } from '../../base/failure.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { AuthorityReader, LoadSnapshot } from '../runtime/authority-reader.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import type { OperatorAction } from './act.ts'
-import { findAgent, findVersion, notFoundFailure } from './find.ts'
+import type { OperatorAction } from './people/act.ts'
+import { findAgent, findVersion, notFoundFailure } from './find/find.ts'
 
 export const getMatrix: OperatorAction<'GET /matrix'> = async ({ services, query }) => {
   const reader = readerOf(services)

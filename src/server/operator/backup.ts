@@ -1,4 +1,4 @@
-import type { OperatorAction } from './act.ts'
+import type { OperatorAction } from './people/act.ts'
 
 /** Sends the archive; headers tell how many runs and files it contains. */
 export const backupRoute: OperatorAction<'POST /backup'> = async ({ services }) => {

@@ -2,9 +2,9 @@
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { ConsoleSession } from '../../spec/key.ts'
-import type { ConsoleSessionView } from '../../spec/operator.ts'
-import type { OperatorAction } from './act.ts'
-import { notFoundFailure } from './find.ts'
+import type { ConsoleSessionView } from '../../spec/operator-views.ts'
+import type { OperatorAction } from './people/act.ts'
+import { notFoundFailure } from './find/find.ts'
 
 /** More than anyone looks through. */
 const MAX_SESSIONS = 200

@@ -1,11 +1,11 @@
 /** What completions used and cost, from the kept sums. Source: console, `GET /costs`; command line, `svc costs`. */
 import { fail } from '../../base/failure.ts'
-import type { CostSums, CostView } from '../../spec/operator.ts'
+import type { CostSums, CostView } from '../../spec/operator-views.ts'
 import { joinCosts, NO_COST } from '../../spec/price.ts'
 import type { CostRow } from '../../store/queries.ts'
 import { queryFailure } from '../http/refuse.ts'
-import type { OperatorAction } from './act.ts'
-import { findAgent } from './find.ts'
+import type { OperatorAction } from './people/act.ts'
+import { findAgent } from './find/find.ts'
 import { parseSince } from './runs.ts'
 
 const DEFAULT_SPAN_MS = 30 * 86_400_000

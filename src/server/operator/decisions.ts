@@ -1,7 +1,7 @@
 /** Recorded policy decisions, for `policy explain` and `policy backtest`. */
 import { toIsoText } from '../../base/clock.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { RecordedDecision } from '../../spec/operator.ts'
+import type { RecordedDecision } from '../../spec/operator-views.ts'
 import { starterAbove } from '../../spec/run-starter.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
@@ -11,8 +11,8 @@ import type { RunStarter } from '../../spec/starter.ts'
 import type { CallRow } from '../../store/session-update.ts'
 import type { RunFilter } from '../../store/queries.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import type { OperatorAction } from './act.ts'
-import { findAgent, findRun } from './find.ts'
+import type { OperatorAction } from './people/act.ts'
+import { findAgent, findRun } from './find/find.ts'
 import { parseSince } from './runs.ts'
 
 /** Runs read per query. */

@@ -4,8 +4,8 @@ import { fail } from '../../base/failure.ts'
 import { boundedKey } from '../../policy/condition/effect-key.ts'
 import type { EffectRecord } from '../../spec/effect.ts'
 import { approverOf } from '../../spec/key.ts'
-import type { EffectView } from '../../spec/operator.ts'
-import type { OperatorAction } from './act.ts'
+import type { EffectView } from '../../spec/operator-views.ts'
+import type { OperatorAction } from './people/act.ts'
 import { parseSince } from './runs.ts'
 
 const DEFAULT_TAKE = 100

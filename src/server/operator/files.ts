@@ -1,11 +1,11 @@
 /** Files of the workspace. Source: command line, `svc files`. */
 import { toIsoText } from '../../base/clock.ts'
 import type { StoredFile } from '../../spec/file.ts'
-import type { FileView } from '../../spec/operator.ts'
+import type { FileView } from '../../spec/operator-views.ts'
 import { openBlobs, type ServerServices } from '../runtime/services.ts'
 import { pageOf } from '../http/validate.ts'
-import type { OperatorAction } from './act.ts'
-import { notFoundFailure } from './find.ts'
+import type { OperatorAction } from './people/act.ts'
+import { notFoundFailure } from './find/find.ts'
 
 export const listFiles: OperatorAction<'GET /files'> = async ({ services: { store, workspace }, query }) => {
   const { items, total } = await store.files(workspace.id, pageOf(query))

@@ -6,10 +6,10 @@ import { createApiKeySecret, hashKey, keyPrefixOf } from '../../base/api-key.ts'
 import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { ApiKey, OperatorKey } from '../../spec/key.ts'
-import type { KeyView, OperatorKeyView } from '../../spec/operator.ts'
+import type { KeyView, OperatorKeyView } from '../../spec/operator-views.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import type { OperatorAction } from './act.ts'
-import { findAgent, findKey, findTriggerOf } from './find.ts'
+import type { OperatorAction } from './people/act.ts'
+import { findAgent, findKey, findTriggerOf } from './find/find.ts'
 import { nameOf } from './triggers.ts'
 
 /** Name of keys that a command creates for itself and revokes at its end; lists show them only while they are valid. */

@@ -2,11 +2,11 @@
  * GET /live: tells a reader that something changed, so that it reads again. A hint carries no data and may be sent for
  * nothing; many changes within a moment are one hint. Source: console, 4.3.
  */
-import type { LiveHint } from '../../spec/operator.ts'
+import type { LiveHint } from '../../spec/operator-views.ts'
 import type { HttpReply } from '../http/reply.ts'
 import { STREAM_HEADERS } from '../http/sse.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import type { OperatorAction } from './act.ts'
+import type { OperatorAction } from './people/act.ts'
 
 /** Changes within this time are one hint. */
 const TOGETHER_MS = 40

@@ -4,7 +4,7 @@ import { loadRe2 } from '../../base/pattern/re2.ts'
 import { readLog } from '../log/read-log.ts'
 import type { OperatorRoutes } from '../../spec/operator.ts'
 import { queryFailure } from '../http/refuse.ts'
-import type { OperatorAction } from './act.ts'
+import type { OperatorAction } from './people/act.ts'
 import { parseSince } from './runs.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error']

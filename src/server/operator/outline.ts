@@ -5,13 +5,13 @@
 import { giveWay, startWork } from '../../base/event-loop.ts'
 import { isoOrNull, toIsoText } from '../../base/clock.ts'
 import type { RunId } from '../../base/ids.ts'
-import type { OutlineRow, OutlineRun } from '../../spec/operator.ts'
+import type { OutlineRow, OutlineRun } from '../../spec/operator-views.ts'
 import type { Run } from '../../spec/run.ts'
 import type { RunStep } from '../../spec/step.ts'
-import { summarizeStep } from '../../spec/step-summary.ts'
-import { toTimelineItem } from '../../spec/timeline-item.ts'
-import type { OperatorAction } from './act.ts'
-import { findRun, notFoundFailure } from './find.ts'
+import { summarizeStep } from '../../spec/view/step-summary.ts'
+import { toTimelineItem } from '../../spec/view/timeline-item.ts'
+import type { OperatorAction } from './people/act.ts'
+import { findRun, notFoundFailure } from './find/find.ts'
 
 /** Steps read per query: what is in memory at once. */
 const PAGE = 500

@@ -8,8 +8,8 @@ import type { AgentRow, AgentVersion } from '../../store/version-rows.ts'
 import { throwFindings } from '../http/refuse.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorPrincipal } from '../auth/auth.ts'
-import type { OperatorAction } from './act.ts'
-import { findAgent, findVersion } from './find.ts'
+import type { OperatorAction } from './people/act.ts'
+import { findAgent, findVersion } from './find/find.ts'
 
 /** Stores every member of a closure. The digests are computed again: a member whose content is not what its digest says is refused. */
 export const publishClosure: OperatorAction<'POST /publish'> = async ({ services, operator, body }) => {

@@ -1,7 +1,7 @@
 /** GET /reference: the HTTP API as a page, for people who look at the operator's listener. */
 import { createHash } from 'node:crypto'
 import { readOpenApi } from '../http/openapi.ts'
-import type { OperatorAction } from './act.ts'
+import type { OperatorAction } from './people/act.ts'
 import { REFERENCE_STYLE, writeReferencePage } from './reference-page.ts'
 
 const STYLE_DIGEST = createHash('sha256').update(REFERENCE_STYLE).digest('base64')

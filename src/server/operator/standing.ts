@@ -2,7 +2,7 @@
 import { fail } from '../../base/failure.ts'
 import { approverOf } from '../../spec/key.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import type { OperatorAction } from './act.ts'
+import type { OperatorAction } from './people/act.ts'
 
 export const revokeStanding: OperatorAction<'POST /policies/revoke'> = async ({ services, operator, body }) => {
   const { store, workspace, clock, log } = services

@@ -1,5 +1,5 @@
 import { toIsoText } from '../../base/clock.ts'
-import type { OperatorAction } from './act.ts'
+import type { OperatorAction } from './people/act.ts'
 
 /** Who answers here: a server with its addresses, or a command that opened the directory for itself. */
 export const getStatus: OperatorAction<'GET /status'> = async ({

@@ -4,12 +4,13 @@ import { toIsoText } from '../../base/clock.ts'
 import type { InvalidPlace } from '../../base/failure.ts'
 import type { AgentId } from '../../base/ids.ts'
 import type { Trigger } from '../../spec/key.ts'
-import type { OperatorRoutes, TriggerView } from '../../spec/operator.ts'
+import type { OperatorRoutes } from '../../spec/operator.ts'
+import type { TriggerView } from '../../spec/operator-views.ts'
 import { isRange } from '../http/ip.ts'
 import { throwFindings } from '../http/refuse.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import type { OperatorAction } from './act.ts'
-import { findAgent, findTrigger } from './find.ts'
+import type { OperatorAction } from './people/act.ts'
+import { findAgent, findTrigger } from './find/find.ts'
 
 /** A trigger without a name is named after its type, numbered from the second one on. */
 export const createTrigger: OperatorAction<'POST /triggers'> = async ({ services, body }) => {

@@ -3,8 +3,8 @@ import { agentIdOf } from '../../base/ids.ts'
 import { fail } from '../../base/failure.ts'
 import { throwFindings } from '../http/refuse.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import type { OperatorAction } from './act.ts'
-import { findAgent, findVersion } from './find.ts'
+import type { OperatorAction } from './people/act.ts'
+import { findAgent, findVersion } from './find/find.ts'
 
 /** Deletes nothing and does not change what runs or is deployed. */
 export const yankVersion: OperatorAction<'POST /yank'> = async ({ services, body }) => {

@@ -1,6 +1,6 @@
 /** What a run waits for, as its caller may see it. Source: decisions, section 17. */
 import type { PendingAnswer } from '../../spec/api.ts'
-import { answerableWhileHidden, pendingOf } from '../../spec/pending.ts'
+import { answerableWhileHidden, pendingOf } from '../../spec/view/pending.ts'
 import { isWaiting, type Run } from '../../spec/run.ts'
 import type { Store } from '../../store/store.ts'
 

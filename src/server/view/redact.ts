@@ -6,7 +6,7 @@
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { Conversation, PendingAnswer, SessionListItem } from '../../spec/api.ts'
 import type { LiveText, OutputText, StoredEvent, TextDelta } from '../../spec/event.ts'
-import { answerableWhileHidden } from '../../spec/pending.ts'
+import { answerableWhileHidden } from '../../spec/view/pending.ts'
 
 /** The items that stay; of `RunCompleted` only the root's. */
 export const COMPLETION_ROWS = ['RunCompleted', 'SessionCompleted'] as const

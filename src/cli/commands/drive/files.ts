@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
 import { fileItem, fileRef, type FileItem, type FileRef } from '../../../client/index.ts'
-import type { FileView } from '../../../spec/operator.ts'
+import type { FileView } from '../../../spec/operator-views.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { openUserFile } from '../../files/read-file.ts'

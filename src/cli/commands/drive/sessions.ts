@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failure.ts'
 import { isUuid } from '../../../base/ids.ts'
 import type { SessionItem } from '../../../client/index.ts'
-import type { RunView } from '../../../spec/operator.ts'
+import type { RunView } from '../../../spec/operator-views.ts'
 import { describeCost } from '../../../spec/price.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { safeText } from '../../../base/escape-text.ts'

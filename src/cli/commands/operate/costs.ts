@@ -1,5 +1,5 @@
 import { toIsoText } from '../../../base/clock.ts'
-import type { CostSums, CostView } from '../../../spec/operator.ts'
+import type { CostSums, CostView } from '../../../spec/operator-views.ts'
 import { describeCost } from '../../../spec/price.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import type { costsAnswer } from '../../answers/operate.ts'

@@ -1,6 +1,6 @@
 import { fail } from '../../../base/failure.ts'
-import type { EffectView } from '../../../spec/operator.ts'
-import { describeApprover } from '../../../spec/task-card.ts'
+import type { EffectView } from '../../../spec/operator-views.ts'
+import { describeApprover } from '../../../spec/view/task-card.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { formatRelative } from '../../../terminal/time.ts'
 import type { effectsAnswer, releasedEffect } from '../../answers/operate.ts'

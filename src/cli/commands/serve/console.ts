@@ -1,7 +1,7 @@
 /** `svc console`: the address that signs a browser in, and the browsers that are signed in. Source: command line, 2.3. */
 import { fail } from '../../../base/failure.ts'
 import { shortId } from '../../../base/short-text.ts'
-import type { ConsoleSessionView } from '../../../spec/operator.ts'
+import type { ConsoleSessionView } from '../../../spec/operator-views.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import type { consoleAddress, consoleSession, consoleSessions } from '../../answers/serve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'

@@ -1,5 +1,5 @@
 /** `svc restore --plan` and `--resume`: shows the runs that a restore holds, and releases them. Source: reliability, "Restoring". */
-import type { RepeatView, RestoredView } from '../../../spec/operator.ts'
+import type { RepeatView, RestoredView } from '../../../spec/operator-views.ts'
 import { drawTable, type TableColumn } from '../../../terminal/table.ts'
 import { shortId } from '../../../base/short-text.ts'
 import type { CommandContext } from '../../shell/command.ts'

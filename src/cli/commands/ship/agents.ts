@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../base/json/json.ts'
-import type { AgentView } from '../../../spec/operator.ts'
+import type { AgentView } from '../../../spec/operator-views.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { safeJson, safeText } from '../../../base/escape-text.ts'
 import type { CommandContext } from '../../shell/command.ts'

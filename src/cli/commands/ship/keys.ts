@@ -1,6 +1,6 @@
 import { fail } from '../../../base/failure.ts'
 import { isUuid } from '../../../base/ids.ts'
-import type { KeyView, OperatorKeyView } from '../../../spec/operator.ts'
+import type { KeyView, OperatorKeyView } from '../../../spec/operator-views.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { shortId } from '../../../base/short-text.ts'
 import { formatRelative } from '../../../terminal/time.ts'

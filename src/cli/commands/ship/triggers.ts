@@ -1,6 +1,7 @@
 import { fail } from '../../../base/failure.ts'
 import { isUuid } from '../../../base/ids.ts'
-import type { OperatorRoutes, TriggerView } from '../../../spec/operator.ts'
+import type { OperatorRoutes } from '../../../spec/operator.ts'
+import type { TriggerView } from '../../../spec/operator-views.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { shortId } from '../../../base/short-text.ts'
 import type { CommandContext, TypedArguments } from '../../shell/command.ts'

@@ -1,6 +1,7 @@
 import { fail } from '../../../base/failure.ts'
 import { authorityMatrix } from '../../../compile/view/matrix.ts'
-import type { OperatorRoutes, VersionView } from '../../../spec/operator.ts'
+import type { OperatorRoutes } from '../../../spec/operator.ts'
+import type { VersionView } from '../../../spec/operator-views.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import type { CommandContext } from '../../shell/command.ts'

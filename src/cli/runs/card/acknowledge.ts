@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../base/json/json.ts'
-import { findKeyArgument } from '../../../spec/task-card.ts'
+import { findKeyArgument } from '../../../spec/view/task-card.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import type { Prompts } from '../../shell/io.ts'
 

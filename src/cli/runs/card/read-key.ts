@@ -1,6 +1,6 @@
 /** The keys of the card: draws it, reads one key, and does what the key says. */
 import type { ShownTask } from '../../../spec/task.ts'
-import { presentTask } from '../../../spec/task-card.ts'
+import { presentTask } from '../../../spec/view/task-card.ts'
 import { drawApproval, fitApproval } from '../../../terminal/approval.ts'
 import { wrapText } from '../../../terminal/text.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'

@@ -2,7 +2,7 @@
 import { isFailure } from '../../../base/failure.ts'
 import { safeBlock, safeText } from '../../../base/escape-text.ts'
 import type { ShownTask } from '../../../spec/task.ts'
-import { presentTask } from '../../../spec/task-card.ts'
+import { presentTask } from '../../../spec/view/task-card.ts'
 import { fitApproval } from '../../../terminal/approval.ts'
 import type { Canvas } from '../../../terminal/screen.ts'
 import { wrapText } from '../../../terminal/text.ts'

@@ -1,9 +1,9 @@
 /** Finds runs by a text among the newest, in memory: a search of everything that was ever said needs an index. */
-import { giveWay, startWork } from '../../base/event-loop.ts'
-import type { JsonValue } from '../../base/json/json.ts'
-import type { Run } from '../../spec/run.ts'
-import type { PageRange, RunFilter } from '../../store/queries.ts'
-import type { Store } from '../../store/store.ts'
+import { giveWay, startWork } from '../../../base/event-loop.ts'
+import type { JsonValue } from '../../../base/json/json.ts'
+import type { Run } from '../../../spec/run.ts'
+import type { PageRange, RunFilter } from '../../../store/queries.ts'
+import type { Store } from '../../../store/store.ts'
 
 /** Runs that are looked through, newest first. */
 const MAX_SEARCHED = 5000

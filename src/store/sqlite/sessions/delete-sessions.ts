@@ -3,7 +3,7 @@
  * each call that may have had an effect. Source: scale-out, section 3.7.
  */
 import type { Database } from 'better-sqlite3'
-import type { Instant } from '../../base/clock.ts'
+import type { Instant } from '../../../base/clock.ts'
 
 /** A transaction takes no longer than about this, so that others are not held up. */
 const BUDGET_MS = 20

@@ -1,5 +1,5 @@
 /** What a step is about, in a few words: for outlines, where its content is not shown. Not escaped. */
-import type { JsonObject, JsonValue } from '../base/json/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 
 /** Longest text of a summary. */
 const MAX_CHARACTERS = 120

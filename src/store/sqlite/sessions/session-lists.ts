@@ -1,8 +1,8 @@
 /** Lists of sessions, newest start first. Each kind of filter follows an index, and totals are kept counts where they can be. */
 import type { Database } from 'better-sqlite3'
-import type { SessionFilter, SessionPage, SessionPosition } from '../queries.ts'
-import type { AgentCounts, AgentTable } from './agents.ts'
-import { joinClauses, statementCache } from './database/filter.ts'
+import type { SessionFilter, SessionPage, SessionPosition } from '../../queries.ts'
+import type { AgentCounts, AgentTable } from '../agents.ts'
+import { joinClauses, statementCache } from '../database/filter.ts'
 import { FROM_SESSION, SELECT_LISTED, SESSION_OWNER, type ListedRow } from './session-rows.ts'
 
 export interface ListedPage {

@@ -1,13 +1,13 @@
 /** Who asked, who voted and who may still answer a task, by the names of people and keys. */
-import { toIsoText } from '../../base/clock.ts'
-import { MAX_CANDIDATES, type TaskPeople, type TaskRecord, type TaskStanding } from '../../spec/task.ts'
-import type { ApiKey, OperatorKey } from '../../spec/key.ts'
-import { describeOperator } from '../../spec/task-card.ts'
-import { starterAbove } from '../../spec/run-starter.ts'
-import type { Run } from '../../spec/run.ts'
-import type { RunStarter } from '../../spec/starter.ts'
-import type { ServerServices } from '../runtime/services.ts'
-import type { OperatorPrincipal } from '../auth/auth.ts'
+import { toIsoText } from '../../../base/clock.ts'
+import { MAX_CANDIDATES, type TaskPeople, type TaskRecord, type TaskStanding } from '../../../spec/task.ts'
+import type { ApiKey, OperatorKey } from '../../../spec/key.ts'
+import { describeOperator } from '../../../spec/view/task-card.ts'
+import { starterAbove } from '../../../spec/run-starter.ts'
+import type { Run } from '../../../spec/run.ts'
+import type { RunStarter } from '../../../spec/starter.ts'
+import type { ServerServices } from '../../runtime/services.ts'
+import type { OperatorPrincipal } from '../../auth/auth.ts'
 
 /** Describes the people of tasks to one operator. */
 export type DescribePeople = (task: TaskRecord, run: Run) => Promise<TaskPeople>

@@ -2,14 +2,14 @@
  * What a task shows to the person who decides it: the words, their order and their escapes, without layout or colour. A
  * terminal and a browser draw the same card from it. Source: command line, 2.4 and 2.5.
  */
-import type { Instant } from '../base/clock.ts'
-import { safeBlock, safeJson, safeText } from '../base/escape-text.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
-import { shortDuration, shortId } from '../base/short-text.ts'
+import type { Instant } from '../../base/clock.ts'
+import { safeBlock, safeJson, safeText } from '../../base/escape-text.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { shortDuration, shortId } from '../../base/short-text.ts'
 import { currencyOf, splitComparisons, weighArguments, type ArgumentWeight } from './call-arguments.ts'
-import { describeSource } from './source.ts'
-import type { DecidedPolicy } from './step.ts'
-import type { ShownTask, TaskPeople, TaskRequest, TaskStanding } from './task.ts'
+import { describeSource } from '../source.ts'
+import type { DecidedPolicy } from '../step.ts'
+import type { ShownTask, TaskPeople, TaskRequest, TaskStanding } from '../task.ts'
 
 /** Every text is escaped: none can move, hide or end what is drawn around it. */
 export interface TaskCard {

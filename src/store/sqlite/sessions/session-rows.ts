@@ -1,13 +1,13 @@
 /** Rows of sessions, and the sessions that they are. */
-import type { Digest } from '../../base/digest.ts'
-import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json/json.ts'
-import type { CostSum } from '../../spec/price.ts'
-import type { RunStatusName } from '../../spec/run.ts'
-import type { Session } from '../../spec/session.ts'
-import type { TriggerType } from '../../spec/starter.ts'
-import type { LeftOutValue, ListedSession } from '../queries.ts'
-import { toObject, toValue } from './database/json-column.ts'
+import type { Digest } from '../../../base/digest.ts'
+import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } from '../../../base/ids.ts'
+import type { JsonObject } from '../../../base/json/json.ts'
+import type { CostSum } from '../../../spec/price.ts'
+import type { RunStatusName } from '../../../spec/run.ts'
+import type { Session } from '../../../spec/session.ts'
+import type { TriggerType } from '../../../spec/starter.ts'
+import type { LeftOutValue, ListedSession } from '../../queries.ts'
+import { toObject, toValue } from '../database/json-column.ts'
 
 // SQLite keeps the written order of a cross join: it follows the index of sessions, newest first, and not agent by agent.
 export const SESSION_OWNER = 'cross join agent a on a.n = s.agent_n'

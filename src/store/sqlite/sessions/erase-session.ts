@@ -3,12 +3,12 @@
  * and tools wrote goes. Source: decisions, sections 3 and 17; trust, "redaction and erasure".
  */
 import type { Database } from 'better-sqlite3'
-import type { Instant } from '../../base/clock.ts'
-import { fail } from '../../base/failure.ts'
-import type { SessionId } from '../../base/ids.ts'
-import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
-import { isTerminal, type RunStatusName } from '../../spec/run.ts'
-import type { TaskRecord } from '../../spec/task.ts'
+import type { Instant } from '../../../base/clock.ts'
+import { fail } from '../../../base/failure.ts'
+import type { SessionId } from '../../../base/ids.ts'
+import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
+import { isTerminal, type RunStatusName } from '../../../spec/run.ts'
+import type { TaskRecord } from '../../../spec/task.ts'
 
 interface ErasableRow {
   n: number

@@ -3,14 +3,14 @@
  * the channel's local identity, which has no roles; another listener has its own `IdentifyOperator`. An invalid credential is
  * refused, never ignored. Source: command line, 2.5; security, S17.
  */
-import { hashKey, isWellFormedKey } from '../../base/api-key.ts'
-import type { Instant } from '../../base/clock.ts'
-import { fail } from '../../base/failure.ts'
-import type { ConsoleSessionId, KeyId } from '../../base/ids.ts'
-import { OPERATOR_KEY_HEADER } from '../../spec/operator.ts'
-import type { OperatorPrincipal } from '../auth/auth.ts'
-import type { HttpRequestContext } from '../http/route.ts'
-import type { ServerServices } from '../runtime/services.ts'
+import { hashKey, isWellFormedKey } from '../../../base/api-key.ts'
+import type { Instant } from '../../../base/clock.ts'
+import { fail } from '../../../base/failure.ts'
+import type { ConsoleSessionId, KeyId } from '../../../base/ids.ts'
+import { OPERATOR_KEY_HEADER } from '../../../spec/operator.ts'
+import type { OperatorPrincipal } from '../../auth/auth.ts'
+import type { HttpRequestContext } from '../../http/route.ts'
+import type { ServerServices } from '../../runtime/services.ts'
 
 export interface OperatorIdentity {
   readonly operator: OperatorPrincipal

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
-import type { Clock } from '../../base/clock.ts'
-import type { SessionId } from '../../base/ids.ts'
-import type { RenewedLease, SessionLease, WorkerId } from '../lease.ts'
+import type { Clock } from '../../../base/clock.ts'
+import type { SessionId } from '../../../base/ids.ts'
+import type { RenewedLease, SessionLease, WorkerId } from '../../lease.ts'
 
 /** Each writing method runs inside the transaction of its caller. */
 export interface LeaseTable {

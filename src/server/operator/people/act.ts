@@ -1,8 +1,8 @@
 /** What a route of the operator application receives. Everyone who reaches the channel is an operator. */
-import type { OperatorRoutes } from '../../spec/operator.ts'
-import type { HttpReply } from '../http/reply.ts'
-import type { HttpRequestContext } from '../http/route.ts'
-import type { ServerServices } from '../runtime/services.ts'
+import type { OperatorRoutes } from '../../../spec/operator.ts'
+import type { HttpReply } from '../../http/reply.ts'
+import type { HttpRequestContext } from '../../http/route.ts'
+import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorIdentity } from './identify.ts'
 
 export interface OperatorRequest<Body = unknown, Query = unknown> extends OperatorIdentity {

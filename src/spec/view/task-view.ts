@@ -4,9 +4,9 @@
  * shown is what is decided. How far the votes have come is not part of it: another vote changes nothing about the call.
  * Source: console, 0.3; trust, section 5.
  */
-import type { JsonObject, JsonValue } from '../base/json/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { presentTask, type CardRow } from './task-card.ts'
-import type { ShownTask } from './task.ts'
+import type { ShownTask } from '../task.ts'
 
 /** Metadata of an answer: `sha256:` of the canonical text of `describeTaskView`. */
 export const VIEW_DIGEST = 'svc/view_digest'

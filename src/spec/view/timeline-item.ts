@@ -1,9 +1,9 @@
 /** How a step is shown. Source: HTTP API, "Timeline item"; decisions, section 6. */
-import { toIsoText, isoOrNull } from '../base/clock.ts'
-import { eventIdOf, type AgentId, type VersionId, type WorkspaceId } from '../base/ids.ts'
-import type { JsonObject } from '../base/json/json.ts'
-import type { TimelineItem } from './api.ts'
-import type { RunStep } from './step.ts'
+import { toIsoText, isoOrNull } from '../../base/clock.ts'
+import { eventIdOf, type AgentId, type VersionId, type WorkspaceId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json/json.ts'
+import type { TimelineItem } from '../api.ts'
+import type { RunStep } from '../step.ts'
 
 /** Data of the run that a step repeats, besides the run's id. */
 export interface StepOwner {

@@ -1,6 +1,6 @@
 /** What a person should see first among the arguments of a held call: which one stopped it, money, and recipients. */
-import { isJsonObject, type JsonValue } from '../base/json/json.ts'
-import type { DecidedPolicy } from './step.ts'
+import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import type { DecidedPolicy } from '../step.ts'
 
 /** `deciding`: a policy that stopped the call compares it. */
 export type ArgumentWeight = 'deciding' | 'money' | 'recipient'

@@ -1,10 +1,10 @@
 import type { Database } from 'better-sqlite3'
-import type { Instant } from '../../base/clock.ts'
-import type { RunId, SessionId, TriggerId, WorkspaceId } from '../../base/ids.ts'
-import { restoredHold } from '../../spec/hold.ts'
-import type { Store } from '../store.ts'
-import { openDatabase } from './database/database.ts'
-import { openEvents } from './events.ts'
+import type { Instant } from '../../../base/clock.ts'
+import type { RunId, SessionId, TriggerId, WorkspaceId } from '../../../base/ids.ts'
+import { restoredHold } from '../../../spec/hold.ts'
+import type { Store } from '../../store.ts'
+import { openDatabase } from '../database/database.ts'
+import { openEvents } from '../events.ts'
 
 export interface RestoredTable {
   readonly reads: Pick<Store, 'restoredAt' | 'restored'>

@@ -1,0 +1,359 @@
+/** What the operator application answers, one type for each kind of thing. */
+import type { RunHold } from './hold.ts'
+import type { JsonObject, JsonValue } from '../base/json/json.ts'
+import type { SessionListItem, TaskContent } from './api.ts'
+import type { CostSum } from './price.ts'
+import type { TaskPeople } from './task.ts'
+
+export interface PublishedMember {
+  readonly kind: 'Agent' | 'Tool' | 'Policy'
+  readonly id: string
+  readonly version: string
+  readonly digest: string
+  readonly agentId?: string
+  readonly agentVersionId?: string
+  readonly already: boolean
+}
+
+export interface AgentView {
+  readonly agentId: string
+  readonly name: string
+  readonly deployed: { readonly versionLabel: string; readonly agentVersionId: string } | null
+  readonly triggers: readonly string[]
+  readonly inputContract?: JsonValue
+  readonly tools: readonly string[]
+  /** Runs that started since midnight UTC; this and the next two where `usage` was asked for. */
+  readonly runsToday?: number
+  /** Runs that wait for somebody. */
+  readonly waiting?: number
+  readonly lastRunAt?: string | null
+}
+
+export interface VersionView {
+  readonly agentVersionId: string
+  readonly versionLabel: string
+  readonly digest: string
+  readonly publishedAt: string
+  readonly publishedBy: string
+  readonly deployed: boolean
+  readonly yanked: boolean
+  /** Absent where nobody gave one. */
+  readonly yankReason?: string
+}
+
+export interface TriggerView {
+  readonly triggerId: string
+  readonly agentId: string
+  readonly agent: string
+  readonly type: 'api' | 'schedule'
+  readonly name: string
+  readonly active: boolean
+  readonly exposeTimeline: boolean
+  readonly allowDelete: boolean
+  readonly allowIps: readonly string[]
+  readonly ratePerMinute: number | null
+  readonly ratePerDay: number | null
+  readonly maxConcurrentRuns: number | null
+  readonly cron: string | null
+  readonly timeZone: string | null
+  readonly createdAt: string
+}
+
+export interface KeyView {
+  readonly keyId: string
+  readonly agentId: string
+  readonly agent: string
+  readonly triggerId: string
+  readonly trigger: string
+  readonly name: string | null
+  readonly prefix: string
+  readonly allowUploads: boolean
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  readonly revokedAt: string | null
+  readonly lastUsedAt: string | null
+}
+
+/** A person's credential on this channel. */
+export interface OperatorKeyView {
+  readonly keyId: string
+  readonly email: string
+  readonly roles: readonly string[]
+  readonly name: string | null
+  readonly prefix: string
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  readonly revokedAt: string | null
+  readonly lastUsedAt: string | null
+}
+
+/** `secret` is in the answer to create and nowhere else, ever. */
+export type CreatedKey = KeyView & { readonly secret: string }
+export type CreatedOperatorKey = OperatorKeyView & { readonly secret: string }
+
+/** A browser that is signed in to the console, or was. */
+export interface ConsoleSessionView {
+  readonly sessionId: string
+  readonly operator: string
+  /** The credential that signed in; null for the local identity of the operator channel. */
+  readonly keyId: string | null
+  readonly browser: string
+  readonly createdAt: string
+  readonly lastUsedAt: string
+  readonly endedAt: string | null
+  /** The one that asks. */
+  readonly isThis: boolean
+}
+
+/** What changed since the last hint: these sessions, and whether anything that belongs to none. */
+export interface LiveHint {
+  readonly sessions: readonly string[] | 'any'
+  readonly workspace: boolean
+}
+
+export interface InboxItem {
+  readonly userTaskId: string
+  readonly kind: string
+  readonly runId: string
+  readonly sessionId: string
+  readonly agent: string
+  readonly tool?: string
+  readonly args?: JsonValue
+  readonly argsDigest?: string
+  readonly why: string
+  readonly reason: string | null
+  readonly options?: readonly { readonly id: string; readonly label: string }[]
+  readonly approvals: { readonly have: number; readonly need: number; readonly by: readonly string[] }
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  readonly onTimeout: string | null
+  readonly apiCompletable: boolean
+  readonly status: string
+  /** As in `UserTaskReq.content`, for the card; absent for `reply`. */
+  readonly task?: TaskContent
+  /** For the card; absent for `reply`. */
+  readonly people?: TaskPeople
+}
+
+/** What was asked and found with the tool that an author named for looking. */
+export interface ProbeView {
+  readonly userTaskId: string
+  readonly name: string
+  readonly arguments: JsonObject
+  readonly result: JsonValue
+  readonly isError: boolean
+}
+
+/** Sums over completions. */
+export interface CostSums {
+  readonly completions: number
+  readonly inputTokens: number
+  readonly cachedInputTokens: number
+  readonly cacheWriteTokens: number
+  readonly outputTokens: number
+  readonly reasoningTokens: number
+  readonly cost: CostSum
+}
+
+/** The sums of a group; it has what it was grouped by. */
+export interface CostView extends CostSums {
+  readonly agent?: string
+  readonly provider?: string
+  readonly model?: string
+  /** UTC, `2026-11-23`. */
+  readonly day?: string
+}
+
+export interface RunView {
+  readonly runId: string
+  readonly sessionId: string
+  readonly agent: string
+  readonly versionLabel: string
+  readonly status: string
+  readonly depth: number
+  readonly parentRunId: string | null
+  readonly startedAt: string
+  readonly finishedAt: string | null
+  readonly totalTokensUsed: number
+  /** What the completions of this run cost; absent where nothing was billed. */
+  readonly cost?: CostSum
+  /** The beginning of its input, in one line; where `preview` was asked for. */
+  readonly inputPreview?: string
+  readonly trigger: string
+  readonly waitingOn?: string
+  /** As in the status of a run. */
+  readonly hold?: RunHold
+}
+
+/**
+ * A step in an outline: its ordinal, the index of its run, its type, what it is about, when it began and ended in milliseconds,
+ * tokens, the id of its call, and 1 where it is an error.
+ */
+export type OutlineRow = readonly [
+  ordinal: number,
+  run: number,
+  type: string,
+  summary: string,
+  startedAt: number,
+  finishedAt: number | null,
+  tokens: number | null,
+  callId: string | null,
+  isError: 0 | 1,
+]
+
+/** A run of an outline; it answers the call `parentCallId` of its parent. */
+export interface OutlineRun {
+  readonly runId: string
+  readonly parentRunId: string | null
+  readonly parentCallId: string | null
+  readonly depth: number
+  readonly agent: string
+  readonly versionLabel: string
+  readonly status: string
+  readonly startedAt: string
+  readonly finishedAt: string | null
+  readonly totalTokensUsed: number
+  readonly cost?: CostSum
+}
+
+export interface RunOutline {
+  readonly runId: string
+  readonly sessionId: string
+  /** The run and those below it, each after its parent. */
+  readonly runs: readonly OutlineRun[]
+  /** In order. */
+  readonly rows: readonly OutlineRow[]
+  /** Number of the last step that was read: where the next outline goes on. */
+  readonly after: number
+  readonly hasMore: boolean
+}
+
+/** Something that an open run from a backup does once it is released, and may have done before. */
+export interface RepeatView {
+  /** The run of the tree, and its agent. */
+  readonly runId: string
+  readonly agent: string
+  readonly what: 'completion' | 'call'
+  /** Logical id, class and idempotency key of a call. */
+  readonly tool?: string
+  readonly sideEffectClass?: string | null
+  readonly idempotencyKey?: string
+  /** `made` by itself, or a person is asked first. */
+  readonly onRelease: 'made' | 'asked'
+}
+
+export interface RestoredView {
+  /** Open root runs that are held, oldest first. */
+  readonly runs: readonly {
+    readonly runId: string
+    readonly agent: string
+    readonly status: string
+    readonly startedAt: string
+    readonly heldSince: string
+    readonly mayRepeat: readonly RepeatView[]
+  }[]
+  /** `nextAt`: the next time of a schedule. */
+  readonly triggers: readonly {
+    readonly triggerId: string
+    readonly agent: string
+    readonly type: 'api' | 'schedule'
+    readonly name: string
+    readonly nextAt: string | null
+  }[]
+}
+
+export interface FileView {
+  readonly objectKey: string
+  readonly filename: string
+  readonly mediaType: string
+  readonly sizeBytes: number
+  readonly finalizedAt: string
+}
+
+/** A session with its runs, the root first, each before those it started. */
+export type SessionView = SessionListItem & {
+  readonly agent: string
+  /** True while it is exempt from erasure and retention. */
+  readonly legalHold: boolean
+  readonly runs: readonly RunView[]
+}
+
+/** A recorded decision with the data to repeat it. */
+export interface RecordedDecision {
+  readonly decisionId: string
+  readonly runId: string
+  readonly sessionId: string
+  readonly agent: string
+  readonly versionLabel: string
+  /** Agents above in the run tree, nearest first: their boundaries were inherited. */
+  readonly ancestors: readonly { readonly agent: string; readonly versionLabel: string }[]
+  readonly toolCallId: string
+  /** Wire name. */
+  readonly tool: string
+  /** Logical id. */
+  readonly ref: string
+  readonly arguments: JsonValue
+  readonly argsDigest: string
+  /** What became of the call. */
+  readonly state: string
+  readonly decision: string
+  readonly explanation: string
+  readonly policies: readonly JsonValue[]
+  readonly recordedAt: string
+  /** Roots of conditions but `args`, `history` and `time`: `tool`, `agent`, `run`, `session`, `principal`, `effect`, `svc`. */
+  readonly facts: JsonObject
+  /** Values of `history` that the decision used, by path and window; null = unknown. */
+  readonly history: Readonly<Record<string, number | null>>
+}
+
+/** A call that took an effect key. */
+export interface EffectView {
+  /** As it is kept: beyond 512 bytes a digest. `shown` is the text, shortened. */
+  readonly key: string
+  readonly shown: string
+  readonly holds: boolean
+  readonly outcome: 'in_flight' | 'unknown' | 'done' | 'not_made'
+  readonly tool: string
+  readonly toolVersion: string
+  readonly agent: string
+  readonly versionLabel: string
+  readonly runId: string
+  readonly sessionId: string
+  readonly toolCallId: string
+  readonly at: string
+  /** When a call that was made stops holding the key; null = never. */
+  readonly expiresAt: string | null
+  readonly approvedBy: readonly string[]
+  readonly released?: { readonly at: string; readonly by: string; readonly reason: string }
+}
+
+/** What an agent may call, and who decides about it: a row for each policy of each call. */
+export interface AuthorityRow {
+  readonly tool: string
+  readonly wire: string
+  readonly kind: 'tool' | 'agent'
+  readonly decision: 'allow' | 'deny' | 'require_approval' | 'escalate'
+  readonly by: string
+  readonly when: string
+}
+
+/** What a version does that another did not. */
+export interface ChangeView {
+  readonly kind: string
+  readonly severity: 'major' | 'minor' | 'patch'
+  readonly widens: boolean
+  readonly agent: string
+  readonly tool?: string
+  /** A call that the two versions decide differently. */
+  readonly witness?: {
+    readonly tool: string
+    readonly arguments: JsonValue
+    readonly context?: JsonObject
+    readonly before: string
+    readonly after: string
+  }
+  readonly from: JsonValue
+  readonly to: JsonValue
+  readonly path: string | null
+  readonly say: string
+}
