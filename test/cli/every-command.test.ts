@@ -155,6 +155,7 @@ const REFUSED: Readonly<Record<string, number>> = {
   approve: 6,
   answer: 2,
   send: 2,
+  'policy revoke': 5,
   'secrets set': 2,
   'sessions delete': 6,
   console: 6,

@@ -67,7 +67,11 @@ spec:
 `,
   'tools/transfer.yaml': `apiVersion: svc/v1
 kind: Tool
-metadata: { name: transfer, namespace: pay, version: 1.0.0 }
+metadata:
+  name: transfer
+  namespace: pay
+  version: 1.0.0
+  labels: { svc/effect-key: 'transfer:{args.cents}' }
 spec:
   description: Pays a claim out. Cannot be undone.
   side_effect_class: irreversible_action

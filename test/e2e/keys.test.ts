@@ -351,6 +351,7 @@ test('health and the description of the interface need no key', async () => {
       'GET /v1/healthz',
       'GET /v1/openapi.json',
       'GET /v1/runs/{runId}/values/{digest}',
+      'GET /v1/sessions/{sessionId}',
       'GET /v1/tasks',
       'GET /v1/tasks/{taskId}',
     ].toSorted(),

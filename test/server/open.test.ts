@@ -94,6 +94,7 @@ test('the data directory is its owner’s, is held by one process, and tells whe
     pid: process.pid,
     url: server.url,
     uploadUrl: server.uploadUrl,
+    consoleUrl: null,
     adminSocket: join(dataDirectory, 'admin.sock'),
   })
   await expect(openServer(options(dataDirectory))).rejects.toThrow('is held by another process')

@@ -491,8 +491,10 @@ test('tells who answers', async () => {
     pid: process.pid,
     url: null,
     uploadUrl: null,
+    consoleUrl: null,
     workspace: 'acme',
     operator: 'ana@acme.example',
+    roles: [],
     startedAt: '2026-11-20T10:00:00.000Z',
   })
 })

@@ -40,10 +40,10 @@ function withDefinitions(schema: JsonObject, components: ApiSchemas): JsonObject
   return Object.keys(definitions).length === 0 ? own : { ...own, $defs: definitions }
 }
 
-/** Strict validators refuse unknown keywords. The values of an extensible enum become examples. */
+/** Strict validators refuse unknown keywords; the `const` of each variant says what a discriminator would. The values of an extensible enum become examples. */
 function withoutExtensions(_: string, value: JsonValue): JsonValue {
   if (!isJsonObject(value)) return value
-  const own = Object.entries(value).filter(([key]) => !key.startsWith('x-'))
+  const own = Object.entries(value).filter(([key]) => !key.startsWith('x-') && key !== 'discriminator')
   const { 'x-extensible-enum': examples } = value
   return { ...Object.fromEntries(own), ...(examples !== undefined && { examples }) }
 }

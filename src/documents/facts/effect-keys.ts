@@ -44,7 +44,10 @@ export function keyArguments(
   tool: Document,
   template: EffectKeyTemplate,
 ): readonly KeyArgument[] {
-  const schema: JsonSchema = toolInput(workspace, tool)?.value ?? true
+  const found = toolInput(workspace, tool)
+  // A schema that is not there or cannot be read says nothing of its arguments.
+  if (!found) return []
+  const schema: JsonSchema = found.value
   return template.flatMap((part): KeyArgument[] => {
     if (typeof part === 'string') return []
     const { segments } = readArgumentPath(part.path)!

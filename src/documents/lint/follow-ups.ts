@@ -61,6 +61,7 @@ const FOLLOW_UPS: Readonly<Partial<Record<RuleName, FollowUp>>> = {
   'id/file-name': { sameName: ['tool/unresolved', 'policy/attachment-missing'] },
   'agent/needs-bundle': { missesDocument: true },
   'agent/owner-missing': { missingKeys: ['metadata.owner'] },
+  'tool/effect-key-missing': { missingKeys: ['metadata.labels.svc/effect-key'] },
   'agent/instructions-missing-file': { bundlePath: true },
   'agent/no-tools-but-policies': { sameValue: true, samePlace: ['policy/attachment-missing'] },
   'model/base-url-invalid': { sameValue: true },
