@@ -124,7 +124,9 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
       idempotency.find(principal, route, key, bodyDigest, now),
     load: async (sessionId) => updates.load(sessionId),
     save: (update, holder) => write(() => reportRefusedContent(() => updates.save(update, holder)), true),
-    claim: (worker, most, ttlMs) => write(() => leases.claim(worker, most, ttlMs)),
+    // Without work there is nothing to commit.
+    claim: async (worker, most, ttlMs) =>
+      leases.hasUnheld() ? await write(() => leases.claim(worker, most, ttlMs)) : [],
     // On a full disk too: without a lease the outcome of an effect could not be saved.
     claimOne: (worker, id, ttlMs) => write(() => leases.claimOne(worker, id, ttlMs), true),
     renew: (worker, ttlMs) => write(() => leases.renew(worker, ttlMs), true),

@@ -5,6 +5,8 @@ import type { RenewedLease, SessionLease, WorkerId } from '../../lease.ts'
 
 /** Each writing method runs inside the transaction of its caller. */
 export interface LeaseTable {
+  /** True where `claim` would find a session. */
+  hasUnheld(): boolean
   claim(worker: WorkerId, most: number, ttlMs: number): readonly SessionLease[]
   claimOne(worker: WorkerId, id: SessionId, ttlMs: number): SessionLease | undefined
   renew(worker: WorkerId, ttlMs: number): readonly RenewedLease[]
@@ -42,6 +44,7 @@ export function openLeases(db: Database, clock: Clock): LeaseTable {
     'update session set owner = null, lease_until = null where id = ? and epoch = ? and owner = ?',
   )
   return {
+    hasUnheld: () => free.get(1) !== undefined || expired.get(clock.now(), 1) !== undefined,
     claim(worker, most, ttlMs) {
       const now = clock.now()
       const found = free.all(most)
