@@ -45,6 +45,14 @@ export interface McpParts {
   readonly version: string
 }
 
+/** Another attempt would get the same: nothing is out of reach. */
+export class OversizedAnswer extends Error {
+  override readonly name = 'OversizedAnswer'
+  constructor() {
+    super('The answer is larger than svc reads.')
+  }
+}
+
 /** A page has some hundred tools; the limit stops a server that never ends its list. */
 const MAX_PAGES = 20
 /** Runs remembered as having a fresh listing; forgetting an older one only costs another listing. */
@@ -73,12 +81,14 @@ export async function connectMcp(
       },
     },
   )
+  /** Attempts whose answer was cut because of its size. */
+  const oversized = new Set<string>()
   /** Requests whose answer has not ended. */
   const openRequests = new Set<AbortController>()
   const stopAll = (): void => openRequests.forEach((each) => each.abort())
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     requestInit: { headers: { ...headers } },
-    fetch: (url, init) => boundedFetch(fetch, url, init, openRequests),
+    fetch: (url, init) => boundedFetch(fetch, url, init, openRequests, (attempt) => void oversized.add(attempt)),
     onInsufficientScope: 'throw',
   })
   /** Callbacks for the end of the answer stream, by attempt. */
@@ -92,7 +102,7 @@ export async function connectMcp(
     await Promise.race([client.connect(transport, { timeout: timeoutMs, signal }), abortOf(signal)])
   } catch (error) {
     stopAll()
-    throw error
+    throw oversized.size > 0 ? new OversizedAnswer() : error
   }
 
   /** Waits for the answer to a request, which carries the attempt in its headers, and fails when the answer breaks off. */
@@ -103,6 +113,8 @@ export async function connectMcp(
     })
     try {
       return await Promise.race([request(), broken])
+    } catch (error) {
+      throw oversized.delete(attempt) ? new OversizedAnswer() : error
     } finally {
       onEnd.delete(attempt)
     }
@@ -176,6 +188,7 @@ const maxBytesOf = ({ headers }: RequestInit): number =>
 
 /**
  * Limits the size of answers to POST requests. The stream of notifications (GET) is unlimited by design.
+ * @param onOversized called with the attempt whose answer is larger
  * @param open receives a controller for the request until its answer has ended; aborting it ends the answer
  */
 async function boundedFetch(
@@ -183,6 +196,7 @@ async function boundedFetch(
   url: string | URL,
   init: RequestInit | undefined,
   open: Set<AbortController>,
+  onOversized: (attempt: string) => void,
 ): Promise<Response> {
   if (init?.method !== 'POST') return fetch(url, init)
   const own = new AbortController()
@@ -206,8 +220,9 @@ async function boundedFetch(
   const bounded = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes += chunk.byteLength
-      if (bytes > maxBytes) controller.error(new Error(`The answer is larger than ${maxBytes} bytes.`))
-      else controller.enqueue(chunk)
+      if (bytes <= maxBytes) return controller.enqueue(chunk)
+      onOversized(new Headers(init.headers).get(ATTEMPT_HEADER) ?? '')
+      controller.error(new Error(`The answer is larger than ${maxBytes} bytes.`))
     },
   })
   // The reader of the answer gets the error, so it is ignored here.

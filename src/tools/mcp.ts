@@ -13,7 +13,7 @@ import { innermostMessage } from '../base/innermost-cause.ts'
 import type { McpServer } from '../spec/document.ts'
 import type { BoundTool, JsonSchema, AgentSnapshot } from '../spec/snapshot.ts'
 import { checkForeignSchema } from './check.ts'
-import { ATTEMPT_HEADER, connectMcp, type CallOptions, type McpConnection } from './mcp-connection.ts'
+import { ATTEMPT_HEADER, connectMcp, OversizedAnswer, type CallOptions, type McpConnection } from './mcp-connection.ts'
 import { mcpCredentials, missingSecret } from './mcp-credentials.ts'
 import { digestOfTool } from './listed-tool.ts'
 import { toListedTool } from './mcp-listing.ts'
@@ -267,6 +267,8 @@ function toFailedOutcome(
   const why = innermostMessage(error).slice(0, 500)
   if (typeof status === 'number' && status < 500)
     return { at: 'not_sent', code: 'refused', error: `MCP server "${server}" answered ${status}: ${why}` }
+  if (!dispatched && error instanceof OversizedAnswer)
+    return { at: 'not_sent', code: 'refused', error: `MCP server "${server}" cannot be used: ${why}` }
   if (!dispatched)
     return { at: 'not_sent', code: unsentCode(error), error: `MCP server "${server}" cannot be reached: ${why}` }
   return {

@@ -51,6 +51,16 @@ const asked = (rpc: string): number => fake.requests.filter((each) => each.rpc =
 describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s', (era) => {
   beforeEach(() => start(era))
 
+  test('is no outage where its list of tools is larger than svc reads: waiting would not help', async () => {
+    await fake.close()
+    await start(era, [{ ...lookup, description: 'x'.repeat(600 * 1024) }])
+    expect(await call()).toEqual({
+      at: 'not_sent',
+      code: 'refused',
+      error: 'MCP server "orders" cannot be used: The answer is larger than svc reads.',
+    })
+  })
+
   test('answers a call whose arguments look like a request for tools with as much as any call', async () => {
     await fake.close()
     await start(era, [saying('x'.repeat(900 * 1024))])
