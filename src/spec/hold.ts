@@ -38,7 +38,8 @@ function heldAttempts(state: Run['state']): readonly { readonly outage: Outage; 
   })
 }
 
-const REASON_TEXTS: Readonly<Record<RunHold['reason'], string>> = {
+/** Why a run is held, for people. */
+export const HOLD_TEXTS: Readonly<Record<RunHold['reason'], string>> = {
   provider_unreachable: 'the model cannot be reached',
   tool_unreachable: 'a tool cannot be reached',
   mcp_unreachable: 'an MCP server cannot be reached',
@@ -57,7 +58,7 @@ export function describeHold({
   since: string
   nextAttemptAt?: string
 }): string {
-  const why = Object.hasOwn(REASON_TEXTS, reason) ? REASON_TEXTS[reason as RunHold['reason']] : reason
+  const why = Object.hasOwn(HOLD_TEXTS, reason) ? HOLD_TEXTS[reason as RunHold['reason']] : reason
   const next = nextAttemptAt === undefined ? '' : `; next attempt at ${nextAttemptAt}`
   return `since ${since}: ${why}${next}`
 }

@@ -5,6 +5,7 @@
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
+import { HOLD_TEXTS } from '../../spec/hold.ts'
 import type { Outage } from '../../spec/outage.ts'
 import type { AgentSnapshot, BoundTool } from '../../spec/snapshot.ts'
 
@@ -54,7 +55,7 @@ export function createOutages(
       const outage = open.get(cause)
       if (!outage) {
         open.set(cause, { reason, until, attempt: undefined, waiting: new Map() })
-        log.write('warn', 'Runs are held until something can be reached again.', { cause, reason })
+        log.write('warn', `Runs are held: ${HOLD_TEXTS[reason]}.`, { cause, reason })
         return
       }
       outage.until = Math.max(outage.until, until)
@@ -64,7 +65,7 @@ export function createOutages(
       const outage = open.get(cause)
       if (!outage) return
       open.delete(cause)
-      log.write('info', 'What held runs can be reached again.', { cause, reason: outage.reason })
+      log.write('info', 'Held runs go on.', { cause, reason: outage.reason })
       void (async () => {
         for (const [run, session] of outage.waiting) await resume(session, run, cause)
       })()
