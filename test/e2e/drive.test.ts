@@ -77,7 +77,15 @@ test('events are posted to an address, again where it had trouble, in their orde
 
 test('where nobody watches, one request waits for the run, and no stream is read', async () => {
   const unwatched = async (amount: string) => {
-    const start = ['run', 'acme.refund-desk', `order=A-${amount.replaceAll(/\D/g, '')}`, amount, '--show', 'none', '--debug']
+    const start = [
+      'run',
+      'acme.refund-desk',
+      `order=A-${amount.replaceAll(/\D/g, '')}`,
+      amount,
+      '--show',
+      'none',
+      '--debug',
+    ]
     const { code, stdout, stderr } = await svc([...start, '--data', project.data], at)
     const asked = [...stderr.matchAll(/(GET|POST) \S*?\/v1\/(\S+)/g)].map(([, method, path]) => `${method} ${path}`)
     return {
