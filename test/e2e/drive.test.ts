@@ -100,6 +100,7 @@ test('where nobody watches, one request waits for the run, and no stream is read
   const paused = await unwatched('amount:=180')
   expect([paused.code, paused.stdout]).toEqual([3, ''])
   expect(paused.asked.filter((each) => each.endsWith('/stream'))).toEqual([])
+  await svc(['runs', 'cancel', '@last', '--data', project.data], at)
 })
 
 test('a recorded decision is headed by what was asked about: a task, or a run, and the tool', async () => {
