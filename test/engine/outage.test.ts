@@ -278,6 +278,23 @@ test('a call of any class whose tool cannot be reached is held, and made once wh
   ])
 })
 
+test('an unsafe call waits for one before it that is held: their order is the order of the model', async () => {
+  const order = ['pay', 'tell'].map((name) => tool(name, { sideEffectClass: 'non_idempotent_write' }))
+  let paying: ToolOutcome = gone
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: order })],
+    models: { root: ({ run }) => (run.turn === 1 ? { calls: [{ name: 'pay' }, { name: 'tell' }] } : 'Done.') },
+    tools: { pay: () => paying, tell: () => returns('told') },
+  })
+  const run = await bench.start('root')
+  await bench.advance(2000)
+  expect(bench.invoked.map((each) => each.tool.wire)).toEqual(['pay', 'pay', 'pay'])
+  paying = returns('paid')
+  await bench.advance(5000)
+  expect(bench.invoked.map((each) => each.tool.wire)).toEqual(['pay', 'pay', 'pay', 'pay', 'tell'])
+  expect(await statusOf(bench, run)).toMatchObject({ status: 'Completed' })
+})
+
 test('with svc/on-outage fail the model is told after three attempts', async () => {
   const { bench, read } = await withTool({ now: gone }, { onOutage: 'fail' })
   const run = await bench.start('root')

@@ -15,7 +15,8 @@ import { recoverDispatch } from './recover.ts'
 import { settleWithError, toolError } from './settle.ts'
 
 /**
- * Unsafe calls are sent one at a time, so that a run has at most one unknown outcome; others as far as the bounds allow.
+ * Unsafe calls are sent one at a time, so that a run has at most one unknown outcome, and none overtakes one that is held; others
+ * as far as the bounds allow.
  * @param all the calls of the completion
  */
 export function mayLeave(call: CallHandle, all: readonly ToolCall[]): boolean {
@@ -31,7 +32,7 @@ export function mayLeave(call: CallHandle, all: readonly ToolCall[]): boolean {
   return !route || context.takeSlot(run.id, call.dispatchKey, tool.id, route)
 }
 
-const isUnresolved = ({ state }: ToolCall): boolean => state.at === 'sent' || state.at === 'unknown'
+const isUnresolved = ({ state: { at } }: ToolCall): boolean => at === 'sent' || at === 'unknown' || at === 'retrying'
 const isInFlight = ({ state }: ToolCall): boolean => state.at === 'sent' || state.at === 'delegated'
 
 /** Dispatches a call that is `ready` and may leave. */
