@@ -103,7 +103,16 @@ export interface ToolCall {
   readonly approval?: { readonly task: TaskId; readonly digest: Digest }
   /** Set from the first attempt that could not reach what the call needs. */
   readonly outage?: Outage
+  /** Of a run that has ended: what became known of the call since, for the run that is resumed. */
+  readonly late?: LateOutcome
   readonly state: CallState
+}
+
+/** The outcome of a call that arrived, or that a person told, after its run had ended. */
+export interface LateOutcome {
+  readonly result: JsonValue
+  readonly isError: boolean
+  readonly notExecuted?: boolean
 }
 
 export type RunState =
@@ -152,6 +161,8 @@ export type RunState =
       readonly errorCode?: ErrorCode
       /** Who cancelled the run, as `approverOf` names them; absent where it ended with its parent. */
       readonly cancelledBy?: string
+      /** Where a run that did not complete has stopped; it is resumed from here. Absent where it ended before svc kept this. */
+      readonly from?: RunState
     }
 
 /** What a run has used of its limits, and what operators granted in addition. */
@@ -176,6 +187,8 @@ export interface RunUsage {
   readonly grants: Readonly<Partial<Record<LimitName, number>>>
   /** How often an output was sent back as invalid. */
   readonly outputAttempts: number
+  /** How often the run was resumed after it had ended. Absent = never. */
+  readonly resumes?: number
   /** True once a result of untrusted content was read. */
   readonly tainted: boolean
   /** Times each `tool + arguments` was denied or rejected, by digest. */

@@ -16,6 +16,7 @@ import type { TriggerType } from '../../spec/starter.ts'
 import type { StartLimits } from '../../store/start-outcome.ts'
 import type { LeaseTimes, WorkerId } from '../../store/lease.ts'
 import type { Store } from '../../store/store.ts'
+import type { AgentVersion } from '../../store/version-rows.ts'
 import type { Toolbox } from '../../tools/tool.ts'
 import type { ProbeResult } from './probe.ts'
 import type { RequestKey } from './repeated-request.ts'
@@ -39,6 +40,21 @@ export interface StartRequest {
   /** The session that goes on, and the version that its new root run executes; the deployed one where absent. */
   readonly continued?: { readonly sessionId: SessionId; readonly versionId?: VersionId }
   readonly idempotency?: RequestKey
+}
+
+export interface ResumeRequest {
+  /** Never a key or a schedule. */
+  readonly by: Extract<Principal, { type: 'operator' }>
+  readonly reason?: string
+  /** The run goes on with this version of its agent, which whoever asks has compared with its own. */
+  readonly version?: AgentVersion
+  /** Grants the limit that ended the run once more. */
+  readonly grants?: boolean
+}
+
+export interface ResumedRun {
+  readonly runId: RunId
+  readonly status: RunStatusName
 }
 
 /** Stored events, model text as it arrives, and one mark where the replay ends. */
@@ -105,6 +121,15 @@ export interface Engine {
     principal: Principal,
     reason?: string,
   ): Promise<{ readonly runId: RunId; readonly status: RunStatusName }>
+  /**
+   * Goes on with a run that failed, was cancelled or is held, at the step at which it stopped. Calls that were made are not made
+   * again; those that nobody knows of are asked about. A change of version is not checked here.
+   * @throws Failure `not_found`, `not_a_root_run`, `session_went_on`, `session_erased`, `run_not_ended`, `run_completed`,
+   *   `run_not_resumable`, `limit_reached`; nothing has changed then
+   *
+   * Source: decisions, section 18.
+   */
+  resume(runId: RunId, request: ResumeRequest): Promise<ResumedRun>
   /**
    * Erases the content of an ended session, here and in the store.
    * @throws Failure `not_found`, `session_not_ended`, `session_on_hold`

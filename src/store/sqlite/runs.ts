@@ -22,7 +22,10 @@ export interface RunTable {
 export function openRuns(db: Database, agents: AgentTable): RunTable {
   const prepared = statementCache(db)
   const number = db.prepare<[string], number>('select n from run where id = ?').pluck()
-  const stored = db.prepare<[string], { n: number; status: RunStatusName }>('select n, status from run where id = ?')
+  const stored = db.prepare<[string], { n: number; status: RunStatusName; versionId: VersionId }>(
+    'select n, status, version_id as versionId from run where id = ?',
+  )
+  const updateVersion = db.prepare('update run set version_id = ?, version_label = ? where n = ?')
   const insert = db.prepare(
     `insert into run (
        id, tail, session_n, agent_n, agent_name, version_id, version_label, parent_run_id, parent_call_id, depth, input,
@@ -96,6 +99,7 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
           run.status === known.status && run.finishedAt === null
             ? updateRow.run(...changingValues(run), known.n, sessionN)
             : updateRowAndStatus.run(...changingValues(run), run.status, run.finishedAt, known.n, sessionN)
+        if (run.agentVersionId !== known.versionId) updateVersion.run(run.agentVersionId, run.versionLabel, known.n)
         if (changes === 0) throw new Error(`Run ${run.id} belongs to another session.`)
         return known.n
       }
