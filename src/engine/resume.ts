@@ -46,7 +46,8 @@ export async function resumeStoredRun(
     },
     { versions },
   )
-  await driver.release(session.id)
+  // The resumption is stored: what follows from it is nobody's to wait for.
+  void driver.release(session.id)
   return { runId, status }
 }
 

@@ -49,8 +49,8 @@ export async function startSession(
       triggerId: request.triggerId,
       pending: [],
     }
-    // A session that goes on is taken when it is read again.
-    const start = continued ? undefined : driver.beginStart()
+    // A session that goes on, or repeats another one, is taken when it is read again, with what came before.
+    const start = continued || request.origin ? undefined : driver.beginStart()
     let started: StartOutcome
     try {
       started = await store.start(update, request.limits, claim && closeClaim(claim, response), start?.holder)
@@ -114,7 +114,8 @@ function firstUpdate(
   input: JsonObject,
 ): SessionUpdate {
   const now = parts.clock.now()
-  const run = newRootRun(parts, version, input, now, request.sessionId ?? (parts.ids.next<'session'>() as SessionId))
+  const fresh = newRootRun(parts, version, input, now, request.sessionId ?? (parts.ids.next<'session'>() as SessionId))
+  const run = { ...fresh, ...(request.origin && { origin: request.origin }) }
   const session: Session = {
     id: run.sessionId,
     workspaceId: request.workspaceId,
@@ -135,7 +136,8 @@ function firstUpdate(
     ...labelsOf(parts, request),
   }
   const tree: SessionTree = { session, runs: [], tasks: [] }
-  const tx = openTransaction(tree, contextOf(parts, version, now))
+  const context = contextOf(parts, version, now)
+  const tx = openTransaction(tree, { ...context, maySend: request.origin === undefined })
   const root = tx.addRun(run)
   root.addEvent('session', 'engine.session.started', { status: 'Running', output: null, error: null })
   advanceRun(root, { type: 'started' })
@@ -230,6 +232,7 @@ const contextOf = (parts: EngineParts, version: AgentVersion, now: number): Tran
   describedBy: () => undefined,
   stepsOf: () => [],
   calls: new Map(),
+  repeatedCalls: [],
   callsElsewhere: [],
   revoked: new Set(),
   attachedTexts: () => [],

@@ -208,6 +208,24 @@ export const NOTHING_USED: RunUsage = {
   refusals: {},
 }
 
+/** The earlier run that a run repeats: from the start, or from a step on. */
+export interface RunOrigin {
+  readonly kind: 'retry' | 'fork'
+  readonly runId: RunId
+  readonly sessionId: SessionId
+  /** Of a fork: ordinal of the last step that it took over. */
+  readonly step?: number
+}
+
+/** As the status of a run names its origin. Source: decisions, section 18. */
+export const originFields = ({
+  origin,
+}: Pick<Run, 'origin'>): { readonly retryOf?: string; readonly forkOf?: string; readonly forkStep?: number } => {
+  if (!origin) return {}
+  const { kind, runId, step } = origin
+  return kind === 'retry' ? { retryOf: runId } : { forkOf: runId, ...(step !== undefined && { forkStep: step }) }
+}
+
 export interface Run {
   readonly id: RunId
   readonly sessionId: SessionId
@@ -235,4 +253,6 @@ export interface Run {
   readonly finishedAt: Instant | null
   /** Of a root run that continues a session; the first root run was started by whoever started the session. */
   readonly starter?: RunStarter
+  /** Of a root run that repeats another one. */
+  readonly origin?: RunOrigin
 }

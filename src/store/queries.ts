@@ -99,6 +99,8 @@ export interface RunFilter {
   readonly waiting?: boolean
   readonly since?: Instant
   readonly sessionId?: SessionId
+  /** Only runs that repeat this one. */
+  readonly origin?: RunId
 }
 
 export interface TaskFilter {

@@ -142,6 +142,8 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   answer: () => ['answer', ids.task, 'yes'],
   send: () => ['send', ids.run, 'hello'],
   'runs cancel': () => ['runs', 'cancel', ids.waiting],
+  'runs resume': () => ['runs', 'resume', ids.waiting],
+  'runs retry': () => ['runs', 'retry', ids.run],
   'sessions delete': () => ['sessions', 'delete', '@last', '--yes'],
   console: () => ['console'],
   'triggers delete': () => ['triggers', 'delete', ids.trigger, '--yes'],

@@ -119,7 +119,7 @@ CREATE TABLE run (
   error text,
   error_code text,
   started_at integer not null,
-  finished_at integer, starter text check (json_valid(starter)),
+  finished_at integer, starter text check (json_valid(starter)), origin text check (json_valid(origin)),
   check ((finished_at is not null) = (status in ('Completed', 'Failed', 'Cancelled')))
 ) strict;
 
@@ -548,3 +548,5 @@ CREATE TABLE standing_act (
 ) strict;
 
 CREATE INDEX standing_act_of_name on standing_act (workspace_id, name, n);
+
+CREATE INDEX run_of_origin on run (json_extract(origin, '$.runId')) where origin is not null;

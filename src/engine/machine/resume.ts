@@ -6,6 +6,7 @@ import { fail } from '../../base/failure.ts'
 import type { LimitName, RunState } from '../../spec/run.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { PAUSE_TURN } from '../../providers/provider.ts'
+import { proposeCalls } from '../calls/calls.ts'
 import { resumeCalls } from '../calls/resume.ts'
 import { findBreachAfterCompletion, findBreachBeforeCompletion, grantLimit, hitlWaitBreach } from '../limits/limits.ts'
 import { textOf } from '../session/bindings.ts'
@@ -77,10 +78,15 @@ function grantReached(run: RunHandle, from: RunState, mayGrant: boolean): LimitN
 }
 
 function breachOf(run: RunHandle, from: RunState): LimitBreach | undefined {
-  const isBegun = from.at !== 'calling' || from.calls.some(({ state }) => state.at !== 'proposed')
-  const found = isBegun ? findBreachBeforeCompletion(run) : findBreachAfterCompletion(run, true)
+  const found = isBegun(from) ? findBreachBeforeCompletion(run) : findBreachAfterCompletion(run, true)
   return found ?? hitlWaitBreach(run)
 }
+
+/** False where a limit ended the run before the calls of its last completion were decided. */
+const isBegun = (from: RunState): boolean =>
+  from.at !== 'calling' || from.calls.some(({ state }) => state.at !== 'proposed')
+
+const countIteration = (run: RunHandle): void => run.updateUsage({ iterations: run.usage.iterations + 1 })
 
 /** Children that ended with this run go on with it; of those that ended by themselves meanwhile it is told. */
 function resumeChildren(run: RunHandle, from: RunState, by: string): void {
@@ -101,15 +107,20 @@ function nextOf(run: RunHandle, from: RunState): RunState {
     case 'thinking':
     case 'backing_off': {
       const answer = unreadAnswer(run)
-      return answer ? concludeFrom(run, from.turn, answer) : askAgain(run, from.turn, from)
+      if (!answer) return askAgain(run, from.turn, from)
+      const calls = callsOf(answer)
+      if (calls.length === 0) return concludeFrom(run, from.turn, answer)
+      countIteration(run)
+      return proposeCalls(run, from.turn, calls)
     }
     case 'calling': {
+      if (!isBegun(from)) countIteration(run)
       const calls = resumeCalls(run, from)
       const isOver = calls.every(({ state }) => state.at === 'settled')
       return isOver ? askAgain(run, from.turn + 1) : { ...from, calls }
     }
     case 'reviewing':
-      return concludeFrom(run, from.turn, run.lastStep(isAnswer)!)
+      return concludeFrom(run, from.turn, run.lastStep(isWhole)!)
     // A final answer that waited for a limit, or for its review.
     case 'held':
     case 'done':
@@ -135,19 +146,16 @@ function askAgain(run: RunHandle, turn: number, earlier?: StateAt<'thinking' | '
 const concludeFrom = (run: RunHandle, turn: number, answer: RunStep): RunState =>
   concludeRun(run, turn, joinPausedAnswer(run, textOf(answer.content['text'])), false)
 
-/** A final answer that nothing has followed: a limit ended the run before it became the output. */
+/** A whole answer that nothing has followed: a limit ended the run before its calls were proposed, or it became the output. */
 function unreadAnswer(run: RunHandle): RunStep | undefined {
   const last = run.lastStep(
     (step) =>
-      (step.type === 'Reasoning' && step.error === null) ||
+      isWhole(step) ||
       step.type === 'UserMessage' ||
       (step.type === 'OutputValidation' && step.content['valid'] === false),
   )
-  return last && isAnswer(last) ? last : undefined
+  if (!last || !isWhole(last) || last.content['finish_reason'] === PAUSE_TURN) return undefined
+  return callsOf(last).some(({ id }) => run.callRow(id)) ? undefined : last
 }
 
-const isAnswer = (step: RunStep): boolean =>
-  step.type === 'Reasoning' &&
-  step.error === null &&
-  callsOf(step).length === 0 &&
-  step.content['finish_reason'] !== PAUSE_TURN
+const isWhole = ({ type, error }: RunStep): boolean => type === 'Reasoning' && error === null

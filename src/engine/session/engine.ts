@@ -10,7 +10,7 @@ import type { QueueTimers } from '../../queue/timers.ts'
 import type { MessageAccepted, StartRunResponse } from '../../spec/api.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
 import type { Principal } from '../../spec/key.ts'
-import type { Run, RunStatusName } from '../../spec/run.ts'
+import type { Run, RunOrigin, RunStatusName } from '../../spec/run.ts'
 import type { GivenAnswer } from '../../spec/task.ts'
 import type { TriggerType } from '../../spec/starter.ts'
 import type { StartLimits } from '../../store/start-outcome.ts'
@@ -39,6 +39,8 @@ export interface StartRequest {
   readonly sessionId?: SessionId
   /** The session that goes on, and the version that its new root run executes; the deployed one where absent. */
   readonly continued?: { readonly sessionId: SessionId; readonly versionId?: VersionId }
+  /** The run that the new one repeats. */
+  readonly origin?: RunOrigin
   readonly idempotency?: RequestKey
 }
 

@@ -54,11 +54,13 @@ function messagesOfRun(steps: readonly RunStep[]): readonly EarlierMessage[] {
       const output = content['output'] ?? null
       return [{ by: 'agent', text: typeof output === 'string' ? output : JSON.stringify(output), ordinal }]
     }
-    if (type === 'RunCompleted' && content['status'] !== 'Completed')
+    if (type === 'RunCompleted' && content['status'] !== 'Completed' && !steps.some((each) => resumes(each, ordinal)))
       return [{ by: 'agent', text: `[This run ended without an output: ${textOf(content['status'])}.]`, ordinal }]
     return []
   })
 }
+
+const resumes = (step: RunStep, end: number): boolean => step.type === 'RunResumed' && step.ordinal > end
 
 /** Questions to the user among the calls of a completion. */
 const questionsIn = (content: JsonObject): readonly { readonly id: string; readonly text: string }[] =>
