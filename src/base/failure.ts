@@ -167,6 +167,24 @@ export const failures = {
     message: (a: { runId: string; why: string }) => `Run ${a.runId} cannot be resumed: ${a.why}.`,
     fix: 'Start it again with svc runs retry.',
   },
+  step_not_found: {
+    status: 404,
+    exit: EXIT.absent,
+    message: (a: { runId: string; step: number }) => `Run ${a.runId} has no step ${a.step}.`,
+    fix: 'svc runs steps RUN lists the steps of the run; those of its sub-agents do not count.',
+  },
+  step_not_forkable: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { step: number; why: string }) => `A run cannot be forked at step ${a.step}: ${a.why}.`,
+    fix: 'Name another step.',
+  },
+  step_not_editable: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { step: number; type: string }) => `Step ${a.step} is a ${a.type}, of which nothing is edited this way.`,
+    fix: 'Edit the text of a UserMessage or Reasoning step, or the result of a ToolResult or SubAgentResult step.',
+  },
   limit_reached: {
     status: 409,
     exit: EXIT.limit,

@@ -15,6 +15,7 @@ import { waitForPause } from './drive/wait-for-pause.ts'
 import { followRunEvents } from './drive/follow.ts'
 import { probeCall } from './drive/probe-call.ts'
 import { claimOf, findRepeated } from './session/repeated-request.ts'
+import { startFork } from './fork.ts'
 import { resumeStoredRun } from './resume.ts'
 import { startSession } from './start.ts'
 import { conversationOf } from './session/timeline.ts'
@@ -88,6 +89,7 @@ export function createEngine(parts: EngineParts): Engine {
       })
       return { runId, status }
     },
+    fork: (source, request) => startFork(parts, driver, source, request),
     resume: (runId, request) => resumeStoredRun(parts, driver, runId, request),
     async erase(sessionId) {
       await store.eraseSession(sessionId, parts.clock.now())

@@ -1,7 +1,7 @@
 /** The interface of the engine, used by the server, the operator application and the demo. */
 import type { Clock } from '../../base/clock.ts'
 import type { AgentId, IdSource, RunId, SessionId, TaskId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
@@ -11,13 +11,17 @@ import type { MessageAccepted, StartRunResponse } from '../../spec/api.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
 import type { Principal } from '../../spec/key.ts'
 import type { Run, RunOrigin, RunStatusName } from '../../spec/run.ts'
+import type { Session } from '../../spec/session.ts'
+import type { RunStep } from '../../spec/step.ts'
 import type { GivenAnswer } from '../../spec/task.ts'
 import type { TriggerType } from '../../spec/starter.ts'
 import type { StartLimits } from '../../store/start-outcome.ts'
 import type { LeaseTimes, WorkerId } from '../../store/lease.ts'
+import type { CallRow } from '../../store/session-update.ts'
 import type { Store } from '../../store/store.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
 import type { Toolbox } from '../../tools/tool.ts'
+import type { EarlierMessage } from './prompt/earlier.ts'
 import type { ProbeResult } from './probe.ts'
 import type { RequestKey } from './repeated-request.ts'
 import type { ConcurrencyBounds } from './slots.ts'
@@ -52,6 +56,34 @@ export interface ResumeRequest {
   readonly version?: AgentVersion
   /** Grants the limit that ended the run once more. */
   readonly grants?: boolean
+}
+
+/** What a fork takes over of a run. */
+export interface ForkSource {
+  readonly run: Run
+  readonly session: Session
+  /** Messages and outputs of its session before it. */
+  readonly before: readonly EarlierMessage[]
+  readonly steps: readonly RunStep[]
+  readonly calls: readonly CallRow[]
+}
+
+/** Replaces what a step says: the text of a message or an answer, the result of a call. */
+export interface StepEdit {
+  readonly ordinal: number
+  readonly value: JsonValue
+}
+
+export interface ForkRequest {
+  /** Never a key or a schedule. */
+  readonly by: Extract<Principal, { type: 'operator' }>
+  /** Ordinal of the last step that is taken over. */
+  readonly at: number
+  readonly edits: readonly StepEdit[]
+  readonly version: AgentVersion
+  readonly limits: StartLimits
+  /** True where its calls are played from a recording. */
+  readonly isDry?: boolean
 }
 
 export interface ResumedRun {
@@ -132,6 +164,13 @@ export interface Engine {
    * Source: decisions, section 18.
    */
   resume(runId: RunId, request: ResumeRequest): Promise<ResumedRun>
+  /**
+   * Starts a run, in a session of its own, that has the first steps of another one as they were.
+   * @throws Failure `step_not_found`, `step_not_forkable`, `step_not_editable`, `plan_limit_exceeded`
+   *
+   * Source: decisions, section 18.
+   */
+  fork(source: ForkSource, request: ForkRequest): Promise<{ readonly runId: RunId; readonly sessionId: SessionId }>
   /**
    * Erases the content of an ended session, here and in the store.
    * @throws Failure `not_found`, `session_not_ended`, `session_on_hold`
