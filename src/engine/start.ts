@@ -13,8 +13,9 @@ import { newRun } from './calls/delegate.ts'
 import { checkConfiguration, checkFiles, checkInput } from './check-start.ts'
 import { checkContinuable, loadContinued } from './continue-session.ts'
 import type { SessionDriver } from './drive/drive.ts'
+import { planRoomOf } from './drive/plan-room.ts'
 import { advanceRun } from './machine/advance.ts'
-import type { TransitionContext } from './session/context.ts'
+import type { PlanRoom, TransitionContext } from './session/context.ts'
 import type { EngineParts, StartRequest } from './session/engine.ts'
 import { openTransaction } from './session/open-transaction.ts'
 import { claimOf, closeClaim, findRepeated, toRepeated } from './session/repeated-request.ts'
@@ -36,10 +37,11 @@ export async function startSession(
   await checkInput(version.snapshot, input)
   await checkFiles(parts, request, input)
   await checkConfiguration(parts, version, continued?.sessionId ?? request.sessionId)
+  let room: PlanRoom = 'free'
   for (;;) {
     const update = continued
       ? await nextUpdate(parts, request, version, input, continued.sessionId)
-      : firstUpdate(parts, request, version, input)
+      : firstUpdate(parts, request, version, input, room)
     const response: StartRunResponse = {
       sessionId: update.session.id,
       runId: update.session.rootRunId,
@@ -58,7 +60,11 @@ export async function startSession(
     } catch (error) {
       // Another start of the session, or a late outcome in it, came first: whether it still may go on is looked at again.
       if (continued && isFailure(error, 'run_moved_on')) continue
-      throw error
+      // The run is accepted, and waits for what completions in flight leave.
+      const answered: PlanRoom | undefined = room === 'free' ? planRoomOf(error) : undefined
+      if (!answered) throw error
+      room = answered
+      continue
     }
     if (started.outcome !== 'started') return toResponse(started)
     if (start) start.adopt(update)
@@ -113,13 +119,16 @@ function firstUpdate(
   request: StartRequest,
   version: AgentVersion,
   input: JsonObject,
+  room: PlanRoom,
 ): SessionUpdate {
   const now = parts.clock.now()
   const fresh = newRootRun(parts, version, input, now, request.sessionId ?? (parts.ids.next<'session'>() as SessionId))
   const run = { ...fresh, ...(request.origin && { origin: request.origin }) }
   const session: Session = { ...firstSession(version, run, starterOf(request)), ...labelsOf(parts, request) }
   const tree: SessionTree = { session, runs: [], tasks: [] }
-  const context = contextOf(parts, version, now)
+  const plan = parts.plan && { cap: parts.plan, room }
+  const context = { ...contextOf(parts, version, now), plan }
+  // What repeats another run is read again, with what that one did, before anything leaves.
   const tx = openTransaction(tree, { ...context, maySend: request.origin === undefined })
   const root = tx.addRun(run)
   root.addEvent('session', 'engine.session.started', { status: 'Running', output: null, error: null })

@@ -159,6 +159,7 @@ const REFUSED: Readonly<Record<string, number>> = {
   send: 2,
   'policy revoke': 5,
   'secrets set': 2,
+  'runs resume': 6,
   'sessions delete': 6,
   console: 6,
   test: 0,

@@ -253,7 +253,7 @@ export interface Cost {
 
 /** Why a run that has not ended does nothing for now. Keep polling. */
 export interface Hold {
-  /** `restored`: it came from a backup, and an operator has yet to release it. The others: a model, tool, MCP server or secret that the run needs cannot be reached or used; the run goes on by itself when it can. */
+  /** `restored`: it came from a backup, and an operator has yet to release it. `quota_spent`: the account's quota at the model's vendor, or what the workspace may spend in a day. The others: a model, tool, MCP server or secret that the run needs cannot be reached or used. Except for `restored`, the run goes on by itself when it can. */
   readonly reason:
     | 'restored'
     | 'provider_unreachable'
@@ -789,7 +789,7 @@ export interface RunResumedContent extends StepContent {
   readonly status: RunStatusWord
   /** The error before. */
   readonly error: string | null
-  /** Version of the agent that it goes on with */
+  /** Version of the agent that it goes on with, where it is another one. */
   readonly version?: string
   readonly from_version?: string
   /** Limits that were granted again, once a grant. */
