@@ -126,6 +126,10 @@ export interface Store {
   /** Sessions whose id, without dashes, ends with these hexadecimal digits; at most `limit`. */
   sessionsEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly Session[]>
   run(id: RunId): Promise<Run | undefined>
+  /**
+   * Newest start first. Text, tool, effect and approver look at the newest 2,000 runs that match them; `total` is exact up to
+   * 10,000 where the filter has one of them, metadata or `roots`.
+   */
   runs(filter: RunFilter, page: PageRange): Promise<{ readonly items: readonly Run[]; readonly total: number }>
   runsOfSession(sessionId: SessionId): Promise<readonly Run[]>
   /** Runs whose id, without dashes, ends with these hexadecimal digits; at most `limit`. */
