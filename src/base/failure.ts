@@ -118,6 +118,12 @@ export const failures = {
     message: (a: { agent: string }) => `No version of ${a.agent} is deployed.`,
     fix: 'svc deploy NAMESPACE.NAME@VERSION',
   },
+  agent_paused: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { agent: string; paused: string }) => `No run of ${a.agent} is started: an operator has paused ${a.paused}.`,
+    fix: 'svc stop --list shows who and why; svc agents resume or svc stop --resume ends it.',
+  },
   stale_view: {
     status: 409,
     exit: EXIT.conflict,

@@ -111,6 +111,11 @@ export function createEngine(parts: EngineParts): Engine {
       for (const id of sessions) await driver.release(id)
       await scheduleNextTimer()
     },
+    async setPaused(workspaceId, act) {
+      const isChanged = await store.setPaused(workspaceId, act)
+      if (isChanged) await driver.pausesChanged()
+      return isChanged
+    },
     async close(graceMs = GRACE_MS) {
       closing = true
       ended.abort()

@@ -9,7 +9,7 @@ import type { StartOutcome } from '../store/start-outcome.ts'
 import type { SessionTree, SessionUpdate } from '../store/session-update.ts'
 import type { AgentVersion } from '../store/version-rows.ts'
 import { newRun } from './calls/delegate.ts'
-import { checkConfiguration, checkFiles, checkInput } from './check-start.ts'
+import { checkConfiguration, checkFiles, checkInput, checkNotPaused } from './check-start.ts'
 import { checkContinuable, loadContinued } from './continue-session.ts'
 import type { SessionDriver } from './drive/drive.ts'
 import { advanceRun } from './machine/advance.ts'
@@ -31,6 +31,7 @@ export async function startSession(
   if (before) return before as unknown as StartRunResponse
   if (continued) await checkContinuable(parts, continued.sessionId)
   const version = await readVersion(parts, request)
+  await checkNotPaused(parts, version)
   const input = parts.redactor.json(request.input)
   await checkInput(version.snapshot, input)
   await checkFiles(parts, request, input)
@@ -241,6 +242,8 @@ const contextOf = (parts: EngineParts, version: AgentVersion, now: number): Tran
     Math.max(...[model, ...fallback].map((each) => parts.providers.maxOutputTokens(each))),
   termsOf: (model) => parts.providers.terms(model),
   spentOn: () => undefined,
+  // What is paused by tool or provider is held when its first completion is about to leave.
+  pauses: [],
   outages: { laterThan: () => undefined, failed() {} },
   maxIterations: parts.maxIterations ?? 100,
   jitter: 0,

@@ -5,7 +5,7 @@ import type { Run } from './run.ts'
 
 /** The member `hold` of a run's status and of `engine.run.paused`. */
 export type RunHold = {
-  readonly reason: OutageReason | 'restored'
+  readonly reason: OutageReason | 'restored' | 'paused'
   readonly since: string
   /** Absent while an attempt is made. */
   readonly nextAttemptAt?: string
@@ -16,7 +16,23 @@ export const restoredHold = (since: Instant): { hold: RunHold } => ({
   hold: { reason: 'restored', since: toIsoText(since) },
 })
 
-/** The hold of a run whose model, tool or secret is missing; undefined where it works, waits for somebody or has ended. */
+/** The hold of a run that an operator paused, or whose model, tool or secret is missing; undefined where it works, waits for somebody or has ended. */
+export function holdOfState(run: Pick<Run, 'state'>): RunHold | undefined {
+  const since = pausedSince(run)
+  return since === undefined ? outageHold(run) : { reason: 'paused', since: toIsoText(since) }
+}
+
+/** Since when an operator's pause holds something of a run; undefined where none does. */
+export function pausedSince({ state }: Pick<Run, 'state'>): Instant | undefined {
+  if (state.at === 'thinking') return state.paused
+  if (state.at !== 'calling') return undefined
+  const times = state.calls.flatMap(({ paused, state: { at } }) =>
+    paused === undefined || at === 'settled' ? [] : [paused],
+  )
+  return times.length === 0 ? undefined : Math.min(...times)
+}
+
+/** The hold of a run whose model, tool or secret is missing. */
 export function outageHold({ state }: Pick<Run, 'state'>): RunHold | undefined {
   const held = heldAttempts(state).find(({ outage }) => isHeldBy(outage))
   if (!held) return undefined
@@ -45,6 +61,7 @@ export const HOLD_TEXTS: Readonly<Record<RunHold['reason'], string>> = {
   mcp_unreachable: 'an MCP server cannot be reached',
   secret_missing: 'a secret is missing where the server runs (svc secrets check)',
   quota_spent: "the account's quota at the model's vendor is spent",
+  paused: 'an operator paused it (svc stop --list tells who and why)',
   restored: 'it came from a backup (svc restore --resume releases it)',
 }
 

@@ -101,6 +101,8 @@ export interface ToolCall {
   readonly effectWait?: Instant
   /** The approval that covers it. */
   readonly approval?: { readonly task: TaskId; readonly digest: Digest }
+  /** Since when an operator's pause holds it, which may leave otherwise. */
+  readonly paused?: Instant
   /** Set from the first attempt that could not reach what the call needs. */
   readonly outage?: Outage
   readonly state: CallState
@@ -121,6 +123,8 @@ export type RunState =
       readonly reserved?: number
       readonly reservedCost?: string
       readonly unsent?: true
+      /** Since when an operator's pause holds it; `unsent` is set as well. */
+      readonly paused?: Instant
       readonly room?: number
       readonly emptied?: true
       readonly note?: JsonObject

@@ -1,9 +1,33 @@
 /** Commands that act on what runs did or are about to do. Source: command line, 2. */
 import type { CommandEntry } from '../shell/command.ts'
 import { effectsAnswer, releasedEffect } from '../answers/operate.ts'
-import { printsDocument } from '../answers/schema.ts'
+import { printsCases, printsDocument } from '../answers/schema.ts'
+import { pausedAnswer, pausesAnswer } from '../answers/steer.ts'
 
 export const steerCommands: readonly CommandEntry[] = [
+  {
+    path: 'stop',
+    plane: 'operator',
+    summary: 'no new effect leaves: of an agent, a version, a tool, a provider, or of anything',
+    options: [
+      { flags: '--all', description: 'of anything: the kill switch' },
+      { flags: '--agent <agent>', description: 'of this agent, and of what works below it' },
+      { flags: '--version <version>', description: 'of one version: acme.refund-desk@1.2.0' },
+      { flags: '--tool <tool>', description: 'of this tool' },
+      { flags: '--provider <provider>', description: 'of the models of this provider' },
+      { flags: '--resume', description: 'what is named goes on' },
+      { flags: '--reason <text>', description: 'why; it is recorded' },
+      { flags: '--list', description: 'what is paused, by whom and why' },
+    ],
+    examples: [
+      'svc stop --all --reason "the bank called"',
+      'svc stop --tool acme.refunds',
+      'svc stop --all --resume --json',
+    ],
+    ...printsCases({ '': pausedAnswer, 'with --list': pausesAnswer }),
+    exits: { 5: 'nothing has this name' },
+    load: async () => (await import('../commands/steer/pause.ts')).stop,
+  },
   {
     path: 'effects list',
     plane: 'operator',

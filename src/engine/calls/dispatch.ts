@@ -11,6 +11,7 @@ import { routeToPerson } from './gate.ts'
 import { requestReply, requestInput, isReplyRequest } from './input-request.ts'
 import { answersQuestion, isQuestion } from './open-questions.ts'
 import { askParent, answerQuestion } from './questions.ts'
+import { isCallPaused } from './pause.ts'
 import { recoverDispatch } from './recover.ts'
 import { settleWithError, toolError } from './settle.ts'
 
@@ -22,17 +23,18 @@ import { settleWithError, toolError } from './settle.ts'
 export function mayLeave(call: CallHandle, all: readonly ToolCall[]): boolean {
   const { tx, run, record, tool } = call
   const { context } = tx
-  if (!context.maySend) return false
+  if (!context.maySend || isCallPaused(call)) return false
   const others = all.filter((other) => other.id !== record.id)
   const isUnsafe = (each: ToolCall): boolean => isUnsafeCall(run.snapshot, each)
-  if (isUnsafe(record) && others.some((other) => isUnresolved(other) && isUnsafe(other))) return false
+  if (isUnsafe(record) && others.some((other) => isAhead(other, record) && isUnsafe(other))) return false
   if (record.kind !== 'tool' && record.kind !== 'agent') return true
   if (others.filter(isInFlight).length >= context.callsAtOnce) return false
   const route = tool && context.routeOf(run.snapshot, tool)
   return !route || context.takeSlot(run.id, call.dispatchKey, tool.id, route)
 }
 
-const isUnresolved = ({ state: { at } }: ToolCall): boolean => at === 'sent' || at === 'unknown' || at === 'retrying'
+const isAhead = ({ index, paused, state: { at } }: ToolCall, record: ToolCall): boolean =>
+  at === 'sent' || at === 'unknown' || at === 'retrying' || (paused !== undefined && index < record.index)
 const isInFlight = ({ state }: ToolCall): boolean => state.at === 'sent' || state.at === 'delegated'
 
 /** Dispatches a call that is `ready` and may leave. */

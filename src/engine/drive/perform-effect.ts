@@ -40,8 +40,12 @@ export interface EffectInFlight {
   /** Waits for a free completion slot of a provider; call the result to give it back. */
   readonly enter: (provider: string, signal: AbortSignal) => Promise<() => void>
   readonly controller: AbortController
-  /** False once this process may not perform the effect any more; asked right before the first byte leaves. */
-  readonly mayLeave: () => boolean
+  /**
+   * False once this process may not perform the effect any more, or an operator paused it; asked right before the first byte
+   * leaves.
+   * @param provider of the completion, where it is not that of the agent's own model
+   */
+  readonly mayLeave: (provider?: string) => boolean
   readonly meter: CompletionMeter
 }
 
@@ -82,8 +86,10 @@ export async function performEffect(
       })
       checkFits(request, parts.providers.terms(model, run.sessionId).contextWindow)
       const leave = await enter(model.provider, signal)
+      const mayModelLeave = (): boolean => mayLeave(model.provider)
       try {
-        return await sendRequest(provider, { ...request, mayLeave }, onText, signal, meter)
+        if (model !== snapshot.model && mayLeave() && !mayModelLeave()) throw pausedProvider(model.provider)
+        return await sendRequest(provider, { ...request, mayLeave: mayModelLeave }, onText, signal, meter)
       } finally {
         leave()
       }
@@ -137,6 +143,10 @@ function checkFits(request: CompletionRequest, contextWindow: number | undefined
     { retryable: false },
   )
 }
+
+/** A provider that an operator paused, of a model that is asked where the agent's own has failed. */
+const pausedProvider = (provider: string): ProviderError =>
+  new ProviderError(`The provider ${provider} is paused.`, { retryable: true, outage: 'provider_unreachable' })
 
 /** Sends a request to the model, and reads the answer as it arrives. */
 async function sendRequest(

@@ -4,6 +4,7 @@ import type { CallRow } from '../../store/session-update.ts'
 import type { Store } from '../../store/store.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
+import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { Outages } from '../session/outages.ts'
 import type { ConcurrencyBounds, Slots } from '../session/slots.ts'
 import type { TransitionContext } from '../session/context.ts'
@@ -30,6 +31,7 @@ export function transitionContextOf(
   actor: SessionActor,
   live: LiveSession,
   outlook: Outlook,
+  pauses: readonly PauseAct[],
   effectsOf: ReadEffects,
 ): TransitionContext {
   const { versions } = live
@@ -60,6 +62,7 @@ export function transitionContextOf(
       laterThan: (cause, run, now) => outages.laterThan(cause, run, actor.id, now),
       failed: (outage, run, until) => outages.failed(outage, run, until),
     },
+    pauses,
     maxIterations: parts.maxIterations ?? 100,
     jitter: parts.random(),
   }

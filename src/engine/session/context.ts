@@ -5,6 +5,7 @@ import type { Outage } from '../../spec/outage.ts'
 import type { ModelTerms } from '../../spec/price.ts'
 import type { Run } from '../../spec/run.ts'
 import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot, SnapshotModel } from '../../spec/snapshot.ts'
+import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow } from '../../store/session-update.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
@@ -66,6 +67,8 @@ export interface TransitionContext {
     /** An attempt of a held run failed; the next is due at `until`. */
     failed(outage: Outage, run: RunId, until: Instant): void
   }
+  /** What operators have paused. */
+  readonly pauses: readonly PauseAct[]
   /** Maximum of iterations where the agent sets no limit. */
   readonly maxIterations: number
   /** 0 to 1. */

@@ -11,6 +11,7 @@ import type { MessageAccepted, StartRunResponse } from '../../spec/api.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
 import type { Principal } from '../../spec/key.ts'
 import type { Run, RunStatusName } from '../../spec/run.ts'
+import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { GivenAnswer } from '../../spec/task.ts'
 import type { TriggerType } from '../../spec/starter.ts'
 import type { StartLimits } from '../../store/start-outcome.ts'
@@ -134,6 +135,13 @@ export interface Engine {
    * Source: reliability, "Restoring".
    */
   release(sessions: readonly SessionId[], triggers: readonly TriggerId[]): Promise<void>
+  /**
+   * Pauses something, or lets it go on. Once it resolves no effect of what is paused leaves this process, and none leaves another
+   * one a second later. @returns false, and nothing has changed, where it was so already
+   *
+   * Source: decisions, section 18; command line, 2.7.
+   */
+  setPaused(workspaceId: WorkspaceId, act: PauseAct): Promise<boolean>
   /** Accepts no more work; resolves when outcomes in flight are stored, or after `graceMs`. Runs continue at the next start. */
   close(graceMs?: number): Promise<void>
   readonly store: Store

@@ -249,6 +249,10 @@ export interface Hold {
   /** `restored`: it came from a backup, and an operator has yet to release it. The others: a model, tool, MCP server or secret that the run needs cannot be reached or used; the run goes on by itself when it can. */
   readonly reason:
     | 'restored'
+    | 'paused'
+    | 'timer'
+    | 'signal'
+    | 'external'
     | 'provider_unreachable'
     | 'tool_unreachable'
     | 'mcp_unreachable'
