@@ -548,3 +548,16 @@ CREATE TABLE standing_act (
 ) strict;
 
 CREATE INDEX standing_act_of_name on standing_act (workspace_id, name, n);
+
+CREATE TABLE pause_act (
+  n integer primary key,
+  workspace_id text not null,
+  kind text not null check (kind in ('all', 'agent', 'version', 'tool', 'provider')),
+  name text not null,
+  paused integer not null check (paused in (0, 1)),
+  at integer not null,
+  by text not null,
+  reason text
+) strict;
+
+CREATE INDEX pause_act_of_target on pause_act (workspace_id, kind, name, n);

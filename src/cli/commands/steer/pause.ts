@@ -82,7 +82,9 @@ function describeAnswer(answer: OperatorRoutes['POST /pauses']['answer']): reado
     ]
   if (!paused) return [`${what} goes on: ${countNoun(total, 'run')}`, ...still]
   const ending = inFlight === 0 ? 'nothing was under way' : `${countNoun(inFlight, 'effect')} under way will end`
-  return [`paused ${what}: ${countNoun(total, 'open run')} stay where they are, ${ending}`]
+  return [
+    `paused ${what}: ${countNoun(total, 'open run')} ${total === 1 ? 'stays where it is' : 'stay where they are'}, ${ending}`,
+  ]
 }
 
 async function listPauses(call: StopCommand): Promise<void> {
