@@ -15,6 +15,7 @@ import type { SessionDriver } from './drive/drive.ts'
 import { advanceRun } from './machine/advance.ts'
 import type { TransitionContext } from './session/context.ts'
 import type { EngineParts, StartRequest } from './session/engine.ts'
+import { createCompletionToken } from './session/completion-token.ts'
 import { openTransaction } from './session/open-transaction.ts'
 import { claimOf, closeClaim, findRepeated, toRepeated } from './session/repeated-request.ts'
 
@@ -242,6 +243,7 @@ const contextOf = (parts: EngineParts, version: AgentVersion, now: number): Tran
     Math.max(...[model, ...fallback].map((each) => parts.providers.maxOutputTokens(each))),
   termsOf: (model) => parts.providers.terms(model),
   spentOn: () => undefined,
+  newToken: createCompletionToken,
   // What is paused by tool or provider is held when its first completion is about to leave.
   pauses: [],
   outages: { laterThan: () => undefined, failed() {} },

@@ -59,7 +59,10 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
       const known = pauses.known(live.tree.session.workspaceId)
       return !known || findPause(known, provider === undefined ? subject : { ...subject, provider }) !== undefined
     }
+    const token = actor.tokens.get(effect.key)
+    actor.tokens.delete(effect.key)
     const started: EffectInFlight = {
+      ...(token !== undefined && { token }),
       isCall: effect.do === 'invoke',
       controller: new AbortController(),
       meter: createMeter(),

@@ -47,6 +47,8 @@ export interface EffectInFlight {
    */
   readonly mayLeave: (provider?: string) => boolean
   readonly meter: CompletionMeter
+  /** For a call that work outside ends. */
+  readonly token?: string
 }
 
 /** Performs an effect. Failures of providers and tools become events; a thrown error is a bug or an abort. */
@@ -55,11 +57,11 @@ export async function performEffect(
   effect: RunEffect,
   context: EffectContext,
   onText: (text: string) => void,
-  { controller, meter, enter, mayLeave }: EffectInFlight,
+  { controller, meter, enter, mayLeave, token }: EffectInFlight,
 ): Promise<RunTransitionEvent> {
   const { signal } = controller
   if (effect.do === 'invoke') {
-    const outcome = await invokeTool(parts, effect.turn, effect.call, context, mayLeave, signal)
+    const outcome = await invokeTool(parts, effect.turn, effect.call, context, mayLeave, token, signal)
     return { type: 'call.ended', callId: effect.call.id, attempt: effect.call.attempt, outcome }
   }
   const { turn, attempt } = effect
@@ -175,6 +177,7 @@ async function invokeTool(
   call: ToolCall,
   context: EffectContext,
   mayLeave: () => boolean,
+  token: string | undefined,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
   const tool = toolNamed(context.snapshot, call.name)!
@@ -190,6 +193,7 @@ async function invokeTool(
       attempt: call.attempt,
       notAfter: call.state.notAfter,
       mayLeave,
+      ...(token !== undefined && { completionToken: token }),
       run: {
         id: context.run.id,
         sessionId: context.run.sessionId,

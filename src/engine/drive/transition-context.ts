@@ -7,6 +7,7 @@ import type { LiveSession } from '../session/live-session.ts'
 import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { Outages } from '../session/outages.ts'
 import type { ConcurrencyBounds, Slots } from '../session/slots.ts'
+import { createCompletionToken } from '../session/completion-token.ts'
 import type { TransitionContext } from '../session/context.ts'
 import type { ReadEffects } from '../session/effect-ledger.ts'
 import { callKey } from '../session/keys.ts'
@@ -61,6 +62,11 @@ export function transitionContextOf(
     outages: {
       laterThan: (cause, run, now) => outages.laterThan(cause, run, actor.id, now),
       failed: (outage, run, until) => outages.failed(outage, run, until),
+    },
+    newToken(run, dispatch) {
+      const token = createCompletionToken(run)
+      actor.tokens.set(dispatch, token)
+      return token
     },
     pauses,
     maxIterations: parts.maxIterations ?? 100,

@@ -67,6 +67,8 @@ export interface TransitionContext {
     /** An attempt of a held run failed; the next is due at `until`. */
     failed(outage: Outage, run: RunId, until: Instant): void
   }
+  /** A new token for an attempt of a call, by its `dispatchKey`: given to its tool, and kept nowhere but in this process. */
+  newToken(run: RunId, dispatch: string): string
   /** What operators have paused. */
   readonly pauses: readonly PauseAct[]
   /** Maximum of iterations where the agent sets no limit. */

@@ -1,7 +1,7 @@
 /** The interface of the engine, used by the server, the operator application and the demo. */
 import type { Clock } from '../../base/clock.ts'
 import type { AgentId, IdSource, RunId, SessionId, TaskId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
@@ -74,6 +74,9 @@ export interface EngineParts {
   readonly maxIterations?: number
 }
 
+/** What a tool reports of a call that it accepted. */
+export type OutsideReport = { readonly result: JsonValue } | { readonly error: JsonValue }
+
 export interface Engine {
   /**
    * Starts a run of the agent's deployed version, in a new session or as the next root run of one. Resolves once session, run and
@@ -93,6 +96,13 @@ export interface Engine {
    * @throws Failure `idempotency_key_reused`
    */
   answer(runId: RunId, answer: GivenAnswer, hidden?: boolean, idempotency?: RequestKey): Promise<MessageAccepted>
+  /** Gives a signal to the run, or the descendant, that waits for it. What cannot be accepted changes nothing, as with `answer`. */
+  signal(runId: RunId, name: string, data: JsonValue): Promise<MessageAccepted>
+  /**
+   * Ends the call to which a token was given.
+   * @throws Failure `completion_not_found`, `completion_used`
+   */
+  complete(token: string, report: OutsideReport): Promise<MessageAccepted & { readonly runId: RunId }>
   /**
    * Checks whether the call of an `anomaly_review` happened, with the probe tool that the author named for it.
    * @throws Failure `not_found` where no such review is pending, `validation_failed` where there is no such tool

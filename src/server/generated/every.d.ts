@@ -10,6 +10,8 @@ export declare const checks: Readonly<
     | 'presignBody'
     | 'finalizeBody'
     | 'cancelBody'
+    | 'signalBody'
+    | 'completionBody'
     | 'sessionPatch'
     | 'sessionsQuery'
     | 'conversationQuery'
