@@ -50,9 +50,11 @@ test('a message to a working run is taken up before its next completion', async 
   gates[1]!()
   await turns()
   expect(await runOf(bench, run)).toMatchObject({ status: 'Completed', output: 'Blue it is.' })
-  expect(
-    (await bench.timeline(run)).filter(({ type }) => type === 'UserMessage').map(({ content }) => content),
-  ).toEqual([{ text: 'Begin.' }, { text: 'The blue one.', steer: true }])
+  const messages = (await bench.timeline(run)).filter(({ type }) => type === 'UserMessage')
+  expect(messages.map(({ content: { text, steer: isSteer } }) => [text, isSteer])).toEqual([
+    ['Begin.', undefined],
+    ['The blue one.', true],
+  ])
 })
 
 test('an answer that was given without a message that came meanwhile is not the last', async () => {

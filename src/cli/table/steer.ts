@@ -8,7 +8,7 @@ export const steerCommands: readonly CommandEntry[] = [
   {
     path: 'stop',
     plane: 'operator',
-    summary: 'no new effect leaves: of an agent, a version, a tool, a provider, or of anything',
+    summary: 'no new effect leaves, of what is named or of anything',
     options: [
       { flags: '--all', description: 'of anything: the kill switch' },
       { flags: '--agent <agent>', description: 'of this agent, and of what works below it' },
@@ -35,8 +35,8 @@ export const steerCommands: readonly CommandEntry[] = [
     arguments: [
       { name: '<run>', description: 'id, unique ending, @last or @waiting' },
       { name: '<name>', description: 'of the signal, as svc.wait_event names it' },
+      { name: '[data]', description: 'JSON that matches the schema of the wait; also as --data JSON' },
     ],
-    options: [{ flags: '--data <json>', description: 'its data, which must match the schema of the wait' }],
     examples: [
       'svc signal @last parcel.delivered',
       'svc signal @last parcel.delivered --data \'{"parcel":"P-7"}\' --json',

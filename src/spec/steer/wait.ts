@@ -1,12 +1,12 @@
 /** What a call waits for that no effect of ours brings. Source: decisions, section 18. */
 import type { Instant } from '../../base/clock.ts'
-import type { JsonSchema } from '../snapshot.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 
 export type CallWait =
   /** `svc.wait_until` */
   | { readonly kind: 'timer'; readonly until: Instant }
   /** `svc.wait_event` */
-  | { readonly kind: 'signal'; readonly name: string; readonly schema?: JsonSchema; readonly until?: Instant }
+  | { readonly kind: 'signal'; readonly name: string; readonly schema?: boolean | JsonObject; readonly until?: Instant }
   /** The tool has accepted the call, and whoever has its token reports the end. */
   | { readonly kind: 'external'; readonly until: Instant }
 

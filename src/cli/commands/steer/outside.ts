@@ -11,10 +11,15 @@ import { RefusedAnswer } from '../../shell/remote.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function signal(call: CommandContext<MessageAccepted>): Promise<void> {
-  const { given, mode, out } = call
+  const { given, mode, out, globals } = call
   const name = given.argument(1)!
-  const data = jsonOf(given.text('data'), '--data')
-  await withTarget(call, await openProject(call), async (target) => {
+  // `--data` also names the data directory; JSON is no directory.
+  const flag = isJson(globals.data) ? globals.data : undefined
+  if (flag !== undefined && given.argument(2) !== undefined) throw usageFailure('Give the data once.')
+  const data = jsonOf(given.argument(2) ?? flag, 'The data')
+  const { data: _directory, ...others } = globals
+  const asked = flag === undefined ? call : { ...call, globals: others }
+  await withTarget(asked, await openProject(asked), async (target) => {
     const runId = await runIdOf(given.argument(0)!, target.operator)
     const accepted = await sendSignal(target.client, runId, name, data, { signal: call.signal })
     if (accepted.error !== undefined) throw new RefusedAnswer(accepted, exitOfCode(accepted.code))
@@ -34,6 +39,14 @@ export async function complete(call: CommandContext<CompletionAccepted>): Promis
     else if (accepted.duplicate) out.hint('the same report had ended the call before; nothing has changed')
     else out.hint(`reported; run ${accepted.runId} is ${accepted.status}`)
   })
+}
+
+function isJson(text: string | undefined): boolean {
+  try {
+    return text !== undefined && parseJson(text) !== undefined
+  } catch {
+    return false
+  }
 }
 
 /** @throws Failure `usage` for text that is no JSON */
