@@ -1,6 +1,6 @@
 /** Why a run that works does nothing. Source: decisions, section 18; reliability, "Hold instead of fail". */
 import { toIsoText, type Instant } from '../base/clock.ts'
-import { isHeldBy, type Outage, type OutageReason } from './outage.ts'
+import { isHeldBy, mayEndByRestart, type Outage, type OutageReason } from './outage.ts'
 import type { Run } from './run.ts'
 import type { CallWait } from './steer/wait.ts'
 
@@ -48,7 +48,7 @@ function waitHold({ state }: Pick<Run, 'state'>): RunHold | undefined {
 
 /** The hold of a run whose model, tool or secret is missing. */
 export function outageHold({ state }: Pick<Run, 'state'>): RunHold | undefined {
-  const held = heldAttempts(state).find(({ outage }) => isHeldBy(outage))
+  const held = findHeld(state)
   if (!held) return undefined
   const { outage, until } = held
   return {
@@ -57,6 +57,14 @@ export function outageHold({ state }: Pick<Run, 'state'>): RunHold | undefined {
     ...(until !== undefined && { nextAttemptAt: toIsoText(until) }),
   }
 }
+
+/** True for a held run that a server which starts may release. */
+export const isHeldUntilRestart = ({ state }: Pick<Run, 'state'>): boolean => {
+  const held = findHeld(state)
+  return held !== undefined && mayEndByRestart(held.outage)
+}
+
+const findHeld = (state: Run['state']) => heldAttempts(state).find(({ outage }) => isHeldBy(outage))
 
 function heldAttempts(state: Run['state']): readonly { readonly outage: Outage; readonly until?: Instant }[] {
   if (state.at === 'thinking' && state.outage) return [{ outage: state.outage }]
@@ -74,7 +82,7 @@ export const HOLD_TEXTS: Readonly<Record<RunHold['reason'], string>> = {
   tool_unreachable: 'a tool cannot be reached',
   mcp_unreachable: 'an MCP server cannot be reached',
   secret_missing: 'a secret is missing where the server runs (svc secrets check)',
-  quota_spent: "the account's quota at the model's vendor is spent",
+  quota_spent: "a quota is spent: the account's at the model's vendor, or the plan of the workspace for the day",
   paused: 'an operator paused it (svc stop --list tells who and why)',
   timer: 'it waits for a time',
   signal: 'it waits for a signal (svc signal)',

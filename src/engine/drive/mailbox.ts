@@ -2,6 +2,7 @@
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import { advanceRun } from '../machine/advance.ts'
+import type { PlanRoom } from '../session/context.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import type { EffectInFlight } from './perform-effect.ts'
@@ -51,6 +52,8 @@ export interface SessionActor {
   readonly inFlight: Map<string, EffectInFlight>
   /** Tokens of calls that are about to leave, by `dispatchKey`. */
   readonly tokens: Map<string, string>
+  /** Room in the plan of the workspace, as the store answered the last save. */
+  planRoom: PlanRoom
   /** True while a call of it waits for a slot, which is soon free. */
   awaitsSlot: boolean
 }
@@ -103,6 +106,7 @@ export function createMailboxes(
         inFlight: new Map(),
         tokens: new Map(),
         awaitsSlot: false,
+        planRoom: 'free',
       }
       actors.set(id, actor)
     }

@@ -69,6 +69,7 @@ export function transitionContextOf(
       return token
     },
     pauses,
+    ...(parts.plan && { plan: { cap: parts.plan, room: actor.planRoom } }),
     maxIterations: parts.maxIterations ?? 100,
     jitter: parts.random(),
   }
