@@ -591,3 +591,16 @@ CREATE TABLE 'run_output_config'(k PRIMARY KEY, v) WITHOUT ROWID;
 CREATE INDEX call_of_tool on call (substr(ref, 1, instr(ref || '@', '@') - 1), at);
 
 CREATE INDEX vote_of_approver on vote (approver, at);
+
+CREATE TABLE pause_act (
+  n integer primary key,
+  workspace_id text not null,
+  kind text not null check (kind in ('all', 'agent', 'version', 'tool', 'provider')),
+  name text not null,
+  paused integer not null check (paused in (0, 1)),
+  at integer not null,
+  by text not null,
+  reason text
+) strict;
+
+CREATE INDEX pause_act_of_target on pause_act (workspace_id, kind, name, n);

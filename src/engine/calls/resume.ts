@@ -3,6 +3,7 @@
  * authorized, again; of what may have been made a person says what happened. Source: decisions, section 18; reliability.
  */
 import type { ToolCall } from '../../spec/run.ts'
+import type { TaskRecord } from '../../spec/task.ts'
 import { CallHandle } from '../session/call-handle.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { MAX_ATTEMPTS, recoverDispatch } from './recover.ts'
@@ -22,6 +23,8 @@ function resumeCall(call: CallHandle): ToolCall {
     case 'delegated':
     case 'asking':
       return call.moveTo(state)
+    case 'waiting':
+      return resumeWait(call, state)
     case 'sent':
     case 'unknown':
       return resumeUncertain(call)
@@ -43,6 +46,17 @@ function resumeEnding(call: CallHandle, { outcome, ends }: Extract<ToolCall['sta
   return call.moveTo({ at: 'settled', outcome })
 }
 
+/** Goes on waiting up to the same time: for work outside too, whose token still holds, unless somebody told what became of it. */
+function resumeWait(call: CallHandle, state: Extract<ToolCall['state'], { at: 'waiting' }>): ToolCall {
+  const { run, record } = call
+  const isKnown = record.late !== undefined || run.callRow(record.id)?.state !== 'unknown'
+  if (state.wait.kind === 'external' && isKnown) return resumeUncertain(call)
+  closeEndReview(call)
+  const { until } = state.wait
+  if (until !== undefined) run.setTimer('call_wait', record.id, until)
+  return call.moveTo(state)
+}
+
 /** A call that was sent, or may have been, when the run ended. */
 function resumeUncertain(call: CallHandle): ToolCall {
   const { late, ...record } = call.record
@@ -56,9 +70,7 @@ function resumeUncertain(call: CallHandle): ToolCall {
 
 /** Sends a safe call again, and asks a person about any other. */
 function askWhatHappened(call: CallHandle): ToolCall {
-  const { tx, run, record } = call
-  const earlier = tx.pendingTasks().find(({ runId, callId }) => runId === run.id && callId === record.id)
-  if (earlier) tx.closeTask({ ...earlier, answer: { outcome: 'cancelled' } }, 'cancelled')
+  const earlier = closeEndReview(call)
   const recovered = recoverDispatch(call, {
     error: 'The run had ended before the outcome was known.',
     code: 'dispatch:broken',
@@ -68,16 +80,30 @@ function askWhatHappened(call: CallHandle): ToolCall {
   return recovered.state.at === 'ready' ? proposeAgain(call.with(recovered)) : recovered
 }
 
+/** Closes what an operator was asked about the call when its run ended. */
+function closeEndReview({ tx, run, record }: CallHandle): TaskRecord | undefined {
+  const review = tx.pendingTasks().find(({ runId, callId }) => runId === run.id && callId === record.id)
+  if (review) tx.closeTask({ ...review, answer: { outcome: 'cancelled' } }, 'cancelled')
+  return review
+}
+
 /** Approvals and decisions were about the moment at which they were made: the call is authorized again. */
 function proposeAgain({ run, turn, record }: CallHandle): ToolCall {
-  const {
-    approval: _,
-    approvedBy: __,
-    decisionId: ___,
-    repeats: ____,
-    effectWait: _____,
-    outage: ______,
-    ...call
-  } = record
-  return new CallHandle(run, turn, call).moveTo({ at: 'proposed' })
+  const { id, index, name, kind, ref, arguments: given, argumentsDigest, attempt } = record
+  const { firstSentAt, inDoubt, tokens } = record
+  const proposed: ToolCall = {
+    id,
+    index,
+    name,
+    kind,
+    ref,
+    arguments: given,
+    argumentsDigest,
+    attempt,
+    ...(firstSentAt !== undefined && { firstSentAt }),
+    ...(inDoubt && { inDoubt }),
+    ...(tokens && { tokens }),
+    state: { at: 'proposed' },
+  }
+  return new CallHandle(run, turn, proposed).moveTo(proposed.state)
 }

@@ -40,6 +40,7 @@ import {
   retryAtStart,
   retryNow,
 } from './completion.ts'
+import { applyCallWait, applyReport, applySignal } from '../calls/end-wait.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { cancelledState, completedState, failedState } from '../limits/ending.ts'
 import type { TransitionEventOf, RunTransitionEvent, RunEventType } from '../session/event.ts'
@@ -48,6 +49,7 @@ import { asksAboutLimit } from '../limits/on-limit.ts'
 import { startTurn } from '../limits/request-completion.ts'
 import { readOutput } from './output.ts'
 import { resumeRun } from './resume.ts'
+import { steerCalls, steerCompletion } from './steer.ts'
 import { chooseEarlier, messagesBefore } from '../session/prompt/earlier.ts'
 import { filesIn, firstMessage } from '../session/prompt/input.ts'
 import { abandonCompletion } from '../session/unanswered.ts'
@@ -80,6 +82,7 @@ export const transitions: Table = {
     'model.answered': applyCompletion,
     'model.failed': applyModelFailure,
     'model.held_back': applyHeldBack,
+    steered: steerCompletion,
     admitted: admitCompletion,
     'task.closed': applyLimitDecision,
     'wall_clock.due': applyWallClock,
@@ -93,6 +96,7 @@ export const transitions: Table = {
     'retry.due': applyRetry,
     'outage.over': retryAfterOutage,
     resumed: retryNow,
+    steered: steerCalls,
     'task.closed': applyLimitDecision,
     'wall_clock.due': applyWallClock,
     'hitl_wait.due': applyHitlWait,
@@ -104,6 +108,10 @@ export const transitions: Table = {
     'call.ended': applyCallOutcome,
     admitted: proceedWithCalls,
     'effect_wait.due': proceedWithCalls,
+    'call_wait.due': applyCallWait,
+    signal: applySignal,
+    'call.reported': applyReport,
+    steered: steerCalls,
     'retry.due': (run, here) => retryCalls(run, here),
     'outage.over': retryCallsAfterOutage,
     resumed: retryCallsNow,

@@ -285,6 +285,19 @@ export interface OperatorRequests<Bundle> {
       readonly reason: string
     }
   }
+  'GET /pauses': {
+    readonly query: {
+      readonly all?: boolean
+    }
+  }
+  'POST /pauses': {
+    readonly body: {
+      readonly kind: 'all' | 'agent' | 'version' | 'tool' | 'provider'
+      readonly name?: string
+      readonly paused: boolean
+      readonly reason?: string
+    }
+  }
   'GET /logs': {
     readonly query: {
       readonly run?: string
