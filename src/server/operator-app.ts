@@ -17,6 +17,7 @@ import { listAgents, listDocuments, listVersions, getSnapshot } from './operator
 import { listCosts } from './operator/costs.ts'
 import { listDecisions } from './operator/decisions.ts'
 import { listEffects, releaseEffect } from './operator/effects.ts'
+import { forkRuns, tryForks } from './operator/fork.ts'
 import { getFile, listFiles } from './operator/files.ts'
 import { backupRoute } from './operator/backup.ts'
 import { streamLive } from './operator/live.ts'
@@ -64,6 +65,8 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /runs/:id/cancel': cancelRun,
   'POST /runs/:id/resume': resumeRun,
   'POST /runs/:id/retry': retryRun,
+  'POST /runs/fork': forkRuns,
+  'POST /runs/dry-fork': tryForks,
   'POST /runs/:id/messages': sendMessage,
   'GET /sessions': listSessions,
   'GET /sessions/:id': getSession,

@@ -151,6 +151,7 @@ async function openParts(
     development: options.development ?? false,
     ...(options.authority && { authority: options.authority }),
     rehearsals,
+    models: providers,
     operator: env['SVC_OPERATOR'] ?? env['USER'] ?? env['USERNAME'] ?? 'operator',
   }
   return {
