@@ -19,7 +19,7 @@ import type { RunTransitionEvent } from '../session/event.ts'
 import type { EarlierMessage } from '../session/prompt/earlier.ts'
 import { filesOf } from '../session/prompt/input.ts'
 import { idempotencyKeyOf } from '../session/keys.ts'
-import { toRequest } from '../session/prompt/prompt.ts'
+import { summaryWanted, toRequest } from '../session/prompt/prompt.ts'
 import { attachFiles } from './attach.ts'
 import type { RunEffect } from './effects.ts'
 import { askWithFallback } from './fallback.ts'
@@ -64,6 +64,7 @@ export async function performEffect(
     const attachments = await attachFiles(parts.store, parts.blobs, run.workspaceId, filesOf(steps))
     const tools = await toModelTools(parts.tools, context, signal)
     const repair = effect.note?.['repair'] === true
+    const summarise = summaryWanted(effect.note)
     const { tries, room } = effect
     const ask = async (model: SnapshotModel): Promise<ModelCompletion> => {
       const provider = parts.providers.choose(snapshot, model, run.sessionId)
@@ -78,12 +79,14 @@ export async function performEffect(
         tools,
         attachments,
         repair,
+        summarise,
         room,
       })
       checkFits(request, parts.providers.terms(model, run.sessionId).contextWindow)
       const leave = await enter(model.provider, signal)
       try {
-        return await sendRequest(provider, { ...request, mayLeave }, onText, signal, meter)
+        // Nobody waits for the text of a summary.
+        return await sendRequest(provider, { ...request, mayLeave }, summarise ? () => {} : onText, signal, meter)
       } finally {
         leave()
       }
