@@ -757,7 +757,9 @@ export interface AitlResponseContent extends StepContent {
 /** A limit stopped the run, or an operator is asked about it. */
 export interface LimitReachedContent extends StepContent {
   readonly limit: string
+  /** A number, or an amount of money as text. */
   readonly value: number | string
+  /** What had been used of it, likewise. */
   readonly used: number | string
   readonly action: 'halt' | 'escalate' | (string & {})
 }
