@@ -55,7 +55,7 @@ export interface Store {
    * T1: counts the limits, claims the idempotency key, writes session, run and first events. Writes nothing when refused. A
    * session whose `version` is above 0 is stored and gets another root run.
    * @param holder gets the lease of a new session, of `FIRST_EPOCH`, if it is busy
-   * @throws Failure `run_moved_on`, `not_found` for a session that is stored
+   * @throws Failure `run_moved_on`, `not_found` for a session that is stored; `plan_spent`, `plan_reserved`
    */
   start(
     update: SessionUpdate,
@@ -78,7 +78,8 @@ export interface Store {
    * @returns the lease that the holder has afterwards
    * @throws Failure `run_moved_on` when the session was saved since `update.session.version` was read, `lease_lost` when another
    *   process holds the session or the lease has expired, `effect_taken` when another call holds an effect key that the update
-   *   takes, `history_moved_on` when calls were decided since `historySeen`, `state_not_saved` when the database refuses the
+   *   takes, `history_moved_on` when calls were decided since `historySeen`, `plan_spent` and `plan_reserved` when a completion
+   *   that begins has no room in the plan of the workspace, `state_not_saved` when the database refuses the
    *   content, so that a retry would fail too
    */
   save(update: SessionUpdate, holder?: LeaseHolder): Promise<SessionLease | undefined>

@@ -21,6 +21,7 @@ describeInBrowser('runs', () => {
     await page.keyboard.type('a-1001')
     await page.waitForURL(/find=a-1001/)
     await rows.filter({ hasText: 'A-3003' }).waitFor({ state: 'detached' })
+    await rows.first().waitFor()
     expect(await rows.count()).toBe(1)
     expect(await rows.getByRole('link').first().getAttribute('href')).toBe(`/runs/${done}`)
     expect(await findingsOfAxe(page)).toEqual([])

@@ -548,3 +548,15 @@ CREATE TABLE standing_act (
 ) strict;
 
 CREATE INDEX standing_act_of_name on standing_act (workspace_id, name, n);
+
+CREATE TABLE plan_reservation (
+  run_n integer primary key references run (n) on delete cascade,
+  workspace_id text not null,
+  tokens integer not null,
+  -- Exact decimal text; null where the completion costs nothing in the currency of the cap.
+  amount text,
+  currency text,
+  check ((amount is null) = (currency is null))
+) strict;
+
+CREATE INDEX plan_reservation_workspace on plan_reservation (workspace_id);
