@@ -118,6 +118,12 @@ export const failures = {
     message: (a: { agent: string }) => `No version of ${a.agent} is deployed.`,
     fix: 'svc deploy NAMESPACE.NAME@VERSION',
   },
+  agent_paused: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { agent: string; paused: string }) => `No run of ${a.agent} is started: an operator has paused ${a.paused}.`,
+    fix: 'svc stop --list shows who and why; svc agents resume or svc stop --resume ends it.',
+  },
   stale_view: {
     status: 409,
     exit: EXIT.conflict,
@@ -249,6 +255,30 @@ export const failures = {
   run_not_waiting: {
     exit: EXIT.conflict,
     message: (a: { status: string }) => `The run does not wait for a reply; its status is ${a.status}.`,
+  },
+  run_not_working: {
+    exit: EXIT.conflict,
+    message: (a: { status: string }) => `The run does not work now; its status is ${a.status}.`,
+    fix: 'Answer what it waits for, or start a run.',
+  },
+  steering_full: {
+    exit: EXIT.conflict,
+    message: (a: { most: number }) => `${a.most} messages wait for the run's next completion already.`,
+    fix: 'Send it after that completion.',
+  },
+  signal_not_awaited: {
+    exit: EXIT.conflict,
+    message: (a: { name: string }) => `The run does not wait for the signal ${a.name}; nothing has changed.`,
+  },
+  completion_not_found: {
+    status: 404,
+    exit: EXIT.absent,
+    message: () => 'No call waits for this token.',
+  },
+  completion_used: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: () => 'The call of this token has ended with another report; nothing has changed.',
   },
   arguments_changed: {
     exit: EXIT.conflict,

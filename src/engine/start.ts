@@ -9,13 +9,14 @@ import type { StartOutcome } from '../store/start-outcome.ts'
 import type { SessionTree, SessionUpdate } from '../store/session-update.ts'
 import type { AgentVersion } from '../store/version-rows.ts'
 import { newRun } from './calls/delegate.ts'
-import { checkConfiguration, checkFiles, checkInput } from './check-start.ts'
+import { checkConfiguration, checkFiles, checkInput, checkNotPaused } from './check-start.ts'
 import { checkContinuable, loadContinued } from './continue-session.ts'
 import type { SessionDriver } from './drive/drive.ts'
 import { planRoomOf } from './drive/plan-room.ts'
 import { advanceRun } from './machine/advance.ts'
 import type { PlanRoom, TransitionContext } from './session/context.ts'
 import type { EngineParts, StartRequest } from './session/engine.ts'
+import { createCompletionToken } from './session/completion-token.ts'
 import { openTransaction } from './session/open-transaction.ts'
 import { claimOf, closeClaim, findRepeated, toRepeated } from './session/repeated-request.ts'
 
@@ -32,6 +33,7 @@ export async function startSession(
   if (before) return before as unknown as StartRunResponse
   if (continued) await checkContinuable(parts, continued.sessionId)
   const version = await readVersion(parts, request)
+  await checkNotPaused(parts, version)
   const input = parts.redactor.json(request.input)
   await checkInput(version.snapshot, input)
   await checkFiles(parts, request, input)
@@ -249,6 +251,9 @@ const contextOf = (parts: EngineParts, version: AgentVersion, now: number): Tran
     Math.max(...[model, ...fallback].map((each) => parts.providers.maxOutputTokens(each))),
   termsOf: (model) => parts.providers.terms(model),
   spentOn: () => undefined,
+  newToken: createCompletionToken,
+  // What is paused by tool or provider is held when its first completion is about to leave.
+  pauses: [],
   outages: { laterThan: () => undefined, failed() {} },
   maxIterations: parts.maxIterations ?? 100,
   jitter: 0,

@@ -30,6 +30,7 @@ import { deployVersion, publishClosure } from './operator/publish.ts'
 import { listRestored, releaseRestored } from './operator/restored.ts'
 import { cancelRun, listRuns, sendMessage, startRun } from './operator/runs.ts'
 import { deleteSession, getSession, listSessions, patchSession } from './operator/sessions.ts'
+import { listPauses, setPaused } from './operator/steer/pauses.ts'
 import { revokeStanding } from './operator/standing.ts'
 import { getReference } from './operator/reference.ts'
 import { getStatus } from './operator/status.ts'
@@ -76,6 +77,8 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /policies/revoke': revokeStanding,
   'GET /effects': listEffects,
   'POST /effects/release': releaseEffect,
+  'GET /pauses': listPauses,
+  'POST /pauses': setPaused,
   'GET /logs': streamLogs,
   'POST /backup': backupRoute,
   'GET /restored': listRestored,

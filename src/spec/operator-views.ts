@@ -1,4 +1,5 @@
 /** What the operator application answers, one type for each kind of thing. */
+import type { PauseTarget } from './steer/pause.ts'
 import type { RunHold } from './hold.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { SessionListItem, TaskContent } from './api.ts'
@@ -162,6 +163,14 @@ export interface CostView extends CostSums {
   readonly model?: string
   /** UTC, `2026-11-23`. */
   readonly day?: string
+}
+
+/** What an operator paused, or let go on. */
+export interface PauseView extends PauseTarget {
+  readonly paused: boolean
+  readonly at: string
+  readonly by: string
+  readonly reason: string | null
 }
 
 export interface RunView {

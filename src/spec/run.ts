@@ -9,6 +9,7 @@ import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { Outage } from './outage.ts'
 import type { CostSum, Money } from './price.ts'
 import type { RunStarter } from './starter.ts'
+import type { CallWait, SteeringMessage } from './steer/wait.ts'
 
 export type RunStatusName =
   'Running' | 'WaitingForHITL' | 'WaitingForAITL' | 'WaitingForResponse' | 'Completed' | 'Failed' | 'Cancelled'
@@ -62,6 +63,8 @@ export type CallState =
   | { readonly at: 'sent'; readonly sentAt: Instant; readonly notAfter: Instant; readonly worker?: string }
   /** Sent, with an unknown outcome; `task` is the anomaly review. */
   | { readonly at: 'unknown'; readonly task: TaskId }
+  /** It waits for a time, a signal, or a report from outside. */
+  | { readonly at: 'waiting'; readonly since: Instant; readonly wait: CallWait }
   | { readonly at: 'delegated'; readonly child: RunId }
   /** The child asked its parent's model; the call has answered with the question. */
   | { readonly at: 'asking'; readonly requestId: string }
@@ -101,8 +104,12 @@ export interface ToolCall {
   readonly effectWait?: Instant
   /** The approval that covers it. */
   readonly approval?: { readonly task: TaskId; readonly digest: Digest }
+  /** Since when an operator's pause holds it, which may leave otherwise. */
+  readonly paused?: Instant
   /** Set from the first attempt that could not reach what the call needs. */
   readonly outage?: Outage
+  /** Digests of the tokens that its attempts gave to a tool which reports the end later. */
+  readonly tokens?: readonly string[]
   readonly state: CallState
 }
 
@@ -123,6 +130,8 @@ export type RunState =
       readonly reservedCost?: string
       readonly reservedPlan?: { readonly tokens: number; readonly cost?: Money }
       readonly unsent?: true
+      /** Since when an operator's pause holds it; `unsent` is set as well. */
+      readonly paused?: Instant
       readonly room?: number
       readonly emptied?: true
       readonly note?: JsonObject
@@ -180,6 +189,10 @@ export interface RunUsage {
   readonly outputAttempts: number
   /** True once a result of untrusted content was read. */
   readonly tainted: boolean
+  /** Messages that the next completion takes up. */
+  readonly steering?: readonly SteeringMessage[]
+  /** Reports from outside that have ended a call: the digest of each by that of its token. */
+  readonly reports?: Readonly<Record<string, Digest>>
   /** Times each `tool + arguments` was denied or rejected, by digest. */
   readonly refusals: Readonly<Record<string, number>>
 }

@@ -266,6 +266,9 @@ export function openHouse(
     conversation: (sessionId) => doors.conversation!(sessionId),
     recover: async () => 0,
     release: (sessions, triggers) => store.releaseRestored(sessions, triggers),
+    signal: () => Promise.reject(new Error('not asked here')),
+    complete: () => Promise.reject(new Error('not asked here')),
+    setPaused: (workspaceId, act) => store.setPaused(workspaceId, act),
     close: async () => {},
   }
   async function* replay(runId: RunId, after: number): AsyncGenerator<readonly FollowedEvent[]> {

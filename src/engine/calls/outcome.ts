@@ -11,6 +11,7 @@ import { routeToPerson } from './gate.ts'
 import { postponeCall } from './outage.ts'
 import { MAX_LIVE_ATTEMPTS, recoverDispatch } from './recover.ts'
 import { settleCall, settleWithError, toolError } from './settle.ts'
+import { endsOutside, waitOutside } from './wait.ts'
 
 /**
  * Applies the outcome of a dispatch; outcomes of earlier attempts are ignored. A process that lost the session may still tell what
@@ -30,12 +31,13 @@ export function applyCallOutcome(
 }
 
 /** Closes the review of a call whose outcome is known now. */
-function closeReview({ tx, record: { state } }: CallHandle): void {
+export function closeReview({ tx, record: { state } }: CallHandle): void {
   const review = state.at === 'unknown' && tx.pendingTasks().find(({ id }) => id === state.task)
   if (review) tx.closeTask({ ...review, answer: { outcome: 'cancelled' } }, 'cancelled')
 }
 
 function applyOutcome(call: CallHandle, outcome: ToolOutcome): ToolCall {
+  if (outcome.at === 'returned' && !outcome.isError && endsOutside(call)) return waitOutside(call)
   if (outcome.at === 'returned') return settleWithResult(call, outcome)
   if (outcome.at === 'not_sent' && outcome.code === 'held_back') {
     call.closeDispatch(outcome.error)
@@ -53,7 +55,7 @@ function applyOutcome(call: CallHandle, outcome: ToolOutcome): ToolCall {
   return { ...routed, attempt: call.record.attempt + 1 }
 }
 
-function settleWithResult(
+export function settleWithResult(
   call: CallHandle,
   { result, isError, durationMs, notExecuted }: Extract<ToolOutcome, { at: 'returned' }>,
 ): ToolCall {

@@ -30,6 +30,10 @@ export interface LostDispatch {
   readonly attempts: number
 }
 
+/** False once the tool may have forgotten the key of the call, which it has known since the first attempt. */
+export const isKeyRemembered = ({ tx, record }: CallHandle): boolean =>
+  tx.now - (record.firstSentAt ?? tx.now) < KEY_TTL_MS
+
 /**
  * Recovers a dispatch of unknown outcome. A safe call is sent again with the same key; any other is reviewed by a person, and
  * the model gets no result, since it would call again.
@@ -38,10 +42,7 @@ export function recoverDispatch(call: CallHandle, { error, code, attempts }: Los
   const { record } = call
   const sideEffectClass = call.tool?.sideEffectClass
   const isReadOnly = sideEffectClass === 'read_only'
-  // Counted from the first attempt, when the tool began to remember the key.
-  const keyAgeMs = call.tx.now - (record.firstSentAt ?? call.tx.now)
-  const keyIsKnown = isReadOnly || keyAgeMs < KEY_TTL_MS
-  if (isRepeatable(sideEffectClass) && keyIsKnown && record.attempt < attempts) {
+  if (isRepeatable(sideEffectClass) && (isReadOnly || isKeyRemembered(call)) && record.attempt < attempts) {
     call.closeDispatch(error)
     return call.update({
       attempt: record.attempt + 1,

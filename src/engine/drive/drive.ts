@@ -22,6 +22,7 @@ import { commitBatch } from './commit.ts'
 import { createEffectWaits } from './effect-waits.ts'
 import { createEffectRunner } from './effects-in-flight.ts'
 import type { DescribedTools } from './model-tools.ts'
+import { createPauses } from './pauses.ts'
 import { holdSession, takeOver } from './hold-session.ts'
 import { isolateUnsavable, keepForRetry } from './failed-save.ts'
 import {
@@ -66,6 +67,8 @@ export interface SessionDriver {
   endHold(sessionId: SessionId): Promise<void>
   /** Reads a session that a restore held, and continues it. */
   release(sessionId: SessionId): Promise<void>
+  /** Something was paused, or goes on, in the store. */
+  pausesChanged(): Promise<void>
   /** Applies the timers that are due, and retries failed saves; resolves with the time of the next timer. */
   applyDueTimers(): Promise<Instant | undefined>
   close(graceMs: number): Promise<void>
@@ -95,6 +98,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       : Promise.resolve(),
   )
   const enter = createCompletionSlots(bounds)
+  const pauses = createPauses(parts, () => void reconsiderPaused())
   const leases = createLeases(parts, {
     claimed: (id) => {
       markStale(id)
@@ -110,6 +114,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     notifier,
     slots,
     outages,
+    pauses,
     described,
     enter,
     lifecycle,
@@ -184,7 +189,9 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     batch: readonly MailboxItem[],
     outlook: Outlook,
   ): Promise<void> {
-    const readContext = (effectsOf: ReadEffects) => transitionContextOf(contextParts, actor, live, outlook, effectsOf)
+    const paused = await pauses.read(live.tree.session.workspaceId)
+    const readContext = (effectsOf: ReadEffects) =>
+      transitionContextOf(contextParts, actor, live, outlook, paused, effectsOf)
     const endsSeen = effectWaits.count()
     const applied = await commitBatch(commitParts, actor, live, batch, readContext, outlook.version)
     if (!applied) return
@@ -207,6 +214,18 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     const isRetried = keepForRetry(log, actor, batch, error, lifecycle.phase === 'closed')
     slots.keep(actor.id, (key) => actor.inFlight.has(key))
     if (isRetried) timers.scheduleRetry()
+  }
+
+  /** Something was paused, or goes on: the sessions at work here look again, in turn. */
+  async function reconsiderPaused(): Promise<void> {
+    const ids = new Set([...leases.all(), ...[...mailboxes.all()].map(({ id }) => id)])
+    for (const id of ids) {
+      if (lifecycle.phase !== 'open') return
+      const lookAgain = (tx: SessionTransaction): void => {
+        for (const { id: runId } of tx.runs()) advanceRun(tx.run(runId), { type: 'admitted' })
+      }
+      await mailboxes.post(id, lookAgain, { retrySave: true }).catch(ignore)
+    }
   }
 
   async function wake(sessionId: SessionId): Promise<void> {
@@ -278,6 +297,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       await mailboxes.post(sessionId, (tx) => tx.endHold())
     },
     release: readAgain,
+    pausesChanged: () => pauses.changed(),
     applyDueTimers() {
       for (const actor of mailboxes.all()) {
         if (!actor.awaitsRetry) continue
@@ -286,7 +306,10 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       }
       return timers.applyDue(mailboxes)
     },
-    close: (graceMs) => shutDown(lifecycle, mailboxes, effects, leases, graceMs),
+    close(graceMs) {
+      pauses.close()
+      return shutDown(lifecycle, mailboxes, effects, leases, graceMs)
+    },
   }
 }
 

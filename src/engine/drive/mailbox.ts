@@ -50,6 +50,8 @@ export interface SessionActor {
   /** Runs whose end cannot be stored either: this process starts no effects for them. */
   readonly blockedRuns: Set<RunId>
   readonly inFlight: Map<string, EffectInFlight>
+  /** Tokens of calls that are about to leave, by `dispatchKey`. */
+  readonly tokens: Map<string, string>
   /** Room in the plan of the workspace, as the store answered the last save. */
   planRoom: PlanRoom
   /** True while a call of it waits for a slot, which is soon free. */
@@ -102,6 +104,7 @@ export function createMailboxes(
         oneByOne: false,
         blockedRuns: new Set(),
         inFlight: new Map(),
+        tokens: new Map(),
         awaitsSlot: false,
         planRoom: 'free',
       }

@@ -7,6 +7,7 @@ import { failedState } from './ending.ts'
 import { applyLimit, findBreachBeforeCompletion, findUnpriced, haltAncestor, holdForAncestor } from './limits.ts'
 import { reservePlan } from './plan.ts'
 import { reserveBudgets } from './reserve.ts'
+import { takeUpMessages } from './steering.ts'
 
 /** Requests the first completion of a turn. */
 export const startTurn = (run: RunHandle, turn: number, note?: JsonObject): RunState =>
@@ -14,6 +15,7 @@ export const startTurn = (run: RunHandle, turn: number, note?: JsonObject): RunS
 
 /** Requests a completion, unless a limit of the run or of an ancestor forbids it. */
 export function requestCompletion(run: RunHandle, wanted: StateAt<'thinking'>): RunState {
+  takeUpMessages(run)
   const breach = findBreachBeforeCompletion(run)
   if (breach) return applyLimit(run, breach, wanted)
   if (haltAncestor(run, (used, value) => used >= value)) return { ...wanted, unsent: true }

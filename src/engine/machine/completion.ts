@@ -14,7 +14,7 @@ import { backOff } from '../limits/back-off.ts'
 import { findBreachAfterCompletion, haltRun, haltAncestor, applyLimit } from '../limits/limits.ts'
 import { asksAboutLimit } from '../limits/on-limit.ts'
 import { describeExpired, laterAttempt, nextAttempt } from '../limits/outage.ts'
-import { requestCompletion } from '../limits/request-completion.ts'
+import { requestCompletion, startTurn } from '../limits/request-completion.ts'
 import { concludeRun } from './output.ts'
 import { sentTokens } from '../session/prompt/prompt.ts'
 import { answersQuestion, openQuestions, unansweredQuestions } from '../calls/open-questions.ts'
@@ -63,6 +63,8 @@ export function applyCompletion(
     return breach ? applyLimit(run, breach, calling) : beginCalls(run, calling)
   }
   if (breach && !asksAboutLimit(run, breach.limit)) return haltRun(run, breach)
+  // A message that came meanwhile is not left unread: the answer was given without it.
+  if (run.usage.steering) return startTurn(run, here.turn + 1)
   const next = concludeRun(run, here.turn, joinPausedAnswer(run, completion.text), here.note?.['repair'] === true)
   // A final answer that exceeded a limit waits for the grant, and is then the output.
   return breach && next.at === 'done' && next.outcome === 'completed' ? applyLimit(run, breach, next) : next

@@ -38,6 +38,7 @@ import {
   retryAfterOutage,
   retryAtStart,
 } from './completion.ts'
+import { applyCallWait, applyReport, applySignal } from '../calls/end-wait.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { cancelledState, completedState, failedState } from '../limits/ending.ts'
 import type { TransitionEventOf, RunTransitionEvent, RunEventType } from '../session/event.ts'
@@ -45,6 +46,7 @@ import { applyLimit, escalateLimit, grantLimit, haltRun, hitlWaitBreach, wallClo
 import { asksAboutLimit } from '../limits/on-limit.ts'
 import { startTurn } from '../limits/request-completion.ts'
 import { readOutput } from './output.ts'
+import { steerCalls, steerCompletion } from './steer.ts'
 import { chooseEarlier, messagesBefore } from '../session/prompt/earlier.ts'
 import { filesIn, firstMessage } from '../session/prompt/input.ts'
 import { abandonCompletion } from '../session/unanswered.ts'
@@ -77,6 +79,7 @@ export const transitions: Table = {
     'model.answered': applyCompletion,
     'model.failed': applyModelFailure,
     'model.held_back': applyHeldBack,
+    steered: steerCompletion,
     admitted: admitCompletion,
     'task.closed': applyLimitDecision,
     'wall_clock.due': applyWallClock,
@@ -89,6 +92,7 @@ export const transitions: Table = {
   backing_off: {
     'retry.due': applyRetry,
     'outage.over': retryAfterOutage,
+    steered: steerCalls,
     'task.closed': applyLimitDecision,
     'wall_clock.due': applyWallClock,
     'hitl_wait.due': applyHitlWait,
@@ -100,6 +104,10 @@ export const transitions: Table = {
     'call.ended': applyCallOutcome,
     admitted: proceedWithCalls,
     'effect_wait.due': proceedWithCalls,
+    'call_wait.due': applyCallWait,
+    signal: applySignal,
+    'call.reported': applyReport,
+    steered: steerCalls,
     'retry.due': (run, here) => retryCalls(run, here),
     'outage.over': retryCallsAfterOutage,
     'child.ended': applyChildEnd,

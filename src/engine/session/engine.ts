@@ -1,7 +1,7 @@
 /** The interface of the engine, used by the server, the operator application and the demo. */
 import type { Clock } from '../../base/clock.ts'
 import type { AgentId, IdSource, RunId, SessionId, TaskId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
@@ -11,6 +11,7 @@ import type { MessageAccepted, StartRunResponse } from '../../spec/api.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
 import type { Principal } from '../../spec/key.ts'
 import type { Run, RunStatusName } from '../../spec/run.ts'
+import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { GivenAnswer } from '../../spec/task.ts'
 import type { TriggerType } from '../../spec/starter.ts'
 import type { StartLimits } from '../../store/start-outcome.ts'
@@ -76,6 +77,9 @@ export interface EngineParts {
   readonly maxIterations?: number
 }
 
+/** What a tool reports of a call that it accepted. */
+export type OutsideReport = { readonly result: JsonValue } | { readonly error: JsonValue }
+
 export interface Engine {
   /**
    * Starts a run of the agent's deployed version, in a new session or as the next root run of one. Resolves once session, run and
@@ -95,6 +99,13 @@ export interface Engine {
    * @throws Failure `idempotency_key_reused`
    */
   answer(runId: RunId, answer: GivenAnswer, hidden?: boolean, idempotency?: RequestKey): Promise<MessageAccepted>
+  /** Gives a signal to the run, or the descendant, that waits for it. What cannot be accepted changes nothing, as with `answer`. */
+  signal(runId: RunId, name: string, data: JsonValue): Promise<MessageAccepted>
+  /**
+   * Ends the call to which a token was given.
+   * @throws Failure `completion_not_found`, `completion_used`
+   */
+  complete(token: string, report: OutsideReport): Promise<MessageAccepted & { readonly runId: RunId }>
   /**
    * Checks whether the call of an `anomaly_review` happened, with the probe tool that the author named for it.
    * @throws Failure `not_found` where no such review is pending, `validation_failed` where there is no such tool
@@ -137,6 +148,13 @@ export interface Engine {
    * Source: reliability, "Restoring".
    */
   release(sessions: readonly SessionId[], triggers: readonly TriggerId[]): Promise<void>
+  /**
+   * Pauses something, or lets it go on. Once it resolves no effect of what is paused leaves this process, and none leaves another
+   * one a second later. @returns false, and nothing has changed, where it was so already
+   *
+   * Source: decisions, section 18; command line, 2.7.
+   */
+  setPaused(workspaceId: WorkspaceId, act: PauseAct): Promise<boolean>
   /** Accepts no more work; resolves when outcomes in flight are stored, or after `graceMs`. Runs continue at the next start. */
   close(graceMs?: number): Promise<void>
   readonly store: Store

@@ -6,6 +6,7 @@ import type { ModelCompletion, ModelUsage } from '../../providers/provider.ts'
 import type { OutageReason } from '../../spec/outage.ts'
 import type { LimitName } from '../../spec/run.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
+import type { SteeringMessage } from '../../spec/steer/wait.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 
@@ -61,6 +62,19 @@ export type RunTransitionEvent =
   | { readonly type: 'retry.due' }
   /** A call that waits for an earlier one with its effect key looks again. */
   | { readonly type: 'effect_wait.due' }
+  /** The time of a call that waits has come. */
+  | { readonly type: 'call_wait.due' }
+  /** A signal for a call that waits for it; its data passes the schema. */
+  | { readonly type: 'signal'; readonly callId: string; readonly name: string; readonly data: JsonValue }
+  /** Work outside reports the end of a call. */
+  | {
+      readonly type: 'call.reported'
+      readonly callId: string
+      readonly result: JsonValue
+      readonly isError: boolean
+    }
+  /** A message to a run that works; `interrupts` drops the completion under way. */
+  | { readonly type: 'steered'; readonly message: SteeringMessage; readonly interrupts: boolean }
   /** What held the run can be reached again. */
   | { readonly type: 'outage.over'; readonly cause: string }
   | { readonly type: 'wall_clock.due' }

@@ -10,6 +10,8 @@ export declare const checks: Readonly<
     | 'presignBody'
     | 'finalizeBody'
     | 'cancelBody'
+    | 'signalBody'
+    | 'completionBody'
     | 'sessionPatch'
     | 'sessionsQuery'
     | 'conversationQuery'
@@ -48,6 +50,8 @@ export declare const checks: Readonly<
     | 'POST /policies/revoke body'
     | 'GET /effects query'
     | 'POST /effects/release body'
+    | 'GET /pauses query'
+    | 'POST /pauses body'
     | 'GET /logs query'
     | 'GET /restored query'
     | 'POST /restored/release body',

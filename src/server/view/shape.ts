@@ -2,7 +2,7 @@
 import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
 import { toSessionBody } from '../../engine/session/timeline.ts'
 import type { PendingAnswer, RunStatusBody, SessionListItem } from '../../spec/api.ts'
-import { outageHold, restoredHold, type RunHold } from '../../spec/hold.ts'
+import { holdOfState, restoredHold, type RunHold } from '../../spec/hold.ts'
 import type { Principal } from '../../spec/key.ts'
 import { isTerminal, type Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
@@ -39,7 +39,7 @@ export const toRunStatus = (
 export function holdOf(run: Run, heldAt: Instant | undefined): { hold?: RunHold } {
   if (isTerminal(run.status)) return {}
   if (heldAt !== undefined) return restoredHold(heldAt)
-  const hold = run.status === 'Running' ? outageHold(run) : undefined
+  const hold = run.status === 'Running' ? holdOfState(run) : undefined
   return hold ? { hold } : {}
 }
 
