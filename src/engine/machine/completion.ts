@@ -183,6 +183,13 @@ export const retryAfterOutage = (
   { cause }: TransitionEventOf<'outage.over'>,
 ): RunState | undefined => (here.outage?.cause === cause ? attemptAgain(run, here) : undefined)
 
+/** An operator says that what held the run is there again: it does not wait for its turn to try. */
+export function retryNow(run: RunHandle, here: StateAt<'backing_off'>): RunState {
+  run.setTimer('retry', '', null)
+  const { until: _, ...wanted } = here
+  return requestCompletion(run, { ...wanted, at: 'thinking' })
+}
+
 function attemptAgain(run: RunHandle, here: StateAt<'backing_off'>): RunState {
   const later = laterAttempt(run, here.outage)
   run.setTimer('retry', '', later ?? null)
