@@ -15,7 +15,10 @@ import type { ServerServices } from './runtime/services.ts'
 import type { OperatorAction, OperatorRequest, OwnOperatorRoute } from './operator/people/act.ts'
 import { listAgents, listDocuments, listVersions, getSnapshot } from './operator/agents.ts'
 import { listCosts } from './operator/costs.ts'
-import { listDecisions } from './operator/decisions.ts'
+import { decideAgain } from './operator/policy/decide.ts'
+import { listDecisions } from './operator/policy/decisions.ts'
+import { askWhatIf, lintEdits } from './operator/policy/what-if.ts'
+import { getSources, listDeployments } from './operator/history.ts'
 import { listEffects, releaseEffect } from './operator/effects.ts'
 import { getFile, listFiles } from './operator/files.ts'
 import { backupRoute } from './operator/backup.ts'
@@ -46,6 +49,11 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /matrix': getMatrix,
   'GET /difference': getDifference,
   'GET /documents': listDocuments,
+  'GET /sources': getSources,
+  'GET /deployments': listDeployments,
+  'POST /lint': lintEdits,
+  'POST /decide': decideAgain,
+  'POST /what-if': askWhatIf,
   'POST /yank': yankVersion,
   'POST /triggers': createTrigger,
   'PATCH /triggers/:id': updateTrigger,
@@ -96,6 +104,9 @@ const STREAMED: ReadonlySet<string> = new Set<OwnOperatorRoute>([
   'POST /backup',
   'GET /live',
 ])
+
+/** Questions with a body: nothing changes. */
+const ASKED: ReadonlySet<string> = new Set<OwnOperatorRoute>(['POST /lint', 'POST /decide', 'POST /what-if'])
 
 /** A whole compiled bundle travels in one body (bundles, section 2: 32 MiB of sources), schemas nested in it. */
 const BODY: BodyLimits = { maxBytes: 64 * 1024 * 1024, maxLevels: 256, maxValues: Infinity }
@@ -161,7 +172,7 @@ function toRoute(
         call,
       })
       // A change of a session is told by the engine as well; a hint too many costs a reader one request.
-      if (method !== 'GET') services.changes.tell()
+      if (method !== 'GET' && !ASKED.has(line)) services.changes.tell()
       return STREAMED.has(line) ? (answer as HttpReply) : { status: 200, json: answer }
     },
   }

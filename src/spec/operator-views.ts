@@ -2,6 +2,7 @@
 import type { RunHold } from './hold.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { SessionListItem, TaskContent } from './api.ts'
+import type { DecisionFlip, ExplainedDecision, WrittenFinding, WrittenPolicy } from './explanation.ts'
 import type { CostSum } from './price.ts'
 import type { TaskPeople } from './task.ts'
 
@@ -35,10 +36,58 @@ export interface VersionView {
   readonly digest: string
   readonly publishedAt: string
   readonly publishedBy: string
+  /** In the words of who published it; absent where nobody said. */
+  readonly message?: string
   readonly deployed: boolean
   readonly yanked: boolean
   /** Absent where nobody gave one. */
   readonly yankReason?: string
+}
+
+/** A deployment of an agent. */
+export interface DeploymentView {
+  readonly versionLabel: string
+  readonly agentVersionId: string
+  /** Of the version before; null for the first. */
+  readonly from: string | null
+  readonly at: string
+  readonly by: string
+  /** In the words of who deployed; null where nobody said. */
+  readonly message: string | null
+}
+
+/** The files of a publication as they were written. */
+export interface SourcesView {
+  readonly id: string
+  readonly version: string
+  readonly closureDigest: string
+  readonly files: readonly { readonly path: string; readonly digest: string; readonly text: string }[]
+}
+
+/** A recorded decision, decided again. */
+export interface DecideView {
+  readonly recorded: RecordedDecision
+  /** By the policies and with the arguments of then. */
+  readonly before: ExplainedDecision
+  /** With what was edited; absent where nothing was, and where `findings` has an error. */
+  readonly after?: ExplainedDecision
+  /** Of the policies that were asked, where their documents were kept. */
+  readonly documents: readonly WrittenPolicy[]
+  /** About the edited documents. */
+  readonly findings: readonly WrittenFinding[]
+}
+
+/** What recorded decisions would become: as `svc policy backtest --json`, and what a page needs beside it. */
+export interface WhatIfView {
+  readonly calls: number
+  readonly flips: readonly DecisionFlip[]
+  readonly assumed?: readonly string[]
+  /** Ids of the decisions of `flips`, in their order. */
+  readonly decisions: readonly string[]
+  /** All flips, also those beyond `flips`. */
+  readonly changes: readonly { readonly was: string; readonly now: string; readonly flips: number }[]
+  /** About the edited documents; with an error among them nothing was decided. */
+  readonly findings: readonly WrittenFinding[]
 }
 
 export interface TriggerView {

@@ -12,9 +12,14 @@ import type {
   TimelineItem,
 } from './api.ts'
 import type { OperatorRequests } from './generated/operator.ts'
+import type { WrittenFinding } from './explanation.ts'
 import type { CompiledBundle, PublishedDocument, AgentSnapshot } from './snapshot.ts'
 import type {
   PublishedMember,
+  DecideView,
+  DeploymentView,
+  SourcesView,
+  WhatIfView,
   AgentView,
   VersionView,
   TriggerView,
@@ -80,6 +85,16 @@ interface OperatorAnswers {
   /** What `to` does that `from` did not, what widens authority first. */
   'GET /difference': { breaking: boolean; widens: boolean; changes: readonly ChangeView[] }
   'GET /documents': OperatorList<PublishedDocument>
+  /** The files with which a version was published, as they were written. */
+  'GET /sources': SourcesView
+  /** Newest first, at most 200. */
+  'GET /deployments': OperatorList<DeploymentView>
+  /** What lint says about documents that somebody edits. */
+  'POST /lint': { findings: readonly WrittenFinding[] }
+  /** Decides a recorded call again, with other arguments or by edited policies; nothing happens. */
+  'POST /decide': DecideView
+  /** Decides recorded calls again by edited policies: those whose decision would be another, oldest first. */
+  'POST /what-if': WhatIfView
   /** A yanked version is never newly chosen; what pins it keeps it. */
   'POST /yank': { kind: 'Agent' | 'Tool' | 'Policy'; id: string; version: string; digest: string; yanked: boolean }
   'POST /triggers': TriggerView

@@ -403,6 +403,8 @@ export async function publish(store: Store, agents: readonly AgentSnapshot[]): P
       closureDigest: snapshot.digest,
     })),
     documents: [],
+    closureDigest: agents[0]!.digest,
+    sources: [],
     at: T0,
     by: 'test',
   })

@@ -277,6 +277,8 @@ export const aPublication = (
     closureDigest: digestOf('closure'),
   })),
   documents: [],
+  closureDigest: digestOf('closure'),
+  sources: [],
   at: NOW,
   by: 'operator:ann',
   ...about,

@@ -147,6 +147,7 @@ async function openParts(
     },
     development: options.development ?? false,
     ...(options.authority && { authority: options.authority }),
+    ...(options.documents && { documents: options.documents }),
     rehearsals,
     operator: env['SVC_OPERATOR'] ?? env['USER'] ?? env['USERNAME'] ?? 'operator',
   }

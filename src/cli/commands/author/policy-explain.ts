@@ -3,6 +3,13 @@ import { fail } from '../../../base/failure.ts'
 import { isUuid } from '../../../base/ids.ts'
 import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { explainDecision, type DecisionExplanation } from '../../../policy/explain/explain.ts'
+import { indexRecordedCalls } from '../../../policy/replay/recorded-calls.ts'
+import {
+  assumedLine,
+  recordedFacts,
+  recordedPolicySets,
+  rememberSnapshots,
+} from '../../../policy/replay/recorded-facts.ts'
 import type { RecordedDecision } from '../../../spec/operator-views.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { createTheme } from '../../../terminal/theme.ts'
@@ -13,7 +20,6 @@ import { answerScreen } from '../../shell/screen/list.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { explainConcerns } from '../../policy/list-applicable.ts'
 import { placesOf, type LeafPlaces } from '../../policy/places.ts'
-import { assumedLine, createSnapshots, recordedFacts, recordedPolicySets } from '../../policy/recorded.ts'
 import { explanationLines, decisionJson } from '../../policy/print-decision.ts'
 import { openProject } from '../../project/project.ts'
 import { runIdOf, taskOf } from '../../project/reference.ts'
@@ -37,10 +43,13 @@ export async function policyExplain(
     const { items: all } = await operator.call('GET /decisions', { query: { run: runId } })
     const wanted = only ? only(all) : all
     if (wanted.length === 0) throw fail('not_found', { what: `recorded decision of ${reference}` })
-    const snapshots = createSnapshots(operator)
+    const snapshots = rememberSnapshots((agent, version) =>
+      operator.call('GET /snapshot', { query: { agent, version } }),
+    )
+    const calls = indexRecordedCalls(all)
     const explained: ExplainedDecision[] = []
     for (const decision of wanted) {
-      const { facts, assumed } = recordedFacts(decision, all)
+      const { facts, assumed } = recordedFacts(decision, calls)
       const explanation = explainDecision(await recordedPolicySets(decision, snapshots), decision.tool, facts)
       explained.push({ decision, explanation, assumed: [...assumed].sort() })
     }
