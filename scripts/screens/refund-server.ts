@@ -19,6 +19,8 @@ export const REFUND_DESK = 'acme.refund-desk'
 const TEMPLATE = resolve(import.meta.dirname, '../../templates/refund')
 
 export interface RefundServer {
+  /** The project, with its documents. */
+  readonly directory: string
   readonly server: RunningServer
   readonly operator: OperatorClient
   /** Starts a run and resolves when it waits or has ended. */
@@ -72,6 +74,7 @@ export async function openRefundServer(): Promise<RefundServer> {
   }
   await publish(true)
   return {
+    directory,
     get server() {
       return server
     },

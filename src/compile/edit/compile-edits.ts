@@ -16,15 +16,19 @@ import { substitutePolicies } from './substitute.ts'
 
 export function compileEditedPolicies(texts: EditedTexts): {
   readonly findings: readonly WrittenFinding[]
-  /** Absent where an edited document has an error. */
+  /** Absent where an edited document cannot be compiled. */
   readonly policiesOf?: (snapshot: AgentSnapshot) => PolicySet
 } {
   const workspace = openEditedWorkspace(texts)
   const findings = findingsOfEdits(workspace, texts)
   const documents = workspace.documents.filter(({ kind, path }) => kind === 'Policy' && texts.edited.includes(path))
   const trial = compileUnattachedPolicies(workspace, documents, 'svc.nobody', [])
-  const errors = [...findings, ...trial.findings.map(toWrittenFinding)].filter(({ severity }) => severity === 'error')
-  if (errors.length > 0 || !trial.set) return { findings: findings.length > 0 ? findings : errors }
+  // Lint advises; only a text that cannot be read or compiled decides nothing, as in `svc policy backtest`.
+  const faults = [...workspace.findings.filter(({ path }) => texts.edited.includes(path)), ...trial.findings]
+    .filter(({ severity }) => severity === 'error')
+    .map(toWrittenFinding)
+  if (faults.length > 0 || !trial.set)
+    return { findings: findings.some(({ severity }) => severity === 'error') ? findings : [...findings, ...faults] }
   return {
     findings,
     policiesOf(snapshot) {

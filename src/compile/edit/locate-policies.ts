@@ -41,7 +41,7 @@ function readWritten(document: Document, policy: string, isEdited: boolean): Wri
   const whole = linesOf(document, '')
   if (!whole || whole.to - whole.from >= MAX_LINES) return undefined
   const comparisons = comparisonsIn(document).flatMap(({ text, pointer }) => {
-    const range = linesOf(document, pointer)
+    const range = linesOf(document, pointer, false)
     return range ? [{ text, ...range }] : []
   })
   return {
@@ -55,11 +55,11 @@ function readWritten(document: Document, policy: string, isEdited: boolean): Wri
   }
 }
 
-/** The lines of a value with its key; an end at the beginning of a line belongs to the line before. */
-function linesOf(document: Document, pointer: string): LineRange | undefined {
+/** The lines of a value, without the empty ones after it. */
+function linesOf(document: Document, pointer: string, withKey = true): LineRange | undefined {
   const span = document.spanOf(pointer)
   if (!span) return undefined
-  const from = (document.keySpanOf(pointer) ?? span).start.line
+  const from = ((withKey && document.keySpanOf(pointer)) || span).start.line
   const text = document.source.text.slice(span.start.offset, span.end.offset).trimEnd()
   return { from, to: span.start.line + text.split('\n').length - 1 }
 }
