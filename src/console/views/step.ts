@@ -60,6 +60,14 @@ function StepContent({ item }: { readonly item: TimelineItem }): View {
     ${item.error !== null && html`<p class="note bad"><${Icon} name="warning" /><span>${safeText(item.error)}</span></p>`}
     ${TEXTS.map((name) => typeof content[name] === 'string' && content[name] !== '' && html`<p class="step-text" key=${name}>${safeText(content[name])}</p>`)}
     ${typeof task === 'string' && html`<p><a href=${`/inbox/${task}`}>Open the task</a></p>`}
+    ${
+      item.type === 'PolicyDecision' &&
+      html`<p>
+        <a class="button small" href=${`/runs/${item.runId}?tab=why&decision=${item.id}`}
+          ><${Icon} name="policies" />Why, line by line</a
+        >
+      </p>`
+    }
     ${policies.length > 0 && html`<${PolicyTrace} policies=${policies} />`}
     <dl class="step-values">
       ${rest
