@@ -14,13 +14,14 @@ import { serveRoutes, type ApiRoute, type HttpMethod, type HttpRequestContext } 
 import type { ServerServices } from './runtime/services.ts'
 import type { OperatorAction, OperatorRequest, OwnOperatorRoute } from './operator/people/act.ts'
 import { listAgents, listDocuments, listVersions, getSnapshot } from './operator/agents.ts'
+import { listCalls } from './operator/calls.ts'
 import { listCosts } from './operator/costs.ts'
 import { decideAgain } from './operator/policy/decide.ts'
 import { listDecisions } from './operator/policy/decisions.ts'
 import { askWhatIf, lintEdits } from './operator/policy/what-if.ts'
 import { getSources, listDeployments } from './operator/history.ts'
 import { listEffects, releaseEffect } from './operator/effects.ts'
-import { getFile, listFiles } from './operator/files.ts'
+import { getFile, keepFile, listFiles } from './operator/files.ts'
 import { backupRoute } from './operator/backup.ts'
 import { streamLive } from './operator/live.ts'
 import { streamLogs } from './operator/logs.ts'
@@ -35,6 +36,7 @@ import { cancelRun, listRuns, sendMessage, startRun } from './operator/runs.ts'
 import { deleteSession, getSession, listSessions, patchSession } from './operator/sessions.ts'
 import { revokeStanding } from './operator/standing.ts'
 import { getReference } from './operator/reference.ts'
+import { listSecrets } from './operator/secrets.ts'
 import { getStatus } from './operator/status.ts'
 import { getTask, listSimilarTasks, listTasks, probeTask } from './operator/tasks.ts'
 import { createTrigger, deleteTrigger, listTriggers, updateTrigger } from './operator/triggers.ts'
@@ -67,6 +69,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /runs': listRuns,
   'GET /runs/:id/outline': getOutline,
   'GET /runs/:id/step': getStep,
+  'GET /runs/:id/calls': listCalls,
   'POST /runs/:id/cancel': cancelRun,
   'POST /runs/:id/messages': sendMessage,
   'GET /sessions': listSessions,
@@ -74,6 +77,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'PATCH /sessions/:id': patchSession,
   'DELETE /sessions/:id': deleteSession,
   'GET /files': listFiles,
+  'POST /files': keepFile,
   'GET /files/content': getFile,
   'GET /tasks': listTasks,
   'GET /tasks/:id': getTask,
@@ -93,6 +97,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /console/sessions/:id/end': endConsoleSession,
   'GET /live': streamLive,
   'GET /reference': getReference,
+  'GET /secrets': listSecrets,
   'GET /status': getStatus,
 }
 
@@ -104,6 +109,9 @@ const STREAMED: ReadonlySet<string> = new Set<OwnOperatorRoute>([
   'POST /backup',
   'GET /live',
 ])
+
+/** Its body is no JSON: the action reads it. */
+const BYTES: OwnOperatorRoute = 'POST /files'
 
 /** Questions with a body: nothing changes. */
 const ASKED: ReadonlySet<string> = new Set<OwnOperatorRoute>(['POST /lint', 'POST /decide', 'POST /what-if'])
@@ -166,7 +174,7 @@ function toRoute(
       const answer = await act({
         services,
         ...identity,
-        body: method === 'GET' ? undefined : parseOperatorBody(line, await readJson(call, BODY)),
+        body: method === 'GET' || line === BYTES ? undefined : parseOperatorBody(line, await readJson(call, BODY)),
         query: parseOperatorQuery(line, call.url.searchParams),
         id: (call.params['id'] ?? '').toLowerCase(),
         call,

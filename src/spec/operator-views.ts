@@ -105,6 +105,8 @@ export interface TriggerView {
   readonly maxConcurrentRuns: number | null
   readonly cron: string | null
   readonly timeZone: string | null
+  /** The next ticks of an active schedule, at most 5; empty for others. */
+  readonly next: readonly string[]
   readonly createdAt: string
 }
 
@@ -353,6 +355,36 @@ export interface RecordedDecision {
   readonly facts: JsonObject
   /** Values of `history` that the decision used, by path and window; null = unknown. */
   readonly history: Readonly<Record<string, number | null>>
+}
+
+/** A call of a run, as the ledger has it. */
+export interface CallView {
+  readonly runId: string
+  readonly agent: string
+  readonly toolCallId: string
+  /** Logical id of the tool or agent. */
+  readonly tool: string
+  /** What became of it. */
+  readonly state: string
+  /** Times it was sent. */
+  readonly attempts: number
+  readonly idempotencyKey: string
+  readonly argsDigest: string
+  /** Of the last change. */
+  readonly at: string
+  /** The effect key that it took; absent where its tool has none. */
+  readonly effect?: { readonly key: string; readonly holds: boolean; readonly outcome: EffectView['outcome'] }
+}
+
+/** A secret that a deployed agent names, and whether this server has it. Never the value. */
+export interface SecretView {
+  readonly agent: string
+  readonly name: string
+  /** The environment variable. */
+  readonly env: string
+  readonly state: 'set' | 'empty' | 'missing'
+  /** `model anthropic`, `mcp orders`; empty where nothing uses it. */
+  readonly usedBy: readonly string[]
 }
 
 /** A call that took an effect key. */

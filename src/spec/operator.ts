@@ -36,6 +36,8 @@ import type {
   RunOutline,
   RestoredView,
   FileView,
+  CallView,
+  SecretView,
   SessionView,
   RecordedDecision,
   EffectView,
@@ -116,6 +118,8 @@ interface OperatorAnswers {
   'GET /runs/:id/outline': RunOutline
   /** One step of the run's session, whole. */
   'GET /runs/:id/step': TimelineItem
+  /** The calls of the run and those below it, in the order of their last change. */
+  'GET /runs/:id/calls': OperatorList<CallView>
   'POST /runs/:id/cancel': { runId: string; before: string; after: string }
   /** As `POST /v1/runs/{runId}/messages`, with the operator's authority. `as`: the identity that the request has. */
   'POST /runs/:id/messages': MessageAccepted
@@ -126,6 +130,8 @@ interface OperatorAnswers {
   'DELETE /sessions/:id': SessionView
   /** Finalized files, newest first. */
   'GET /files': OperatorList<FileView>
+  /** Keeps the bytes of the body, at most 32 MiB, as a file of the workspace; larger ones take the addresses of `/v1`. */
+  'POST /files': FileView
   /** The bytes. */
   'GET /files/content': never
   'GET /tasks': OperatorList<InboxItem>
@@ -164,6 +170,8 @@ interface OperatorAnswers {
   'GET /live': never
   /** The HTTP API as a page. */
   'GET /reference': never
+  /** Secrets of deployed agents, as this server finds them. */
+  'GET /secrets': OperatorList<SecretView>
   'GET /status': {
     version: string
     pid: number

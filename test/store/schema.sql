@@ -572,3 +572,5 @@ CREATE TABLE source_member (
 ) strict, without rowid;
 
 CREATE INDEX deployment_of_agent on deployment (agent_n, n);
+
+CREATE INDEX effect_of_session on effect (session_id, at);

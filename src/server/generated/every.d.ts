@@ -39,6 +39,7 @@ export declare const checks: Readonly<
     | 'POST /runs body'
     | 'GET /runs query'
     | 'GET /runs/:id/outline query'
+    | 'POST /files query'
     | 'GET /runs/:id/step query'
     | 'POST /runs/:id/cancel body'
     | 'POST /runs/:id/messages body'

@@ -3,7 +3,6 @@
  * server does not import: whoever opens the server gives it one.
  */
 import type { WrittenFinding, WrittenPolicy } from '../../spec/explanation.ts'
-import type { RecordedDecision } from '../../spec/operator-views.ts'
 import type { PolicyEntry, PolicySet } from '../../spec/policy-set.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 
@@ -36,6 +35,3 @@ export interface DocumentCompiler {
    */
   locate(entries: readonly PolicyEntry[], documents: EditedDocuments): Promise<readonly WrittenPolicy[]>
 }
-
-/** For a tool whose side-effect class an edit of policies does not change. */
-export const sameClass = (_: RecordedDecision): undefined => undefined

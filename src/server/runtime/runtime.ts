@@ -149,6 +149,7 @@ async function openParts(
     ...(options.authority && { authority: options.authority }),
     ...(options.documents && { documents: options.documents }),
     rehearsals,
+    secretState: (variable) => (env[variable] === undefined ? 'missing' : env[variable] === '' ? 'empty' : 'set'),
     operator: env['SVC_OPERATOR'] ?? env['USER'] ?? env['USERNAME'] ?? 'operator',
   }
   return {

@@ -46,6 +46,8 @@ export interface ServerServices {
   readonly authority?: AuthorityReader
   /** Absent like `authority`. */
   readonly documents?: DocumentCompiler
+  /** Whether an environment variable of this process has a value. Never the value. */
+  readonly secretState: (variable: string) => 'set' | 'empty' | 'missing'
   /** Identity of requests on the local operator channel that carry no credential. */
   readonly operator: string
 }

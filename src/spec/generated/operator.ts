@@ -242,6 +242,12 @@ export interface OperatorRequests<Bundle> {
       readonly after?: number
     }
   }
+  'POST /files': {
+    readonly query: {
+      readonly filename: string
+      readonly mediaType: string
+    }
+  }
   'GET /runs/:id/step': {
     readonly query: {
       readonly ordinal: number

@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises'
 import { backtest, type BacktestResult } from '../../../policy/replay/backtest.ts'
 import type { PolicySet } from '../../../spec/policy-set.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
-import { sameClass } from '../../runtime/document-compiler.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { collectDecisions, snapshotsOf } from './decisions.ts'
 import { compilerOf, readEdits } from './edits.ts'
@@ -29,7 +28,7 @@ export const askWhatIf: OperatorAction<'POST /what-if'> = async ({ services, bod
   const { flips, assumed } = await backtest(
     recorded,
     snapshotsOf(services),
-    { policiesOf: rememberSets(policiesOf), classOf: sameClass },
+    { policiesOf: rememberSets(policiesOf), classOf: () => undefined },
     pause,
   )
   const shown = flips.slice(0, take)

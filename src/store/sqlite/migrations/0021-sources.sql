@@ -30,3 +30,5 @@ alter table deployment add column message text;
 alter table version add column message text;
 
 create index deployment_of_agent on deployment (agent_n, n);
+
+create index effect_of_session on effect (session_id, at);
