@@ -37,10 +37,11 @@ export interface VersionPublication {
     readonly closureDigest: Digest
   }[]
   readonly documents: readonly PublishedDocument[]
-  /** Digest of the whole closure, under which `sources` are kept. */
-  readonly closureDigest: Digest
-  /** Its files as they were written; empty where the publisher did not send them. */
-  readonly sources: readonly Pick<SourceFile, 'path' | 'text'>[]
+  /** Its files as they were written, kept under the digest of the whole closure; absent where the publisher did not send them. */
+  readonly written?: {
+    readonly closureDigest: Digest
+    readonly files: readonly Pick<SourceFile, 'path' | 'text'>[]
+  }
   /** Kept with each agent version that is new. */
   readonly message?: string
   readonly at: Instant

@@ -19,7 +19,7 @@ describeInBrowser('runs', () => {
     await rows.filter({ hasText: 'A-3003' }).waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('a-1001')
-    await page.waitForURL(/find=a-1001/)
+    await page.waitForURL(/search=a-1001/)
     await rows.filter({ hasText: 'A-3003' }).waitFor({ state: 'detached' })
     await rows.first().waitFor()
     expect(await rows.count()).toBe(1)

@@ -277,8 +277,6 @@ export const aPublication = (
     closureDigest: digestOf('closure'),
   })),
   documents: [],
-  closureDigest: digestOf('closure'),
-  sources: [],
   at: NOW,
   by: 'operator:ann',
   ...about,

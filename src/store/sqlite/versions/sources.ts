@@ -41,8 +41,9 @@ export function openSources(db: Database): SourceTable {
         return row && { closureDigest: row.closure_digest, files: files.all(workspaceId, row.closure_digest) }
       },
     },
-    keep({ workspaceId, agents, documents, closureDigest, sources }) {
-      if (sources.length === 0) return
+    keep({ workspaceId, agents, documents, written }) {
+      if (!written || written.files.length === 0) return
+      const { closureDigest, files: sources } = written
       if (!isKept.get(workspaceId, closureDigest))
         for (const { path, text } of sources) {
           const digest = digestOf(text)
