@@ -378,7 +378,7 @@ export interface CallView {
   readonly tool: string
   /** What became of it. */
   readonly state: string
-  /** Times it was sent. */
+  /** The attempt that it is at, from 1. */
   readonly attempts: number
   readonly idempotencyKey: string
   readonly argsDigest: string

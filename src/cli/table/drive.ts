@@ -151,7 +151,7 @@ export const driveCommands: readonly CommandEntry[] = [
   {
     path: 'runs calls',
     plane: 'operator',
-    summary: 'the calls of a run: state, times sent, keys and effect keys',
+    summary: 'the calls of a run: state, attempts, keys and effect keys',
     arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
     examples: ['svc runs calls @last', 'svc runs calls @last --json'],
     ...printsDocument(callsAnswer),

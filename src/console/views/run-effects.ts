@@ -27,7 +27,7 @@ export function EffectsTab({ id, last }: { readonly id: string; readonly last: n
           <tr>
             <th scope="col">Call</th>
             <th scope="col">Outcome</th>
-            <th scope="col" class="num">Sent</th>
+            <th scope="col" class="num">Attempt</th>
             <th scope="col">Effect key</th>
             <th scope="col">Idempotency key</th>
             <th scope="col">Last change</th>

@@ -23,7 +23,7 @@ export async function runsCalls(call: CommandContext<OperatorList<CallView>>): P
 const columns = (now: number): readonly TableColumn<CallView>[] => [
   { title: 'TOOL', cell: ({ tool }) => safeText(tool) },
   { title: 'STATE', cell: ({ state }) => safeText(state) },
-  { title: 'SENT', cell: ({ attempts }) => String(attempts), align: 'right' },
+  { title: 'ATTEMPT', cell: ({ attempts }) => String(attempts), align: 'right' },
   { title: 'EFFECT', cell: ({ effect }) => safeText(effect?.key ?? '') },
   { title: 'RUN', cell: ({ runId }) => shortId(runId), plain: ({ runId }) => runId },
   { title: 'KEY', cell: ({ idempotencyKey }) => safeText(idempotencyKey) },
