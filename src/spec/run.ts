@@ -43,6 +43,8 @@ export type LimitName =
   | 'max_tokens_per_session'
   /** `svc/max-runs-per-session`. */
   | 'max_runs_per_session'
+  /** The budget of `svc/context`. */
+  | 'context_window'
 
 export const isTerminal = (status: string): boolean =>
   status === 'Completed' || status === 'Failed' || status === 'Cancelled'

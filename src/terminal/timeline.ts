@@ -258,6 +258,11 @@ function neverCalled(
 function otherOf({ theme }: Canvas, item: TimelineItem, content: JsonObject): TimelineText {
   switch (item.type) {
     case 'LimitReached':
+      if (isJsonObject(content['left_out']))
+        return {
+          text: `${textOf(content['left_out']['messages'])} older messages ${content['action'] === 'summarise' ? 'summarised' : 'left out'}`,
+          style: theme.dim,
+        }
       return {
         text: `${textOf(content['limit'])}: ${textOf(content['used'])} of ${textOf(content['value'])} used, ${textOf(content['action'])}`,
         style: theme.bad,

@@ -20,6 +20,7 @@
  * Pairs of state and event that are not in the table are ignored: `nextState` returns undefined and nothing changes.
  */
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import { contextBudget, USUAL_WINDOW } from '../../spec/context-rule.ts'
 import type { LimitName, RunState } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { beginCalls, proceedWithCalls } from '../calls/calls.ts'
@@ -178,7 +179,9 @@ function startRun(run: RunHandle, here: StateAt<'thinking'>): RunState {
   const files = filesIn(input).map((filename): JsonObject => ({ filename }))
   const { tx, snapshot } = run
   const before = messagesBefore(run.record, { runs: tx.runs(), stepsOf: ({ id }) => tx.run(id).steps() })
-  const earlier = chooseEarlier(before, tx.context.termsOf(snapshot.model).contextWindow)
+  const { contextWindow = USUAL_WINDOW } = tx.context.termsOf(snapshot.model)
+  const room = snapshot.context ? contextBudget(snapshot.context, contextWindow) : Math.floor(contextWindow / 4)
+  const earlier = chooseEarlier(before, room)
   run.addStep('UserMessage', {
     text: firstMessage(input) + shownMetadata(run),
     ...(files.length > 0 && { files }),

@@ -795,12 +795,28 @@ export interface AitlResponseContent extends StepContent {
   readonly answered_by: 'parent' | 'person' | (string & {})
 }
 
-/** A limit stopped the run, or an operator is asked about it. */
+/** A limit stopped the run, an operator is asked about it, or older messages are left out of the prompt for it. */
 export interface LimitReachedContent extends StepContent {
   readonly limit: string
+  /** A number, or an amount of money as text. */
   readonly value: number | string
+  /** What had been used of it, likewise. */
   readonly used: number | string
-  readonly action: 'halt' | 'escalate' | (string & {})
+  readonly action: 'halt' | 'escalate' | 'leave_out' | 'summarise' | (string & {})
+  readonly left_out?: LeftOutMessages
+  /** What the model is given in place of the messages. */
+  readonly summary?: string
+  /** That made the summary. */
+  readonly model?: string
+  readonly provider?: string
+  readonly usage?: CompletionUsage
+  readonly cost?: CompletionCost
+}
+
+/** What later prompts leave out between the first message and the steps after an ordinal. */
+export interface LeftOutMessages {
+  readonly messages: number
+  readonly through_ordinal: number
 }
 
 /** Whether an answer is what the agent was to give. */

@@ -10,8 +10,6 @@ import type { RunStep } from '../../../spec/step.ts'
 import { textOf } from '../bindings.ts'
 import { fileNamesOf } from './input.ts'
 
-/** The context window of a model that nobody has stated one for. */
-const USUAL_WINDOW = 128_000
 /** Messages at most, however short. */
 const MAX_MESSAGES = 1000
 
@@ -71,9 +69,10 @@ const questionsIn = (content: JsonObject): readonly { readonly id: string; reado
   })
 
 /** How much of the session a run is given, as its first step tells it; undefined where nothing came before. */
-export function chooseEarlier(before: readonly EarlierMessage[], contextWindow = USUAL_WINDOW): JsonObject | undefined {
+/** @param room tokens that it may take */
+export function chooseEarlier(before: readonly EarlierMessage[], room: number): JsonObject | undefined {
   if (before.length === 0) return undefined
-  let left = Math.floor(contextWindow / 4)
+  let left = room
   let count = 0
   for (const { text } of before.toReversed()) {
     left -= estimateTokens(text.length)
