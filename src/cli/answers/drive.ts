@@ -1,6 +1,6 @@
 import type { DryForkView } from '../../spec/dry-fork.ts'
 import type { OperatorRoutes } from '../../spec/operator.ts'
-import type { FileView, OutlineRun, RunOutline, RunView } from '../../spec/operator-views.ts'
+import type { CallView, FileView, OutlineRun, RunOutline, RunView } from '../../spec/operator-views.ts'
 import type { CostSum } from '../../spec/price.ts'
 import type { RunOutcome, RunResultLine } from '../runs/outcome.ts'
 import {
@@ -130,6 +130,23 @@ export const uploadedFiles = listAnswer(
     bytes: integer,
     inputRef: anyValue,
     messageRef: anyValue,
+  }),
+)
+
+export const callsAnswer = listAnswer<CallView>(
+  object({
+    runId: string,
+    agent: string,
+    toolCallId: string,
+    tool: string,
+    state: string,
+    attempts: integer,
+    idempotencyKey: string,
+    argsDigest: string,
+    at: string,
+    effect: optional(
+      object({ key: string, holds: boolean, outcome: oneOf('in_flight', 'unknown', 'done', 'not_made') }),
+    ),
   }),
 )
 
