@@ -15,6 +15,8 @@ import { waitForPause } from './drive/wait-for-pause.ts'
 import { followRunEvents } from './drive/follow.ts'
 import { probeCall } from './drive/probe-call.ts'
 import { claimOf, findRepeated } from './session/repeated-request.ts'
+import { startFork } from './fork.ts'
+import { resumeStoredRun } from './resume.ts'
 import { completeOutside, signalRun } from './steer-run.ts'
 import { startSession } from './start.ts'
 import { conversationOf } from './session/timeline.ts'
@@ -90,6 +92,8 @@ export function createEngine(parts: EngineParts): Engine {
       })
       return { runId, status }
     },
+    fork: (source, request) => startFork(parts, driver, source, request),
+    resume: (runId, request) => resumeStoredRun(parts, driver, runId, request),
     async erase(sessionId) {
       await store.eraseSession(sessionId, parts.clock.now())
       // What this process has of it in memory goes too.

@@ -192,6 +192,9 @@ export interface RunView {
   readonly waitingOn?: string
   /** As in the status of a run. */
   readonly hold?: RunHold
+  readonly retryOf?: string
+  readonly forkOf?: string
+  readonly forkStep?: number
 }
 
 /**

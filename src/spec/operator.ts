@@ -103,6 +103,10 @@ interface OperatorAnswers {
   /** One step of the run's session, whole. */
   'GET /runs/:id/step': TimelineItem
   'POST /runs/:id/cancel': { runId: string; before: string; after: string }
+  /** A run that failed, was cancelled or is held goes on where it stopped. */
+  'POST /runs/:id/resume': RunView
+  /** A new run of the deployed version with the same input. */
+  'POST /runs/:id/retry': RunView
   /** As `POST /v1/runs/{runId}/messages`, with the operator's authority. `as`: the identity that the request has. */
   'POST /runs/:id/messages': MessageAccepted
   /** As the API lists them; without `agent` those of every agent. */

@@ -43,6 +43,8 @@ export type LimitName =
   | 'max_tokens_per_session'
   /** `svc/max-runs-per-session`. */
   | 'max_runs_per_session'
+  /** The budget of `svc/context`. */
+  | 'context_window'
 
 export const isTerminal = (status: string): boolean =>
   status === 'Completed' || status === 'Failed' || status === 'Cancelled'
@@ -108,9 +110,18 @@ export interface ToolCall {
   readonly paused?: Instant
   /** Set from the first attempt that could not reach what the call needs. */
   readonly outage?: Outage
+  /** Of a run that has ended: what became known of the call since, for the run that is resumed. */
+  readonly late?: LateOutcome
   /** Digests of the tokens that its attempts gave to a tool which reports the end later. */
   readonly tokens?: readonly string[]
   readonly state: CallState
+}
+
+/** The outcome of a call that arrived, or that a person told, after its run had ended. */
+export interface LateOutcome {
+  readonly result: JsonValue
+  readonly isError: boolean
+  readonly notExecuted?: boolean
 }
 
 export type RunState =
@@ -163,6 +174,8 @@ export type RunState =
       readonly errorCode?: ErrorCode
       /** Who cancelled the run, as `approverOf` names them; absent where it ended with its parent. */
       readonly cancelledBy?: string
+      /** Where a run that did not complete has stopped; it is resumed from here. Absent where it ended before svc kept this. */
+      readonly from?: RunState
     }
 
 /** What a run has used of its limits, and what operators granted in addition. */
@@ -187,6 +200,8 @@ export interface RunUsage {
   readonly grants: Readonly<Partial<Record<LimitName, number>>>
   /** How often an output was sent back as invalid. */
   readonly outputAttempts: number
+  /** How often the run was resumed after it had ended. Absent = never. */
+  readonly resumes?: number
   /** True once a result of untrusted content was read. */
   readonly tainted: boolean
   /** Messages that the next completion takes up. */
@@ -208,6 +223,24 @@ export const NOTHING_USED: RunUsage = {
   outputAttempts: 0,
   tainted: false,
   refusals: {},
+}
+
+/** The earlier run that a run repeats: from the start, or from a step on. */
+export interface RunOrigin {
+  readonly kind: 'retry' | 'fork'
+  readonly runId: RunId
+  readonly sessionId: SessionId
+  /** Of a fork: ordinal of the last step that it took over. */
+  readonly step?: number
+}
+
+/** As the status of a run names its origin. Source: decisions, section 18. */
+export const originFields = ({
+  origin,
+}: Pick<Run, 'origin'>): { readonly retryOf?: string; readonly forkOf?: string; readonly forkStep?: number } => {
+  if (!origin) return {}
+  const { kind, runId, step } = origin
+  return kind === 'retry' ? { retryOf: runId } : { forkOf: runId, ...(step !== undefined && { forkStep: step }) }
 }
 
 export interface Run {
@@ -237,4 +270,6 @@ export interface Run {
   readonly finishedAt: Instant | null
   /** Of a root run that continues a session; the first root run was started by whoever started the session. */
   readonly starter?: RunStarter
+  /** Of a root run that repeats another one. */
+  readonly origin?: RunOrigin
 }

@@ -256,6 +256,8 @@ export function openHouse(
       return { runId, status: 'Cancelled' }
     },
     probe: () => Promise.reject(new Error('not asked here')),
+    fork: () => Promise.reject(new Error('not asked here')),
+    resume: () => Promise.reject(new Error('not asked here')),
     erase: (sessionId) => store.eraseSession(sessionId, clock.now()),
     follow(run, after, signal) {
       const runId = typeof run === 'string' ? run : run.id

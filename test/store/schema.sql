@@ -119,7 +119,7 @@ CREATE TABLE run (
   error text,
   error_code text,
   started_at integer not null,
-  finished_at integer, starter text check (json_valid(starter)),
+  finished_at integer, starter text check (json_valid(starter)), origin text check (json_valid(origin)),
   check ((finished_at is not null) = (status in ('Completed', 'Failed', 'Cancelled')))
 ) strict;
 
@@ -560,6 +560,8 @@ CREATE TABLE plan_reservation (
 ) strict;
 
 CREATE INDEX plan_reservation_workspace on plan_reservation (workspace_id);
+
+CREATE INDEX run_of_origin on run (json_extract(origin, '$.runId')) where origin is not null;
 
 CREATE VIEW run_text (n, session_n, input, output) as
 select r.n, r.session_n,

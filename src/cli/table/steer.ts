@@ -1,10 +1,47 @@
 /** Commands that act on what runs did or are about to do. Source: command line, 2. */
 import type { CommandEntry } from '../shell/command.ts'
+import { runsAnswer, runView } from '../answers/drive.ts'
 import { effectsAnswer, releasedEffect } from '../answers/operate.ts'
 import { apiBody, printsCases, printsDocument } from '../answers/schema.ts'
 import { pausedAnswer, pausesAnswer } from '../answers/steer.ts'
 
 export const steerCommands: readonly CommandEntry[] = [
+  {
+    path: 'runs resume',
+    plane: 'operator',
+    summary: 'let runs that failed, were cancelled or are held go on where they stopped',
+    arguments: [{ name: '<runs...>', description: 'ids, unique endings or @last' }],
+    options: [
+      { flags: '--with-version <version>', description: 'go on with this version of the agent' },
+      { flags: '--allow-widen', description: 'also with a version that may do more' },
+      { flags: '--allow-yanked', description: 'also with a version that is yanked' },
+      { flags: '--grant', description: 'grant the limit that ended the run once more' },
+      { flags: '--reason <text>', description: 'kept with the run' },
+    ],
+    examples: [
+      'svc runs resume @last',
+      'svc runs resume 77d0c4 --with-version 1.4.1 --reason "the prompt was mended"',
+      'svc runs resume @last --grant --json',
+    ],
+    ...printsDocument(runsAnswer),
+    exits: {
+      2: 'the version may do more, or is yanked',
+      5: 'no such run or version',
+      6: 'nothing to resume',
+      7: 'a limit is reached',
+    },
+    load: async () => (await import('../commands/drive/resume.ts')).runsResume,
+  },
+  {
+    path: 'runs retry',
+    plane: 'operator',
+    summary: 'start a run again from the beginning, as a new run that names the old one',
+    arguments: [{ name: '<run>', description: 'id, unique ending or @last' }],
+    examples: ['svc runs retry @last', 'svc runs retry 77d0c4 --json'],
+    ...printsDocument(runView),
+    exits: { 5: 'no such run', 6: 'the run has not ended' },
+    load: async () => (await import('../commands/drive/resume.ts')).runsRetry,
+  },
   {
     path: 'stop',
     plane: 'operator',

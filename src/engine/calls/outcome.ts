@@ -8,6 +8,7 @@ import type { TransitionEventOf } from '../session/event.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { updateCalls } from './calls.ts'
 import { routeToPerson } from './gate.ts'
+import { keepLateOutcome } from './late.ts'
 import { postponeCall } from './outage.ts'
 import { MAX_LIVE_ATTEMPTS, recoverDispatch } from './recover.ts'
 import { settleCall, settleWithError, toolError } from './settle.ts'
@@ -94,6 +95,7 @@ export function applyLateOutcome(
   if (outcome.at === 'unknown' || row?.state !== 'unknown' || row.attempt !== attempt) return
   const state = outcome.at === 'not_sent' ? 'not_sent' : outcome.isError ? 'failed' : 'executed'
   tx.recordCallRow({ ...row, state, at: tx.now })
+  if (outcome.at === 'returned') keepLateOutcome(run, callId, outcome)
   const isGone = outcome.at === 'not_sent' || outcome.notExecuted === true
   endEffectOf(run, row, isGone ? 'not_made' : outcome.isError ? 'unknown' : 'done')
   // The outcome is known now, so nobody needs to review the call.

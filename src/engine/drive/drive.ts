@@ -58,14 +58,18 @@ export interface SessionDriver {
    * Applies a change to a session after those posted before it; resolves with its result once it is durable.
    * @throws Failure `not_found` for a session that is not there; `shutting_down`
    */
-  post<T>(sessionId: SessionId, apply: (tx: SessionTransaction) => T): Promise<T>
+  post<T>(
+    sessionId: SessionId,
+    apply: (tx: SessionTransaction) => T,
+    options?: Pick<MailboxOptions, 'versions'>,
+  ): Promise<T>
   /** Continues a session that has work in flight, or had when an earlier process ended. */
   wake(sessionId: SessionId): Promise<void>
   /** A run as it is stored, where its session is at work in this process. */
   inMemory(sessionId: SessionId, runId: RunId): Run | undefined
   /** Stores how long a restore has held a session, which uses none of its limits. */
   endHold(sessionId: SessionId): Promise<void>
-  /** Reads a session that a restore held, and continues it. */
+  /** Reads a session again that is held no longer, and continues it. */
   release(sessionId: SessionId): Promise<void>
   /** Something was paused, or goes on, in the store. */
   pausesChanged(): Promise<void>
@@ -175,7 +179,10 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
   }
 
   async function applyAndSave(actor: SessionActor, live: LiveSession, batch: readonly MailboxItem[]): Promise<void> {
-    await live.versions.prepare(live.tree.runs)
+    await live.versions.prepare(
+      live.tree.runs,
+      batch.flatMap(({ versions = [] }) => versions),
+    )
     await readAttachedTexts(parts, live)
     if (!looksBack(live)) return commit(actor, live, batch, NO_OUTLOOK)
     const done = lastLookBack.then(async () => commit(actor, live, batch, await readOutlook(store, clock, live)))
@@ -286,9 +293,9 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       timers.schedule(update)
       void readAgain(id)
     },
-    post(sessionId, apply) {
+    post(sessionId, apply, options) {
       if (lifecycle.phase !== 'open') return Promise.reject(fail('shutting_down'))
-      return mailboxes.post(sessionId, apply)
+      return mailboxes.post(sessionId, apply, options)
     },
     wake,
     inMemory: (sessionId, runId) => mailboxes.find(sessionId)?.live?.tree.runs.find(({ id }) => id === runId),

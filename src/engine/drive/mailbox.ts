@@ -1,6 +1,6 @@
 /** Mailboxes of sessions: changes to one session are applied one batch after another, those of different sessions side by side. */
 import { fail } from '../../base/failure.ts'
-import type { RunId, SessionId } from '../../base/ids.ts'
+import type { RunId, SessionId, VersionId } from '../../base/ids.ts'
 import { advanceRun } from '../machine/advance.ts'
 import type { PlanRoom } from '../session/context.ts'
 import type { LiveSession } from '../session/live-session.ts'
@@ -16,6 +16,8 @@ export interface MailboxItem {
   readonly effectKey?: string | undefined
   /** True for what must survive a failed save: it is tried again. Callers of anything else get the error and may ask again. */
   readonly retrySave?: boolean | undefined
+  /** Versions that runs are about to execute: they are read before this is applied. */
+  readonly versions?: readonly VersionId[]
   /** True for the check of calls that an earlier process sent: no effect starts before all of these are applied. */
   readonly isRecovery?: boolean
   /** True for the failure of a run that replaces an item; it is dropped if it cannot be applied either. */
@@ -24,7 +26,7 @@ export interface MailboxItem {
   reject(error: unknown): void
 }
 
-export type MailboxOptions = Pick<MailboxItem, 'runId' | 'effectKey' | 'retrySave'>
+export type MailboxOptions = Pick<MailboxItem, 'runId' | 'effectKey' | 'retrySave' | 'versions'>
 
 /** One session in this process: its mailbox, its state in memory and its effects in flight. */
 export interface SessionActor {

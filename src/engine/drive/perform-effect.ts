@@ -19,7 +19,7 @@ import type { RunTransitionEvent } from '../session/event.ts'
 import type { EarlierMessage } from '../session/prompt/earlier.ts'
 import { filesOf } from '../session/prompt/input.ts'
 import { idempotencyKeyOf } from '../session/keys.ts'
-import { toRequest } from '../session/prompt/prompt.ts'
+import { summaryWanted, toRequest } from '../session/prompt/prompt.ts'
 import { attachFiles } from './attach.ts'
 import type { RunEffect } from './effects.ts'
 import { askWithFallback } from './fallback.ts'
@@ -70,6 +70,7 @@ export async function performEffect(
     const attachments = await attachFiles(parts.store, parts.blobs, run.workspaceId, filesOf(steps))
     const tools = await toModelTools(parts.tools, context, signal)
     const repair = effect.note?.['repair'] === true
+    const summarise = summaryWanted(effect.note)
     const { tries, room } = effect
     const ask = async (model: SnapshotModel): Promise<ModelCompletion> => {
       const provider = parts.providers.choose(snapshot, model, run.sessionId)
@@ -84,6 +85,7 @@ export async function performEffect(
         tools,
         attachments,
         repair,
+        summarise,
         room,
       })
       checkFits(request, parts.providers.terms(model, run.sessionId).contextWindow)
@@ -91,7 +93,9 @@ export async function performEffect(
       const mayModelLeave = (): boolean => mayLeave(model.provider)
       try {
         if (model !== snapshot.model && mayLeave() && !mayModelLeave()) throw pausedProvider(model.provider)
-        return await sendRequest(provider, { ...request, mayLeave: mayModelLeave }, onText, signal, meter)
+        // Nobody waits for the text of a summary.
+        const onShown = summarise ? () => {} : onText
+        return await sendRequest(provider, { ...request, mayLeave: mayModelLeave }, onShown, signal, meter)
       } finally {
         leave()
       }

@@ -46,6 +46,7 @@ export function transitionContextOf(
     describedBy: (tool) => described.get(tool),
     stepsOf: (id) => live.steps.get(id) ?? [],
     calls: live.calls,
+    repeatedCalls: live.repeatedCalls,
     callsElsewhere: outlook.calls,
     revoked: outlook.revoked,
     attachedTexts: (run) => live.attached.get(run) ?? [],

@@ -1,7 +1,7 @@
 /** Ends a run: ends its descendants, closes its open tasks and steps, and tells the parent. */
 import type { TaskId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
-import type { ErrorCode, Run, ToolCall } from '../../spec/run.ts'
+import type { ErrorCode, Run, RunState, ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { isUnsafeCall } from '../session/bindings.ts'
 import { CallHandle } from '../session/call-handle.ts'
@@ -54,7 +54,7 @@ export function endRun(run: RunHandle, done: StateAt<'done'>): void {
   const [status, eventName] = OUTCOME_NAMES[done.outcome]
   const error = done.error ?? null
   run.update({
-    state: done,
+    state: done.outcome === 'completed' ? done : { ...done, from: stoppedAt(before.state) },
     status,
     output: done.output,
     error,
@@ -83,6 +83,9 @@ export function endRun(run: RunHandle, done: StateAt<'done'>): void {
   parent.addEvent('run', 'engine.subagent.completed', { ...result, childRunId: run.id, agentName, depth })
   if (parentCallId !== null) parent.queueEvent({ type: 'child.ended', callId: parentCallId, child: run.id })
 }
+
+/** Where a run is resumed that ends now: calls stand as they are before they are closed. */
+const stoppedAt = (state: RunState): RunState => (state.at === 'held' ? state.then : state)
 
 function clearTimers(run: RunHandle, { state }: Run): void {
   const { max_wall_clock_seconds: wallClock, max_hitl_wait_minutes: hitlWait } = run.snapshot.limits

@@ -16,7 +16,8 @@ import { asksAboutLimit } from '../limits/on-limit.ts'
 import { describeExpired, laterAttempt, nextAttempt } from '../limits/outage.ts'
 import { requestCompletion, startTurn } from '../limits/request-completion.ts'
 import { concludeRun } from './output.ts'
-import { sentTokens } from '../session/prompt/prompt.ts'
+import { sentTokens, summaryWanted } from '../session/prompt/prompt.ts'
+import { applySummary } from './summary.ts'
 import { answersQuestion, openQuestions, unansweredQuestions } from '../calls/open-questions.ts'
 import { escalateQuestion, refuseUntilAnswered, toWaitingCall } from '../calls/questions.ts'
 import { CallHandle } from '../session/call-handle.ts'
@@ -29,6 +30,7 @@ export function applyCompletion(
   event: TransitionEventOf<'model.answered'>,
 ): RunState | undefined {
   if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
+  if (summaryWanted(here.note)) return applySummary(run, here, event)
   const { completion, fallback } = event
   const shortfall = shortfallOf(completion)
   const calls = shortfall ? [] : withUniqueIds(run, here.turn, completion.calls)
@@ -182,6 +184,13 @@ export const retryAfterOutage = (
   here: StateAt<'backing_off'>,
   { cause }: TransitionEventOf<'outage.over'>,
 ): RunState | undefined => (here.outage?.cause === cause ? attemptAgain(run, here) : undefined)
+
+/** An operator says that what held the run is there again: it does not wait for its turn to try. */
+export function retryNow(run: RunHandle, here: StateAt<'backing_off'>): RunState {
+  run.setTimer('retry', '', null)
+  const { until: _, ...wanted } = here
+  return requestCompletion(run, { ...wanted, at: 'thinking' })
+}
 
 function attemptAgain(run: RunHandle, here: StateAt<'backing_off'>): RunState {
   const later = laterAttempt(run, here.outage)

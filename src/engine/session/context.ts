@@ -39,6 +39,8 @@ export interface TransitionContext {
   stepsOf(run: RunId): readonly RunStep[]
   /** Calls of this session so far, by `callKey`. */
   readonly calls: ReadonlyMap<string, CallRow>
+  /** Calls of the runs that root runs of this session repeat. */
+  readonly repeatedCalls: readonly CallRow[]
   /** Calls in other sessions, of the agent or of all; read only where a policy looks back over a window. */
   readonly callsElsewhere: readonly CallRow[]
   /** Names of standing authorities that an operator has ended. */

@@ -8,6 +8,7 @@ import type { LimitName } from '../../spec/run.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
 import type { SteeringMessage } from '../../spec/steer/wait.ts'
 import type { TaskRecord } from '../../spec/task.ts'
+import type { AgentVersion } from '../../store/version-rows.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 
 export type RunTransitionEvent =
@@ -83,6 +84,17 @@ export type RunTransitionEvent =
   | { readonly type: 'woken'; readonly inFlight: ReadonlySet<string> }
   /** `by` is the person or key that cancelled it, as `approverOf` formats them. */
   | { readonly type: 'cancelled'; readonly reason: string | null; readonly by: string }
+  /** An operator resumes a run that has failed, was cancelled or is held, or the parent that it ended with. */
+  | {
+      readonly type: 'resumed'
+      /** As `approverOf` formats them. */
+      readonly by: string
+      readonly reason: string | null
+      /** The version that the run goes on with, where it is another one. */
+      readonly version?: AgentVersion
+      /** True where the limit that ended the run is granted again. */
+      readonly grants?: boolean
+    }
   /** The descendants have used up a budget of this run, which halts at once. */
   | { readonly type: 'exhausted'; readonly breach: LimitBreach }
   /** An internal error: an event could not be applied, or its result can never be saved. */

@@ -49,6 +49,12 @@ export function withHoldCounted(usage: RunUsage, heldSince: Instant, now: Instan
   }
 }
 
+/** Usage with a time counted in which the run had ended: it uses no budget. */
+export const withEndCounted = (usage: RunUsage, endedAt: Instant, now: Instant): RunUsage => ({
+  ...usage,
+  heldMs: (usage.heldMs ?? 0) + Math.max(0, now - endedAt),
+})
+
 /** Usage with its current wait ended and added to the total. */
 export function withWaitEnded(usage: RunUsage, now: Instant): RunUsage {
   if (usage.waitingSince === null) return usage

@@ -38,6 +38,8 @@ export declare const checks: Readonly<
     | 'GET /runs/:id/outline query'
     | 'GET /runs/:id/step query'
     | 'POST /runs/:id/cancel body'
+    | 'POST /runs/:id/resume body'
+    | 'POST /runs/:id/retry body'
     | 'POST /runs/:id/messages body'
     | 'GET /v1/runs/:id/conversation query'
     | 'GET /sessions query'

@@ -4,7 +4,7 @@ import { toSessionBody } from '../../engine/session/timeline.ts'
 import type { PendingAnswer, RunStatusBody, SessionListItem } from '../../spec/api.ts'
 import { holdOfState, restoredHold, type RunHold } from '../../spec/hold.ts'
 import type { Principal } from '../../spec/key.ts'
-import { isTerminal, type Run } from '../../spec/run.ts'
+import { isTerminal, originFields, type Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 
 /**
@@ -32,6 +32,7 @@ export const toRunStatus = (
   // An operator's own prices are nobody else's business.
   ...(principal.type === 'operator' && run.usage.cost && { cost: run.usage.cost }),
   ...holdOf(run, heldAt),
+  ...originFields(run),
   pending,
 })
 

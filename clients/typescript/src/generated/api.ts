@@ -233,6 +233,12 @@ export interface RunStatus {
   readonly startedAt: Timestamp
   readonly finishedAt: NullableTimestamp
   readonly hold?: Hold
+  /** The run that an operator started again as this one. */
+  readonly retryOf?: string
+  /** The run whose first steps this one took over. */
+  readonly forkOf?: string
+  /** Ordinal of the last step that it took over. */
+  readonly forkStep?: number
   readonly cost?: Cost
   readonly pending?: PendingAnswers
 }
@@ -371,6 +377,7 @@ export type TimelineItem =
   | LimitReachedItem
   | OutputValidationItem
   | OutputItem
+  | RunResumedItem
   | RunCompletedItem
   | SessionCompletedItem
 
@@ -610,6 +617,11 @@ export interface OutputItem extends TimelineItemBase {
   readonly content: OutputContent
 }
 
+export interface RunResumedItem extends TimelineItemBase {
+  readonly type: 'RunResumed'
+  readonly content: RunResumedContent
+}
+
 export interface RunCompletedItem extends TimelineItemBase {
   readonly type: 'RunCompleted'
   readonly content: CompletedContent
@@ -783,12 +795,26 @@ export interface AitlResponseContent extends StepContent {
   readonly answered_by: 'parent' | 'person' | (string & {})
 }
 
-/** A limit stopped the run, or an operator is asked about it. */
+/** A limit stopped the run, an operator is asked about it, or older messages are left out of the prompt for it. */
 export interface LimitReachedContent extends StepContent {
   readonly limit: string
   readonly value: number | string
   readonly used: number | string
-  readonly action: 'halt' | 'escalate' | (string & {})
+  readonly action: 'halt' | 'escalate' | 'leave_out' | 'summarise' | (string & {})
+  readonly left_out?: LeftOutMessages
+  /** What the model is given in place of the messages. */
+  readonly summary?: string
+  /** That made the summary. */
+  readonly model?: string
+  readonly provider?: string
+  readonly usage?: CompletionUsage
+  readonly cost?: CompletionCost
+}
+
+/** What later prompts leave out between the first message and the steps after an ordinal. */
+export interface LeftOutMessages {
+  readonly messages: number
+  readonly through_ordinal: number
 }
 
 /** Whether an answer is what the agent was to give. */
@@ -796,6 +822,21 @@ export interface OutputValidationContent extends StepContent {
   readonly valid: boolean
   readonly errors: readonly ErrorDetail[]
   readonly action: 'accept' | 'retry' | 'repair' | 'escalate' | 'fail' | (string & {})
+}
+
+/** An operator let the run go on after it had ended or while it was held. */
+export interface RunResumedContent extends StepContent {
+  readonly resumed_by: string
+  readonly reason: string | null
+  /** The status before. */
+  readonly status: RunStatusWord
+  /** The error before. */
+  readonly error: string | null
+  /** Version of the agent that it goes on with, where it is another one. */
+  readonly version?: string
+  readonly from_version?: string
+  /** Limits that were granted again, once a grant. */
+  readonly granted?: readonly string[]
 }
 
 /** The result of the run. */
