@@ -106,6 +106,8 @@ interface OperatorAnswers {
   /** A run that failed, was cancelled or is held goes on where it stopped. */
   'POST /runs/:id/resume': RunView
   /** A new run of the deployed version with the same input. */
+  /** Moves a waiting run to a version that may do no more; `changed` is false where it is on it. */
+  'POST /runs/:id/migrate': RunView & { readonly changed: boolean }
   'POST /runs/:id/retry': RunView
   /** As `POST /v1/runs/{runId}/messages`, with the operator's authority. `as`: the identity that the request has. */
   'POST /runs/:id/messages': MessageAccepted

@@ -197,6 +197,13 @@ export interface OperatorRequests<Bundle> {
       readonly grant?: boolean
     }
   }
+  'POST /runs/:id/migrate': {
+    readonly body: {
+      /** Label of the version that the run moves to. */
+      readonly version: string
+      readonly reason?: string
+    }
+  }
   'POST /runs/:id/retry': { readonly body: {} }
   'POST /runs/:id/messages': { readonly body: JsonObject & { readonly as?: string } }
   'GET /v1/runs/:id/conversation': {
