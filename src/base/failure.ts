@@ -213,6 +213,13 @@ export const failures = {
       `Version ${a.version} may do more than ${a.from}${a.changes.length === 0 ? ', as far as is known here' : `: ${a.changes.join('; ')}`}.`,
     fix: 'Review the difference with svc bundle diff, then add --allow-widen.',
   },
+  migration_widens: {
+    status: 409,
+    exit: EXIT.usage,
+    message: (a: { version: string; from: string; changes: readonly string[] }) =>
+      `A waiting run moves only to a version that may do no more. Version ${a.version} may do more than ${a.from}${a.changes.length === 0 ? ', as far as is known here' : `: ${a.changes.join('; ')}`}.`,
+    fix: 'Move it to another version, or cancel it and start it again.',
+  },
   version_gone: {
     status: 409,
     exit: EXIT.conflict,

@@ -14,12 +14,7 @@ export const migrateRun: OperatorAction<'POST /runs/:id/migrate'> = async ({ ser
   if (yanked) throw fail('version_yanked', { id: snapshot.id, version: snapshot.version, reason: yankReason })
   const own = await store.version(run.agentVersionId)
   const wider = own ? await findWider(services, own.snapshot, snapshot) : []
-  if (wider)
-    throw fail(
-      'version_wider',
-      { version: snapshot.version, from: run.versionLabel, changes: wider },
-      { fix: 'A waiting run moves only to a version that may do no more. Cancel it, and start it again.' },
-    )
+  if (wider) throw fail('migration_widens', { version: snapshot.version, from: run.versionLabel, changes: wider })
   await engine.migrate(run.id, { by: operator, version, ...(body.reason !== undefined && { reason: body.reason }) })
   log.write('info', 'A run was moved to another version.', { runId: run.id, version: snapshot.version })
   return { ...(await toRunView(services, await findRun(services, run.id))), changed: true }
