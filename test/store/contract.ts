@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import type { Clock } from '../../src/base/clock.ts'
 import { digestOf } from '../../src/base/digest.ts'
 import { agentIdOf, nameBasedId, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
+import type { TaskRecord } from '../../src/spec/task.ts'
 import type { RunId } from '../../src/base/ids.ts'
 import { NOTHING_USED, type RunUsage } from '../../src/spec/run.ts'
 import type { RunStep } from '../../src/spec/step.ts'
@@ -596,6 +597,33 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect((await store.task(task.id))?.votes).toEqual([{ ...ann, at: NOW + 9 }])
       })
 
+      test.each([
+        ['small', 10],
+        ['large', 40_000],
+      ])('reads what waits after each change, and nothing of a refused one, of %s tasks', async (_, length) => {
+        const session = await started('a')
+        const ann = { approver: 'operator:ann', approved: true, at: NOW + 1 }
+        const one = aTask(session, 'one', { callId: 'c1', arguments: { text: 'x'.repeat(length) } })
+        const two = aTask(session, 'two', { callId: 'c2' })
+        const voted = { ...one, votes: [ann] }
+        const waits = () => store.pendingTasks(session.id)
+        const save = (version: number, ...tasks: readonly TaskRecord[]) =>
+          store.save(aTurn({ ...session, version }, { tasks }))
+        expect([await waits(), await waits()]).toEqual([[], []])
+        await save(1, one)
+        expect([await waits(), await waits()]).toEqual([[one], [one]])
+        await save(2, voted)
+        expect(await waits()).toEqual([voted])
+        await expect(save(3, { ...voted, status: 'completed' }, { ...two, votes: [ann, ann] })).rejects.toThrow(
+          /unique/i,
+        )
+        expect(await waits()).toEqual([voted])
+        await save(3, two)
+        expect(await waits()).toEqual([voted, two])
+        await save(4, { ...voted, status: 'completed' })
+        expect(await waits()).toEqual([two])
+      })
+
       test('lists pending tasks by deadline, and all tasks on request', async () => {
         const session = await started('a')
         const other = await started('b', { agentId: agentIdOf('main', 'pay.other'), agentName: 'pay.other' })
@@ -1043,6 +1071,51 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
           deployedVersionId: nextId,
           previousVersionId: clerkId,
         })
+      })
+
+      test('lists who deployed what and why, newest first', async () => {
+        await store.publish(aPublication([clerk, next]))
+        await store.deploy(AGENT, clerkId, NOW, 'operator:ann')
+        await store.deploy(AGENT, nextId, NOW + 1, 'operator:bob', 'Pays in euro.')
+        await store.deploy(AGENT, clerkId, NOW + 2, 'operator:ann', 'Back again.')
+        const deployments = [
+          { versionId: clerkId, fromVersionId: nextId, at: NOW + 2, by: 'operator:ann', message: 'Back again.' },
+          { versionId: nextId, fromVersionId: clerkId, at: NOW + 1, by: 'operator:bob', message: 'Pays in euro.' },
+          { versionId: clerkId, fromVersionId: null, at: NOW, by: 'operator:ann' },
+        ]
+        expect(await store.deployments(AGENT, 10)).toEqual(deployments)
+        expect(await store.deployments(AGENT, 2)).toEqual(deployments.slice(0, 2))
+      })
+
+      const written = (files: readonly { readonly path: string; readonly text: string }[]) => ({
+        closureDigest: digestOf('closure'),
+        files,
+      })
+
+      test('keeps the files of a publication as they were written first', async () => {
+        const published = { ...tool, digest: 'sha256:aa', document: { a: 1 } } as const
+        const sources = [
+          { path: 'tools/refunds.yaml', text: 'kind: Tool # of ours\n' },
+          { path: 'clerk.yaml', text: 'kind: Agent\n' },
+        ]
+        await store.publish(aPublication([clerk], { documents: [published], written: written(sources) }))
+        const kept = {
+          closureDigest: digestOf('closure'),
+          files: [sources[1]!, sources[0]!].map((file) => ({ ...file, digest: digestOf(file.text) })),
+        }
+        const { kind, id, version } = published
+        expect(await store.sources(WORKSPACE, { kind: 'Agent', id: clerk.id, version: clerk.version })).toEqual(kept)
+        expect(await store.sources(WORKSPACE, { kind, id, version })).toEqual(kept)
+        await store.publish(
+          aPublication([clerk], { written: written([{ path: 'clerk.yaml', text: 'kind: Agent # other\n' }]) }),
+        )
+        expect(await store.sources(WORKSPACE, { kind, id, version })).toEqual(kept)
+        expect(await store.sources(ELSEWHERE, { kind, id, version })).toBeUndefined()
+      })
+
+      test('has no files of what was published without them', async () => {
+        await store.publish(aPublication([clerk]))
+        expect(await store.sources(WORKSPACE, { kind: 'Agent', id: clerk.id, version: clerk.version })).toBeUndefined()
       })
 
       test('refuses to deploy an unknown version or one of another agent', async () => {
