@@ -5,7 +5,7 @@ import { holdOf } from '../view/shape.ts'
 import { isUuid, type SessionId } from '../../base/ids.ts'
 import type { RehearsalOptions } from '../../spec/operator.ts'
 import type { RunView } from '../../spec/operator-views.ts'
-import { isTerminal, isWaiting, type Run } from '../../spec/run.ts'
+import { isTerminal, isWaiting, originFields, type Run } from '../../spec/run.ts'
 import { VIEW_DIGEST } from '../../spec/view/task-view.ts'
 import { startLimits } from '../runtime/rates.ts'
 import { checkFiles, toAnswer } from '../routes/messages.ts'
@@ -14,8 +14,8 @@ import { queryFailure } from '../http/refuse.ts'
 import { pageOf, parseMessage } from '../http/validate.ts'
 import type { OperatorAction } from './people/act.ts'
 import { notFoundFailure, findAgent, findRun } from './find/find.ts'
+import { previewOf, searchRuns } from './find/run-search.ts'
 import { toEnding } from './ending.ts'
-import { findRuns, previewOf } from './find/find-runs.ts'
 import { viewDigestOf } from './tasks.ts'
 
 export const startRun: OperatorAction<'POST /runs'> = async ({ services, operator, body }) => {
@@ -69,13 +69,10 @@ export const listRuns: OperatorAction<'GET /runs'> = async ({ services, query })
     ...(waiting && { waiting: true }),
     ...(since !== undefined && { since: parseSince(since) }),
   }
-  const { find, roots = false, preview = false } = query
-  const page = pageOf(query)
-  const { items, total } =
-    find === undefined && !roots ? await store.runs(filter, page) : await findRuns(store, filter, { find, roots }, page)
+  const { items, total } = await searchRuns(services, filter, query, pageOf(query))
   const views = items.map(async (run) => ({
     ...(await toRunView(services, run)),
-    ...(preview && { inputPreview: previewOf(run.input) }),
+    ...(query.preview && { inputPreview: previewOf(run.input) }),
   }))
   return { items: await Promise.all(views), total }
 }
@@ -136,6 +133,7 @@ export async function toRunView(services: ServerServices, run: Run): Promise<Run
     trigger: session?.triggerName ?? session?.triggerType ?? 'operator',
     ...(waitingOn !== undefined && { waitingOn }),
     ...holdOf(run, heldAt),
+    ...originFields(run),
   }
 }
 

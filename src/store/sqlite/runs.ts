@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import type { AgentId, RunId, SessionId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import { isTerminal, NOTHING_USED } from '../../spec/run.ts'
-import type { ErrorCode, Run, RunState, RunStatusName, RunUsage } from '../../spec/run.ts'
+import type { ErrorCode, Run, RunOrigin, RunState, RunStatusName, RunUsage } from '../../spec/run.ts'
 import type { RunStarter } from '../../spec/starter.ts'
 import type { RunFilter } from '../queries.ts'
 import type { Store } from '../store.ts'
@@ -10,6 +10,7 @@ import type { AgentTable } from './agents.ts'
 import { joinClauses, listClause, statementCache } from './database/filter.ts'
 import { toObject, toText, toValue } from './database/json-column.ts'
 import { endingRange, tailOf } from './database/tail.ts'
+import { openRunText, toMatch, WITH_APPROVER, WITH_EFFECT, WITH_METADATA, WITH_TEXT, WITH_TOOL } from './run-text.ts'
 
 export interface RunTable {
   readonly reads: Pick<Store, 'run' | 'runs' | 'runsOfSession' | 'runsEndingWith'>
@@ -22,14 +23,19 @@ export interface RunTable {
 export function openRuns(db: Database, agents: AgentTable): RunTable {
   const prepared = statementCache(db)
   const number = db.prepare<[string], number>('select n from run where id = ?').pluck()
-  const stored = db.prepare<[string], { n: number; status: RunStatusName }>('select n, status from run where id = ?')
+  const text = openRunText(db)
+  const stored = db.prepare<
+    [string],
+    { n: number; status: RunStatusName; finished_at: number | null; version_id: VersionId }
+  >('select n, status, finished_at, version_id from run where id = ?')
+  const updateVersion = db.prepare('update run set version_id = ?, version_label = ? where n = ?')
   const insert = db.prepare(
     `insert into run (
        id, tail, session_n, agent_n, agent_name, version_id, version_label, parent_run_id, parent_call_id, depth, input,
-       started_at, finished_at, starter, status, state, usage, llm_model, last_sequence, output, error, error_code
+       started_at, finished_at, starter, origin, status, state, usage, llm_model, last_sequence, output, error, error_code
      ) values (
        :id, :tail, :sessionN, :agentN, :agentName, :versionId, :versionLabel, :parentRunId, :parentCallId, :depth, :input,
-       :startedAt, :finishedAt, :starter, :status, ?, ?, ?, ?, ?, ?, ?
+       :startedAt, :finishedAt, :starter, :origin, :status, ?, ?, ?, ?, ?, ?, ?
      )`,
   )
   const changes = `state = ?, usage = ?, llm_model = ?, last_sequence = ?, output = ?, error = ?, error_code = ?`
@@ -62,7 +68,7 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
       async runs(filter, page) {
         const agent = filter.agentId && agents.find(filter.agentId, filter.workspaceId)
         if (filter.agentId && !agent) return { items: [], total: 0 }
-        const { where, values } = joinClauses([
+        const { where, values: given } = joinClauses([
           agent ? ['r.agent_n = :agentN', agent.n] : ['a.workspace_id = :workspaceId', filter.workspaceId],
           // Redundant beside the statuses, but lets SQLite use the index of open runs.
           ['r.finished_at is null', matchesOnlyOpen(filter) || undefined],
@@ -70,13 +76,23 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
           [`r.status like 'WaitingFor%'`, filter.waiting === true || undefined],
           [`r.status not like 'WaitingFor%'`, filter.waiting === false || undefined],
           ['r.started_at >= :since', filter.since],
+          [`json_extract(r.origin, '$.runId') = :origin`, filter.origin],
           ['r.session_n = (select n from session where id = :sessionId)', filter.sessionId],
+          ['r.parent_run_id is null', filter.roots === true || undefined],
+          [WITH_TEXT, filter.text === undefined ? undefined : toMatch(filter.text)],
+          [WITH_TOOL, filter.tool],
+          [WITH_EFFECT, filter.effect],
+          [WITH_APPROVER, filter.approver],
+          [WITH_METADATA, filter.metadata && JSON.stringify(filter.metadata)],
         ])
+        const values = { ...given, workspaceId: filter.workspaceId }
         const items = prepared<RunRow>(
           `${SELECT} where ${where} order by r.started_at desc, r.n desc limit :take offset :skip`,
         ).all({ ...values, take: page.take, skip: page.skip })
         const total = isFiltered(filter)
-          ? prepared<{ total: number }>(`select count(*) as total ${FROM} where ${where}`).get(values)!.total
+          ? prepared<{ total: number }>(
+              `select count(*) as total from (select 1 ${FROM} where ${where} ${isSearch(filter) ? `limit ${MOST_COUNTED}` : ''})`,
+            ).get(values)!.total
           : (agent ?? agents.totals(filter.workspaceId)).runs
         return { items: items.map(toRun), total }
       },
@@ -92,11 +108,14 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
     put(sessionN, run) {
       const known = stored.get(run.id)
       if (known) {
+        if (known.finished_at !== null) text.resumed(known.n)
         const { changes } =
           run.status === known.status && run.finishedAt === null
             ? updateRow.run(...changingValues(run), known.n, sessionN)
             : updateRowAndStatus.run(...changingValues(run), run.status, run.finishedAt, known.n, sessionN)
+        if (run.agentVersionId !== known.version_id) updateVersion.run(run.agentVersionId, run.versionLabel, known.n)
         if (changes === 0) throw new Error(`Run ${run.id} belongs to another session.`)
+        if (run.finishedAt !== null) text.ended(known.n)
         return known.n
       }
       const agentN = agents.numberOf(run.agentId, run.workspaceId, run.agentName)
@@ -117,9 +136,13 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
         startedAt: run.startedAt,
         finishedAt: run.finishedAt,
         starter: run.starter ? toText({ ...run.starter }) : null,
+        origin: run.origin ? toText({ ...run.origin }) : null,
         status: run.status,
       })
-      return Number(lastInsertRowid)
+      const n = Number(lastInsertRowid)
+      text.started(n)
+      if (run.finishedAt !== null) text.ended(n)
+      return n
     },
   }
 }
@@ -137,8 +160,15 @@ function withoutZeros(usage: RunUsage): JsonObject {
 const matchesOnlyOpen = ({ status, waiting }: RunFilter): boolean =>
   waiting === true || (status !== undefined && !status.some(isTerminal))
 
-const isFiltered = ({ status, waiting, since, sessionId }: RunFilter): boolean =>
-  [status, waiting, since, sessionId].some((each) => each !== undefined)
+const isFiltered = (filter: RunFilter): boolean =>
+  isSearch(filter) ||
+  [filter.status, filter.waiting, filter.since, filter.sessionId, filter.origin].some((each) => each !== undefined)
+
+const isSearch = ({ roots, text, tool, effect, approver, metadata }: RunFilter): boolean =>
+  roots === true || [text, tool, effect, approver, metadata].some((each) => each !== undefined)
+
+/** Runs of a search that are counted. */
+const MOST_COUNTED = 10_000
 
 /** Values that an update may change, in the order of the statements. Bound by position, which is the fastest way. */
 const changingValues = (run: Run) =>
@@ -158,7 +188,7 @@ const FROM = 'from run r cross join session s on s.n = r.session_n cross join ag
 const SELECT = `
   select r.id, s.id as session_id, a.workspace_id, a.id as agent_id, r.agent_name, r.version_id, r.version_label, r.llm_model,
     r.parent_run_id, r.parent_call_id, r.depth,
-    case when r.id = s.root_run_id then s.input else r.input end as input, r.starter,
+    case when r.id = s.root_run_id then s.input else r.input end as input, r.starter, r.origin,
     r.state, r.status, r.usage, r.last_sequence, r.output, r.error, r.error_code, r.started_at, r.finished_at
   ${FROM}`
 
@@ -183,6 +213,7 @@ interface RunRow {
   error: string | null
   error_code: ErrorCode | null
   starter: string | null
+  origin: string | null
   started_at: number
   finished_at: number | null
 }
@@ -210,4 +241,5 @@ const toRun = (row: RunRow): Run => ({
   startedAt: row.started_at,
   finishedAt: row.finished_at,
   ...(row.starter !== null && { starter: JSON.parse(row.starter) as RunStarter }),
+  ...(row.origin !== null && { origin: JSON.parse(row.origin) as RunOrigin }),
 })

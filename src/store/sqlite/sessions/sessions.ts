@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../../base/clock.ts'
 import { digestOf, type Digest } from '../../../base/digest.ts'
-import type { SessionId } from '../../../base/ids.ts'
+import type { SessionId, VersionId } from '../../../base/ids.ts'
 import type { JsonObject } from '../../../base/json/json.ts'
 import type { RunStatusName } from '../../../spec/run.ts'
 import type { Session } from '../../../spec/session.ts'
@@ -22,6 +22,7 @@ export interface SessionFence {
   readonly status: RunStatusName
   readonly busy: 0 | 1
   readonly erasedAt: number | null
+  readonly versionId: VersionId
   readonly owner: WorkerId | null
   readonly epoch: number
   readonly leaseUntil: Instant | null
@@ -47,7 +48,7 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
   const number = db.prepare<[string], number>('select n from session where id = ?').pluck()
   const fence = db.prepare<[string], SessionFence>(
     `select n, version, last_seq as lastSeq, total_tokens_used as tokens, status, busy, owner, epoch,
-       lease_until as leaseUntil, erased_at as erasedAt
+       lease_until as leaseUntil, erased_at as erasedAt, version_id as versionId
      from session
      where id = ?`,
   )
@@ -91,6 +92,7 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
        version_label = :versionLabel, input = :input, input_digest = :inputDigest, start_context = :startContext
      where n = :n`,
   )
+  const updateVersion = db.prepare('update session set version_id = ?, version_label = ? where n = ?')
   const one = db.prepare<[string], SessionRow>(`${SELECT_SESSION} where s.id = ?`)
   // A rare query of people: a scan is cheaper than an index that every start would have to write.
   const ending = db.prepare<{ workspaceId: string; ending: string; limit: number }, SessionRow>(
@@ -172,6 +174,8 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
     update(stored, { session, busy: isBusy }, { owner, epoch, leaseUntil }) {
       const busy = isBusy ? 1 : 0
       const { status, finishedAt } = session
+      if (session.agentVersionId !== stored.versionId)
+        updateVersion.run(session.agentVersionId, session.versionLabel, stored.n)
       if (busy === stored.busy && epoch === stored.epoch && status === stored.status && finishedAt === null)
         updateRow.run(...changingValues(session), stored.n)
       else
