@@ -19,7 +19,11 @@ beforeEach(({ skip }) => skip(!packed.isInstalled, 'npm reaches no registry'))
 function svc(prefix: string, args: readonly string[]) {
   const { PATH, LANG } = npmEnvironment()
   const env = { PATH: `${join(prefix, 'bin')}:${PATH}`, LANG, HOME: home }
-  const { status, stdout } = spawnSync('svc', args, { cwd: home, env, encoding: 'utf8' })
+  const { status, stdout } = spawnSync('sh', ['-c', 'exec svc "$@"', 'sh', ...args], {
+    cwd: home,
+    env,
+    encoding: 'utf8',
+  })
   return { status, stdout }
 }
 

@@ -8,7 +8,7 @@ import { DEFAULT_MAX_TOOL_CALLS } from '../../spec/snapshot.ts'
 import type { DispatchTrigger } from '../limits/facts.ts'
 import type { CallHandle } from '../session/call-handle.ts'
 import { askPerson, isCoveredByApproval } from './approval.ts'
-import { allowRepetition, awaitEarlierCall, effectOf, settleWithEarlier } from './effect.ts'
+import { allowRepetition, awaitEarlierCall, callEffectOf, settleWithEarlier } from './effect.ts'
 import { decideCall, recordDecision } from './decide-call.ts'
 import { settleWithError, toolError } from './settle.ts'
 import { findArgumentProblems, findTarget } from './target.ts'
@@ -33,7 +33,7 @@ export function authorizeCall(call: CallHandle): ToolCall {
     return settleWithError(call, 'invalid', error)
   }
   if (target.isBuiltin) return { ...record, state: { at: 'ready' } }
-  const waiting = awaitEarlierCall(call, effectOf(call))
+  const waiting = awaitEarlierCall(call, callEffectOf(call))
   if (waiting) return waiting
   const decided = decideCall(call, target)
   const { decision, effect } = decided

@@ -4,7 +4,7 @@ import { readCondition } from '../../policy/condition/condition.ts'
 import { evaluateCondition } from '../../policy/condition/evaluate.ts'
 import type { LimitName } from '../../spec/run.ts'
 import type { RunHandle } from '../session/transaction.ts'
-import { factsOf } from './facts.ts'
+import { callFactsOf } from './facts.ts'
 
 /** True where an operator is asked: the agent says so, or a policy of type escalate or require_approval that tests `svc.limit`. */
 export function asksAboutLimit(run: RunHandle, limit: LimitName): boolean {
@@ -24,7 +24,7 @@ export function asksAboutLimit(run: RunHandle, limit: LimitName): boolean {
 
 /** Facts without a call: a limit is reached by the run itself, so conditions on calls cannot be evaluated. */
 const factsOfLimit = (run: RunHandle, limit: LimitName) => ({
-  ...factsOf(
+  ...callFactsOf(
     run,
     { ref: '', arguments: {}, argumentsDigest: digestOfJson({}) },
     { id: '', version: '', wire_name: '', kind: 'tool', labels: {} },

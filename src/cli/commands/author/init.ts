@@ -52,14 +52,14 @@ export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typ
   const inventory = await describeInventory(await openProject({ ...call, cwd: directory }))
   const created = written.filter(({ action }) => action === 'created').length
   out.prose(`created ${shown}/ (${created} files): ${inventory}`)
-  out.hint(
-    `next:  ${next.join(' && ')}${model === undefined ? '          no API key needed, the model is scripted' : ''}`,
-  )
   const archive = packageSpecifier.replace(/^file:/, '')
   if (archive !== packageSpecifier && written.some(({ path }) => path === 'package.json'))
     out.hint(
       `first: copy ${archive} into ${shown}/ and commit it: no registry has the package yet (npm pack writes it)`,
     )
+  out.hint(
+    `next:  ${next.join(' && ')}${model === undefined ? '          no API key needed, the model is scripted' : ''}`,
+  )
 }
 
 function checkTemplate(name: string, templates: readonly string[]): void {

@@ -25,7 +25,7 @@ import {
   recordedPolicySets,
   type ReplayedFacts,
 } from '../../policy/recorded.ts'
-import { policyDocuments, subjectOf, withPolicies } from '../../policy/subject.ts'
+import { policyDocuments, policySubjectOf, withPolicies } from '../../policy/subject.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import type { backtestAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
@@ -138,7 +138,7 @@ async function readReplacements(
   const policiesOf = (snapshot: AgentSnapshot): AgentSnapshot['policies'] => {
     const current = agents.get(snapshot.id) ?? snapshot
     if (!workspace) return current.policies
-    return withPolicies(subjectOf({ agents: [...agents.values()] }, current), workspace, documents).policies
+    return withPolicies(policySubjectOf({ agents: [...agents.values()] }, current), workspace, documents).policies
   }
   const known = new Map<string, AgentSnapshot['policies']>()
   return {

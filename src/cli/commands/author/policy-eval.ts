@@ -7,17 +7,17 @@ import { explainDecision } from '../../../policy/explain/explain.ts'
 import { createTheme } from '../../../terminal/theme.ts'
 import { pathOfAgent } from '../../project/agent-path.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { parseJson, readText } from '../../runs/input.ts'
+import { parseJsonInput, readText } from '../../runs/input.ts'
 import { compileBundleAt } from '../../policy/bundle.ts'
 import { placesOf, type LeafPlaces } from '../../policy/places.ts'
 import { hypotheticalFacts } from '../../policy/hypothetical-call.ts'
 import {
-  agentOf,
+  compiledAgentOf,
   calleeOf,
   policiesAlone,
   policyDocuments,
   policySetsOf,
-  subjectOf,
+  policySubjectOf,
   withPolicies,
   type EvalCallee,
   type EvalSubject,
@@ -76,7 +76,7 @@ async function subjectFor(
     return { subject: policiesAlone(more.workspace, more.documents, [tool]), places: placesOf(more.documents) }
   const where = path ?? (await pathOfAgent(project, agent, cwd))
   const { bundle, documents } = await compileBundleAt(call, project, where)
-  const subject = subjectOf(bundle, agentOf(bundle, path === undefined ? agent : undefined))
+  const subject = policySubjectOf(bundle, compiledAgentOf(bundle, path === undefined ? agent : undefined))
   if (!more) return { subject, places: placesOf(documents) }
   return {
     subject: withPolicies(subject, more.workspace, more.documents),
@@ -93,5 +93,5 @@ const anyNumber = (text: string): JsonValue => JSON.parse(text) as JsonValue
 async function readValue(call: CommandContext, text: string, what: string): Promise<JsonValue> {
   const given =
     text === '-' ? await call.io.stdin.text() : text.startsWith('@') ? await readText(text.slice(1), call) : text
-  return parseJson(given, what, anyNumber)
+  return parseJsonInput(given, what, anyNumber)
 }

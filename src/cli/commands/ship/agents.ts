@@ -9,7 +9,7 @@ import { exampleInput, exampleObject, quoteShell } from '../../runs/example-inpu
 import { answerScreen, printList, printOne, printTable } from '../../shell/screen/list.ts'
 import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { agentOf, splitVersion } from '../../project/reference.ts'
+import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import type { agentsAnswer, agentAnswer } from '../../answers/ship.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 
@@ -37,7 +37,7 @@ const columns = (now: number): readonly TableColumn<AgentView>[] => [
 /** What an agent takes, may do and is started by, with a line to run it and one to call it. */
 export async function agentsShow(call: CommandContext<AnswerOf<typeof agentAnswer>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
-    const { agentId } = await agentOf(splitVersion(call.given.argument(0)!).name, operator)
+    const { agentId } = await resolveAgent(splitVersion(call.given.argument(0)!).name, operator)
     const { items } = await operator.call('GET /agents', { query: { usage: 'true' } })
     const agent = items.find((each) => each.agentId === agentId)!
     const { url } = await operator.call('GET /status', {})
