@@ -798,7 +798,9 @@ export interface AitlResponseContent extends StepContent {
 /** A limit stopped the run, an operator is asked about it, or older messages are left out of the prompt for it. */
 export interface LimitReachedContent extends StepContent {
   readonly limit: string
+  /** A number, or an amount of money as text. */
   readonly value: number | string
+  /** What had been used of it, likewise. */
   readonly used: number | string
   readonly action: 'halt' | 'escalate' | 'leave_out' | 'summarise' | (string & {})
   readonly left_out?: LeftOutMessages
