@@ -2,6 +2,7 @@
  * Authorizes calls: checks binding and arguments, evaluates policies, and asks a person where they require it.
  * Source: policies, sections 1, 4 and 5.
  */
+import { comparesFact } from '../../policy/condition/condition.ts'
 import { EFFECT_REPEATED } from '../../policy/effect-guard.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import { DEFAULT_MAX_TOOL_CALLS } from '../../spec/snapshot.ts'
@@ -59,7 +60,7 @@ export function authorizeCall(call: CallHandle): ToolCall {
  */
 export function routeToPerson(call: CallHandle, trigger: DispatchTrigger): ToolCall | undefined {
   const routing = call.run.snapshot.policies.entries.filter(
-    (entry) => entry.when !== undefined && JSON.stringify(entry.when).includes('svc.dispatch'),
+    ({ when }) => when !== undefined && comparesFact(when, 'svc', 'dispatch'),
   )
   const target = routing.length > 0 ? findTarget(call) : undefined
   if (!target || 'error' in target) return undefined

@@ -1,6 +1,6 @@
 /** Whether a limit that is reached ends the run or is put before an operator. Source: policies, section 2, root `svc`. */
 import { digestOfJson } from '../../base/digest.ts'
-import { readCondition } from '../../policy/condition/condition.ts'
+import { comparesFact, readCondition } from '../../policy/condition/condition.ts'
 import { evaluateCondition } from '../../policy/condition/evaluate.ts'
 import type { LimitName } from '../../spec/run.ts'
 import type { RunHandle } from '../session/transaction.ts'
@@ -14,7 +14,7 @@ export function asksAboutLimit(run: RunHandle, limit: LimitName): boolean {
     ({ effect, when }) =>
       (effect === 'escalate' || effect === 'require_approval') &&
       when !== undefined &&
-      JSON.stringify(when).includes('"svc.limit"'),
+      comparesFact(when, 'svc', 'limit'),
   )
   return routing.some(({ when }) => {
     const { condition } = readCondition(when!)
