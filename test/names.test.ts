@@ -45,9 +45,9 @@ test('an exported function or constant has one home, save that routes are named 
   expect(declaredTwice(Object.fromEntries(others), EXPORTED_VALUE)).toEqual([])
 })
 
-test('at most one type name in a hundred is declared in several files, private ones included', () => {
+test('at most two type names in a hundred are declared in several files, private ones included', () => {
   const names = [...declarationsOf(textsBelow(SRC, CLIENT), ANY_TYPE).values()]
-  expect(names.filter((paths) => paths.length > 1).length / names.length).toBeLessThan(0.01)
+  expect(names.filter((paths) => paths.length > 1).length / names.length).toBeLessThan(0.02)
 })
 
 test('a name that two files declare is told with both', () => {

@@ -34,7 +34,7 @@ import { openTasks } from './tasks.ts'
 import { openTimers } from './timers.ts'
 import { openTriggers } from './triggers.ts'
 import { openSessionUpdates } from './updates.ts'
-import { openVersions } from './versions.ts'
+import { openVersions } from './versions/versions.ts'
 import { createWriter } from './database/writer.ts'
 
 export interface SqliteOptions {
@@ -150,7 +150,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     deleteEndedSessions: (before, limit) => write(() => deleteEnded(before, limit)),
     deleteKeptCalls: (before, limit) => write(() => deleteKeptCalls(before, limit)),
     publish: (publication) => write(() => versions.publish(publication)),
-    deploy: (agentId, versionId, at, by) => write(() => versions.deploy(agentId, versionId, at, by)),
+    deploy: (agentId, versionId, at, by, message) => write(() => versions.deploy(agentId, versionId, at, by, message)),
     setYanked: (versionId, yanked, reason) => write(() => versions.setYanked(versionId, yanked, reason)),
     setDocumentYanked: (workspaceId, document, yanked, reason) =>
       write(() => versions.setDocumentYanked(workspaceId, document, yanked, reason)),
