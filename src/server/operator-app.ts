@@ -21,6 +21,7 @@ import { listDecisions } from './operator/policy/decisions.ts'
 import { askWhatIf, lintEdits } from './operator/policy/what-if.ts'
 import { getSources, listDeployments } from './operator/history.ts'
 import { listEffects, releaseEffect } from './operator/effects.ts'
+import { forkRuns, tryForks } from './operator/fork.ts'
 import { getFile, keepFile, listFiles } from './operator/files.ts'
 import { backupRoute } from './operator/backup.ts'
 import { streamLive } from './operator/live.ts'
@@ -75,6 +76,8 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /runs/:id/cancel': cancelRun,
   'POST /runs/:id/resume': resumeRun,
   'POST /runs/:id/retry': retryRun,
+  'POST /runs/fork': forkRuns,
+  'POST /runs/dry-fork': tryForks,
   'POST /runs/:id/messages': sendMessage,
   'GET /sessions': listSessions,
   'GET /sessions/:id': getSession,

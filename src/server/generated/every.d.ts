@@ -46,6 +46,8 @@ export declare const checks: Readonly<
     | 'POST /runs/:id/cancel body'
     | 'POST /runs/:id/resume body'
     | 'POST /runs/:id/retry body'
+    | 'POST /runs/fork body'
+    | 'POST /runs/dry-fork body'
     | 'POST /runs/:id/messages body'
     | 'GET /v1/runs/:id/conversation query'
     | 'GET /sessions query'
