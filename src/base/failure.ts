@@ -320,7 +320,12 @@ export const failures = {
   },
   internal: { status: 500, exit: 70, message: () => 'Something went wrong on our side.' },
   shutting_down: { status: 503, exit: EXIT.unavailable, message: () => 'The server is shutting down.' },
-  storage_full: { status: 503, exit: EXIT.unavailable, message: () => 'The server has no room left to store this.' },
+  storage_full: {
+    status: 503,
+    exit: EXIT.unavailable,
+    message: () => 'The server has no room left to store this.',
+    fix: 'Free disk space for its data directory (svc doctor disk); it then accepts work by itself.',
+  },
   trigger_held: {
     status: 503,
     exit: EXIT.unavailable,
@@ -513,6 +518,11 @@ export const failures = {
     exit: EXIT.usage,
     message: (a: { directory: string; why: string }) => `${a.directory} cannot be used as a data directory: ${a.why}.`,
     fix: 'Name another directory with --data.',
+  },
+  data_directory_full: {
+    exit: EXIT.usage,
+    message: (a: { directory: string; why: string }) => `There is no room for data in ${a.directory}: ${a.why}.`,
+    fix: 'Free disk space there, or name another directory with --data.',
   },
 
   // Command line

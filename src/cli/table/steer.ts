@@ -2,7 +2,7 @@
 import type { CommandEntry } from '../shell/command.ts'
 import { dryForksAnswer, runsAnswer, runView } from '../answers/drive.ts'
 import { effectsAnswer, releasedEffect } from '../answers/operate.ts'
-import { apiBody, printsCases, printsDocument } from '../answers/schema.ts'
+import { apiBodySchema, printsCases, printsDocument } from '../answers/schema.ts'
 import { pausedAnswer, pausesAnswer } from '../answers/steer.ts'
 
 export const steerCommands: readonly CommandEntry[] = [
@@ -123,7 +123,7 @@ export const steerCommands: readonly CommandEntry[] = [
       'svc signal @last parcel.delivered',
       'svc signal @last parcel.delivered --data \'{"parcel":"P-7"}\' --json',
     ],
-    ...printsDocument(apiBody('MessageAccepted')),
+    ...printsDocument(apiBodySchema('MessageAccepted')),
     exits: { 5: 'no such run', 6: 'the run does not wait for it, or the data does not match' },
     load: async () => (await import('../commands/steer/outside.ts')).signal,
   },
@@ -140,7 +140,7 @@ export const steerCommands: readonly CommandEntry[] = [
       'svc complete svcc_Zk3vV0b9 --result \'{"rows":1200}\'',
       'svc complete svcc_Zk3vV0b9 --error "the disk is full"',
     ],
-    ...printsDocument(apiBody('CompletionAccepted')),
+    ...printsDocument(apiBodySchema('CompletionAccepted')),
     exits: { 5: 'no call waits for the token', 6: 'another report has ended the call' },
     load: async () => (await import('../commands/steer/outside.ts')).complete,
   },
