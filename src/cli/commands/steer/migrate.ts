@@ -5,7 +5,7 @@ import type { runsAnswer } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { agentOf, runIdOf } from '../../project/reference.ts'
+import { resolveAgent, runIdOf } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { RemoteError } from '../../shell/remote.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
@@ -52,7 +52,7 @@ export async function runsMigrate(call: CommandContext<AnswerOf<typeof runsAnswe
 }
 
 async function runsOf(operator: OperatorClient, agent: string): Promise<readonly string[]> {
-  const { agentId } = await agentOf(agent, operator)
+  const { agentId } = await resolveAgent(agent, operator)
   const { items } = await operator.call('GET /runs', { query: { agent: agentId, status: OPEN, take: String(MOST) } })
   return items.filter(({ parentRunId }) => parentRunId === null).map(({ runId }) => runId)
 }
