@@ -29,7 +29,7 @@ export async function checkInput({ id, inputContract }: AgentSnapshot, input: Js
 }
 
 /** @throws Failure `file_not_found`, `validation_failed` */
-export async function checkFiles(
+export async function checkStartFiles(
   { store }: EngineParts,
   { workspaceId }: StartRequest,
   input: JsonObject,

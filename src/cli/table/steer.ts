@@ -2,7 +2,7 @@
 import type { CommandEntry } from '../shell/command.ts'
 import { dryForksAnswer, runsAnswer, runView } from '../answers/drive.ts'
 import { effectsAnswer, releasedEffect } from '../answers/operate.ts'
-import { apiBody, printsCases, printsDocument } from '../answers/schema.ts'
+import { apiBodySchema, printsCases, printsDocument } from '../answers/schema.ts'
 import { pausedAnswer, pausesAnswer } from '../answers/steer.ts'
 
 export const steerCommands: readonly CommandEntry[] = [
@@ -41,6 +41,25 @@ export const steerCommands: readonly CommandEntry[] = [
     ...printsDocument(runView),
     exits: { 5: 'no such run', 6: 'the run has not ended' },
     load: async () => (await import('../commands/drive/resume.ts')).runsRetry,
+  },
+  {
+    path: 'runs migrate',
+    plane: 'operator',
+    summary: 'move waiting runs to a version with equal or tighter authority',
+    arguments: [{ name: '[runs...]', description: 'ids, unique endings or @last' }],
+    options: [
+      { flags: '--to <version>', description: 'version of the agent: 1.4.1' },
+      { flags: '--agent <agent>', description: 'all waiting runs of this agent' },
+      { flags: '--reason <text>', description: 'kept with the run' },
+    ],
+    examples: ['svc runs migrate @last --to 1.4.1', 'svc runs migrate --agent acme.refund-desk --to 1.4.1 --json'],
+    ...printsDocument(runsAnswer),
+    exits: {
+      2: 'the version may do more, or is yanked',
+      5: 'no such run, agent or version',
+      6: 'something of a run is under way',
+    },
+    load: async () => (await import('../commands/steer/migrate.ts')).runsMigrate,
   },
   {
     path: 'runs fork',
@@ -104,7 +123,7 @@ export const steerCommands: readonly CommandEntry[] = [
       'svc signal @last parcel.delivered',
       'svc signal @last parcel.delivered --data \'{"parcel":"P-7"}\' --json',
     ],
-    ...printsDocument(apiBody('MessageAccepted')),
+    ...printsDocument(apiBodySchema('MessageAccepted')),
     exits: { 5: 'no such run', 6: 'the run does not wait for it, or the data does not match' },
     load: async () => (await import('../commands/steer/outside.ts')).signal,
   },
@@ -121,7 +140,7 @@ export const steerCommands: readonly CommandEntry[] = [
       'svc complete svcc_Zk3vV0b9 --result \'{"rows":1200}\'',
       'svc complete svcc_Zk3vV0b9 --error "the disk is full"',
     ],
-    ...printsDocument(apiBody('CompletionAccepted')),
+    ...printsDocument(apiBodySchema('CompletionAccepted')),
     exits: { 5: 'no call waits for the token', 6: 'another report has ended the call' },
     load: async () => (await import('../commands/steer/outside.ts')).complete,
   },
