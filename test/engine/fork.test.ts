@@ -59,7 +59,7 @@ async function paidRun(crashes: readonly Crash[] = []) {
         for (const task of await bench.store.tasksOfSession(run.sessionId)) {
           if (task.status !== 'pending' || world.hasCrashed()) continue
           // An operator tells the truth.
-          const key = `pay ${String(task.context?.['idempotency_key'])}`
+          const key = `pay ${task.context?.['idempotency_key'] as string}`
           const option = happened.has(key) ? 'happened' : 'skip'
           const said = task.kind === 'anomaly_review' ? { selectedOptionId: option } : { approved: true }
           const shown = { user_task_id: task.id, arguments: task.arguments ?? null }
