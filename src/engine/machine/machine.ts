@@ -51,7 +51,7 @@ import { startTurn } from '../limits/request-completion.ts'
 import { readOutput } from './output.ts'
 import { resumeRun } from './resume.ts'
 import { steerCalls, steerCompletion } from './steer.ts'
-import { chooseEarlier, messagesBefore } from '../session/prompt/earlier.ts'
+import { chooseEarlier, countUnread, messagesBefore, type SessionBefore } from '../session/prompt/earlier.ts'
 import { filesIn, firstMessage } from '../session/prompt/input.ts'
 import { abandonCompletion } from '../session/unanswered.ts'
 
@@ -178,10 +178,10 @@ function startRun(run: RunHandle, here: StateAt<'thinking'>): RunState {
   run.addEvent('run', 'engine.run.started', { status: 'Running', output: null, error: null })
   const files = filesIn(input).map((filename): JsonObject => ({ filename }))
   const { tx, snapshot } = run
-  const before = messagesBefore(run.record, { runs: tx.runs(), stepsOf: ({ id }) => tx.run(id).steps() })
+  const session: SessionBefore = { runs: tx.runs(), stepsOf: ({ id }) => tx.run(id).steps() }
   const { contextWindow = USUAL_WINDOW } = tx.context.termsOf(snapshot.model)
   const room = snapshot.context ? contextBudget(snapshot.context, contextWindow) : Math.floor(contextWindow / 4)
-  const earlier = chooseEarlier(before, room)
+  const earlier = chooseEarlier(messagesBefore(run.record, session), countUnread(run.record, session), room)
   run.addStep('UserMessage', {
     text: firstMessage(input) + shownMetadata(run),
     ...(files.length > 0 && { files }),
