@@ -131,6 +131,16 @@ const { metafile: ofClient } = await build({
   platform: 'neutral',
   mainFields: ['module', 'main'],
 })
+/** Markup is indented for its readers; htm drops white space at line breaks, so the browser need not load it. */
+const withoutIndent = {
+  name: 'without-indent',
+  setup(builder) {
+    builder.onLoad({ filter: /src[/\\]console[/\\].*\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replaceAll(/\n +/g, '\n'),
+      loader: 'ts',
+    }))
+  },
+}
 // The page of the console. Screens behind `import()` are loaded when they are opened.
 const { metafile: ofConsole } = await build({
   bundle: true,
@@ -142,6 +152,7 @@ const { metafile: ofConsole } = await build({
   target: ['chrome123', 'firefox120', 'safari17.5'],
   logLevel: 'warning',
   legalComments: 'none',
+  plugins: [withoutIndent],
   entryPoints: { console: 'src/console/main.ts', style: 'src/console/style/console.css' },
   entryNames: '[name]',
   chunkNames: '[name]-[hash]',

@@ -121,7 +121,8 @@ export const failures = {
   agent_paused: {
     status: 409,
     exit: EXIT.conflict,
-    message: (a: { agent: string; paused: string }) => `No run of ${a.agent} is started: an operator has paused ${a.paused}.`,
+    message: (a: { agent: string; paused: string }) =>
+      `No run of ${a.agent} is started: an operator has paused ${a.paused}.`,
     fix: 'svc stop --list shows who and why; svc agents resume or svc stop --resume ends it.',
   },
   stale_view: {
@@ -188,7 +189,8 @@ export const failures = {
   step_not_editable: {
     status: 409,
     exit: EXIT.conflict,
-    message: (a: { step: number; type: string }) => `Step ${a.step} is a ${a.type}, of which nothing is edited this way.`,
+    message: (a: { step: number; type: string }) =>
+      `Step ${a.step} is a ${a.type}, of which nothing is edited this way.`,
     fix: 'Edit the text of a UserMessage or Reasoning step, or the result of a ToolResult or SubAgentResult step.',
   },
   limit_reached: {

@@ -24,6 +24,7 @@ const SCREENS: readonly (readonly [RegExp, () => Screen | Promise<Screen>])[] = 
   [/^\/runs\/(?<id>[^/]+)$/, async () => (await import('./views/run.ts')).RunScreen],
   [/^\/agents$/, async () => (await import('./views/agents.ts')).AgentsScreen],
   [/^\/agents\/(?<id>[^/]+)$/, async () => (await import('./views/agent.ts')).AgentScreen],
+  [/^\/policies$/, async () => (await import('./views/what-if.ts')).WhatIfScreen],
   [/^\/try\/(?<id>[^/]+)$/, async () => (await import('./views/try.ts')).TryScreen],
   [/^\/files$/, async () => (await import('./views/files.ts')).FilesScreen],
   [/^\/costs$/, async () => (await import('./views/costs.ts')).CostsScreen],

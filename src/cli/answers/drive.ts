@@ -1,5 +1,5 @@
 import type { OperatorRoutes } from '../../spec/operator.ts'
-import type { FileView, OutlineRun, RunOutline, RunView } from '../../spec/operator-views.ts'
+import type { CallView, FileView, OutlineRun, RunOutline, RunView } from '../../spec/operator-views.ts'
 import type { CostSum } from '../../spec/price.ts'
 import type { RunOutcome, RunResultLine } from '../runs/outcome.ts'
 import {
@@ -111,6 +111,23 @@ export const uploadedFiles = listAnswer(
     bytes: integer,
     inputRef: anyValue,
     messageRef: anyValue,
+  }),
+)
+
+export const callsAnswer = listAnswer<CallView>(
+  object({
+    runId: string,
+    agent: string,
+    toolCallId: string,
+    tool: string,
+    state: string,
+    attempts: integer,
+    idempotencyKey: string,
+    argsDigest: string,
+    at: string,
+    effect: optional(
+      object({ key: string, holds: boolean, outcome: oneOf('in_flight', 'unknown', 'done', 'not_made') }),
+    ),
   }),
 )
 

@@ -2,7 +2,8 @@
 import { stat } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { isFailure } from '../../base/failure.ts'
-import { explainDecision, type ExplainedNode, type DecisionExplanation } from '../../policy/explain/explain.ts'
+import { explainDecision, type DecisionExplanation } from '../../policy/explain/explain.ts'
+import type { ExplainedNode } from '../../spec/explanation.ts'
 import { pathOfAgent } from '../project/agent-path.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { openProject, type Project } from '../project/project.ts'
@@ -20,7 +21,7 @@ import {
   subjectOf,
   type EvalSubject,
 } from './subject.ts'
-import { decidingPolicy } from './print-decision.ts'
+import { decidingPolicy } from '../../policy/explain/deciding.ts'
 
 /** A test whose policies are compiled. */
 export interface PreparedCase {

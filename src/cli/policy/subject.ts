@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { basename, dirname, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { ancestorsOf, agentDepth } from '../../compile/view/ancestors.ts'
+import { substitutePolicies } from '../../compile/edit/substitute.ts'
 import { compileUnattachedPolicies, readUnattachedTool, type PolicyTarget } from '../../compile/unattached.ts'
 import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import type { Document } from '../../documents/text/document.ts'
@@ -16,7 +17,6 @@ import type { CompiledBundle, JsonSchema, AgentSnapshot } from '../../spec/snaps
 import { documentsFailure } from '../release/findings.ts'
 import { suggestWord } from '../shell/nearest.ts'
 import type { Project } from '../project/project.ts'
-import { substitutePolicies } from './substitute.ts'
 import { loadDocuments } from '../project/documents.ts'
 
 /** A tool or sub-agent that the subject can call. */

@@ -12,6 +12,7 @@ import { answersAt, sendOverSocket, socketOf } from './operator-socket.ts'
 import type { Project } from './project.ts'
 import { remoteError } from '../shell/remote.ts'
 import { lazyAuthority } from './lazy-authority.ts'
+import { lazyDocuments } from './lazy-documents.ts'
 import { packageVersion } from '../shell/version.ts'
 import { writeWorkspaceName } from './workspace-file.ts'
 
@@ -89,6 +90,7 @@ function openInProcess(
       log: silentLog,
       version: packageVersion,
       authority: lazyAuthority,
+      documents: lazyDocuments,
       readOnly,
     })
   }

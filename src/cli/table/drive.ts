@@ -1,6 +1,7 @@
 /** Commands that start runs and follow them. Source: command line, 2. */
 import type { CommandEntry, OptionSpec } from '../shell/command.ts'
 import {
+  callsAnswer,
   cancelledRuns,
   downloadedFile,
   filesAnswer,
@@ -146,6 +147,29 @@ export const driveCommands: readonly CommandEntry[] = [
     ...printsCases({ '': runOutline, 'with an ordinal': wholeStep }),
     exits: { 5: 'no such run or step' },
     load: async () => (await import('../commands/drive/steps.ts')).runsSteps,
+  },
+  {
+    path: 'runs calls',
+    plane: 'operator',
+    summary: 'the calls of a run: state, attempts, keys and effect keys',
+    arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
+    examples: ['svc runs calls @last', 'svc runs calls @last --json'],
+    ...printsDocument(callsAnswer),
+    exits: { 5: 'no such run' },
+    load: async () => (await import('../commands/drive/calls.ts')).runsCalls,
+  },
+  {
+    path: 'runs scenario',
+    plane: 'operator',
+    summary: 'a run as a scenario for svc test',
+    arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
+    options: [{ flags: '--name <text>', description: 'what the scenario is called' }],
+    examples: [
+      'svc runs scenario @last > scenarios/refund.scenario.yaml',
+      'svc runs scenario 77d0c4 --name "a refund above the limit"',
+    ],
+    exits: { 5: 'no such run' },
+    load: async () => (await import('../commands/drive/calls.ts')).runsScenario,
   },
   {
     path: 'runs cancel',

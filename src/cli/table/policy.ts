@@ -93,7 +93,18 @@ export const policyCommands: readonly CommandEntry[] = [
     plane: 'operator',
     summary: 'why a call was decided, or which policies apply to a tool',
     arguments: [{ name: '<ref>', description: 'task, run, tool or policy' }],
-    examples: ['svc policy explain @last', 'svc policy explain 9c1e77', 'svc policy explain acme.refunds'],
+    options: [
+      {
+        flags: '--args <json>',
+        description: 'decide the call of a task again with these; JSON, @file or -; nothing is sent',
+      },
+    ],
+    examples: [
+      'svc policy explain @last',
+      'svc policy explain 9c1e77',
+      `svc policy explain 9c1e77 --args '{"amount":90}'`,
+      'svc policy explain acme.refunds',
+    ],
     ...printsCases({ task: explainTask, run: explainRun, 'tool or policy': explainReference }),
     exits: { 5: 'no such run, task, tool or policy, or nothing was decided' },
     load: async () => (await import('../commands/author/policy-explain.ts')).policyExplain,

@@ -16,13 +16,17 @@ import { callOperator } from '../wire/request.ts'
 import { aboutSession, useResource } from '../wire/resource.ts'
 import { createTimeline } from '../timeline/tree.ts'
 import { TimelineView } from '../timeline/timeline-view.ts'
+import { EffectsTab } from './run-effects.ts'
 import { ConversationTab, EventsTab, RawTab } from './run-tabs.ts'
 import { RunActions } from './run-actions.ts'
 import { StepPanel } from './step.ts'
+import { WhyTab } from './why.ts'
 
 const TABS = [
   ['timeline', 'Timeline'],
   ['conversation', 'Conversation'],
+  ['why', 'Why'],
+  ['effects', 'Effects'],
   ['events', 'Events'],
   ['raw', 'Raw'],
 ] as const
@@ -56,11 +60,15 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
       ${
         tab === 'conversation'
           ? html`<${ConversationTab} id=${id} last=${read.after} />`
-          : tab === 'events'
-            ? html`<${EventsTab} id=${id} last=${read.after} />`
-            : tab === 'raw'
-              ? html`<${RawTab} status=${status.value.value} outline=${read} />`
-              : html`<${TimelineTab} id=${id} outline=${read} />`
+          : tab === 'why'
+            ? html`<${WhyTab} id=${id} last=${read.after} />`
+            : tab === 'effects'
+              ? html`<${EffectsTab} id=${id} last=${read.after} />`
+              : tab === 'events'
+                ? html`<${EventsTab} id=${id} last=${read.after} />`
+                : tab === 'raw'
+                  ? html`<${RawTab} status=${status.value.value} outline=${read} />`
+                  : html`<${TimelineTab} id=${id} outline=${read} />`
       }
     </section>
   `

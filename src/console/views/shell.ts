@@ -25,6 +25,7 @@ export const SECTIONS: readonly Section[] = [
   { href: '/inbox', name: 'Inbox', icon: 'inbox', key: 'i' },
   { href: '/runs', name: 'Runs', icon: 'runs', key: 'r' },
   { href: '/agents', name: 'Agents', icon: 'agents', key: 'a' },
+  { href: '/policies', name: 'Policies', icon: 'policies', key: 'p' },
   { href: '/files', name: 'Files', icon: 'files', key: 'f' },
   { href: '/costs', name: 'Costs', icon: 'costs', key: 'c' },
   { href: '/admin', name: 'Admin', icon: 'admin', key: 'd' },

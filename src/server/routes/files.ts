@@ -35,7 +35,7 @@ export const finalizeFile = (services: ServerServices, identify: IdentifyCaller)
 }
 
 /** @param askedAs see `Blobs.presignPut` */
-async function presignUpload(
+export async function presignUpload(
   services: ServerServices,
   workspaceId: WorkspaceId,
   given: unknown,
@@ -90,7 +90,7 @@ function createFinalize(services: ServerServices): (workspaceId: WorkspaceId, gi
       await before?.catch(() => {})
       const file = await services.store.fileByKey(workspaceId, objectKey)
       if (!file) throw fail('not_found', { what: 'object' })
-      return register(services, await openBlobs(services), file, maxContentLength)
+      return registerUpload(services, await openBlobs(services), file, maxContentLength)
     })()
     running.set(objectKey, work)
     try {
@@ -101,7 +101,8 @@ function createFinalize(services: ServerServices): (workspaceId: WorkspaceId, gi
   }
 }
 
-async function register(
+/** Moves what arrived out of reach of any upload address. */
+export async function registerUpload(
   { store, clock }: ServerServices,
   blobs: Blobs,
   file: StoredFile,

@@ -11,6 +11,7 @@ import type { KeyAttempts } from './attempts.ts'
 import type { ChangeHints } from './change-hints.ts'
 import type { SignInCodes } from './sign-in-codes.ts'
 import type { AuthorityReader } from './authority-reader.ts'
+import type { DocumentCompiler } from './document-compiler.ts'
 import type { StreamReaders } from './readers.ts'
 import type { RehearsalRegistry } from './rehearsals.ts'
 import type { SessionScopes } from './scopes.ts'
@@ -43,6 +44,10 @@ export interface ServerServices {
   readonly rehearsals: RehearsalRegistry
   /** Absent where nobody who can compile opened the server. */
   readonly authority?: AuthorityReader
+  /** Absent like `authority`. */
+  readonly documents?: DocumentCompiler
+  /** Whether an environment variable of this process has a value. Never the value. */
+  readonly secretState: (variable: string) => 'set' | 'empty' | 'missing'
   /** Identity of requests on the local operator channel that carry no credential. */
   readonly operator: string
 }

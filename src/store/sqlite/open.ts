@@ -6,7 +6,7 @@ import type { Store } from '../store.ts'
 import { openAgents } from './agents.ts'
 import { openBallast, NO_BALLAST } from './database/ballast.ts'
 import { openCalls } from './calls.ts'
-import { openCosts } from './costs.ts'
+import { openCosts } from './spending/costs.ts'
 import { openDatabase } from './database/database.ts'
 import { openEffects } from './effects.ts'
 import { openEvents } from './events.ts'
@@ -20,8 +20,8 @@ import { openLeases, releaseAllLeases } from './sessions/leases.ts'
 import { openConsoleSessions } from './console-sessions.ts'
 import { openOperatorKeys } from './operator-keys.ts'
 import { createPrivateFile } from './database/private-file.ts'
-import { openPlan } from './plan.ts'
-import { openQuotas } from './quotas.ts'
+import { openPlan } from './spending/plan.ts'
+import { openQuotas } from './spending/quotas.ts'
 import { reportRefusedContent } from './refused-content.ts'
 import { openPauses } from './sessions/pauses.ts'
 import { openRestored } from './sessions/restored.ts'
@@ -34,7 +34,7 @@ import { openTasks } from './tasks.ts'
 import { openTimers } from './timers.ts'
 import { openTriggers } from './triggers.ts'
 import { openSessionUpdates } from './updates.ts'
-import { openVersions } from './versions.ts'
+import { openVersions } from './versions/versions.ts'
 import { createWriter } from './database/writer.ts'
 
 export interface SqliteOptions {
@@ -150,7 +150,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     deleteEndedSessions: (before, limit) => write(() => deleteEnded(before, limit)),
     deleteKeptCalls: (before, limit) => write(() => deleteKeptCalls(before, limit)),
     publish: (publication) => write(() => versions.publish(publication)),
-    deploy: (agentId, versionId, at, by) => write(() => versions.deploy(agentId, versionId, at, by)),
+    deploy: (agentId, versionId, at, by, message) => write(() => versions.deploy(agentId, versionId, at, by, message)),
     setYanked: (versionId, yanked, reason) => write(() => versions.setYanked(versionId, yanked, reason)),
     setDocumentYanked: (workspaceId, document, yanked, reason) =>
       write(() => versions.setDocumentYanked(workspaceId, document, yanked, reason)),

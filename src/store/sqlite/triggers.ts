@@ -6,7 +6,7 @@ import type { Trigger } from '../../spec/key.ts'
 import type { Store } from '../store.ts'
 import { joinClauses, statementCache } from './database/filter.ts'
 import { createRowCache } from './database/row-cache.ts'
-import type { QuotaTable } from './quotas.ts'
+import type { QuotaTable } from './spending/quotas.ts'
 
 export interface TriggerTable {
   readonly reads: Pick<Store, 'trigger' | 'triggers' | 'ticks'>

@@ -15,6 +15,7 @@ export async function deploy(call: CommandContext<AnswerOf<typeof deployAnswer>>
   const { given, mode, out } = call
   const { name, version } = splitVersion(given.argument(0)!)
   const rollback = given.flag('rollback')
+  const message = given.text('message')
   await withOperator(await openProject(call), call, async (operator) => {
     const agent = await agentOf(name, operator)
     const current = agent.deployed?.versionLabel
@@ -46,6 +47,7 @@ export async function deploy(call: CommandContext<AnswerOf<typeof deployAnswer>>
       ...(version !== undefined && { version }),
       ...(rollback && { rollback }),
       ...(allowYanked && { allowYanked }),
+      ...(message !== undefined && { message }),
     }
     const deployed = await operator.call('POST /deploy', { body })
     const { from, to, runningOnOld } = deployed

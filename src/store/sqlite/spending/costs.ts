@@ -1,10 +1,10 @@
 import type { Database } from 'better-sqlite3'
-import { addDecimals } from '../../base/json/decimal.ts'
-import type { Instant } from '../../base/clock.ts'
-import type { WorkspaceId } from '../../base/ids.ts'
-import type { CompletionSpend } from '../session-update.ts'
-import type { CostRow } from '../queries.ts'
-import type { Store } from '../store.ts'
+import { addDecimals } from '../../../base/json/decimal.ts'
+import type { Instant } from '../../../base/clock.ts'
+import type { WorkspaceId } from '../../../base/ids.ts'
+import type { CompletionSpend } from '../../session-update.ts'
+import type { CostRow } from '../../queries.ts'
+import type { Store } from '../../store.ts'
 
 export interface CostTable {
   readonly reads: Pick<Store, 'costs'>

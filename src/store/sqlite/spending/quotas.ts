@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3'
-import type { Instant } from '../../base/clock.ts'
-import type { WorkspaceId } from '../../base/ids.ts'
-import type { Session } from '../../spec/session.ts'
-import { toScaled } from '../../base/json/decimal.ts'
-import type { StartOutcome, StartLimits } from '../start-outcome.ts'
+import type { Instant } from '../../../base/clock.ts'
+import type { WorkspaceId } from '../../../base/ids.ts'
+import type { Session } from '../../../spec/session.ts'
+import { toScaled } from '../../../base/json/decimal.ts'
+import type { StartOutcome, StartLimits } from '../../start-outcome.ts'
 import { MS_OF_DAY, type CostTable } from './costs.ts'
 
 type StartRefusal = Extract<StartOutcome, { outcome: 'rate_limited' | 'concurrency_limited' | 'plan_limited' }>
