@@ -27,11 +27,13 @@ const FILE = `untrusted:tool:${READ_FILE}`
 /**
  * The names of the value of an argument, sorted; undefined where nobody can tell.
  * @param schemas input schemas of what is called
+ * @param decision what all searches of one decision may use
  */
 export function sourcesOf(
   call: CallHandle,
   segments: readonly PathSegment[],
   schemas: readonly JsonSchema[],
+  decision: SearchBudget,
 ): readonly string[] | undefined {
   const value = at(call.record.arguments, segments)
   if (value === undefined) return undefined
@@ -44,7 +46,7 @@ export function sourcesOf(
     return names.size > 0 ? [...names].sort() : undefined
   }
   try {
-    const search = { value, budget: newSearchBudget() }
+    const search = { value, budget: newSearchBudget(decision) }
     if (schemas.some((schema) => states(schema, value, search.budget))) names.add('document')
     for (const name of namesIn(call.run, Infinity, search)) names.add(name)
   } catch (error) {
@@ -79,7 +81,7 @@ function states(schema: JsonSchema, value: JsonValue, budget: SearchBudget): boo
   const canonical = canonicalJson(value)
   const isValue = (each: JsonValue): boolean => canonicalJson(each) === canonical
   const visit = (part: JsonValue): boolean => {
-    if (--budget.values < 0) throw new SearchExhausted()
+    budget.takeValue()
     if (Array.isArray(part)) return part.some(visit)
     if (!isJsonObject(part)) return false
     const { enum: values, const: only, default: usual } = part
