@@ -5,6 +5,7 @@
 import { fail } from '../base/failure.ts'
 import type { RunId, SessionId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json/json.ts'
+import { PAUSE_TURN } from '../providers/provider.ts'
 import type { CallOutcome, Run, RunState, ToolCall } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { RunStep, StepType } from '../spec/step.ts'
@@ -61,7 +62,8 @@ export async function startFork(
   request: ForkRequest,
 ): Promise<StartedFork> {
   await checkNotPaused(parts, request.version)
-  const update = toForkUpdate(parts, source, request)
+  const edits = request.edits.map((edit) => ({ ...edit, value: parts.redactor.json(edit.value) }))
+  const update = toForkUpdate(parts, source, { ...request, edits })
   const started = await parts.store.start(update, request.limits)
   if (started.outcome === 'plan_limited')
     throw fail('plan_limit_exceeded', { limit: started.limit, value: started.value })
@@ -147,7 +149,20 @@ function takenSteps({ run, steps }: ForkSource, at: number): readonly RunStep[] 
       !ended.has(textOf(content['child_run_id'])),
   )
   if (asks) throw fail('step_not_forkable', { step: at, why: 'a sub-agent waits for an answer there' })
+  if (isAnswered(taken)) throw fail('step_not_forkable', { step: at, why: 'the run had given its answer' })
   return taken
+}
+
+/** True where the last thing said is an answer that nobody has sent back: no model is asked after it. */
+function isAnswered(taken: readonly RunStep[]): boolean {
+  const last = taken.findLast(
+    (step) =>
+      isWhole(step) ||
+      step.type === 'UserMessage' ||
+      (step.type === 'OutputValidation' && step.content['valid'] !== true),
+  )
+  if (!last || !isWhole(last) || last.content['finish_reason'] === PAUSE_TURN) return false
+  return callsOf(last).length === 0
 }
 
 function editedSteps(source: ForkSource, { at, edits }: Pick<ForkRequest, 'at' | 'edits'>): readonly RunStep[] {

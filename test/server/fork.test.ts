@@ -180,6 +180,9 @@ test('what cannot be forked is refused in one sentence, and nothing starts', asy
     )
   const decided = await stepOf('PolicyDecision')
   expect(await refused({ at: 900 })).toBe(`Run ${runId} has no step 900.`)
+  const { items } = await house.get<Conversation>(`/v1/runs/${runId}/conversation`)
+  const last = items.findLast(({ type }) => type === 'Output')!.ordinal
+  expect(await refused({ at: last })).toBe(`A run cannot be forked at step ${last}: the run had given its answer.`)
   expect(await refused({ version: '9.9.9' })).toContain('9.9.9')
   expect(await refused({ at: decided, edits: [{ step: decided, value: 'allow' }] })).toBe(
     `Step ${decided} is a PolicyDecision, of which nothing is edited this way.`,
