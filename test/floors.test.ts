@@ -51,7 +51,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   engine: ['session', 'limits', 'calls', 'machine', 'drive', '.'],
   policy: ['condition', '.', 'prove', 'explain', 'replay'],
   providers: ['.', 'openai', 'anthropic', 'gemini', 'bedrock', 'prices', 'registry'],
-  server: ['generated', 'log', 'http', 'runtime', 'view', 'auth', 'routes', 'operator', 'console', '.'],
+  server: ['generated', 'log', 'http', 'runtime', 'fork', 'view', 'auth', 'routes', 'operator', 'console', '.'],
   spec: ['generated', 'steer', '.', 'view'],
   store: ['.', 'sqlite'],
 }

@@ -21,6 +21,7 @@ import { listDecisions } from './operator/policy/decisions.ts'
 import { askWhatIf, lintEdits } from './operator/policy/what-if.ts'
 import { getSources, listDeployments } from './operator/history.ts'
 import { listEffects, releaseEffect } from './operator/effects.ts'
+import { forkRuns, tryForks } from './operator/fork.ts'
 import { getFile, keepFile, listFiles } from './operator/files.ts'
 import { backupRoute } from './operator/backup.ts'
 import { streamLive } from './operator/live.ts'
@@ -35,6 +36,7 @@ import { listRestored, releaseRestored } from './operator/restored.ts'
 import { resumeRun, retryRun } from './operator/resume.ts'
 import { cancelRun, listRuns, sendMessage, startRun } from './operator/runs.ts'
 import { deleteSession, getSession, listSessions, patchSession } from './operator/sessions.ts'
+import { migrateRun } from './operator/steer/migrate.ts'
 import { listPauses, setPaused } from './operator/steer/pauses.ts'
 import { revokeStanding } from './operator/standing.ts'
 import { getReference } from './operator/reference.ts'
@@ -74,7 +76,10 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /runs/:id/calls': listCalls,
   'POST /runs/:id/cancel': cancelRun,
   'POST /runs/:id/resume': resumeRun,
+  'POST /runs/:id/migrate': migrateRun,
   'POST /runs/:id/retry': retryRun,
+  'POST /runs/fork': forkRuns,
+  'POST /runs/dry-fork': tryForks,
   'POST /runs/:id/messages': sendMessage,
   'GET /sessions': listSessions,
   'GET /sessions/:id': getSession,

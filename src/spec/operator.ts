@@ -11,6 +11,7 @@ import type {
   StartRunResponse,
   TimelineItem,
 } from './api.ts'
+import type { DryForkView } from './dry-fork.ts'
 import type { OperatorRequests } from './generated/operator.ts'
 import type { WrittenFinding } from './explanation.ts'
 import type { CompiledBundle, PublishedDocument, AgentSnapshot } from './snapshot.ts'
@@ -125,7 +126,13 @@ interface OperatorAnswers {
   /** A run that failed, was cancelled or is held goes on where it stopped. */
   'POST /runs/:id/resume': RunView
   /** A new run of the deployed version with the same input. */
+  /** Moves a waiting run to a version that may do no more; `changed` is false where it is on it. */
+  'POST /runs/:id/migrate': RunView & { readonly changed: boolean }
   'POST /runs/:id/retry': RunView
+  /** New runs with the first steps of others as they were. Nothing starts where one of them cannot be forked so. */
+  'POST /runs/fork': OperatorList<RunView>
+  /** What such runs would do, with models asked, and tools and people played from the recording; nothing is stored. */
+  'POST /runs/dry-fork': OperatorList<DryForkView> & { differing: number }
   /** As `POST /v1/runs/{runId}/messages`, with the operator's authority. `as`: the identity that the request has. */
   'POST /runs/:id/messages': MessageAccepted
   /** As the API lists them; without `agent` those of every agent. */

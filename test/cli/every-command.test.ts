@@ -149,6 +149,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'runs cancel': () => ['runs', 'cancel', ids.waiting],
   'runs resume': () => ['runs', 'resume', ids.waiting],
   'runs retry': () => ['runs', 'retry', ids.run],
+  'runs fork': () => ['runs', 'fork', ids.run, '--at', '1', '--dry'],
   'sessions delete': () => ['sessions', 'delete', '@last', '--yes'],
   console: () => ['console'],
   'triggers delete': () => ['triggers', 'delete', ids.trigger, '--yes'],

@@ -1,3 +1,4 @@
+import type { DryForkView } from '../../spec/dry-fork.ts'
 import type { OperatorRoutes } from '../../spec/operator.ts'
 import type { CallView, FileView, OutlineRun, RunOutline, RunView } from '../../spec/operator-views.ts'
 import type { CostSum } from '../../spec/price.ts'
@@ -96,6 +97,24 @@ export const runView: AnswerSchema<RunView> = object({
 })
 
 export const runsAnswer = listAnswer(runView)
+
+const dryFork: AnswerSchema<DryForkView> = object({
+  runId: string,
+  at: integer,
+  versionLabel: object({ was: string, would: string }),
+  status: object({ was: string, would: string }),
+  output: object({ was: anyValue, would: anyValue, isSame: boolean }),
+  error: object({ was: nullable(string), would: nullable(string) }),
+  stopped: optional(string),
+  differences: list(
+    object({ what: string, tool: string, arguments: anyValue, was: optional(string), would: optional(string) }),
+  ),
+  differs: boolean,
+  tokens: integer,
+  cost: optional(costSum),
+})
+
+export const dryForksAnswer = openObject({ items: list(dryFork), total: integer, differing: integer })
 
 export const cancelledRuns = listAnswer<OperatorRoutes['POST /runs/:id/cancel']['answer']>(
   object({ runId: string, before: string, after: string }),

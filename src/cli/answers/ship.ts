@@ -12,7 +12,7 @@ import type {
   VersionView,
 } from '../../spec/operator-views.ts'
 import type { PlanStep } from '../release/plan.ts'
-import { versionChange } from './difference.ts'
+import { versionChangeSchema } from './difference.ts'
 import {
   anyValue,
   boolean,
@@ -57,7 +57,7 @@ export const publishAnswer = object({
   plan: object({
     breaking: boolean,
     steps: list(planStep),
-    changes: list(versionChange),
+    changes: list(versionChangeSchema),
     matrix: optional(list(object({ agent: string, rows: anyValue }))),
   }),
   deployed: optional(object({ agentId: string, agentVersionId: string, from: nullable(string) })),

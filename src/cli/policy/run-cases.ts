@@ -13,12 +13,12 @@ import type { CoverageCollector } from './coverage.ts'
 import { placesOf, type LeafPlaces } from './places.ts'
 import { hypotheticalFacts } from './hypothetical-call.ts'
 import {
-  agentOf,
+  compiledAgentOf,
   calleeOf,
   policiesAlone,
   policyDocuments,
   policySetsOf,
-  subjectOf,
+  policySubjectOf,
   type EvalSubject,
 } from './subject.ts'
 import { decidingPolicy } from '../../policy/explain/deciding.ts'
@@ -53,7 +53,7 @@ export function createCasePreparer(call: CommandContext): CasePreparer {
       const path =
         named === undefined ? await pathOfAgent(project, agent, file) : await resolveBundle(named, project, file)
       const { bundle, documents } = await bundleOf(project, path)
-      return { subject: subjectOf(bundle, agentOf(bundle, agent)), places: placesOf(documents) }
+      return { subject: policySubjectOf(bundle, compiledAgentOf(bundle, agent)), places: placesOf(documents) }
     },
   }
 }

@@ -45,7 +45,10 @@ export const policySetsOf = ({ policies, ancestors }: EvalSubject): PolicySets =
 })
 
 /** @throws Failure `not_found` */
-export function agentOf({ root, agents }: Pick<CompiledBundle, 'root' | 'agents'>, given?: string): AgentSnapshot {
+export function compiledAgentOf(
+  { root, agents }: Pick<CompiledBundle, 'root' | 'agents'>,
+  given?: string,
+): AgentSnapshot {
   const name = given?.split('@')[0] ?? root
   const found = agents.find(({ id }) => id === name)
   if (found) return found
@@ -54,7 +57,7 @@ export function agentOf({ root, agents }: Pick<CompiledBundle, 'root' | 'agents'
 }
 
 /** An agent of a bundle with its ancestors. */
-export const subjectOf = (bundle: Pick<CompiledBundle, 'agents'>, snapshot: AgentSnapshot): EvalSubject => ({
+export const policySubjectOf = (bundle: Pick<CompiledBundle, 'agents'>, snapshot: AgentSnapshot): EvalSubject => ({
   ...withoutAncestors(snapshot, bundle.agents),
   ancestors: ancestorsOf(bundle, snapshot.id).map((each) => withoutAncestors(each, bundle.agents)),
   depth: agentDepth(bundle, snapshot.id),

@@ -47,7 +47,7 @@ export const OPERATOR_URL = 'http://operator.svc'
  * @throws Failure `no_project`, `no_server` if a remote server does not answer, `usage` or `invalid_operator_key` if the
  *   credential is missing from its place or invalid
  */
-export async function openOperator(
+export async function openOperatorChannel(
   project: Project,
   io: Pick<CommandContext['io'], 'env' | 'clock' | 'trace'>,
 ): Promise<OperatorClient> {
@@ -180,7 +180,7 @@ export async function withOperator<T>(
   call: Pick<CommandContext, 'io'>,
   work: (operator: OperatorClient) => Promise<T>,
 ): Promise<T> {
-  const operator = await openOperator(project, call.io)
+  const operator = await openOperatorChannel(project, call.io)
   try {
     return await work(operator)
   } finally {

@@ -14,7 +14,7 @@ import {
   uploadedFiles,
   wholeStep,
 } from '../answers/drive.ts'
-import { apiBody, printsBody, printsCases, printsDocument, printsLines } from '../answers/schema.ts'
+import { apiBodySchema, printsBody, printsCases, printsDocument, printsLines } from '../answers/schema.ts'
 import { listFilters, metadataOption } from './shared.ts'
 
 const followOptions: readonly OptionSpec[] = [
@@ -40,7 +40,7 @@ const runEnds = {
 
 const followedAnswers = {
   '': runAnswer,
-  'with --events a line for each event': apiBody('StreamEvent'),
+  'with --events a line for each event': apiBodySchema('StreamEvent'),
   'and then the result': runResultLine,
 }
 
@@ -73,7 +73,7 @@ export const driveCommands: readonly CommandEntry[] = [
       'svc run acme.refund-desk order=A-1042 amount:=40 --record refund.ndjson',
       'svc run acme.support-desk message="And in green?" --session @last',
     ],
-    ...printsCases({ ...followedAnswers, 'with --detach': apiBody('StartRunResponse') }),
+    ...printsCases({ ...followedAnswers, 'with --detach': apiBodySchema('StartRunResponse') }),
     exits: { ...runEnds, 8: 'no server' },
     drains: true,
     load: async () => (await import('../commands/drive/run.ts')).run,
@@ -226,7 +226,7 @@ export const driveCommands: readonly CommandEntry[] = [
       { flags: '--no-reconnect', description: 'end when the connection is lost' },
     ],
     examples: ['svc stream @last', 'svc stream @last --kind user_task'],
-    ...printsLines('a line for each event', apiBody('StreamEvent')),
+    ...printsLines('a line for each event', apiBodySchema('StreamEvent')),
     exits: { 5: 'no such run' },
     load: async () => (await import('../commands/drive/stream.ts')).stream,
   },
@@ -252,8 +252,8 @@ export const driveCommands: readonly CommandEntry[] = [
       'svc send @last --steer "Use the account of the branch"',
     ],
     ...printsCases({
-      'body of POST /v1/runs/{runId}/messages': apiBody('MessageAccepted'),
-      'of a completed run': apiBody('StartRunResponse'),
+      'body of POST /v1/runs/{runId}/messages': apiBodySchema('MessageAccepted'),
+      'of a completed run': apiBodySchema('StartRunResponse'),
       'with --follow': runAnswer,
     }),
     exits: { 5: 'no such run', 6: 'the run does not wait for a reply, or does not work' },
@@ -276,8 +276,8 @@ export const driveCommands: readonly CommandEntry[] = [
       'svc sessions list --agent acme.refund-desk --take 2 --json',
     ],
     ...printsCases({
-      'body of GET /v1/agents/{agentId}/sessions': apiBody('SessionList'),
-      'with --all a line for each session': apiBody('SessionListItem'),
+      'body of GET /v1/agents/{agentId}/sessions': apiBodySchema('SessionList'),
+      'with --all a line for each session': apiBodySchema('SessionListItem'),
     }),
     exits: { 5: 'no such agent' },
     load: async () => (await import('../commands/drive/sessions.ts')).sessionsList,

@@ -9,7 +9,7 @@ import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
 import { useResource } from '../wire/resource.ts'
 import { ComparisonView } from './comparison-view.ts'
 import { DecisionBadge } from './explanation-view.ts'
-import { isLooser } from './truth.ts'
+import { isLooserDecision } from './truth.ts'
 
 /** Opens one decision before and after. */
 export type DecideFlip = (run: string, decision: string) => Promise<DecideView>
@@ -18,7 +18,7 @@ export function FlipList({ answer, decide }: { readonly answer: WhatIfView; read
   const [opened, setOpened] = useState<string | undefined>(undefined)
   const { calls, flips, decisions, changes, assumed = [] } = answer
   const total = changes.reduce((sum, each) => sum + each.flips, 0)
-  const looser = changes.filter(({ was, now }) => isLooser(was, now)).reduce((sum, each) => sum + each.flips, 0)
+  const looser = changes.filter(({ was, now }) => isLooserDecision(was, now)).reduce((sum, each) => sum + each.flips, 0)
   return html`
     <section class="flips" aria-label="What would change">
       <p class="flips-sum" role="status"><b>${describeChanges(answer)}</b></p>
@@ -36,7 +36,7 @@ export function FlipList({ answer, decide }: { readonly answer: WhatIfView; read
           const id = decisions[at]!
           const isOpen = opened === id
           return html`
-            <li key=${id} class=${isLooser(flip.was, flip.now) ? 'looser' : ''}>
+            <li key=${id} class=${isLooserDecision(flip.was, flip.now) ? 'looser' : ''}>
               <button
                 type="button"
                 class="flip-row"

@@ -21,4 +21,4 @@ export const DECISIONS: Readonly<Record<string, readonly [Tone, IconName, string
 const STRICTNESS = ['allow', 'require_approval', 'escalate', 'deny']
 
 /** True where a call could happen with less than before. */
-export const isLooser = (was: string, now: string): boolean => STRICTNESS.indexOf(now) < STRICTNESS.indexOf(was)
+export const isLooserDecision = (was: string, now: string): boolean => STRICTNESS.indexOf(now) < STRICTNESS.indexOf(was)

@@ -9,7 +9,7 @@ import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { Age } from '../parts/moments.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
-import { inbox } from '../wire/inbox-count.ts'
+import { inboxState } from '../wire/inbox-count.ts'
 import { now } from '../wire/moment.ts'
 import { address, goTo, withQuery } from '../wire/navigation.ts'
 import { callOperator } from '../wire/request.ts'
@@ -143,7 +143,7 @@ function RunHead({ outline, error }: { readonly outline: RunOutline; readonly er
 
 /** What the run waits for, with a link to where it is answered. */
 function WaitingNote({ outline }: { readonly outline: RunOutline }): View | null {
-  const waiting = inbox.value.value?.items.filter(({ sessionId }) => sessionId === outline.sessionId) ?? []
+  const waiting = inboxState.value.value?.items.filter(({ sessionId }) => sessionId === outline.sessionId) ?? []
   if (waiting.length === 0) return null
   return html`
     <div class="note waiting">

@@ -14,7 +14,7 @@ import { Icon } from '../parts/icon.ts'
 import { useKeys } from '../parts/keys.ts'
 import { Age } from '../parts/moments.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
-import { inbox } from '../wire/inbox-count.ts'
+import { inboxState } from '../wire/inbox-count.ts'
 import { connection, hintAll } from '../wire/live.ts'
 import { goTo } from '../wire/navigation.ts'
 import { callOperator, RequestError } from '../wire/request.ts'
@@ -76,7 +76,7 @@ export function TaskScreen({
     return error ? html`<${ErrorNote} error=${error} />` : html`<${Loading} />`
   }
   isReply.current = task.kind === 'reply'
-  const waiting = inbox.value.value?.items
+  const waiting = inboxState.value.value?.items
   if (isReply.current && waiting && !waiting.some(({ userTaskId }) => userTaskId === id))
     return html`<${EmptyState} icon="check" title="The run goes on."><p><a href=${`/runs/${task.runId}`}>Open the run</a></p></${EmptyState}>`
   const decide = async (decision: TaskDecision): Promise<void> => {

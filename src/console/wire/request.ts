@@ -36,7 +36,11 @@ export async function callOperator<R extends ConsoleRoute>(
     Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined),
   )
   const path = pattern.replace(':id', encodeURIComponent(id))
-  return (await sendRequest(method, search.size > 0 ? `${path}?${search}` : path, body)) as OperatorRoutes[R]['answer']
+  return (await sendOperatorRequest(
+    method,
+    search.size > 0 ? `${path}?${search}` : path,
+    body,
+  )) as OperatorRoutes[R]['answer']
 }
 
 /** Keeps a file in the workspace. @throws RequestError */
@@ -55,7 +59,7 @@ export async function sendText(path: string): Promise<string> {
 }
 
 /** @throws RequestError; its status is 0 where no server answered */
-export async function sendRequest(method: string, path: string, body?: unknown): Promise<unknown> {
+export async function sendOperatorRequest(method: string, path: string, body?: unknown): Promise<unknown> {
   return await (await fetchOk(method, path, body)).json()
 }
 

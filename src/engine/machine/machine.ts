@@ -50,9 +50,10 @@ import { asksAboutLimit } from '../limits/on-limit.ts'
 import { startTurn } from '../limits/request-completion.ts'
 import { readOutput } from './output.ts'
 import { resumeRun } from './resume.ts'
+import { migrateRun } from './migrate.ts'
 import { steerCalls, steerCompletion } from './steer.ts'
 import { chooseEarlier, messagesBefore } from '../session/prompt/earlier.ts'
-import { filesIn, firstMessage } from '../session/prompt/input.ts'
+import { fileNamesIn, firstMessage } from '../session/prompt/input.ts'
 import { abandonCompletion } from '../session/unanswered.ts'
 
 type At = RunState['at']
@@ -90,6 +91,7 @@ export const transitions: Table = {
     'hitl_wait.due': applyHitlWait,
     woken: recoverCompletion,
     stopped: markUnsent,
+    migrated: migrateRun,
     cancelled: cancelRun,
     broken: failRun,
   },
@@ -102,6 +104,7 @@ export const transitions: Table = {
     'wall_clock.due': applyWallClock,
     'hitl_wait.due': applyHitlWait,
     woken: retryAtStart,
+    migrated: migrateRun,
     cancelled: cancelRun,
     broken: failRun,
   },
@@ -127,6 +130,7 @@ export const transitions: Table = {
     exhausted: (run, _, { breach }) => haltRun(run, breach),
     woken: (run, here, { inFlight }) => recoverCalls(run, here, inFlight),
     stopped: (run, here, { inFlight }) => revertUnsent(run, here, inFlight),
+    migrated: migrateRun,
     cancelled: cancelRun,
     broken: failRun,
   },
@@ -139,6 +143,7 @@ export const transitions: Table = {
       return resumeHeld(run, here.then)
     },
     woken: changeNothing,
+    migrated: migrateRun,
     cancelled: cancelRun,
     broken: failRun,
   },
@@ -152,6 +157,7 @@ export const transitions: Table = {
     },
     'hitl_wait.due': applyHitlWait,
     woken: changeNothing,
+    migrated: migrateRun,
     cancelled: cancelRun,
     broken: failRun,
   },
@@ -176,7 +182,7 @@ function startRun(run: RunHandle, here: StateAt<'thinking'>): RunState {
   if (limit !== undefined) run.setTimer('wall_clock', '', run.tx.now + limit * 1000)
   const { input } = run.record
   run.addEvent('run', 'engine.run.started', { status: 'Running', output: null, error: null })
-  const files = filesIn(input).map((filename): JsonObject => ({ filename }))
+  const files = fileNamesIn(input).map((filename): JsonObject => ({ filename }))
   const { tx, snapshot } = run
   const before = messagesBefore(run.record, { runs: tx.runs(), stepsOf: ({ id }) => tx.run(id).steps() })
   const { contextWindow = USUAL_WINDOW } = tx.context.termsOf(snapshot.model)

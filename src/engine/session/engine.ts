@@ -87,6 +87,13 @@ export interface ForkRequest {
   readonly isDry?: boolean
 }
 
+export interface StartedFork {
+  readonly runId: RunId
+  readonly sessionId: SessionId
+  /** How many steps it took over; they are its first. */
+  readonly taken: number
+}
+
 export interface ResumedRun {
   readonly runId: RunId
   readonly status: RunStatusName
@@ -128,6 +135,12 @@ export interface EngineParts {
 
 /** What a tool reports of a call that it accepted. */
 export type OutsideReport = { readonly result: JsonValue } | { readonly error: JsonValue }
+
+export interface MigrationRequest {
+  readonly by: Principal
+  readonly reason?: string
+  readonly version: AgentVersion
+}
 
 export interface Engine {
   /**
@@ -178,12 +191,20 @@ export interface Engine {
    */
   resume(runId: RunId, request: ResumeRequest): Promise<ResumedRun>
   /**
+   * Moves a run that waits, or is held, to another version of its agent; its open calls are decided again. Whether the version may
+   * do more is for the caller to look at.
+   * @throws Failure `not_found`, `not_a_root_run`, `run_not_movable`
+   *
+   * Source: decisions, section 18.
+   */
+  migrate(runId: RunId, request: MigrationRequest): Promise<void>
+  /**
    * Starts a run, in a session of its own, that has the first steps of another one as they were.
    * @throws Failure `step_not_found`, `step_not_forkable`, `step_not_editable`, `plan_limit_exceeded`
    *
    * Source: decisions, section 18.
    */
-  fork(source: ForkSource, request: ForkRequest): Promise<{ readonly runId: RunId; readonly sessionId: SessionId }>
+  fork(source: ForkSource, request: ForkRequest): Promise<StartedFork>
   /**
    * Erases the content of an ended session, here and in the store.
    * @throws Failure `not_found`, `session_not_ended`, `session_on_hold`

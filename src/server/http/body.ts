@@ -10,7 +10,7 @@ export interface BodyLimits extends JsonBounds {
   readonly maxBytes: number
 }
 
-export const apiBody = ({ limits }: ProjectConfig): BodyLimits => ({
+export const apiBodyLimits = ({ limits }: ProjectConfig): BodyLimits => ({
   maxBytes: limits?.max_body_bytes ?? 1024 * 1024,
   maxLevels: 64,
   maxValues: EXTERNAL_JSON.maxValues,

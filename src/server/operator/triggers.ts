@@ -7,7 +7,7 @@ import type { Trigger } from '../../spec/key.ts'
 import type { OperatorRoutes } from '../../spec/operator.ts'
 import type { TriggerView } from '../../spec/operator-views.ts'
 import { nextTick } from '../runtime/schedule.ts'
-import { isRange } from '../http/ip.ts'
+import { isIpRange } from '../http/ip.ts'
 import { throwFindings } from '../http/refuse.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './people/act.ts'
@@ -108,7 +108,7 @@ function scheduleProblems({ type, cron, timeZone }: OperatorRoutes['POST /trigge
 
 const rangeProblems = ({ allowIps = [] }: TriggerSettings): InvalidPlace[] =>
   allowIps.flatMap((range, at) =>
-    isRange(range) ? [] : [{ path: `/allowIps/${at}`, message: 'must be an address or a CIDR' }],
+    isIpRange(range) ? [] : [{ path: `/allowIps/${at}`, message: 'must be an address or a CIDR' }],
   )
 
 type TriggerSettings = Partial<

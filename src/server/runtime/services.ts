@@ -5,6 +5,7 @@ import type { IdSource, WorkspaceId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
 import type { Engine } from '../../engine/session/engine.ts'
+import type { ModelProviders } from '../../providers/provider.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { Store } from '../../store/store.ts'
 import type { KeyAttempts } from './attempts.ts'
@@ -42,6 +43,8 @@ export interface ServerServices {
   /** True for a development server: `as` may name anybody, and runs may be rehearsed. */
   readonly development?: boolean
   readonly rehearsals: RehearsalRegistry
+  /** For runs that are tried without tools; absent in tests of routes. */
+  readonly models?: ModelProviders
   /** Absent where nobody who can compile opened the server. */
   readonly authority?: AuthorityReader
   /** Absent like `authority`. */

@@ -276,7 +276,50 @@ export interface OperatorRequests<Bundle> {
       readonly grant?: boolean
     }
   }
+  'POST /runs/:id/migrate': {
+    readonly body: {
+      /** Label of the version that the run moves to. */
+      readonly version: string
+      readonly reason?: string
+    }
+  }
   'POST /runs/:id/retry': { readonly body: {} }
+  'POST /runs/fork': {
+    readonly body: {
+      /** Ids of root runs. */
+      readonly runs: readonly string[]
+      /** Ordinal of the last step that is taken over. */
+      readonly at: number
+      /** Label of the version; that of each run where it is absent. */
+      readonly version?: string
+      readonly edits?: readonly {
+        readonly step: number
+        /** The text of a message or answer, or the result of a call. */
+        readonly value: unknown
+      }[]
+      /** Without it a version that may do more is refused. */
+      readonly allowWiden?: boolean
+      readonly allowYanked?: boolean
+    }
+  }
+  'POST /runs/dry-fork': {
+    readonly body: {
+      /** Ids of root runs. */
+      readonly runs: readonly string[]
+      /** Ordinal of the last step that is taken over. */
+      readonly at: number
+      /** Label of the version; that of each run where it is absent. */
+      readonly version?: string
+      readonly edits?: readonly {
+        readonly step: number
+        /** The text of a message or answer, or the result of a call. */
+        readonly value: unknown
+      }[]
+      /** Without it a version that may do more is refused. */
+      readonly allowWiden?: boolean
+      readonly allowYanked?: boolean
+    }
+  }
   'POST /runs/:id/messages': { readonly body: JsonObject & { readonly as?: string } }
   'GET /v1/runs/:id/conversation': {
     readonly query: {

@@ -17,7 +17,7 @@ import { parseMoment } from '../../shell/numbers.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { buildBundle } from '../../release/build.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
-import { policyDocuments, subjectOf, withPolicies } from '../../policy/subject.ts'
+import { policyDocuments, policySubjectOf, withPolicies } from '../../policy/subject.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import type { backtestAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
@@ -79,7 +79,7 @@ async function readReplacements(
   const policiesOf = (snapshot: AgentSnapshot): AgentSnapshot['policies'] => {
     const current = agents.get(snapshot.id) ?? snapshot
     if (!workspace) return current.policies
-    return withPolicies(subjectOf({ agents: [...agents.values()] }, current), workspace, documents).policies
+    return withPolicies(policySubjectOf({ agents: [...agents.values()] }, current), workspace, documents).policies
   }
   const known = new Map<string, AgentSnapshot['policies']>()
   return {

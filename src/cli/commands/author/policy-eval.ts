@@ -12,12 +12,12 @@ import { compileBundleAt } from '../../policy/bundle.ts'
 import { placesOf, type LeafPlaces } from '../../policy/places.ts'
 import { hypotheticalFacts } from '../../policy/hypothetical-call.ts'
 import {
-  agentOf,
+  compiledAgentOf,
   calleeOf,
   policiesAlone,
   policyDocuments,
   policySetsOf,
-  subjectOf,
+  policySubjectOf,
   withPolicies,
   type EvalCallee,
   type EvalSubject,
@@ -76,7 +76,7 @@ async function subjectFor(
     return { subject: policiesAlone(more.workspace, more.documents, [tool]), places: placesOf(more.documents) }
   const where = path ?? (await pathOfAgent(project, agent, cwd))
   const { bundle, documents } = await compileBundleAt(call, project, where)
-  const subject = subjectOf(bundle, agentOf(bundle, path === undefined ? agent : undefined))
+  const subject = policySubjectOf(bundle, compiledAgentOf(bundle, path === undefined ? agent : undefined))
   if (!more) return { subject, places: placesOf(documents) }
   return {
     subject: withPolicies(subject, more.workspace, more.documents),

@@ -28,14 +28,16 @@ import { openProject } from '../../project/project.ts'
 import { runIdOf, taskOf } from '../../project/reference.ts'
 import { RemoteError } from '../../shell/remote.ts'
 import { explainPolicies } from '../../runs/why.ts'
-import type { explainTask, explainRun, explainReference } from '../../answers/author.ts'
+import type { explainedTask, explainRun, explainReference } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 
 /** `namespace.name` of a tool or a policy; ids and their endings have no dot. */
 const LOGICAL = /^[^@\s]+\.[^@\s]+$/
 
 export async function policyExplain(
-  call: CommandContext<AnswerOf<typeof explainTask> | AnswerOf<typeof explainRun> | AnswerOf<typeof explainReference>>,
+  call: CommandContext<
+    AnswerOf<typeof explainedTask> | AnswerOf<typeof explainRun> | AnswerOf<typeof explainReference>
+  >,
 ): Promise<void> {
   const { given, mode, out } = call
   const reference = given.argument(0)!
@@ -99,7 +101,7 @@ const withArguments = (
 const jsonOf = (
   { decision, explanation, assumed }: ExplainedDecision,
   places: LeafPlaces,
-): AnswerOf<typeof explainTask> => ({
+): AnswerOf<typeof explainedTask> => ({
   ...decisionJson(explanation, places),
   decision: decision.decision,
   explanation: decision.explanation,

@@ -6,7 +6,7 @@ import { confirmLoss } from '../../shell/prompts/confirm.ts'
 import { lateEdgesOf, printUndeployed } from '../../release/late-edges.ts'
 import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { agentOf, splitVersion } from '../../project/reference.ts'
+import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
 import type { deployAnswer } from '../../answers/ship.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
@@ -17,7 +17,7 @@ export async function deploy(call: CommandContext<AnswerOf<typeof deployAnswer>>
   const rollback = given.flag('rollback')
   const message = given.text('message')
   await withOperator(await openProject(call), call, async (operator) => {
-    const agent = await agentOf(name, operator)
+    const agent = await resolveAgent(name, operator)
     const current = agent.deployed?.versionLabel
     const yanked =
       version !== undefined &&

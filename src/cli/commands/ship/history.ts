@@ -6,7 +6,7 @@ import type { DeploymentView, SourcesView } from '../../../spec/operator-views.t
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { agentOf, splitVersion } from '../../project/reference.ts'
+import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import { suggestWord } from '../../shell/nearest.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { printList, printTable } from '../../shell/screen/list.ts'
@@ -41,7 +41,7 @@ const columns: readonly TableColumn<SourceFile>[] = [
 
 export async function agentsHistory(call: CommandContext<OperatorList<DeploymentView>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
-    const { agentId, name } = await agentOf(call.given.argument(0)!, operator)
+    const { agentId, name } = await resolveAgent(call.given.argument(0)!, operator)
     const list = await operator.call('GET /deployments', { query: { agent: agentId } })
     await printList(call, list, historyColumns(call.io.clock.now()), `${name} was never deployed.`)
   })
