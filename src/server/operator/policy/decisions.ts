@@ -85,7 +85,7 @@ async function decisionsOf(
     for (const step of steps) {
       if (step.type !== 'PolicyDecision' || step.startedAt < from) continue
       const run = runOf.get(step.runId)
-      const call = callOf.get(`${step.runId} ${String(step.content['tool_call_id'])}`)
+      const call = callOf.get(`${step.runId} ${textOf(step.content['tool_call_id'])}`)
       if (!run || !call || (agent !== undefined && run.agentName !== agent && run.agentId !== agent)) continue
       const version = await store.version(run.agentVersionId)
       if (version) found.push(toRecorded(step, session, run, call, version.snapshot, above(run, runOf)))
