@@ -24,7 +24,7 @@ import { contextBudget, USUAL_WINDOW } from '../../spec/context-rule.ts'
 import type { LimitName, RunState } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { beginCalls, proceedWithCalls } from '../calls/calls.ts'
-import { retryCalls, retryCallsAfterOutage, retryCallsNow } from '../calls/outage.ts'
+import { callsToResume, retryCalls, retryCallsAfterOutage, retryCallsNow } from '../calls/outage.ts'
 import { applyCallOutcome, applyLateOutcome } from '../calls/outcome.ts'
 import { applyChildEnd, applyChildQuestion, applyQuestionAnswer, applyReply } from '../calls/replies.ts'
 import { recoverCalls, revertUnsent } from '../calls/restart.ts'
@@ -209,7 +209,10 @@ function shownMetadata({ tx: { session }, snapshot, record }: RunHandle): string
 
 function resumeHeld(run: RunHandle, then: RunState): RunState {
   if (then.at === 'thinking') return startTurn(run, then.turn, then.note)
-  return then.at === 'calling' ? beginCalls(run, then) : then
+  if (then.at !== 'calling') return then
+  // Held before its calls were decided, or later, while they were held themselves.
+  const isBegun = then.calls.some(({ state, outage }) => state.at !== 'proposed' || outage)
+  return isBegun ? proceedWithCalls(run, then) : beginCalls(run, then)
 }
 
 /** States in which a run or its child may wait for a person. */
@@ -232,11 +235,21 @@ function applyWallClock(run: RunHandle, here: StateAt<'thinking' | 'backing_off'
   return applyLimit(run, breach, { at: 'thinking', turn, attempt: 1, ...(note && { note }) })
 }
 
-/** Calls in flight are not aborted to ask an operator: the limit is checked again before the next completion. */
-function applyWallClockWhileCalling(run: RunHandle): RunState | undefined {
+/** A limit that was reached while calls were under way is looked at again after this time, in case they come to be held. */
+const LOOK_AGAIN_MS = 60_000
+
+/**
+ * Calls in flight are not aborted to ask an operator: the limit is checked again before the next completion. Where nothing is in
+ * flight, because what the calls need is out of reach, the operator is asked at once.
+ */
+function applyWallClockWhileCalling(run: RunHandle, here: StateAt<'calling'>): RunState | undefined {
   const breach = wallClockBreach(run)
-  if (!breach || asksAboutLimit(run, breach.limit)) return undefined
-  return haltRun(run, breach)
+  if (!breach) return undefined
+  if (!asksAboutLimit(run, breach.limit)) return haltRun(run, breach)
+  const calls = callsToResume(run, here)
+  if (calls) return applyLimit(run, breach, { ...here, calls })
+  run.setTimer('wall_clock', '', run.tx.now + LOOK_AGAIN_MS)
+  return here
 }
 
 /** The run keeps waiting while an operator is asked: the task it waits for may still be answered. */
