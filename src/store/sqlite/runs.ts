@@ -1,15 +1,13 @@
-import type { Database } from 'better-sqlite3'
-import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
-import type { AgentId, RunId, SessionId, VersionId, WorkspaceId } from '../../base/ids.ts'
-import { isTerminal, NOTHING_USED } from '../../spec/run.ts'
-import type { ErrorCode, Run, RunState, RunStatusName, RunUsage } from '../../spec/run.ts'
-import type { RunStarter } from '../../spec/starter.ts'
+import type { RunId } from '../../base/ids.ts'
+import { isTerminal, type Run, type RunStatusName } from '../../spec/run.ts'
 import type { RunFilter } from '../queries.ts'
+import { toText } from '../rows/json-column.ts'
+import { toRun, withoutZeros, type RunRow } from '../rows/run-rows.ts'
+import { endingRange, tailOf } from '../rows/tail.ts'
 import type { Store } from '../store.ts'
 import type { AgentTable } from './agents.ts'
 import { joinClauses, listClause, statementCache } from './database/filter.ts'
-import { toObject, toText, toValue } from './database/json-column.ts'
-import { endingRange, tailOf } from './database/tail.ts'
+import type { Database } from 'better-sqlite3'
 
 export interface RunTable {
   readonly reads: Pick<Store, 'run' | 'runs' | 'runsOfSession' | 'runsEndingWith'>
@@ -124,16 +122,6 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
   }
 }
 
-/** The counters that are not zero: most runs use few of them, and only those are stored. */
-function withoutZeros(usage: RunUsage): JsonObject {
-  const used: JsonObject = {}
-  for (const [name, value] of Object.entries(usage)) {
-    const isUsed = isJsonObject(value) ? Object.keys(value).length > 0 : value !== NOTHING_USED[name as keyof RunUsage]
-    if (isUsed) used[name] = value
-  }
-  return used
-}
-
 const matchesOnlyOpen = ({ status, waiting }: RunFilter): boolean =>
   waiting === true || (status !== undefined && !status.some(isTerminal))
 
@@ -161,53 +149,3 @@ const SELECT = `
     case when r.id = s.root_run_id then s.input else r.input end as input, r.starter,
     r.state, r.status, r.usage, r.last_sequence, r.output, r.error, r.error_code, r.started_at, r.finished_at
   ${FROM}`
-
-interface RunRow {
-  id: RunId
-  session_id: SessionId
-  workspace_id: WorkspaceId
-  agent_id: AgentId
-  agent_name: string
-  version_id: VersionId
-  version_label: string
-  llm_model: string | null
-  parent_run_id: RunId | null
-  parent_call_id: string | null
-  depth: number
-  input: string
-  state: string
-  status: RunStatusName
-  usage: string
-  last_sequence: number
-  output: string | null
-  error: string | null
-  error_code: ErrorCode | null
-  starter: string | null
-  started_at: number
-  finished_at: number | null
-}
-
-const toRun = (row: RunRow): Run => ({
-  id: row.id,
-  sessionId: row.session_id,
-  workspaceId: row.workspace_id,
-  agentId: row.agent_id,
-  agentName: row.agent_name,
-  agentVersionId: row.version_id,
-  versionLabel: row.version_label,
-  llmModel: row.llm_model,
-  parentRunId: row.parent_run_id,
-  parentCallId: row.parent_call_id,
-  depth: row.depth,
-  input: toObject(row.input),
-  state: JSON.parse(row.state) as RunState,
-  status: row.status,
-  usage: { ...NOTHING_USED, ...(JSON.parse(row.usage) as Partial<RunUsage>) },
-  lastSequence: row.last_sequence,
-  output: toValue(row.output),
-  error: row.error,
-  errorCode: row.error_code,
-  startedAt: row.started_at,
-  finishedAt: row.finished_at,
-  ...(row.starter !== null && { starter: JSON.parse(row.starter) as RunStarter }),
-})

@@ -1,11 +1,12 @@
-import type { Database } from 'better-sqlite3'
 import type { RunId } from '../../base/ids.ts'
 import type { TaskRecord, TaskStatus, TaskVote } from '../../spec/task.ts'
-import type { Store } from '../store.ts'
 import type { TaskInSession } from '../queries.ts'
+import { endingRange, tailOf } from '../rows/tail.ts'
+import { toVote, toVoteKey, type VoteRow } from '../rows/task-rows.ts'
+import type { Store } from '../store.ts'
 import type { AgentTable } from './agents.ts'
 import { joinClauses, listClause, statementCache } from './database/filter.ts'
-import { endingRange, tailOf } from './database/tail.ts'
+import type { Database } from 'better-sqlite3'
 
 export interface TaskTable {
   readonly reads: Pick<Store, 'task' | 'tasks' | 'tasksInScope' | 'pendingTasks' | 'tasksOfSession' | 'tasksEndingWith'>
@@ -223,21 +224,3 @@ function openVotes(db: Database) {
     },
   }
 }
-
-const toVoteKey = ({ approver, approved, at, comment }: TaskVote): string =>
-  JSON.stringify([approver, approved, at, comment ?? null])
-
-interface VoteRow {
-  n: number
-  approver: string
-  approved: number
-  at: number
-  comment: string | null
-}
-
-const toVote = (row: VoteRow): TaskVote => ({
-  approver: row.approver,
-  approved: row.approved === 1,
-  at: row.at,
-  ...(row.comment === null ? {} : { comment: row.comment }),
-})

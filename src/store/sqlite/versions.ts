@@ -1,15 +1,16 @@
-import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../base/clock.ts'
 import type { Digest } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
 import type { AgentId, VersionId, WorkspaceId } from '../../base/ids.ts'
-import { canonicalJson, isJsonObject } from '../../base/json/json.ts'
 import type { JsonObject } from '../../base/json/json.ts'
-import type { PublishedDocument, AgentSnapshot } from '../../spec/snapshot.ts'
-import type { VersionPublication, StoredMember, AgentVersion } from '../version-rows.ts'
+import type { PublishedDocument } from '../../spec/snapshot.ts'
+import { toObject, toText } from '../rows/json-column.ts'
+import { describeDifferences, type VersionConflict } from '../rows/version-conflict.ts'
+import { toDocument, toVersion, type DocumentRow, type VersionRow } from '../rows/version-rows.ts'
 import type { Store } from '../store.ts'
+import type { AgentVersion, StoredMember, VersionPublication } from '../version-rows.ts'
 import type { AgentTable } from './agents.ts'
-import { toObject, toText } from './database/json-column.ts'
+import type { Database } from 'better-sqlite3'
 
 export interface VersionTable {
   readonly reads: Pick<Store, 'version' | 'versionByDigest' | 'versions' | 'deployedVersions' | 'documents'>
@@ -234,73 +235,8 @@ function openMembers(db: Database, agents: AgentTable) {
   }
 }
 
-/** A version that was published with different content. */
-interface VersionConflict {
-  readonly id: string
-  readonly version: string
-  readonly differs: string
-}
-
-const describeDifferences = (before: JsonObject, after: JsonObject): string =>
-  findDifferences(before, after).join(', ') || 'digest'
-
-/** Names of the members that differ; for `spec` and `metadata`, the names one level deeper. */
-function findDifferences(before: JsonObject, after: JsonObject, within = ''): string[] {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
-  return names.flatMap((name) => {
-    const [a, b] = [before[name], after[name]]
-    if (name === 'digest' || canonicalJson(a ?? null) === canonicalJson(b ?? null)) return []
-    // Equal digests mean equal content; the place where a policy was written does not count.
-    if (isJsonObject(a) && isJsonObject(b) && a['digest'] !== undefined && a['digest'] === b['digest']) return []
-    if (within === '' && (name === 'spec' || name === 'metadata') && isJsonObject(a) && isJsonObject(b))
-      return findDifferences(a, b, `${name}.`)
-    return [within + name]
-  })
-}
-
 const SELECT = `
   select v.id, a.id as agent_id, a.workspace_id, v.snapshot, v.closure_digest, v.published_at, v.published_by,
          v.yanked, v.yank_reason
   from version v
     join agent a on a.n = v.agent_n`
-
-interface VersionRow {
-  id: VersionId
-  agent_id: AgentId
-  workspace_id: WorkspaceId
-  snapshot: string
-  closure_digest: Digest
-  published_at: number
-  published_by: string
-  yanked: number
-  yank_reason: string | null
-}
-
-const toVersion = (row: VersionRow): AgentVersion => ({
-  id: row.id,
-  agentId: row.agent_id,
-  workspaceId: row.workspace_id,
-  snapshot: JSON.parse(row.snapshot) as AgentSnapshot,
-  closureDigest: row.closure_digest,
-  publishedAt: row.published_at,
-  publishedBy: row.published_by,
-  yanked: row.yanked === 1,
-  ...(row.yank_reason !== null && { yankReason: row.yank_reason }),
-})
-
-interface DocumentRow {
-  kind: 'Tool' | 'Policy'
-  id: string
-  version: string
-  digest: Digest
-  document: string
-  yanked: number
-  yank_reason: string | null
-}
-
-const toDocument = ({ yanked, yank_reason: yankReason, ...row }: DocumentRow): PublishedDocument => ({
-  ...row,
-  document: toObject(row.document),
-  ...(yanked === 1 && { yanked: true }),
-  ...(yankReason !== null && { yankReason }),
-})
