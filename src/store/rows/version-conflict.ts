@@ -1,3 +1,4 @@
+import { fail } from '../../base/failure.ts'
 import { canonicalJson, isJsonObject, type JsonObject } from '../../base/json/json.ts'
 
 /** A version that was published with different content. */
@@ -22,4 +23,20 @@ function findDifferences(before: JsonObject, after: JsonObject, within = ''): st
       return findDifferences(a, b, `${name}.`)
     return [within + name]
   })
+}
+
+/** @throws Failure `version_exists` where there is a conflict; its details name all of them */
+export function refuseConflicts(conflicts: readonly VersionConflict[]): void {
+  const [first] = conflicts
+  if (!first) return
+  throw fail(
+    'version_exists',
+    { ...first, others: conflicts.length - 1 },
+    {
+      details: conflicts.map(({ id, version, differs }) => ({
+        path: `${id}@${version}`,
+        message: `differs in ${differs}`,
+      })),
+    },
+  )
 }

@@ -1,7 +1,8 @@
 import { toCall, type StoredCallRow } from '../rows/call-rows.ts'
 import type { CallRow } from '../session-update.ts'
 import type { Store } from '../store.ts'
-import { joinClauses, statementCache } from './database/filter.ts'
+import { statementCache } from './database/filter.ts'
+import { joinClauses } from '../rows/filter.ts'
 import type { Database } from 'better-sqlite3'
 
 export interface CallTable {

@@ -5,7 +5,8 @@ import type { EffectRecord } from '../../spec/effect.ts'
 import { MAX_OF_KEY, toEffect, type StoredEffect } from '../rows/effect-rows.ts'
 import type { EffectChange } from '../session-update.ts'
 import type { Store } from '../store.ts'
-import { joinClauses, statementCache } from './database/filter.ts'
+import { statementCache } from './database/filter.ts'
+import { joinClauses } from '../rows/filter.ts'
 import type { Database } from 'better-sqlite3'
 
 export interface EffectTable {

@@ -6,7 +6,8 @@ import { toRun, withoutZeros, type RunRow } from '../rows/run-rows.ts'
 import { endingRange, tailOf } from '../rows/tail.ts'
 import type { Store } from '../store.ts'
 import type { AgentTable } from './agents.ts'
-import { joinClauses, listClause, statementCache } from './database/filter.ts'
+import { listClause, statementCache } from './database/filter.ts'
+import { joinClauses } from '../rows/filter.ts'
 import type { Database } from 'better-sqlite3'
 
 export interface RunTable {

@@ -5,7 +5,8 @@ import { endingRange, tailOf } from '../rows/tail.ts'
 import { toVote, toVoteKey, type VoteRow } from '../rows/task-rows.ts'
 import type { Store } from '../store.ts'
 import type { AgentTable } from './agents.ts'
-import { joinClauses, listClause, statementCache } from './database/filter.ts'
+import { listClause, statementCache } from './database/filter.ts'
+import { joinClauses } from '../rows/filter.ts'
 import type { Database } from 'better-sqlite3'
 
 export interface TaskTable {

@@ -5,7 +5,7 @@ import type { AgentId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { PublishedDocument } from '../../spec/snapshot.ts'
 import { toObject, toText } from '../rows/json-column.ts'
-import { describeDifferences, type VersionConflict } from '../rows/version-conflict.ts'
+import { describeDifferences, type VersionConflict, refuseConflicts } from '../rows/version-conflict.ts'
 import { toDocument, toVersion, type DocumentRow, type VersionRow } from '../rows/version-rows.ts'
 import type { Store } from '../store.ts'
 import type { AgentVersion, StoredMember, VersionPublication } from '../version-rows.ts'
@@ -124,22 +124,10 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
       },
     },
     publish(publication) {
-      const conflicts = [
+      refuseConflicts([
         ...publication.agents.flatMap((agent) => members.findAgentConflict(publication, agent) ?? []),
         ...publication.documents.flatMap((document) => members.findDocumentConflict(publication, document) ?? []),
-      ]
-      const [first] = conflicts
-      if (first)
-        throw fail(
-          'version_exists',
-          { ...first, others: conflicts.length - 1 },
-          {
-            details: conflicts.map(({ id, version, differs }) => ({
-              path: `${id}@${version}`,
-              message: `differs in ${differs}`,
-            })),
-          },
-        )
+      ])
       return [
         ...publication.agents.map((agent) => members.publishAgent(publication, agent)),
         ...publication.documents.map((document) => members.publishDocument(publication, document)),
