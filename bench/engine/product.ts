@@ -87,7 +87,10 @@ const server = await openServer({
   dataDirectory: directory,
   workspace: 'bench',
   config: {
-    ...(model !== 'scripted' && { providers: { fake: { type: 'openai-compatible', base_url: model } } }),
+    // Recovery counts the model calls that a restart sends at once: none of them waits for its turn.
+    ...(model !== 'scripted' && {
+      providers: { fake: { type: 'openai-compatible', base_url: model, concurrency: 1000 } },
+    }),
     tools: { 'bench.*': { mock: [{ result: { seen: 1 } }] } },
   },
   configDirectory: directory,
@@ -110,11 +113,13 @@ Object.assign(store, {
     keep(given[0])
     return plain.start(...given)
   },
-  save: async (turn: SessionUpdate) => {
+  save: async (...given: Parameters<Store['save']>) => {
     me.saved()
-    keep(turn)
-    await plain.save(turn)
-    if (turn.session.status !== 'Running') me.ended(turn.session.rootRunId)
+    const [{ session }] = given
+    keep(given[0])
+    const lease = await plain.save(...given)
+    if (session.status !== 'Running') me.ended(session.rootRunId)
+    return lease
   },
 } satisfies Partial<Store>)
 

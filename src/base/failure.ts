@@ -284,6 +284,14 @@ export const failures = {
     exit: EXIT.conflict,
     message: () => 'Calls of the workspace were decided since they were counted.',
   },
+  plan_spent: {
+    exit: EXIT.limit,
+    message: (a: { limit: string }) => `The workspace has used up ${a.limit} of its plan.`,
+  },
+  plan_reserved: {
+    exit: EXIT.limit,
+    message: (a: { limit: string }) => `Completions in flight may use up ${a.limit} of the workspace's plan.`,
+  },
   effect_not_held: {
     status: 404,
     exit: EXIT.absent,

@@ -12,8 +12,9 @@ import { newRun } from './calls/delegate.ts'
 import { checkConfiguration, checkFiles, checkInput } from './check-start.ts'
 import { checkContinuable, loadContinued } from './continue-session.ts'
 import type { SessionDriver } from './drive/drive.ts'
+import { planRoomOf } from './drive/plan-room.ts'
 import { advanceRun } from './machine/advance.ts'
-import type { TransitionContext } from './session/context.ts'
+import type { PlanRoom, TransitionContext } from './session/context.ts'
 import type { EngineParts, StartRequest } from './session/engine.ts'
 import { openTransaction } from './session/open-transaction.ts'
 import { claimOf, closeClaim, findRepeated, toRepeated } from './session/repeated-request.ts'
@@ -35,10 +36,11 @@ export async function startSession(
   await checkInput(version.snapshot, input)
   await checkFiles(parts, request, input)
   await checkConfiguration(parts, version, continued?.sessionId ?? request.sessionId)
+  let room: PlanRoom = 'free'
   for (;;) {
     const update = continued
       ? await nextUpdate(parts, request, version, input, continued.sessionId)
-      : firstUpdate(parts, request, version, input)
+      : firstUpdate(parts, request, version, input, room)
     const response: StartRunResponse = {
       sessionId: update.session.id,
       runId: update.session.rootRunId,
@@ -57,7 +59,11 @@ export async function startSession(
     } catch (error) {
       // Another start of the session, or a late outcome in it, came first: whether it still may go on is looked at again.
       if (continued && isFailure(error, 'run_moved_on')) continue
-      throw error
+      // The run is accepted, and waits for what completions in flight leave.
+      const answered: PlanRoom | undefined = room === 'free' ? planRoomOf(error) : undefined
+      if (!answered) throw error
+      room = answered
+      continue
     }
     if (started.outcome !== 'started') return toResponse(started)
     if (start) start.adopt(update)
@@ -112,6 +118,7 @@ function firstUpdate(
   request: StartRequest,
   version: AgentVersion,
   input: JsonObject,
+  room: PlanRoom,
 ): SessionUpdate {
   const now = parts.clock.now()
   const run = newRootRun(parts, version, input, now, request.sessionId ?? (parts.ids.next<'session'>() as SessionId))
@@ -135,7 +142,8 @@ function firstUpdate(
     ...labelsOf(parts, request),
   }
   const tree: SessionTree = { session, runs: [], tasks: [] }
-  const tx = openTransaction(tree, contextOf(parts, version, now))
+  const plan = parts.plan && { cap: parts.plan, room }
+  const tx = openTransaction(tree, { ...contextOf(parts, version, now), plan })
   const root = tx.addRun(run)
   root.addEvent('session', 'engine.session.started', { status: 'Running', output: null, error: null })
   advanceRun(root, { type: 'started' })

@@ -1,6 +1,6 @@
 /** Why a run that works does nothing. Source: decisions, section 18; reliability, "Hold instead of fail". */
 import { toIsoText, type Instant } from '../base/clock.ts'
-import { isHeldBy, type Outage, type OutageReason } from './outage.ts'
+import { isHeldBy, mayEndByRestart, type Outage, type OutageReason } from './outage.ts'
 import type { Run } from './run.ts'
 
 /** The member `hold` of a run's status and of `engine.run.paused`. */
@@ -18,7 +18,7 @@ export const restoredHold = (since: Instant): { hold: RunHold } => ({
 
 /** The hold of a run whose model, tool or secret is missing; undefined where it works, waits for somebody or has ended. */
 export function outageHold({ state }: Pick<Run, 'state'>): RunHold | undefined {
-  const held = heldAttempts(state).find(({ outage }) => isHeldBy(outage))
+  const held = findHeld(state)
   if (!held) return undefined
   const { outage, until } = held
   return {
@@ -27,6 +27,14 @@ export function outageHold({ state }: Pick<Run, 'state'>): RunHold | undefined {
     ...(until !== undefined && { nextAttemptAt: toIsoText(until) }),
   }
 }
+
+/** True for a held run that a server which starts may release. */
+export const isHeldUntilRestart = ({ state }: Pick<Run, 'state'>): boolean => {
+  const held = findHeld(state)
+  return held !== undefined && mayEndByRestart(held.outage)
+}
+
+const findHeld = (state: Run['state']) => heldAttempts(state).find(({ outage }) => isHeldBy(outage))
 
 function heldAttempts(state: Run['state']): readonly { readonly outage: Outage; readonly until?: Instant }[] {
   if (state.at === 'thinking' && state.outage) return [{ outage: state.outage }]
@@ -44,7 +52,7 @@ export const HOLD_TEXTS: Readonly<Record<RunHold['reason'], string>> = {
   tool_unreachable: 'a tool cannot be reached',
   mcp_unreachable: 'an MCP server cannot be reached',
   secret_missing: 'a secret is missing where the server runs (svc secrets check)',
-  quota_spent: "the account's quota at the model's vendor is spent",
+  quota_spent: "a quota is spent: the account's at the model's vendor, or the plan of the workspace for the day",
   restored: 'it came from a backup (svc restore --resume releases it)',
 }
 

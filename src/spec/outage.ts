@@ -18,6 +18,13 @@ export interface Outage {
 /** Attempts, within seconds, before a run is held. Source: decisions, section 13: retried twice at once. */
 export const ATTEMPTS_BEFORE_HOLD = 3
 
+/** The `cause` of a hold by the plan of the workspace, which every run of it meets. */
+export const PLAN_CAUSE = 'plan of the workspace'
+
+/** True where a server that starts may have what was missing: its secrets and its project file are read then. */
+export const mayEndByRestart = ({ reason, cause }: Outage): boolean =>
+  reason === 'secret_missing' || cause === PLAN_CAUSE
+
 /** True where waiting for seconds would not help. */
 const needsOperator = (reason: OutageReason): boolean => reason === 'secret_missing' || reason === 'quota_spent'
 

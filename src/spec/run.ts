@@ -7,7 +7,7 @@ import type { Instant } from '../base/clock.ts'
 import type { AgentId, RunId, SessionId, TaskId, VersionId, WorkspaceId, DecisionId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { Outage } from './outage.ts'
-import type { CostSum } from './price.ts'
+import type { CostSum, Money } from './price.ts'
 import type { RunStarter } from './starter.ts'
 
 export type RunStatusName =
@@ -109,7 +109,8 @@ export interface ToolCall {
 export type RunState =
   /**
    * A completion is requested. `attempt` counts the attempts of this turn, from 1; `lost` of them ended with their process.
-   * `reserved` are the tokens reserved in its budgets until its outcome is known, `reservedCost` the money. `unsent` is set while it was not sent yet: the
+   * `reserved` are the tokens reserved in its budgets until its outcome is known, `reservedCost` the money, `reservedPlan` what it
+   * reserves in the plan of the workspace. `unsent` is set while it was not sent yet: the
    * completions in flight leave nothing of a budget, or the process was stopping. `room` is the maximum of output tokens, where
    * an earlier answer of this turn was cut at its length; `emptied` is set where an earlier answer of this turn was empty.
    */
@@ -120,6 +121,7 @@ export type RunState =
       readonly lost?: number
       readonly reserved?: number
       readonly reservedCost?: string
+      readonly reservedPlan?: { readonly tokens: number; readonly cost?: Money }
       readonly unsent?: true
       readonly room?: number
       readonly emptied?: true

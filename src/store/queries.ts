@@ -99,6 +99,18 @@ export interface RunFilter {
   readonly waiting?: boolean
   readonly since?: Instant
   readonly sessionId?: SessionId
+  /** Without sub-agent runs. */
+  readonly roots?: boolean
+  /** Words that its input has, or its output and error together; each may be the beginning of a word. */
+  readonly text?: string
+  /** Id of a tool that it called. */
+  readonly tool?: string
+  /** Effect key that a call of it took, as it is stored. */
+  readonly effect?: string
+  /** Who voted on a task of it, as votes name approvers. */
+  readonly approver?: string
+  /** One member that the metadata of its session has, among the newest 20,000 sessions. */
+  readonly metadata?: Readonly<Record<string, string>>
 }
 
 export interface TaskFilter {

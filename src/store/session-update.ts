@@ -101,6 +101,27 @@ export interface EffectEnd {
   readonly result?: JsonValue
 }
 
+/** What a workspace may spend in a day (UTC). An absent part has no limit. */
+export interface SpendCap {
+  readonly tokens?: number
+  readonly cost?: Money
+}
+
+/** The most that a completion in flight may use of the cap. */
+export interface PlanReservation {
+  readonly runId: RunId
+  readonly tokens: number
+  /** In the currency of the cap; absent where the completion costs nothing in it. */
+  readonly cost?: Money
+}
+
+/** Completions that begin, and those that have their outcome. */
+export interface PlanChange {
+  readonly cap: SpendCap
+  readonly reserves: readonly PlanReservation[]
+  readonly frees: readonly RunId[]
+}
+
 /** Everything that one save of a session writes. */
 export interface SessionUpdate {
   /** The session after the update; `version` is the one that was read, the store adds one. */
@@ -123,6 +144,8 @@ export interface SessionUpdate {
   readonly historySeen?: number
   /** In order. */
   readonly effects?: readonly EffectChange[]
+  /** Absent where no completion of the update draws on the plan of the workspace. */
+  readonly plan?: PlanChange
   /** Answers to be remembered by their idempotency key, from the moment at which they take effect. */
   readonly claims?: readonly IdempotencyClaim[]
   /** Of a session that goes on: what replaces its labels. */

@@ -55,7 +55,7 @@ export interface Store {
    * T1: counts the limits, claims the idempotency key, writes session, run and first events. Writes nothing when refused. A
    * session whose `version` is above 0 is stored and gets another root run.
    * @param holder gets the lease of a new session, of `FIRST_EPOCH`, if it is busy
-   * @throws Failure `run_moved_on`, `not_found` for a session that is stored
+   * @throws Failure `run_moved_on`, `not_found` for a session that is stored; `plan_spent`, `plan_reserved`
    */
   start(
     update: SessionUpdate,
@@ -78,7 +78,8 @@ export interface Store {
    * @returns the lease that the holder has afterwards
    * @throws Failure `run_moved_on` when the session was saved since `update.session.version` was read, `lease_lost` when another
    *   process holds the session or the lease has expired, `effect_taken` when another call holds an effect key that the update
-   *   takes, `history_moved_on` when calls were decided since `historySeen`, `state_not_saved` when the database refuses the
+   *   takes, `history_moved_on` when calls were decided since `historySeen`, `plan_spent` and `plan_reserved` when a completion
+   *   that begins has no room in the plan of the workspace, `state_not_saved` when the database refuses the
    *   content, so that a retry would fail too
    */
   save(update: SessionUpdate, holder?: LeaseHolder): Promise<SessionLease | undefined>
@@ -125,6 +126,10 @@ export interface Store {
   /** Sessions whose id, without dashes, ends with these hexadecimal digits; at most `limit`. */
   sessionsEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly Session[]>
   run(id: RunId): Promise<Run | undefined>
+  /**
+   * Newest start first. Text, tool, effect and approver look at the newest 2,000 runs that match them; `total` is exact up to
+   * 10,000 where the filter has one of them, metadata or `roots`.
+   */
   runs(filter: RunFilter, page: PageRange): Promise<{ readonly items: readonly Run[]; readonly total: number }>
   runsOfSession(sessionId: SessionId): Promise<readonly Run[]>
   /** Runs whose id, without dashes, ends with these hexadecimal digits; at most `limit`. */

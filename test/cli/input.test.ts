@@ -50,6 +50,14 @@ describe('pairs become the input', () => {
     expect(await read(['amount=2'], 'input.json')).toEqual({ order: 'A-1', amount: 2 })
     expect(await read([], '-', '{"order":"B-2"}')).toEqual({ order: 'B-2' })
   })
+
+  test('--input with JSON in place of a path says how JSON is given', async () => {
+    await expect(read([], '{"order":"B-2"}')).rejects.toMatchObject({
+      code: 'usage',
+      message: 'The text of JSON stands where the path of a file is expected.',
+      fix: 'Write the JSON to standard input and give - as the file.',
+    })
+  })
 })
 
 describe('an invalid input is a usage error that says why', () => {

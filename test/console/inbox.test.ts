@@ -142,6 +142,44 @@ describeInBrowser('the inbox', () => {
     await cardOf(page).getByText('rejected by operator ana: Ask the customer first.').first().waitFor()
   })
 
+  test('keeps the reason that is typed before the digest of the card is known', async () => {
+    const desk = await openDesk()
+    await desk.start({ order: 'A-1042', amount: 180 })
+    const { page } = await openPage(await desk.address())
+    await page.locator('.item').first().waitFor()
+    await page.addInitScript(() => {
+      const digest = crypto.subtle.digest.bind(crypto.subtle)
+      const isReleased = new Promise<void>((resolve) => addEventListener('release-digest', () => resolve()))
+      crypto.subtle.digest = async (...asked) => isReleased.then(async () => digest(...asked))
+    })
+    await page.reload()
+    await page.getByRole('link', { name: /amount 180/ }).click()
+    await cardOf(page).getByText('digest …').waitFor()
+    await page.keyboard.press('r')
+    const reason = page.getByLabel('Reason')
+    await reason.waitFor()
+    await page.keyboard.type('all later')
+    await page.evaluate(() => dispatchEvent(new Event('release-digest')))
+    await page.locator('.digest code').waitFor()
+    await page.keyboard.type(' please')
+    expect(await reason.inputValue()).toBe('all later please')
+  })
+
+  test('takes the keys for its reason each time that it asks for one', async () => {
+    const desk = await openDesk()
+    await desk.start({ order: 'A-1042', amount: 180 })
+    const { page } = await openPage(await desk.address())
+    await page.getByRole('link', { name: /amount 180/ }).click()
+    await page.locator('.digest code').waitFor()
+    for (const text of ['all', 'later', 'rather']) {
+      await page.keyboard.press('r')
+      await page.getByLabel('Reason').waitFor()
+      await page.keyboard.type(text)
+      expect(await page.getByLabel('Reason').inputValue()).toBe(text)
+      await page.getByRole('button', { name: 'Back' }).click()
+    }
+  })
+
   test.each(['light', 'dark'] as const)('has no finding of axe in %s', async (colorScheme) => {
     const desk = await openDesk()
     await desk.start({ order: 'A-1042', amount: 180 })

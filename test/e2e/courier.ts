@@ -200,8 +200,7 @@ export function customer({ url }: ServerProcess, { agentId, secret }: Access, si
   return {
     run,
     /** @param key sent as `Idempotency-Key` */
-    async start(key?: string): Promise<string> {
-      const input = { kind: 'whole' }
+    async start(key?: string, input: object = { kind: 'whole' }): Promise<string> {
       const headers = key === undefined ? {} : { 'Idempotency-Key': key }
       const { status, body } = await call('POST', `/v1/agents/${agentId}/runs`, { input }, headers)
       if (status !== 202) throw new Error(`A start was answered ${status}: ${JSON.stringify(body)}`)
@@ -217,7 +216,7 @@ export function customer({ url }: ServerProcess, { agentId, secret }: Access, si
       }
     },
     /** Gives a run what it waits for, as far as a key may. */
-    async help(runId: string): Promise<RunStatusBody> {
+    async help(runId: string, approves: (task: TaskContent) => boolean = () => true): Promise<RunStatusBody> {
       const status = await run(runId)
       if (status.status === 'WaitingForResponse') await send(runId, { text: 'Oslo' })
       if (status.status !== 'WaitingForHITL') return status
@@ -225,7 +224,7 @@ export function customer({ url }: ServerProcess, { agentId, secret }: Access, si
       for (const { type, content } of items) {
         const task = content as unknown as TaskContent
         if (type !== 'UserTaskReq' || task.status !== 'pending' || task.kind !== 'approval') continue
-        await send(runId, { userTaskId: task.user_task_id, approved: true })
+        await send(runId, { userTaskId: task.user_task_id, approved: approves(task) })
       }
       return status
     },

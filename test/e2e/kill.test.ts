@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { svcJson } from './binary.ts'
 import { customer, ENDED, openCourier, type Courier } from './courier.ts'
+import { isBroken, seeded } from './seeded.ts'
 
 /** Kills at moments that a seed chooses, so that a history can be played again. */
 const SEED = Number(process.env['SVC_KILL_SEED'] ?? 20_261_121)
@@ -164,19 +165,5 @@ async function endOf(
     if (open === 0) return
     await review()
     await after(50)
-  }
-}
-
-const isBroken = (error: unknown): boolean =>
-  error instanceof Error && (error.name === 'AbortError' || ['fetch failed', 'terminated'].includes(error.message))
-
-/** A small generator with a seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 }

@@ -24,6 +24,7 @@ import {
   type ModelCall,
   type ModelProviders,
 } from '../../src/providers/provider.ts'
+import type { QueueTimers } from '../../src/queue/timers.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 import type { Principal } from '../../src/spec/key.ts'
 import type { PolicyEntry } from '../../src/spec/policy-set.ts'
@@ -176,6 +177,8 @@ export interface BenchSpec {
   readonly concurrency?: NonNullable<EngineParts['concurrency']>
   /** What the models cost; nothing by default. */
   readonly terms?: ModelProviders['terms']
+  /** What the workspace may spend in a day. */
+  readonly plan?: NonNullable<EngineParts['plan']>
   /** Replaces `models`. */
   readonly providers?: ModelProviders
   readonly store?: (store: Store) => Store
@@ -188,6 +191,8 @@ export interface Bench {
   readonly store: Store
   readonly engine: Engine
   readonly parts: EngineParts
+  /** Timers that `advance` fires. */
+  readonly timers: QueueTimers
   readonly invoked: ToolInvocation[]
   /** Moves the clock forward, firing the timers that become due on the way. */
   advance(ms: number): Promise<void>
@@ -275,15 +280,16 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
     redactor: createRedactor(),
     worker: 'host:7',
     ...(spec.concurrency && { concurrency: spec.concurrency }),
+    ...(spec.plan && { plan: spec.plan }),
   }
   const alarms = new Map<number, { callback: () => void; at: number }>()
   let handles = 0
-  const timers = {
-    set(callback: () => void, ms: number) {
+  const timers: QueueTimers = {
+    set(callback, ms) {
       alarms.set(++handles, { callback, at: clock.now() + ms })
       return handles
     },
-    clear: (handle: unknown) => void alarms.delete(handle as number),
+    clear: (handle) => void alarms.delete(handle as number),
   }
   let processes = 0
   /** As the process does that opens the directory: nobody else has it. */
@@ -306,6 +312,7 @@ export async function openBench(spec: BenchSpec): Promise<Bench> {
       return engine
     },
     parts,
+    timers,
     invoked,
     async advance(ms) {
       const until = clock.now() + ms

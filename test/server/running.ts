@@ -192,8 +192,8 @@ export async function running(
   closing(() => server.close())
   const made = await publishDesk(server.operator, given.key, given.snapshot, given.trigger)
   const calls = caller(server.url, made.secret)
-  const start = (input: unknown = {}) =>
-    calls.post<Record<string, string>>(`/v1/agents/${made.agentId}/runs`, { input })
+  const start = (input: unknown = {}, more: object = {}) =>
+    calls.post<Record<string, string>>(`/v1/agents/${made.agentId}/runs`, { input, ...more })
   return {
     server,
     ...made,

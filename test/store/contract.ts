@@ -811,6 +811,60 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         expect(await start({ planTokensPerDay: 100 })).toEqual({ outcome: 'started' })
       })
 
+      describe('what completions in flight may use of the plan', () => {
+        const cap = { tokens: 100, cost: { amount: '1', currency: 'EUR' } }
+        const begin = async (name: string, tokens: number, euros?: string) => {
+          const session = await store.session(sessionId(name))
+          const cost = euros === undefined ? {} : { cost: { amount: euros, currency: 'EUR' } }
+          const plan = { cap, reserves: [{ runId: runId(name), tokens, ...cost }], frees: [] }
+          await store.save(aTurn(session!, { plan }))
+        }
+        const end = async (name: string, tokens: number) => {
+          const session = await store.session(sessionId(name))
+          const used = { ...session!, totalTokensUsed: session!.totalTokensUsed + tokens }
+          await store.save(aTurn(used, { plan: { cap, reserves: [], frees: [runId(name)] } }))
+        }
+        beforeEach(async () => {
+          for (const name of ['a', 'b', 'c']) await started(name)
+        })
+
+        test('is not there for another one, which is refused whole until it is free', async () => {
+          await begin('a', 60)
+          await begin('b', 40)
+          await expect(begin('c', 1)).rejects.toMatchObject({ code: 'plan_reserved' })
+          expect((await store.session(sessionId('c')))!.version).toBe(1)
+          // Another attempt of the same completion replaces what it had reserved.
+          await begin('b', 39)
+          await begin('c', 1)
+          await end('a', 10)
+          await begin('a', 60)
+        })
+
+        test('counts money in the currency of the cap', async () => {
+          await begin('a', 1, '0.4')
+          await begin('b', 1, '0.6')
+          await expect(begin('c', 1, '0.1')).rejects.toMatchObject({ code: 'plan_reserved' })
+          await end('b', 1)
+          await begin('c', 1, '0.6')
+        })
+
+        test('nothing begins once the day has spent as much, until the next day', async () => {
+          now = NOW - (NOW % DAY) + DAY - 90_000
+          await begin('a', 500)
+          await end('a', 100)
+          await expect(begin('b', 1)).rejects.toMatchObject({ code: 'plan_spent', extras: { retryAfterSeconds: 90 } })
+          now += 90_000
+          await begin('b', 1)
+        })
+
+        test('goes with its run', async () => {
+          await begin('a', 100)
+          await store.deleteAllRuns()
+          await started('d')
+          await begin('d', 100)
+        })
+      })
+
       describe('with an idempotency key', () => {
         const claim = (about: Partial<IdempotencyClaim> = {}): IdempotencyClaim => ({
           principal: 'key:1',

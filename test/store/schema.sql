@@ -548,3 +548,44 @@ CREATE TABLE standing_act (
 ) strict;
 
 CREATE INDEX standing_act_of_name on standing_act (workspace_id, name, n);
+
+CREATE TABLE plan_reservation (
+  run_n integer primary key references run (n) on delete cascade,
+  workspace_id text not null,
+  tokens integer not null,
+  -- Exact decimal text; null where the completion costs nothing in the currency of the cap.
+  amount text,
+  currency text,
+  check ((amount is null) = (currency is null))
+) strict;
+
+CREATE INDEX plan_reservation_workspace on plan_reservation (workspace_id);
+
+CREATE VIEW run_text (n, session_n, input, output) as
+select r.n, r.session_n,
+  replace(replace(substr(case when r.id = s.root_run_id then s.input else r.input end, 1, 20000), '\n', ' '), '\t', ' '),
+  case when r.finished_at is null then '' else
+    replace(replace(substr(coalesce(r.output, ''), 1, 20000), '\n', ' '), '\t', ' ') || ' ' || coalesce(r.error, '') || ' '
+      || coalesce(r.error_code, '') end
+from run r join session s on s.n = r.session_n
+where s.erased_at is null;
+
+CREATE VIRTUAL TABLE run_input using fts5 (input, content = 'run_text', content_rowid = 'n', columnsize = 0);
+
+CREATE TABLE 'run_input_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'run_input_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE 'run_input_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
+CREATE VIRTUAL TABLE run_output using fts5 (output, content = 'run_text', content_rowid = 'n', columnsize = 0);
+
+CREATE TABLE 'run_output_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'run_output_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE 'run_output_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
+CREATE INDEX call_of_tool on call (substr(ref, 1, instr(ref || '@', '@') - 1), at);
+
+CREATE INDEX vote_of_approver on vote (approver, at);

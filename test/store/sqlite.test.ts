@@ -2,11 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
+import * as fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
+import type { Session } from '../../src/spec/session.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { storeContract } from './contract.ts'
 import { sessionContract } from './session-contract.ts'
+import { searchContract } from './search-contract.ts'
 import {
   AGENT,
   NOW,
@@ -14,6 +17,7 @@ import {
   WORKSPACE,
   aKey,
   aPublication,
+  aRun,
   aSession,
   aSnapshot,
   aStart,
@@ -35,6 +39,8 @@ storeContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
 sessionContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
 storeContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))
 sessionContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))
+searchContract('sqlite in memory', (clock) => openSqlite(':memory:', { clock }))
+searchContract('sqlite in a file', (clock) => openSqlite(newPath(), { clock }))
 
 describe('a file', () => {
   test('frees at once what an earlier process held: the lock of the directory makes us the only one', async () => {
@@ -112,7 +118,7 @@ describe('a file', () => {
     const db = connectSqlite(path, {})
     db.pragma('user_version = 99')
     db.close()
-    expect(() => openSqlite(path, { clock })).toThrow('a newer svc wrote it (schema 99, this one knows 18)')
+    expect(() => openSqlite(path, { clock })).toThrow('a newer svc wrote it (schema 99, this one knows 20)')
   })
 
   test('that was left by a killed process and is damaged is refused', async () => {
@@ -121,8 +127,9 @@ describe('a file', () => {
     for (let index = 0; index < 200; index++) await store.start(aStart(`s${index}`), NO_LIMITS)
     await store.close()
     const bytes = readFileSync(path)
-    // Pages of rows, which opening the file does not read.
-    bytes.fill(0xff, 4096 * 95, 4096 * 100)
+    // A page of the rows that were stored last, which opening the file does not read.
+    const at = bytes.lastIndexOf(sessionId('s150').slice(0, 18)) & ~4095
+    bytes.fill(0xff, at, at + 4096)
     writeFileSync(path, bytes)
     await openSqlite(path, { clock }).close()
     writeFileSync(`${path}-wal`, 'left')
@@ -146,6 +153,69 @@ test('the schema after all migrations is test/store/schema.sql', async () => {
   expect(rows.map(({ sql }) => `${sql};\n`).join('\n')).toBe(
     readFileSync(resolve(import.meta.dirname, 'schema.sql'), 'utf8'),
   )
+})
+
+test('the words that are found are those of the runs, after every start, end, erasure and deletion', async () => {
+  const path = newPath()
+  const act = fc.constantFrom('go on', 'go on', 'end', 'end', 'erase', 'delete')
+  const acts = fc.array(fc.tuple(fc.nat({ max: 1 }), act), { minLength: 4, maxLength: 12 })
+  await fc.assert(
+    fc.asyncProperty(acts, async (history) => {
+      const store = openSqlite(path, { clock })
+      await store.deleteAllRuns()
+      for (const [at, act] of history) {
+        const session = await store.session(sessionId(`s${at}`))
+        const change = { status: 'Completed', finishedAt: NOW, output: `said\n${history.length}` } as const
+        const begun = { status: 'Running', finishedAt: null, output: null } as const
+        if (act === 'delete') await store.deleteEndedSessions(NOW + 1, 1)
+        else if (!session) await store.start(aStart(`s${at}`, { input: { text: `asked\t${at}` } }), NO_LIMITS)
+        else if (session.erasedAt !== undefined) continue
+        else if (act === 'erase') await store.eraseSession(session.id, NOW).catch(() => undefined)
+        else {
+          const next = { ...session, ...(act === 'end' ? change : begun) }
+          await store.save(aTurn(next, { runs: [aRun(next)], busy: act !== 'end' }))
+        }
+      }
+      await store.close()
+      const db = connectSqlite(path, {})
+      for (const index of ['run_input', 'run_output'])
+        db.exec(`insert into ${index} (${index}, rank) values ('integrity-check', 1)`)
+      db.close()
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('an erasure leaves none of the words that were searched in the file', async () => {
+  const path = newPath()
+  const store = openSqlite(path, { clock })
+  for (const name of ['a', 'b', 'c']) {
+    await store.start(aStart(name, { input: { animal: `zebrafish${name}` } }), NO_LIMITS)
+    const ended = {
+      ...(await store.session(sessionId(name)))!,
+      status: 'Completed',
+      finishedAt: NOW,
+      output: `axolotl${name}`,
+    }
+    await store.save(aTurn(ended as Session, { runs: [aRun(ended as Session)], busy: false }))
+  }
+  await store.eraseSession(sessionId('b'), NOW)
+  await store.close()
+  const text = readFileSync(path, 'latin1')
+  expect(text).toContain('zebrafisha')
+  expect(text).not.toMatch(/(?:zebrafish|axolotl)b/)
+  const db = connectSqlite(path, { readonly: true })
+  const words = ['run_input', 'run_output'].flatMap((index) => {
+    db.exec(`create virtual table temp.${index}_words using fts5vocab (main, ${index}, row)`)
+    return db.prepare<[], string>(`select term from temp.${index}_words`).pluck().all()
+  })
+  db.close()
+  expect(words.filter((word) => /zebrafish|axolotl/.test(word))).toEqual([
+    'zebrafisha',
+    'zebrafishc',
+    'axolotla',
+    'axolotlc',
+  ])
 })
 
 test('the last use of a key is written every ten seconds, and at the end', async () => {

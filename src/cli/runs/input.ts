@@ -1,4 +1,5 @@
 /** A run's input from the command line. Source: command line, 1.6. */
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { InexactNumberError, isExactNumber } from '../../base/json/exact-number.ts'
@@ -72,6 +73,12 @@ async function readObject(file: string, sources: Sources): Promise<JsonObject> {
 
 /** Text of a file the command line names. */
 export async function readText(path: string, { cwd }: Pick<CommandContext, 'cwd'>): Promise<string> {
+  if (/^\s*[[{]/.test(path) && !existsSync(resolve(cwd, path)))
+    throw fail(
+      'usage',
+      { what: 'The text of JSON stands where the path of a file is expected.' },
+      { fix: 'Write the JSON to standard input and give - as the file.' },
+    )
   return (await readUserFile(resolve(cwd, path), path)).toString('utf8')
 }
 

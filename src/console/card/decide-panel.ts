@@ -10,7 +10,7 @@ import { findKeyArgument, presentTask } from '../../spec/view/task-card.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { HoldButton, useHold } from '../parts/hold-button.ts'
 import { html, type Child, type View } from '../parts/html.ts'
-import { useKeys } from '../parts/keys.ts'
+import { focusWhenShown, useKeys } from '../parts/keys.ts'
 import { mayDecide, mayEdit, type DecidePanelProps } from './decision.ts'
 import { EditPanel } from './edit-panel.ts'
 import { ValuePanel } from './value-panel.ts'
@@ -160,7 +160,7 @@ function RejectPanel({
         ><span>Reason</span>
         <textarea
           rows="2"
-          autofocus
+          ref=${focusWhenShown}
           value=${comment}
           onInput=${(event: { currentTarget: HTMLTextAreaElement }) => setComment(event.currentTarget.value)}
         />

@@ -1,5 +1,5 @@
 /** Single keys that act on the screen, while no input has the focus. */
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 export type KeyActions = Readonly<Record<string, ((event: KeyboardEvent) => void) | undefined>>
 
@@ -9,11 +9,15 @@ const layers: { current: KeyActions }[] = []
 export function useKeys(actions: KeyActions): void {
   const layer = useRef(actions)
   layer.current = actions
-  useEffect(() => {
+  // A layout effect, so that the keys act as soon as the screen can be seen.
+  useLayoutEffect(() => {
     layers.push(layer)
     return () => void layers.splice(layers.indexOf(layer), 1)
   }, [])
 }
+
+/** The `ref` of the input that takes the keys as soon as it is shown; `autofocus` does so once a page only. */
+export const focusWhenShown = (element: HTMLElement | null): void => element?.focus()
 
 /** Time within which the second key of a pair must come. */
 const PAIR_MS = 1200

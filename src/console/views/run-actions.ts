@@ -4,6 +4,7 @@ import type { OutlineRun } from '../../spec/operator-views.ts'
 import { announce } from '../parts/announce.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
+import { focusWhenShown } from '../parts/keys.ts'
 import { hintAll } from '../wire/live.ts'
 import { callOperator, RequestError } from '../wire/request.ts'
 
@@ -43,7 +44,7 @@ function CancelForm({ runId, onDone }: { readonly runId: string; readonly onDone
       <label class="field"
         ><span>Reason</span
         ><input
-          autofocus
+          ref=${focusWhenShown}
           value=${reason}
           maxlength="300"
           onInput=${(event: { currentTarget: HTMLInputElement }) => setReason(event.currentTarget.value)}

@@ -40,10 +40,10 @@ const SINCE = [
 
 export function RunsScreen(): View {
   const { query } = address.value
-  const [state, agent, find, since] = ['state', 'agent', 'find', 'since'].map((name) => query.get(name) ?? '')
+  const [state, agent, search, since] = ['state', 'agent', 'search', 'since'].map((name) => query.get(name) ?? '')
   const [take, setTake] = useState(PAGE)
   const runs = useResource(
-    `runs ${[state, agent, find, since].join('\n')} ${take}`,
+    `runs ${[state, agent, search, since].join('\n')} ${take}`,
     () =>
       callOperator('GET /runs', {
         query: {
@@ -52,7 +52,7 @@ export function RunsScreen(): View {
           take: String(Math.min(take, 500)),
           ...FILTERS[state!],
           agent: agent || undefined,
-          find: find || undefined,
+          search: search || undefined,
           since: since ? new Date(Date.now() - Number(since)).toISOString() : undefined,
         },
       }),
@@ -70,7 +70,7 @@ export function RunsScreen(): View {
     <section class="screen">
       <header class="screen-head">
         <h1>Runs</h1>
-        <${Search} value=${find!} />
+        <${Search} value=${search!} />
       </header>
       <div class="filters">
         <nav class="tabs" aria-label="Which runs">
@@ -91,7 +91,7 @@ export function RunsScreen(): View {
           : sorted.length === 0
             ? html`<${EmptyState}
                 icon="runs"
-                title=${find || agent || state ? 'No run is like that.' : 'No run was started yet.'}
+                title=${search || agent || state ? 'No run is like that.' : 'No run was started yet.'}
               />`
             : html`<${RunTable} items=${sorted} />`
       }
@@ -121,7 +121,7 @@ function Search({ value }: { readonly value: string }): View {
           const typed = event.currentTarget.value
           setText(typed)
           clearTimeout(timer.current)
-          timer.current = setTimeout(() => goTo(withQuery({ find: typed.trim() }), true), SEARCH_AFTER_MS)
+          timer.current = setTimeout(() => goTo(withQuery({ search: typed.trim() }), true), SEARCH_AFTER_MS)
         }}
       />
       <kbd>/</kbd>

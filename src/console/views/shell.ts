@@ -43,7 +43,7 @@ export function Shell({ path, children }: { readonly path: string; readonly chil
     '/': () => {
       const search = document.querySelector<HTMLInputElement>('input[type=search]')
       if (search) search.focus()
-      else goTo('/runs?find=')
+      else goTo('/runs?search=')
     },
   })
   useEffect(() => void (document.title = mine > 0 ? `(${mine}) svc` : 'svc'), [mine])

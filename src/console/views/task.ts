@@ -49,6 +49,7 @@ export function TaskScreen({
   const [isSending, setSending] = useState(false)
   const [notice, setNotice] = useState<Notice | undefined>(undefined)
   const seen = useRef<string | undefined>(undefined)
+  const [changes, setChanges] = useState(0)
   useEffect(() => {
     if (!task) return undefined
     let isCurrent = true
@@ -56,6 +57,7 @@ export function TaskScreen({
       if (!isCurrent) return
       if (seen.current !== undefined && seen.current !== made.view) {
         setOpened(new Set())
+        setChanges((count) => count + 1)
         if (task.status === 'pending')
           setNotice({ tone: 'waiting', text: 'The task has changed. Read it again before you decide.' })
       }
@@ -101,7 +103,7 @@ export function TaskScreen({
       task.kind === 'reply'
         ? html`<${ReplyPanel} runId=${task.runId} onSent=${hintAll} />`
         : html`<${DecidePanel}
-            key=${digest?.view ?? ''}
+            key=${changes}
             task=${task}
             unopened=${unopened}
             blocked=${blockedBy(digest)}

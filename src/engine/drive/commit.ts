@@ -9,6 +9,7 @@ import { takeUpdate, type LiveSession } from '../session/live-session.ts'
 import type { EffectRecord } from '../../spec/effect.ts'
 import type { TransitionContext } from '../session/context.ts'
 import { UnreadEffects, type ReadEffects } from '../session/effect-ledger.ts'
+import { planRoomOf } from './plan-room.ts'
 import { openTransaction } from '../session/open-transaction.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import type { EffectWaits } from './effect-waits.ts'
@@ -42,7 +43,7 @@ export interface AppliedItem {
  * @param readContext called again where an item has to be applied again
  * @param historySeen version of the workspace's history that the context has counted
  * @returns undefined when another process had saved the session meanwhile, or another session had taken an effect key or
- * decided calls that count: the items are back in the inbox, to be applied to what is stored now
+ * decided calls that count, or the plan of the workspace has no room for a completion: the items are back in the inbox, to be applied to what is stored now
  * @throws Failure `state_not_saved` when the store refused the content; any error of the store
  */
 export async function commitBatch(
@@ -60,7 +61,10 @@ export async function commitBatch(
     }),
   )
   const made = tx.toUpdate()
-  if (!made) return applied
+  if (!made) {
+    actor.planRoom = 'free'
+    return applied
+  }
   // Only what was decided depends on what was counted.
   const update = historySeen === undefined || made.calls.length === 0 ? made : { ...made, historySeen }
   // A save writes what the work made, which then takes long as well.
@@ -75,11 +79,13 @@ export async function commitBatch(
     leases.sawVersion(actor.id, update.session.version + 1)
   } catch (error) {
     if (isFailure(error, 'lease_lost')) leases.drop(actor.id, actor.epoch)
+    else if (planRoomOf(error)) actor.planRoom = planRoomOf(error)!
     else if (!MOVED_ON.some((code) => isFailure(error, code))) throw error
     actor.live = undefined
     actor.inbox.unshift(...applied.map(({ item }) => item))
     return undefined
   }
+  actor.planRoom = 'free'
   publishOutput(notifier, live, update, tx.now)
   takeUpdate(live, update, tx.now)
   const { lastSeq } = update.session

@@ -2,6 +2,7 @@
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import { advanceRun } from '../machine/advance.ts'
+import type { PlanRoom } from '../session/context.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
 import type { EffectInFlight } from './perform-effect.ts'
@@ -49,6 +50,8 @@ export interface SessionActor {
   /** Runs whose end cannot be stored either: this process starts no effects for them. */
   readonly blockedRuns: Set<RunId>
   readonly inFlight: Map<string, EffectInFlight>
+  /** Room in the plan of the workspace, as the store answered the last save. */
+  planRoom: PlanRoom
   /** True while a call of it waits for a slot, which is soon free. */
   awaitsSlot: boolean
 }
@@ -100,6 +103,7 @@ export function createMailboxes(
         blockedRuns: new Set(),
         inFlight: new Map(),
         awaitsSlot: false,
+        planRoom: 'free',
       }
       actors.set(id, actor)
     }

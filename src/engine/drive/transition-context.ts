@@ -60,6 +60,7 @@ export function transitionContextOf(
       laterThan: (cause, run, now) => outages.laterThan(cause, run, actor.id, now),
       failed: (outage, run, until) => outages.failed(outage, run, until),
     },
+    ...(parts.plan && { plan: { cap: parts.plan, room: actor.planRoom } }),
     maxIterations: parts.maxIterations ?? 100,
     jitter: parts.random(),
   }

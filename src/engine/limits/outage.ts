@@ -23,14 +23,13 @@ export type OutageStep =
 export function nextAttempt(run: RunHandle, before: Outage | undefined, report: OutageReport): OutageStep {
   const { now, context } = run.tx
   const { onOutage, maxOutageMs = DEFAULT_MAX_OUTAGE_MS } = run.snapshot
-  const { reason, cause, retryAfterMs } = report
+  const { reason, cause, retryAfterMs, endsAt } = report
   const outage: Outage = { reason, cause, since: before?.since ?? now, failures: (before?.failures ?? 0) + 1 }
   const isHeld = isHeldBy(outage)
   if (isHeld && onOutage === 'fail') return { outcome: 'give_up', expired: false }
   const end = outage.since + maxOutageMs
   if (isHeld && now >= end) return { outcome: 'give_up', expired: true }
-  const pause = pauseMs(outage, context.jitter, retryAfterMs)
-  const until = now + Math.round(pause)
+  const until = endsAt ?? now + Math.round(pauseMs(outage, context.jitter, retryAfterMs))
   if (!isHeld) return { outcome: 'wait', outage, until }
   const attempt = Math.min(until, end)
   context.outages.failed(outage, run.id, attempt)

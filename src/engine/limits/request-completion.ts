@@ -5,6 +5,7 @@ import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { describeMoney, describeUnpriced, type UnpricedModel } from '../../spec/price.ts'
 import { failedState } from './ending.ts'
 import { applyLimit, findBreachBeforeCompletion, findUnpriced, haltAncestor, holdForAncestor } from './limits.ts'
+import { reservePlan } from './plan.ts'
 import { reserveBudgets } from './reserve.ts'
 
 /** Requests the first completion of a turn. */
@@ -18,7 +19,7 @@ export function requestCompletion(run: RunHandle, wanted: StateAt<'thinking'>): 
   if (haltAncestor(run, (used, value) => used >= value)) return { ...wanted, unsent: true }
   const unpriced = findUnpriced(run)
   if (unpriced) return haltUnpriced(run, unpriced)
-  return holdForAncestor(run, wanted) ?? reserveBudgets(run, wanted)
+  return holdForAncestor(run, wanted) ?? reservePlan(run, reserveBudgets(run, wanted))
 }
 
 /** Fails a run whose cap cannot be kept. An operator is not asked: a grant would not make the price known. */

@@ -5,7 +5,7 @@
  */
 import type { RunHandle, SessionTransaction, StateAt } from '../session/transaction.ts'
 import { formatDecimal, toScaled, type ScaledDecimal } from '../../base/json/decimal.ts'
-import { mostCostOf } from '../../spec/price.ts'
+import { mostCostOf, type ModelPrice } from '../../spec/price.ts'
 import type { LimitName } from '../../spec/run.ts'
 import { costBudget, sessionTokenBudget, tokenBudget } from './limits.ts'
 import { asksAboutLimit } from './on-limit.ts'
@@ -14,7 +14,7 @@ import { costOfRun, tokensOf } from '../session/usage.ts'
 
 /** The state of a run whose completion is sent now with its reservations, or waits as `unsent`. */
 export function reserveBudgets(run: RunHandle, here: StateAt<'thinking'>): StateAt<'thinking'> {
-  const { reserved: _reserved, reservedCost: _cost, unsent: _unsent, ...wanted } = here
+  const { reserved: _reserved, reservedCost: _cost, reservedPlan: _plan, unsent: _unsent, ...wanted } = here
   if (!run.tx.context.maySend || mustWaitForBudget(run)) return { ...wanted, unsent: true }
   // A single run shares its budgets with nobody.
   if (run.tx.runs().length === 1) return wanted
@@ -88,14 +88,18 @@ function costReservedBelow(run: RunHandle, except: RunHandle): ScaledDecimal {
   return run.children().reduce((sum, child) => sum + costReservedBelow(child, except), own)
 }
 
-/** The most that a completion can cost, by the dearest of the models that may answer it. */
-function mostCost(run: RunHandle, wanted: StateAt<'thinking'>): ScaledDecimal {
+/**
+ * The most that a completion can cost, by the dearest of the models that may answer it.
+ * @param currency counts no model that is billed in another one
+ */
+export function mostCost(run: RunHandle, wanted: StateAt<'thinking'>, currency?: string): ScaledDecimal {
   const { context } = run.tx
   const { model, fallback = [] } = run.snapshot
   const input = sentTokens(run, wanted)
   const output = wanted.room ?? context.mostOutput(run.snapshot)
   return [model, ...fallback]
     .map((each) => context.termsOf(each).price)
-    .map((price) => (typeof price === 'string' ? 0n : mostCostOf(price, input, output)))
+    .filter((price) => typeof price !== 'string' && (currency === undefined || price.currency === currency))
+    .map((price) => mostCostOf(price as ModelPrice, input, output))
     .reduce((most, each) => (each > most ? each : most), 0n)
 }

@@ -1,9 +1,8 @@
 /** Applies completions: answers of the model, failures, retries and lost ones. */
-import type { Instant } from '../../base/clock.ts'
 import { backoffMs } from '../../base/retry.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { ModelCall } from '../../providers/provider.ts'
-import { ATTEMPTS_BEFORE_HOLD, isHeldBy, type Outage } from '../../spec/outage.ts'
+import { ATTEMPTS_BEFORE_HOLD, isHeldBy, mayEndByRestart } from '../../spec/outage.ts'
 import type { RunState } from '../../spec/run.ts'
 import { beginCalls, proposeCalls } from '../calls/calls.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
@@ -11,6 +10,7 @@ import { failedState } from '../limits/ending.ts'
 import type { TransitionEventOf } from '../session/event.ts'
 import { completionKey } from '../session/keys.ts'
 import { applyShortfall, shortfallOf, joinPausedAnswer } from './incomplete.ts'
+import { backOff } from '../limits/back-off.ts'
 import { findBreachAfterCompletion, haltRun, haltAncestor, applyLimit } from '../limits/limits.ts'
 import { asksAboutLimit } from '../limits/on-limit.ts'
 import { describeExpired, laterAttempt, nextAttempt } from '../limits/outage.ts'
@@ -106,6 +106,7 @@ export function applyModelFailure(
     recordUnanswered(run, event.error, event.spent ?? { model, usage: { inputTokens: 0, outputTokens: 0 } })
   const { lost, room } = here
   const failures = here.attempt - (lost ?? 0)
+  const next = { ...here, attempt: here.attempt + 1 }
   if (room !== undefined && !event.retryable)
     return failedState(
       'completion_truncated',
@@ -113,28 +114,12 @@ export function applyModelFailure(
     )
   if (event.outage) {
     const step = nextAttempt(run, here.outage, event.outage)
-    if (step.outcome === 'wait') return backOff(run, here, step.until, step.outage)
+    if (step.outcome === 'wait') return backOff(run, next, step.until, step.outage)
     if (!step.expired || !here.outage) return failedState('model_error', event.error)
     return failedState('outage', describeExpired(here.outage, run.tx.now, event.error))
   }
   if (!event.retryable || failures >= ATTEMPTS_BEFORE_HOLD) return failedState('model_error', event.error)
-  return backOff(run, here, run.tx.now + Math.round(backoffMs(failures + 1, run.tx.context.jitter)))
-}
-
-function backOff(run: RunHandle, here: StateAt<'thinking'>, until: Instant, outage?: Outage): StateAt<'backing_off'> {
-  const { turn, lost, room, emptied, note } = here
-  run.setTimer('retry', '', until)
-  return {
-    at: 'backing_off',
-    turn,
-    attempt: here.attempt + 1,
-    ...(lost !== undefined && { lost }),
-    until,
-    ...(room !== undefined && { room }),
-    ...(emptied && { emptied }),
-    ...(note && { note }),
-    ...(outage && { outage }),
-  }
+  return backOff(run, next, run.tx.now + Math.round(backoffMs(failures + 1, run.tx.context.jitter)))
 }
 
 /**
@@ -161,7 +146,7 @@ export function markUnsent(
   { inFlight }: TransitionEventOf<'stopped'>,
 ): RunState | undefined {
   if (here.unsent || inFlight.has(completionKey(run.id, here.turn, here.attempt))) return undefined
-  const { reserved: _reserved, reservedCost: _cost, ...wanted } = here
+  const { reserved: _reserved, reservedCost: _cost, reservedPlan: _plan, ...wanted } = here
   return { ...wanted, unsent: true }
 }
 
@@ -186,9 +171,9 @@ export function applyRetry(run: RunHandle, here: StateAt<'backing_off'>): RunSta
   return here
 }
 
-/** A process that starts may have the secret that was missing. */
+/** A process that starts may have the secret that was missing, or a larger plan. */
 export const retryAtStart = (run: RunHandle, here: StateAt<'backing_off'>): RunState | undefined =>
-  here.outage?.reason === 'secret_missing' || run.tx.now >= here.until ? attemptAgain(run, here) : undefined
+  (here.outage && mayEndByRestart(here.outage)) || run.tx.now >= here.until ? attemptAgain(run, here) : undefined
 
 export const retryAfterOutage = (
   run: RunHandle,

@@ -6,10 +6,16 @@ import type { ModelTerms } from '../../spec/price.ts'
 import type { Run } from '../../spec/run.ts'
 import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot, SnapshotModel } from '../../spec/snapshot.ts'
 import type { RunStep } from '../../spec/step.ts'
-import type { CallRow } from '../../store/session-update.ts'
+import type { CallRow, SpendCap } from '../../store/session-update.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
 import type { ReadEffects } from './effect-ledger.ts'
 import type { SpentTokens } from './event.ts'
+
+/**
+ * Room for a completion in the plan of the workspace. It counts as `free` until the store says otherwise: `taken` while completions
+ * in flight may use up what is left, else the time for which nothing is left.
+ */
+export type PlanRoom = 'free' | 'taken' | { readonly spentForMs: number }
 
 /** All that a transition may know beside the session itself; gathered before it is applied. */
 export interface TransitionContext {
@@ -66,6 +72,8 @@ export interface TransitionContext {
     /** An attempt of a held run failed; the next is due at `until`. */
     failed(outage: Outage, run: RunId, until: Instant): void
   }
+  /** What the workspace may spend in a day, and whether a completion may begin; undefined without a cap. */
+  readonly plan?: { readonly cap: SpendCap; readonly room: PlanRoom } | undefined
   /** Maximum of iterations where the agent sets no limit. */
   readonly maxIterations: number
   /** 0 to 1. */

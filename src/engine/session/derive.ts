@@ -1,9 +1,11 @@
 /** Derives what follows from the states of the runs when a transaction is saved: their statuses and their waits. */
+import type { RunId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import { outageHold, restoredHold } from '../../spec/hold.ts'
 import { pendingOf } from '../../spec/view/pending.ts'
 import { isTerminal, type Run } from '../../spec/run.ts'
 import { statusesOf } from './status.ts'
+import type { PlanChange, PlanReservation } from '../../store/session-update.ts'
 import type { RunHandle, SessionTransaction } from './transaction.ts'
 import { withWaitEnded, countedWait, waitsOf } from './waits.ts'
 
@@ -44,6 +46,25 @@ export function deriveHolds(tx: SessionTransaction, before: readonly Run[]): voi
     if (run.id === tx.session.rootRunId) run.addEvent('session', `engine.session.${subject}`, data)
   }
 }
+
+/**
+ * What completions that begin reserve in the plan of the workspace, and which reservations go with their completions.
+ * @param before the runs as they were read
+ */
+export function derivePlan(tx: SessionTransaction, before: readonly Run[]): { readonly plan?: PlanChange } {
+  const earlier = new Map(before.map((run) => [run.id, reservationOf(run)]))
+  const reserves: PlanReservation[] = []
+  const frees: RunId[] = []
+  for (const run of tx.runs()) {
+    const [was, is] = [earlier.get(run.id), reservationOf(run)]
+    // The reservation of another attempt replaces it.
+    if (is && is !== was) reserves.push({ runId: run.id, ...is })
+    else if (was && !is) frees.push(run.id)
+  }
+  return reserves.length + frees.length === 0 ? {} : { plan: { cap: tx.context.plan?.cap ?? {}, reserves, frees } }
+}
+
+const reservationOf = ({ state }: Run) => (state.at === 'thinking' && !state.unsent ? state.reservedPlan : undefined)
 
 /** In an event large arguments are references, so that the log does not keep them again. */
 const pendingNow = ({ tx, record }: RunHandle): JsonValue =>

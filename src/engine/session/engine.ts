@@ -15,6 +15,7 @@ import type { GivenAnswer } from '../../spec/task.ts'
 import type { TriggerType } from '../../spec/starter.ts'
 import type { StartLimits } from '../../store/start-outcome.ts'
 import type { LeaseTimes, WorkerId } from '../../store/lease.ts'
+import type { SpendCap } from '../../store/session-update.ts'
 import type { Store } from '../../store/store.ts'
 import type { Toolbox } from '../../tools/tool.ts'
 import type { ProbeResult } from './probe.ts'
@@ -69,6 +70,8 @@ export interface EngineParts {
   readonly sends?: boolean
   /** Calls and completions in flight at once; `DEFAULT_CONCURRENCY` where absent. */
   readonly concurrency?: Partial<ConcurrencyBounds>
+  /** What the workspace may spend in a day; nothing limits it where absent. */
+  readonly plan?: SpendCap
   /** Maximum of iterations where `limits.max_loop_iterations` is absent; 100 by default. */
   readonly maxIterations?: number
 }

@@ -1,4 +1,5 @@
 /** Events that move a run from one state to the next. */
+import type { Instant } from '../../base/clock.ts'
 import type { RunId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import type { ModelCompletion, ModelUsage } from '../../providers/provider.ts'
@@ -86,6 +87,8 @@ export interface OutageReport {
   readonly reason: OutageReason
   readonly cause: string
   readonly retryAfterMs?: number
+  /** When it is over, where that is known. */
+  readonly endsAt?: Instant
 }
 
 /** The model that answered, and what those before it failed with. */

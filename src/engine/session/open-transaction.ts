@@ -1,13 +1,13 @@
 /** Opens a transaction on a session that was read. */
 import type { RunId, TaskId } from '../../base/ids.ts'
-import { outageHold } from '../../spec/hold.ts'
+import { isHeldUntilRestart } from '../../spec/hold.ts'
 import { joinCosts } from '../../spec/price.ts'
 import type { Run } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import type { CallRow, CompletionSpend, SessionTimer, SessionTree } from '../../store/session-update.ts'
 import type { IdempotencyClaim } from '../../store/start-outcome.ts'
 import type { TransitionContext } from './context.ts'
-import { deriveHolds, deriveStatuses, deriveWaits, setBudgetTimers } from './derive.ts'
+import { deriveHolds, derivePlan, deriveStatuses, deriveWaits, setBudgetTimers } from './derive.ts'
 import { createEffectLedger } from './effect-ledger.ts'
 import { callKey } from './keys.ts'
 import { createStepLog } from './step-log.ts'
@@ -130,6 +130,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
         clearTimers: timerChanges.flatMap(({ key, at }) => (at === null ? [key] : [])),
         ...(claims.length > 0 && { claims }),
         ...(effects.changes().length > 0 && { effects: effects.changes() }),
+        ...derivePlan(tx, tree.runs),
         busy: hasWork(runs),
       }
     },
@@ -143,10 +144,10 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
 export const hasWork = (runs: readonly Run[]): boolean => runs.some(isBusy)
 
 /**
- * True while a restart has something to continue, or may have a secret that was missing. A call behind one of unknown outcome waits for a person.
+ * True while a restart has something to continue, or may have what was missing. A call behind one of unknown outcome waits for a person.
  */
 function isBusy(run: Run): boolean {
-  if (outageHold(run)?.reason === 'secret_missing') return true
+  if (isHeldUntilRestart(run)) return true
   if (run.state.at === 'thinking') return true
   if (run.state.at !== 'calling') return false
   const at = run.state.calls.map((call) => call.state.at)

@@ -14,8 +14,8 @@ import { queryFailure } from '../http/refuse.ts'
 import { pageOf, parseMessage } from '../http/validate.ts'
 import type { OperatorAction } from './people/act.ts'
 import { notFoundFailure, findAgent, findRun } from './find/find.ts'
+import { previewOf, searchRuns } from './find/run-search.ts'
 import { toEnding } from './ending.ts'
-import { findRuns, previewOf } from './find/find-runs.ts'
 import { viewDigestOf } from './tasks.ts'
 
 export const startRun: OperatorAction<'POST /runs'> = async ({ services, operator, body }) => {
@@ -69,13 +69,10 @@ export const listRuns: OperatorAction<'GET /runs'> = async ({ services, query })
     ...(waiting && { waiting: true }),
     ...(since !== undefined && { since: parseSince(since) }),
   }
-  const { find, roots = false, preview = false } = query
-  const page = pageOf(query)
-  const { items, total } =
-    find === undefined && !roots ? await store.runs(filter, page) : await findRuns(store, filter, { find, roots }, page)
+  const { items, total } = await searchRuns(services, filter, query, pageOf(query))
   const views = items.map(async (run) => ({
     ...(await toRunView(services, run)),
-    ...(preview && { inputPreview: previewOf(run.input) }),
+    ...(query.preview && { inputPreview: previewOf(run.input) }),
   }))
   return { items: await Promise.all(views), total }
 }

@@ -3,6 +3,7 @@ import { Failure, isFailure } from '../../base/failure.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import { readMoney } from '../../spec/price.ts'
 import type { Trigger } from '../../spec/key.ts'
+import type { SpendCap } from '../../store/session-update.ts'
 import type { StartLimits } from '../../store/start-outcome.ts'
 
 /** @param trigger absent for a start by an operator, which only the plan limits */
@@ -14,6 +15,14 @@ export const startLimits = ({ plan }: ProjectConfig, trigger?: Trigger): StartLi
   planTokensPerDay: plan?.tokens_per_day ?? null,
   planCostPerDay: plan?.cost_per_day === undefined ? null : (readMoney(plan.cost_per_day) ?? null),
 })
+
+/** What the workspace may spend in a day; undefined where nothing limits it. */
+export function spendCapOf({ plan }: ProjectConfig): SpendCap | undefined {
+  const cost = plan?.cost_per_day === undefined ? undefined : readMoney(plan.cost_per_day)
+  const tokens = plan?.tokens_per_day
+  if (tokens === undefined && !cost) return undefined
+  return { ...(tokens !== undefined && { tokens }), ...(cost && { cost }) }
+}
 
 /** Adds `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) to a refused start; returns other errors unchanged. */
 export function withRateHeaders(error: unknown, { ratePerMinute, ratePerDay, maxConcurrentRuns }: Trigger): unknown {

@@ -15,6 +15,7 @@ import { createCloseStack, type CloseAction, type CloseStack } from './close-sta
 import { openDataDirectory, openLogAndStore } from './open-store.ts'
 import { openTools } from './open-tools.ts'
 import type { RuntimeOptions } from './options.ts'
+import { spendCapOf } from './rates.ts'
 import { createStreamReaders } from './readers.ts'
 import type { RehearsalRegistry } from './rehearsals.ts'
 import { createSessionScopes } from './scopes.ts'
@@ -94,6 +95,7 @@ async function openParts(
   closing.push(() => tools.close())
 
   const maxIterations = config.limits?.max_loop_iterations
+  const plan = spendCapOf(config)
   const engine = createEngine({
     store,
     providers,
@@ -109,6 +111,7 @@ async function openParts(
     sends: uploads !== undefined || options.timers !== undefined,
     ...(storage && { blobs: storage.blobs }),
     ...(maxIterations !== undefined && { maxIterations }),
+    ...(plan && { plan }),
     concurrency: { ...config.concurrency, providers: providerConcurrency(config.providers) },
     ...(options.timers && { timers: options.timers }),
   })

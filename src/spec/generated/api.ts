@@ -246,7 +246,7 @@ export interface Cost {
 
 /** Why a run that has not ended does nothing for now. Keep polling. */
 export interface Hold {
-  /** `restored`: it came from a backup, and an operator has yet to release it. The others: a model, tool, MCP server or secret that the run needs cannot be reached or used; the run goes on by itself when it can. */
+  /** `restored`: it came from a backup, and an operator has yet to release it. `quota_spent`: the account's quota at the model's vendor, or what the workspace may spend in a day. The others: a model, tool, MCP server or secret that the run needs cannot be reached or used. Except for `restored`, the run goes on by itself when it can. */
   readonly reason:
     | 'restored'
     | 'provider_unreachable'

@@ -157,8 +157,16 @@ export interface OperatorRequests<Bundle> {
       readonly waiting?: boolean
       readonly since?: string
       readonly session?: string
-      /** In id, agent, status, input, output or error. */
-      readonly find?: string
+      /** Words of its input, or of its output and error; or the end of its id. */
+      readonly search?: string
+      /** Id of a tool that it called. */
+      readonly tool?: string
+      /** Effect key that a call of it took. */
+      readonly effect?: string
+      /** Who voted, with or without `operator:`. */
+      readonly approver?: string
+      /** A member of its metadata. */
+      readonly label?: string
       readonly preview?: boolean
       /** Without sub-agent runs. */
       readonly roots?: boolean

@@ -1,4 +1,4 @@
-import type { AgentId, SessionId, WorkspaceId } from '../../base/ids.ts'
+import type { AgentId, WorkspaceId } from '../../base/ids.ts'
 import { dayOf, toCostRow, type StoredCost } from '../rows/cost-rows.ts'
 import type { CompletionSpend } from '../session-update.ts'
 import type { Store } from '../store.ts'
@@ -25,12 +25,10 @@ export const costReads = (db: PostgresPool): Pick<Store, 'costs'> => ({
 
 /** The columns that one completion adds to the sums of its day. */
 export const toCostColumns = (
-  sessionId: SessionId,
   workspaceId: WorkspaceId,
   agentId: AgentId,
   { provider, model, usage, cost }: CompletionSpend,
 ) => ({
-  session_id: sessionId,
   workspace_id: workspaceId,
   agent_id: agentId,
   provider,

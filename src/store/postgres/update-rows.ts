@@ -1,8 +1,7 @@
-/** The rows of a batch of updates: a list per table, as `write_rows` takes them. */
+/** The rows of a batch of updates: a list per table, as `write_rows` takes them; spends go with their save, which they count in. */
 import type { RunId } from '../../base/ids.ts'
 import type { SessionUpdate } from '../session-update.ts'
 import { toCallColumns } from './calls.ts'
-import { toCostColumns } from './costs.ts'
 import { toJsonRows } from './database/named-values.ts'
 import { toEventColumns } from './events.ts'
 import { toRunColumns } from './runs.ts'
@@ -38,11 +37,6 @@ export function toRowLists(updates: readonly SessionUpdate[]): readonly (string 
     lastOfEach(
       updates.flatMap(({ session, setTimers }) => setTimers.map((timer) => toTimerColumns(session.id, timer))),
       ({ session_id, run_id, kind, ref }) => `${session_id} ${run_id} ${kind} ${ref}`,
-    ),
-    updates.flatMap(({ session, runs, spends }) =>
-      spends.map((spend) =>
-        toCostColumns(session.id, session.workspaceId, runs.find(({ id }) => id === spend.runId)!.agentId, spend),
-      ),
     ),
   ]
   return lists.map(toJsonRows)

@@ -13,9 +13,11 @@ import type { SessionHints } from './database/hints.ts'
 import type { DatabaseMoment } from './database/moment.ts'
 import { toJsonRows } from './database/named-values.ts'
 import type { PostgresPool } from './database/pool.ts'
+import { toCostColumns } from './costs.ts'
 import { toEffectColumns } from './effects.ts'
 import { toClaimColumns } from './idempotency.ts'
 import { findStored, runWithReply } from './lost-reply.ts'
+import { toPlanColumns } from './plan.ts'
 import { toChangedColumns, toStartColumns } from './sessions/session-columns.ts'
 import { toLabelColumns } from './sessions/session-labels.ts'
 import { toRowLists } from './update-rows.ts'
@@ -52,8 +54,9 @@ export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts)
   const saves = createBatchQueue<SaveRequest, SaveAnswer>({
     key: ({ update }) => update.session.id,
     async make(requests) {
+      const locks = [...new Set(requests.flatMap(({ update }) => planLock(update)))]
       const asks = requests.map(toSaveColumns)
-      const values = [moment.now(), shard, toJsonRows(asks), ...toRowLists(requests.map(({ update }) => update))]
+      const values = [moment.now(), shard, locks, toJsonRows(asks), ...toRowLists(requests.map(({ update }) => update))]
       const rows = await runWithReply<SaveRow>(pool, SAVE, values, async () =>
         (await findStored(pool, requests)).map(({ index, lease_epoch }) => ({
           i: index,
@@ -110,9 +113,10 @@ export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts)
   }
 }
 
-const ROWS = Array.from({ length: 11 }, (_, index) => index)
-const SAVE = `select * from save_sessions(${['$1', '$2', '$3', ...ROWS.map((n) => `$${n + 4}`)].join(', ')})`
-const START = `select * from start_sessions(${['$1', '$2', '$3', '$4', ...ROWS.map((n) => `$${n + 5}`)].join(', ')})`
+/** Moment, shard, locks, requests, and ten lists of rows. */
+const VALUES = Array.from({ length: 14 }, (_, index) => `$${index + 1}`).join(', ')
+const SAVE = `select * from save_sessions(${VALUES})`
+const START = `select * from start_sessions(${VALUES})`
 
 interface SaveRow {
   readonly i: number
@@ -143,7 +147,12 @@ const toSaveColumns = ({ update, holder, turn }: SaveRequest, i: number) => ({
   history_seen: update.historySeen ?? null,
   effects: update.effects && update.effects.length > 0 ? update.effects.map(toEffectColumns) : null,
   claims: update.claims && update.claims.length > 0 ? update.claims.map(toClaimColumns) : null,
+  spends: update.spends.length > 0 ? toSpendColumns(update) : null,
+  plan: update.plan ? toPlanColumns(update.plan) : null,
 })
+
+const toSpendColumns = ({ session, runs, spends }: SessionUpdate) =>
+  spends.map((spend) => toCostColumns(session.workspaceId, runs.find(({ id }) => id === spend.runId)!.agentId, spend))
 
 const toStartColumnsOf = ({ update, holder, turn, limits, claim }: StartRequest, i: number) => ({
   i,
@@ -162,6 +171,7 @@ const toStartColumnsOf = ({ update, holder, turn, limits, claim }: StartRequest,
   plan_tokens: limits.planTokensPerDay,
   plan_cost: limits.planCostPerDay?.amount ?? null,
   plan_currency: limits.planCostPerDay?.currency ?? null,
+  plan: update.plan ? toPlanColumns(update.plan) : null,
 })
 
 const triggerOf = ({ session, runs }: SessionUpdate): string | null => (runs.at(-1)?.starter ?? session).triggerId
@@ -175,9 +185,14 @@ function locksOf({ update, limits, claim }: StartRequest): readonly string[] {
   return [
     ...(claim ? [JSON.stringify(['claim', claim.principal, claim.route, claim.key]).replaceAll('\0', '\ufffd')] : []),
     ...(trigger !== null && isLimited ? [`trigger ${trigger}`] : []),
-    ...(isPlanned ? [`plan ${update.session.workspaceId}`] : []),
+    ...(isPlanned ? [planLockOf(update)] : planLock(update)),
   ]
 }
+
+const planLockOf = ({ session }: SessionUpdate): string => `plan ${session.workspaceId}`
+
+/** Completions that begin are counted one after the other in all processes. */
+const planLock = (update: SessionUpdate): readonly string[] => (update.plan ? [planLockOf(update)] : [])
 
 /** The number that the stored events must end with, so that those of the update follow without a gap; -1 where they have one. */
 function numberBefore({ session, events }: SessionUpdate): number {
@@ -240,6 +255,11 @@ function toStartAnswer(
 function toRefusal(session: Session, outcome: string | undefined, detail: string, database: string): Error {
   if (outcome === 'not_found') return fail('not_found', { what: 'session' })
   if (outcome === 'run_moved_on') return fail('run_moved_on', { sessionId: session.id, seen: session.version })
+  if (outcome === 'plan_reserved') return fail('plan_reserved', { limit: detail })
+  if (outcome === 'plan_spent') {
+    const [limit = '', seconds] = detail.split(' ')
+    return fail('plan_spent', { limit }, { retryAfterSeconds: Number(seconds) })
+  }
   if (outcome === 'gap')
     return new Error(`Events of session ${session.id} do not follow number ${detail} without a gap.`)
   return storeUnreachable(database, new Error('the connection was lost before anything was stored'))

@@ -20,6 +20,7 @@ import { openLeases, releaseAllLeases } from './sessions/leases.ts'
 import { openConsoleSessions } from './console-sessions.ts'
 import { openOperatorKeys } from './operator-keys.ts'
 import { createPrivateFile } from './database/private-file.ts'
+import { openPlan } from './plan.ts'
 import { openQuotas } from './quotas.ts'
 import { reportRefusedContent } from './refused-content.ts'
 import { openRestored } from './sessions/restored.ts'
@@ -86,6 +87,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     timers,
     quotas,
     costs,
+    plan: openPlan(db, quotas, costs),
     agents,
     idempotency,
     clock,

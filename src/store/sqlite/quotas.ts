@@ -16,6 +16,8 @@ export interface QuotaTable {
    */
   admit(start: Pick<Session, 'workspaceId' | 'triggerId'>, limits: StartLimits, now: Instant): StartRefusal | undefined
   addTokens(workspaceId: WorkspaceId, tokens: number, now: Instant): void
+  /** Runs and tokens of the day. */
+  usedOn(workspaceId: WorkspaceId, now: Instant): { readonly runs: number; readonly tokens: number }
   /** Deletes the rate buckets of a deleted trigger. */
   deleteBuckets(triggerId: string): void
 }
@@ -38,7 +40,7 @@ export function openQuotas(db: Database, costs: CostTable): QuotaTable {
     `select count(*) as open
      from (select 1 from session where trigger_id = ? and finished_at is null limit ?)`,
   )
-  const usedOn = db.prepare<[string, number], { runs: number; tokens: number }>(
+  const readUse = db.prepare<[string, number], { runs: number; tokens: number }>(
     'select runs, tokens from plan_day where workspace_id = ? and day = ?',
   )
   // Nearly every save counts tokens, so the values are bound by position, which is the fastest way.
@@ -64,10 +66,14 @@ export function openQuotas(db: Database, costs: CostTable): QuotaTable {
     }
   }
 
+  const usedOn = (workspaceId: WorkspaceId, now: Instant) =>
+    readUse.get(workspaceId, Math.floor(now / DAY.ms)) ?? { runs: 0, tokens: 0 }
+
   return {
+    usedOn,
     admit({ triggerId, workspaceId }, limits, now) {
       const day = Math.floor(now / DAY.ms)
-      const used = usedOn.get(workspaceId, day) ?? { runs: 0, tokens: 0 }
+      const used = usedOn(workspaceId, now)
       const { planRunsPerDay, planTokensPerDay, planCostPerDay, maxConcurrentRuns } = limits
       if (planRunsPerDay !== null && used.runs >= planRunsPerDay)
         return { outcome: 'plan_limited', limit: 'runs_per_day', value: planRunsPerDay }

@@ -1,7 +1,7 @@
 import type { RunId } from '../../base/ids.ts'
-import { isTerminal, type Run, type RunStatusName } from '../../spec/run.ts'
-import type { RunFilter } from '../queries.ts'
+import type { Run, RunStatusName } from '../../spec/run.ts'
 import { toText } from '../rows/json-column.ts'
+import { isFilteredRuns, isRunSearch, matchesOnlyOpen, MOST_COUNTED } from '../rows/run-filter.ts'
 import { toRun, withoutZeros, type RunRow } from '../rows/run-rows.ts'
 import { endingRange, tailOf } from '../rows/tail.ts'
 import type { Store } from '../store.ts'
@@ -9,6 +9,7 @@ import type { AgentTable } from './agents.ts'
 import { listClause, statementCache } from './database/filter.ts'
 import { joinClauses } from '../rows/filter.ts'
 import type { Database } from 'better-sqlite3'
+import { openRunText, toMatch, WITH_APPROVER, WITH_EFFECT, WITH_METADATA, WITH_TEXT, WITH_TOOL } from './run-text.ts'
 
 export interface RunTable {
   readonly reads: Pick<Store, 'run' | 'runs' | 'runsOfSession' | 'runsEndingWith'>
@@ -21,7 +22,10 @@ export interface RunTable {
 export function openRuns(db: Database, agents: AgentTable): RunTable {
   const prepared = statementCache(db)
   const number = db.prepare<[string], number>('select n from run where id = ?').pluck()
-  const stored = db.prepare<[string], { n: number; status: RunStatusName }>('select n, status from run where id = ?')
+  const text = openRunText(db)
+  const stored = db.prepare<[string], { n: number; status: RunStatusName; finished_at: number | null }>(
+    'select n, status, finished_at from run where id = ?',
+  )
   const insert = db.prepare(
     `insert into run (
        id, tail, session_n, agent_n, agent_name, version_id, version_label, parent_run_id, parent_call_id, depth, input,
@@ -61,7 +65,7 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
       async runs(filter, page) {
         const agent = filter.agentId && agents.find(filter.agentId, filter.workspaceId)
         if (filter.agentId && !agent) return { items: [], total: 0 }
-        const { where, values } = joinClauses([
+        const { where, values: given } = joinClauses([
           agent ? ['r.agent_n = :agentN', agent.n] : ['a.workspace_id = :workspaceId', filter.workspaceId],
           // Redundant beside the statuses, but lets SQLite use the index of open runs.
           ['r.finished_at is null', matchesOnlyOpen(filter) || undefined],
@@ -70,12 +74,21 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
           [`r.status not like 'WaitingFor%'`, filter.waiting === false || undefined],
           ['r.started_at >= :since', filter.since],
           ['r.session_n = (select n from session where id = :sessionId)', filter.sessionId],
+          ['r.parent_run_id is null', filter.roots === true || undefined],
+          [WITH_TEXT, filter.text === undefined ? undefined : toMatch(filter.text)],
+          [WITH_TOOL, filter.tool],
+          [WITH_EFFECT, filter.effect],
+          [WITH_APPROVER, filter.approver],
+          [WITH_METADATA, filter.metadata && JSON.stringify(filter.metadata)],
         ])
+        const values = { ...given, workspaceId: filter.workspaceId }
         const items = prepared<RunRow>(
           `${SELECT} where ${where} order by r.started_at desc, r.n desc limit :take offset :skip`,
         ).all({ ...values, take: page.take, skip: page.skip })
-        const total = isFiltered(filter)
-          ? prepared<{ total: number }>(`select count(*) as total ${FROM} where ${where}`).get(values)!.total
+        const total = isFilteredRuns(filter)
+          ? prepared<{ total: number }>(
+              `select count(*) as total from (select 1 ${FROM} where ${where} ${isRunSearch(filter) ? `limit ${MOST_COUNTED}` : ''})`,
+            ).get(values)!.total
           : (agent ?? agents.totals(filter.workspaceId)).runs
         return { items: items.map(toRun), total }
       },
@@ -91,11 +104,13 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
     put(sessionN, run) {
       const known = stored.get(run.id)
       if (known) {
+        if (known.finished_at !== null) text.resumed(known.n)
         const { changes } =
           run.status === known.status && run.finishedAt === null
             ? updateRow.run(...changingValues(run), known.n, sessionN)
             : updateRowAndStatus.run(...changingValues(run), run.status, run.finishedAt, known.n, sessionN)
         if (changes === 0) throw new Error(`Run ${run.id} belongs to another session.`)
+        if (run.finishedAt !== null) text.ended(known.n)
         return known.n
       }
       const agentN = agents.numberOf(run.agentId, run.workspaceId, run.agentName)
@@ -118,16 +133,13 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
         starter: run.starter ? toText({ ...run.starter }) : null,
         status: run.status,
       })
-      return Number(lastInsertRowid)
+      const n = Number(lastInsertRowid)
+      text.started(n)
+      if (run.finishedAt !== null) text.ended(n)
+      return n
     },
   }
 }
-
-const matchesOnlyOpen = ({ status, waiting }: RunFilter): boolean =>
-  waiting === true || (status !== undefined && !status.some(isTerminal))
-
-const isFiltered = ({ status, waiting, since, sessionId }: RunFilter): boolean =>
-  [status, waiting, since, sessionId].some((each) => each !== undefined)
 
 /** Values that an update may change, in the order of the statements. Bound by position, which is the fastest way. */
 const changingValues = (run: Run) =>

@@ -12,6 +12,7 @@ import type { CostTable } from './costs.ts'
 import type { EffectTable } from './effects.ts'
 import type { EventTable } from './events.ts'
 import type { IdempotencyTable } from './idempotency.ts'
+import type { PlanTable } from './plan.ts'
 import type { QuotaTable } from './quotas.ts'
 import type { RunTable } from './runs.ts'
 import type { LabelTable } from './sessions/session-labels.ts'
@@ -34,6 +35,7 @@ interface UpdateTables {
   readonly timers: TimerTable
   readonly quotas: QuotaTable
   readonly costs: CostTable
+  readonly plan: PlanTable
   readonly agents: AgentTable
   readonly idempotency: IdempotencyTable
   readonly clock: Clock
@@ -47,7 +49,7 @@ export interface SessionUpdates {
     claim: IdempotencyClaim | undefined,
     holder: LeaseHolder | undefined,
   ): StartOutcome
-  /** @throws Failure `run_moved_on`, `lease_lost`, `effect_taken`, `history_moved_on`, `not_found` */
+  /** @throws Failure `run_moved_on`, `lease_lost`, `effect_taken`, `history_moved_on`, `plan_spent`, `plan_reserved`, `not_found` */
   save(update: SessionUpdate, holder: LeaseHolder | undefined): SessionLease | undefined
   load(sessionId: SessionId): StoredTree | undefined
   /** @throws Failure `not_found`, `session_erased` */
@@ -68,6 +70,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     timers,
     quotas,
     costs,
+    plan,
     agents,
     idempotency,
     clock,
@@ -91,6 +94,8 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     // Cleared first, so that an update may replace a timer.
     for (const timer of update.clearTimers) timers.clear(n, runNumber(timer.runId), timer)
     for (const timer of update.setTimers) timers.set(n, runNumber(timer.runId), timer)
+    // What this update has spent was counted before.
+    if (update.plan) plan.apply(update.session.workspaceId, update.plan, runNumber, clock.now())
   }
 
   const findUnchanged = ({ id, version }: Session): SessionFence => {

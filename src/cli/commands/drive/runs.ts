@@ -35,9 +35,12 @@ import type { cancelledRuns, runsAnswer, runView } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
+/** Options of `svc runs list` that the server reads as they are. */
+const SEARCHES = ['search', 'tool', 'effect', 'approver', 'label'] as const
+
 export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer | typeof runView>>): Promise<void> {
   const { given, io } = call
-  const [agent, since, session, find] = ['agent', 'since', 'session', 'find'].map((name) => given.text(name))
+  const [agent, since, session] = ['agent', 'since', 'session'].map((name) => given.text(name))
   const status = given.list('status').join(',')
   const limit = wholeNumber(given.text('limit'), 'limit', 1) ?? 20
   const project = await openProject(call)
@@ -50,7 +53,9 @@ export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer |
           ...(status !== '' && { status }),
           ...(given.flag('waiting') && { waiting: 'true' }),
           ...(session !== undefined && { session }),
-          ...(find !== undefined && { find }),
+          ...Object.fromEntries(
+            SEARCHES.flatMap((name) => (given.text(name) === undefined ? [] : [[name, given.text(name)]])),
+          ),
           ...(since !== undefined && { since: toIsoText(parseMoment(since, io.clock.now())) }),
         },
       }),

@@ -183,6 +183,25 @@ create index run_started on run (workspace_id, started_at, n);
 create index run_tail on run (tail);
 create index run_open on run (workspace_id, started_at) where finished_at is null;
 
+-- The words of runs, for searching: of their input, and of their output and error once they have ended.
+create table run_words (
+  run_id uuid primary key,
+  session_id uuid not null,
+  input tsvector not null,
+  output tsvector
+);
+create index run_words_of_session on run_words (session_id);
+create index run_words_input on run_words using gin (input);
+create index run_words_output on run_words using gin (output);
+
+-- Letters and digits are words, all else stands between them. Only the beginning is searched, so that no run fills the index. The
+-- line ends and tabs of JSON texts would be read as letters.
+create function words_of(content text) returns tsvector language sql immutable as $$
+  select to_tsvector('simple', regexp_replace(
+    lower(replace(replace(left(content, 20000), '\n', ' '), '\t', ' ')), '[^[:alnum:]]+', ' ', 'g'
+  ))
+$$;
+
 create table large_result (
   digest text primary key,
   result text not null
@@ -235,6 +254,7 @@ create table call (
   primary key (session_id, run_id, call_id)
 );
 create index call_of_agent on call (agent_id, at);
+create index call_of_tool on call (split_part(ref, '@', 1), at);
 
 create table kept_call (
   n bigint generated always as identity primary key,
@@ -288,6 +308,7 @@ create table vote (
   voided boolean not null default false
 );
 create index vote_of_task on vote (task_id);
+create index vote_of_approver on vote (approver, at);
 create unique index vote_counts_once on vote (task_id, approver) where not voided;
 
 create table timer (
@@ -328,6 +349,20 @@ create table plan_day (
   tokens bigint not null default 0,
   primary key (workspace_id, day, shard)
 );
+
+-- What completions in flight may use, at most, of what the workspace may spend in a day. A row goes with its completion.
+create table plan_reservation (
+  run_id uuid primary key,
+  session_id uuid not null,
+  workspace_id text not null,
+  tokens bigint not null,
+  -- Null where the completion costs nothing in the currency of the cap.
+  amount numeric,
+  currency text,
+  check ((amount is null) = (currency is null))
+);
+create index plan_reservation_workspace on plan_reservation (workspace_id);
+create index plan_reservation_session on plan_reservation (session_id);
 
 create table cost_day (
   workspace_id text not null,

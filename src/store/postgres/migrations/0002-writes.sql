@@ -81,6 +81,13 @@ create function put_claims(claims json, now bigint) returns void language sql as
   set body_digest = excluded.body_digest, response = excluded.response, expires_at = excluded.expires_at
 $$;
 
+-- @param locks names of what is counted or claimed: whoever counts the same waits here, in one order for all processes, so that
+-- limits are exact and no two batches wait for each other
+create function lock_all(locks text[]) returns void language sql as $$
+  select pg_advisory_xact_lock(k)
+  from (select distinct hashtextextended(current_schema() || ' ' || name, 0) as k from unnest(locks) as name order by 1 offset 0) x
+$$;
+
 -- Sets title, metadata, tags or legal hold. False for a session that is not there, or was erased.
 create function label_session(
   of_session uuid, has_title boolean, new_title text, new_metadata text, has_metadata boolean, new_tags text[], new_hold boolean,
@@ -109,8 +116,7 @@ end $$;
 -- The rows of accepted saves and starts, a statement per table.
 create function write_rows(
   accepted uuid[], of_shard smallint, now bigint,
-  results json, runs json, steps json, ends json, tasks json, votes json, calls json, events json, clears json, timers json,
-  spends json
+  results json, runs json, steps json, ends json, tasks json, votes json, calls json, events json, clears json, timers json
 ) returns void language plpgsql as $$
 declare
   given bigint;
@@ -142,7 +148,24 @@ begin
         output = excluded.output, error = excluded.error, error_code = excluded.error_code, status = excluded.status,
         finished_at = excluded.finished_at
       where run.session_id = excluded.session_id
-      returning run.workspace_id, run.agent_id, run.xmax = 0 as is_new
+      returning run.id, run.session_id, run.workspace_id, run.agent_id, run.input, run.parent_run_id, run.finished_at,
+        run.output, run.error, run.error_code, run.xmax = 0 as is_new
+    ),
+    -- The words of an input are stored once, and those of an output when it is there.
+    worded as (
+      insert into run_words (run_id, session_id, input, output)
+      select w.id, w.session_id,
+        words_of(case when w.parent_run_id is null then s.input else w.input end),
+        case when w.finished_at is not null then words_of(concat_ws(' ', left(w.output, 20000), w.error, w.error_code)) end
+      from written w join session s on s.id = w.session_id
+      where w.is_new
+    ),
+    ended as (
+      update run_words t
+      set output = case
+        when w.finished_at is not null then words_of(concat_ws(' ', left(w.output, 20000), w.error, w.error_code)) end
+      from written w
+      where t.run_id = w.id and not w.is_new and (w.finished_at is not null or t.output is not null)
     ),
     counted as (
       insert into agent_count (workspace_id, agent_id, what, shard, counted)
@@ -266,29 +289,71 @@ begin
     where session_id = any (accepted)
     on conflict (session_id, run_id, kind, ref) do update set at = excluded.at;
   end if;
+end $$;
 
-  if spends is not null then
-    insert into cost_day
-    select c.workspace_id, now / 86400000, c.agent_id, c.provider, c.model, c.currency, of_shard, count(*), sum(c.unpriced),
-      sum(c.input_tokens), sum(c.cached_input_tokens), sum(c.cache_write_tokens), sum(c.output_tokens), sum(c.reasoning_tokens),
-      sum(c.amount)
-    from json_to_recordset(spends) as c(
-      session_id uuid, workspace_id text, agent_id text, provider text, model text, currency text, unpriced bigint,
-      input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, reasoning_tokens bigint,
-      amount numeric
-    )
-    where c.session_id = any (accepted)
-    group by c.workspace_id, c.agent_id, c.provider, c.model, c.currency
-    order by c.workspace_id, c.agent_id, c.provider, c.model, c.currency
-    on conflict (workspace_id, day, agent_id, provider, model, currency, shard) do update
-    set completions = cost_day.completions + excluded.completions, unpriced = cost_day.unpriced + excluded.unpriced,
-      input_tokens = cost_day.input_tokens + excluded.input_tokens,
-      cached_input_tokens = cost_day.cached_input_tokens + excluded.cached_input_tokens,
-      cache_write_tokens = cost_day.cache_write_tokens + excluded.cache_write_tokens,
-      output_tokens = cost_day.output_tokens + excluded.output_tokens,
-      reasoning_tokens = cost_day.reasoning_tokens + excluded.reasoning_tokens,
-      amount = cost_day.amount + excluded.amount;
+-- Adds completions to the sums of the day.
+create function add_costs(spends json, of_shard smallint, now bigint) returns void language sql as $$
+  insert into cost_day
+  select c.workspace_id, now / 86400000, c.agent_id, c.provider, c.model, c.currency, of_shard, count(*), sum(c.unpriced),
+    sum(c.input_tokens), sum(c.cached_input_tokens), sum(c.cache_write_tokens), sum(c.output_tokens), sum(c.reasoning_tokens),
+    sum(c.amount)
+  from json_to_recordset(spends) as c(
+    workspace_id text, agent_id text, provider text, model text, currency text, unpriced bigint, input_tokens bigint,
+    cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, reasoning_tokens bigint, amount numeric
+  )
+  group by c.workspace_id, c.agent_id, c.provider, c.model, c.currency
+  order by c.workspace_id, c.agent_id, c.provider, c.model, c.currency
+  on conflict (workspace_id, day, agent_id, provider, model, currency, shard) do update
+  set completions = cost_day.completions + excluded.completions, unpriced = cost_day.unpriced + excluded.unpriced,
+    input_tokens = cost_day.input_tokens + excluded.input_tokens,
+    cached_input_tokens = cost_day.cached_input_tokens + excluded.cached_input_tokens,
+    cache_write_tokens = cost_day.cache_write_tokens + excluded.cache_write_tokens,
+    output_tokens = cost_day.output_tokens + excluded.output_tokens,
+    reasoning_tokens = cost_day.reasoning_tokens + excluded.reasoning_tokens,
+    amount = cost_day.amount + excluded.amount
+$$;
+
+-- Frees what ended, then reserves what begins. A completion begins while the day's spending and what others have reserved are below
+-- the cap, so that those in flight together exceed it by one completion at most. The caller holds the lock of the plan.
+create function apply_plan(of_workspace text, of_session uuid, plan json, now bigint) returns void language plpgsql as $$
+declare
+  of_plan record;
+  wanted record;
+  held record;
+  spent_tokens bigint;
+  spent_cost numeric;
+begin
+  delete from plan_reservation where run_id in (select value::uuid from json_array_elements_text(plan -> 'frees'));
+  select * into of_plan from json_to_record(plan) as p(max_tokens bigint, max_cost numeric, currency text);
+  for wanted in
+    select * from json_to_recordset(plan -> 'reserves') as w(run_id uuid, tokens bigint, amount numeric, currency text)
+  loop
+    select coalesce(sum(tokens), 0) as tokens, coalesce(sum(amount) filter (where currency = of_plan.currency), 0) as amount
+    into held from plan_reservation where workspace_id = of_workspace and run_id <> wanted.run_id;
+    if of_plan.max_tokens is not null then
+      select coalesce(sum(tokens), 0) into spent_tokens from plan_day
+      where workspace_id = of_workspace and day = now / 86400000;
+      perform check_plan('tokens_per_day', spent_tokens, held.tokens, of_plan.max_tokens, now);
+    end if;
+    if of_plan.max_cost is not null then
+      select coalesce(sum(c.amount), 0) into spent_cost from cost_day c
+      where c.workspace_id = of_workspace and c.day = now / 86400000 and c.currency = of_plan.currency;
+      perform check_plan('cost_per_day', spent_cost, held.amount, of_plan.max_cost, now);
+    end if;
+    insert into plan_reservation (run_id, session_id, workspace_id, tokens, amount, currency)
+    values (wanted.run_id, of_session, of_workspace, wanted.tokens, wanted.amount, wanted.currency)
+    on conflict (run_id) do update
+    set tokens = excluded.tokens, amount = excluded.amount, currency = excluded.currency;
+  end loop;
+end $$;
+
+create function check_plan(of_limit text, spent numeric, held numeric, most numeric, now bigint) returns void
+language plpgsql as $$
+begin
+  if spent >= most then
+    raise exception '% %', of_limit, (86400000 - now % 86400000 + 999) / 1000 using errcode = 'SV004';
   end if;
+  if held > 0 and spent + held >= most then raise exception '%', of_limit using errcode = 'SV005'; end if;
 end $$;
 
 -- Writes the columns of a save into the row of its session, which the caller has locked.
@@ -315,9 +380,8 @@ end $$;
 
 -- @param asks each session, who saves it, the number of the event before the first one, and what else the save does
 create function save_sessions(
-  at_moment bigint, of_shard smallint, asks json,
-  results json, runs json, steps json, ends json, tasks json, votes json, calls json, events json, clears json, timers json,
-  spends json
+  at_moment bigint, of_shard smallint, locks text[], asks json,
+  results json, runs json, steps json, ends json, tasks json, votes json, calls json, events json, clears json, timers json
 ) returns table (i integer, outcome text, lease_epoch bigint, detail text) language plpgsql as $$
 declare
   now bigint := svc_now(at_moment);
@@ -327,12 +391,13 @@ declare
   g session;
   is_held boolean;
 begin
+  perform lock_all(locks);
   -- In the order of their ids, so that two batches never wait for each other.
   for u in
     select a.*
     from json_to_recordset(asks) as a(
       i integer, id uuid, session json, worker text, ttl_ms bigint, held_epoch bigint, after_seq bigint, history_seen bigint,
-      effects json, claims json
+      effects json, claims json, spends json, plan json
     )
     order by a.id
   loop
@@ -356,17 +421,25 @@ begin
     end if;
 
     if s.last_seq <> u.after_seq then outcome := 'gap'; detail := s.last_seq; return next; continue; end if;
-    if u.history_seen is not null or u.effects is not null then
+    if u.history_seen is null and u.effects is null and u.plan is null then
+      perform update_session(s, g, now, of_shard);
+      if u.spends is not null then perform add_costs(u.spends, of_shard, now); end if;
+    else
       begin
         if u.history_seen is not null then perform raise_history(s.workspace_id, u.history_seen); end if;
         if u.effects is not null then perform apply_effects(s.workspace_id, u.effects); end if;
+        perform update_session(s, g, now, of_shard);
+        if u.spends is not null then perform add_costs(u.spends, of_shard, now); end if;
+        -- What this save has spent is counted before.
+        if u.plan is not null then perform apply_plan(s.workspace_id, s.id, u.plan, now); end if;
       exception
         when sqlstate 'SV001' then outcome := 'history_moved_on'; return next; continue;
         when sqlstate 'SV002' then outcome := 'effect_taken'; detail := sqlerrm; return next; continue;
+        when sqlstate 'SV004' then outcome := 'plan_spent'; detail := sqlerrm; return next; continue;
+        when sqlstate 'SV005' then outcome := 'plan_reserved'; detail := sqlerrm; return next; continue;
       end;
     end if;
     if u.claims is not null then perform put_claims(u.claims, now); end if;
-    perform update_session(s, g, now, of_shard);
     accepted := accepted || s.id;
     outcome := 'saved';
     if u.worker is not null and g.owner = u.worker then lease_epoch := g.epoch; end if;
@@ -374,7 +447,7 @@ begin
   end loop;
   if cardinality(accepted) > 0 then
     perform write_rows(
-      accepted, of_shard, now, results, runs, steps, ends, tasks, votes, calls, events, clears, timers, spends
+      accepted, of_shard, now, results, runs, steps, ends, tasks, votes, calls, events, clears, timers
     );
   end if;
 end $$;
@@ -404,12 +477,9 @@ create function fill_bucket(of_trigger text, of_span text, next_full_at bigint) 
   on conflict (trigger_id, span) do update set full_at = excluded.full_at
 $$;
 
--- @param locks names of what the starts count or claim: whoever counts the same waits here, in one order for all processes, so that
--- limits are exact and no two batches wait for each other
 create function start_sessions(
   at_moment bigint, of_shard smallint, locks text[], asks json,
-  results json, runs json, steps json, ends json, tasks json, votes json, calls json, events json, clears json, timers json,
-  spends json
+  results json, runs json, steps json, ends json, tasks json, votes json, calls json, events json, clears json, timers json
 ) returns table (i integer, outcome text, about text, amount bigint) language plpgsql as $$
 declare
   now bigint := svc_now(at_moment);
@@ -423,15 +493,14 @@ declare
   of_minute record;
   of_day record;
 begin
-  perform pg_advisory_xact_lock(k)
-  from (select distinct hashtextextended(current_schema() || ' ' || name, 0) as k from unnest(locks) as name order by 1 offset 0) x;
+  perform lock_all(locks);
 
   for u in
     select a.*
     from json_to_recordset(asks) as a(
       i integer, id uuid, session json, worker text, ttl_ms bigint, after_seq bigint, claim json, tags json, labels json,
       trigger_id text, per_minute bigint, per_day bigint, max_open bigint, plan_runs bigint, plan_tokens bigint, plan_cost numeric,
-      plan_currency text
+      plan_currency text, plan json
     )
     order by a.i
   loop
@@ -481,6 +550,16 @@ begin
           select 1 from session o where o.trigger_id = u.trigger_id and o.finished_at is null limit u.max_open
         ) counted
       ) then outcome := 'max_open'; return next; continue; end if;
+    end if;
+    if u.plan is not null then
+      begin
+        perform apply_plan(g.workspace_id, u.id, u.plan, now);
+      exception
+        when sqlstate 'SV004' then outcome := 'plan_spent'; about := sqlerrm; return next; continue;
+        when sqlstate 'SV005' then outcome := 'plan_reserved'; about := sqlerrm; return next; continue;
+      end;
+    end if;
+    if u.trigger_id is not null then
       perform fill_bucket(u.trigger_id, 'minute', of_minute.next_full_at);
       perform fill_bucket(u.trigger_id, 'day', of_day.next_full_at);
     end if;
@@ -534,7 +613,7 @@ begin
   end loop;
   if cardinality(accepted) > 0 then
     perform write_rows(
-      accepted, of_shard, now, results, runs, steps, ends, tasks, votes, calls, events, clears, timers, spends
+      accepted, of_shard, now, results, runs, steps, ends, tasks, votes, calls, events, clears, timers
     );
   end if;
 end $$;

@@ -9,6 +9,8 @@ const OF_SESSIONS = [
   'delete from vote where task_id in (select id from user_task where session_id = any (:ids::uuid[]))',
   'delete from user_task where session_id = any (:ids::uuid[])',
   'delete from timer where session_id = any (:ids::uuid[])',
+  'delete from run_words where session_id = any (:ids::uuid[])',
+  'delete from plan_reservation where session_id = any (:ids::uuid[])',
   // Left by calls that were sent; what was denied or never left has had no effect.
   `insert into kept_call (agent_id, session_id, run_id, call_id, ref, arguments_digest, state, attempt, idempotency_key, at)
    select agent_id, session_id, run_id, call_id, ref, arguments_digest, state, attempt, idempotency_key, at
@@ -63,7 +65,7 @@ export const deletionMethods = (db: PostgresPool): DeletionMethods => ({
     }),
   async deleteAllRuns() {
     await db.run(
-      `truncate vote, user_task, timer, call, event, step, large_result, run, session_tag, kept_call, session, idempotency,
+      `truncate vote, user_task, timer, call, event, step, large_result, run_words, plan_reservation, run, session_tag, kept_call, session, idempotency,
          rate_bucket, plan_day, cost_day, agent_count`,
     )
   },

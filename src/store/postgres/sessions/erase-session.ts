@@ -43,6 +43,7 @@ const STATEMENTS = [
   'update vote set comment = null where task_id in (select id from user_task where session_id = :id)',
   // That the effect was made stays: it must not happen again.
   'update effect set result = null where session_id = :id',
+  'delete from run_words where session_id = :id',
   'delete from session_tag where session_id = :id',
 ]
 

@@ -19,6 +19,7 @@ const RUN_TABLES = [
 ]
 
 export function deleteRunRows(db: Database): void {
+  for (const index of ['run_input', 'run_output']) db.exec(`insert into ${index} (${index}) values ('delete-all')`)
   for (const table of RUN_TABLES) db.exec(`delete from ${table}`)
   db.exec('update agent set sessions = 0, runs = 0')
 }

@@ -4,12 +4,14 @@
  */
 import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../../base/clock.ts'
+import { FORGET_RUN_TEXT } from '../run-text.ts'
 
 /** A transaction takes no longer than about this, so that others are not held up. */
 const BUDGET_MS = 20
 
 /** In the order of deletion: each table before the ones it references. */
 const OF_SESSION = [
+  ...FORGET_RUN_TEXT,
   'delete from vote where task_n in (select n from user_task where session_n = ?)',
   'delete from user_task where session_n = ?',
   'delete from timer where session_n = ?',

@@ -10,6 +10,7 @@ import { isTerminal, type RunStatusName } from '../../../spec/run.ts'
 import type { TaskRecord } from '../../../spec/task.ts'
 import { onlyNumbers, withoutWords } from '../../rows/erased.ts'
 import type { Database } from 'better-sqlite3'
+import { FORGET_RUN_TEXT, overwriteRunText } from '../run-text.ts'
 
 interface ErasableRow {
   n: number
@@ -50,6 +51,7 @@ export function prepareErasure(db: Database): (id: SessionId, at: Instant) => vo
      where session_n = ? and ordinal is null`,
     'update vote set comment = null where task_n in (select n from user_task where session_n = ?)',
   ].map((sql) => db.prepare<[number]>(sql))
+  const words = FORGET_RUN_TEXT.map((sql) => db.prepare<[number]>(sql))
   // That the effect was made stays: it must not happen again.
   const effectResults = db.prepare<[string]>('update effect set result = null where session_id = ?')
   const calls = db.prepare<[number], { run_n: number; call_id: string; arguments: string }>(
@@ -77,7 +79,9 @@ export function prepareErasure(db: Database): (id: SessionId, at: Instant) => vo
     // Deleted content is overwritten, so that the file does not keep it in its free pages.
     const before = db.pragma('secure_delete', { simple: true }) as number
     db.pragma('secure_delete = on')
+    overwriteRunText(db, true)
     try {
+      for (const statement of words) statement.run(n)
       session.run(at, n)
       for (const statement of statements) statement.run(n)
       effectResults.run(id)
@@ -92,6 +96,7 @@ export function prepareErasure(db: Database): (id: SessionId, at: Instant) => vo
         updateTask.run(JSON.stringify(withoutWords(JSON.parse(task.body) as TaskRecord)), task.n)
       for (const tag of JSON.parse(row.tags ?? '[]') as string[]) deleteTag.run(row.agent_n, tag, row.started_at, n)
     } finally {
+      overwriteRunText(db, false)
       db.pragma(`secure_delete = ${before === 1 ? 'on' : before === 2 ? 'fast' : 'off'}`)
     }
   }

@@ -1,0 +1,50 @@
+/** What a list of runs is asked for, as the store's filter. Source: command line, `svc runs list`; console, "Runs". */
+import type { JsonValue } from '../../../base/json/json.ts'
+import { boundedKey } from '../../../policy/condition/effect-key.ts'
+import type { OperatorRequests } from '../../../spec/generated/operator.ts'
+import type { Run } from '../../../spec/run.ts'
+import type { PageRange, RunFilter } from '../../../store/queries.ts'
+import type { ServerServices } from '../../runtime/services.ts'
+import { toEnding } from '../ending.ts'
+
+type RunSearch = OperatorRequests<never>['GET /runs']['query']
+
+/** What a person copies from a screen, or more of it. Fewer digits may be a number that the input has. */
+const ID_ENDING = /^(?:[0-9a-f]-*){6,32}$/i
+
+const MOST_NAMED = 20
+
+/** Runs that fit; where the text is the end of an id, the runs of that id. */
+export async function searchRuns(
+  { store, workspace }: ServerServices,
+  filter: RunFilter,
+  search: RunSearch,
+  page: PageRange,
+): Promise<{ readonly items: readonly Run[]; readonly total: number }> {
+  const text = search.search?.trim()
+  if (text !== undefined && ID_ENDING.test(text)) {
+    const items = await store.runsEndingWith(workspace.id, toEnding(text), MOST_NAMED)
+    if (items.length > 0) return { items, total: items.length }
+  }
+  return await store.runs({ ...filter, ...toRunFilter(search) }, page)
+}
+
+function toRunFilter({ roots, search, tool, effect, approver, label }: RunSearch): Omit<RunFilter, 'workspaceId'> {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(label ?? '') ?? []
+  return {
+    ...(roots && { roots }),
+    ...(search !== undefined && { text: search }),
+    ...(tool !== undefined && { tool }),
+    ...(effect !== undefined && { effect: boundedKey(effect).key }),
+    ...(approver !== undefined && { approver: approver.includes(':') ? approver : `operator:${approver}` }),
+    ...(name !== undefined && { metadata: { [name]: value! } }),
+  }
+}
+
+const PREVIEW = 120
+
+/** The beginning of an input, in one line. */
+export function previewOf(input: JsonValue): string {
+  const text = JSON.stringify(input)
+  return text.length > PREVIEW ? `${text.slice(0, PREVIEW)}…` : text
+}

@@ -1,0 +1,11 @@
+-- What completions in flight may use, at most, of what the workspace may spend in a day. A row goes with its completion.
+create table plan_reservation (
+  run_n integer primary key references run (n) on delete cascade,
+  workspace_id text not null,
+  tokens integer not null,
+  -- Exact decimal text; null where the completion costs nothing in the currency of the cap.
+  amount text,
+  currency text,
+  check ((amount is null) = (currency is null))
+) strict;
+create index plan_reservation_workspace on plan_reservation (workspace_id);

@@ -1,0 +1,208 @@
+/** What every store finds of runs by what was said in them and done by them. Each backend runs the whole list. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import * as fc from 'fast-check'
+import type { Clock } from '../../src/base/clock.ts'
+import type { Digest } from '../../src/base/digest.ts'
+import type { Session } from '../../src/spec/session.ts'
+import type { CallRow, EffectChange } from '../../src/store/session-update.ts'
+import type { RunFilter } from '../../src/store/queries.ts'
+import type { Store } from '../../src/store/store.ts'
+import { AGENT, NOW, NO_LIMITS, WORKSPACE, aRun, aSession, aStart, aTask, aTurn, runId, sessionId } from './makers.ts'
+
+type EffectClaim = Extract<EffectChange, { take: unknown }>['take']
+
+const DAY = 24 * 3_600_000
+const ALL = { skip: 0, take: 100 }
+
+const aCall = ({ id, rootRunId }: Session, ref: string): CallRow => ({
+  sessionId: id,
+  runId: rootRunId,
+  callId: 'c1',
+  agentId: AGENT,
+  ref,
+  argumentsDigest: 'sha256:1' as Digest,
+  arguments: {},
+  state: 'executed',
+  attempt: 1,
+  idempotencyKey: `svc:${rootRunId}:1:0`,
+  at: NOW,
+})
+
+const aClaim = ({ id, rootRunId }: Session, key: string): EffectClaim => ({
+  id: 'effect',
+  key,
+  shown: key,
+  sessionId: id,
+  runId: rootRunId,
+  callId: 'c1',
+  tool: 'acme.refunds',
+  toolVersion: '1.2.0',
+  agent: 'pay.clerk',
+  agentVersion: '1.0.0',
+  argumentsDigest: 'sha256:1' as Digest,
+  at: NOW,
+  notAfter: NOW + 60_000,
+  expiresAt: null,
+  approvedBy: [],
+  replaces: null,
+})
+
+export function searchContract(name: string, open: (clock: Clock) => Store | Promise<Store>): void {
+  describe(`search, ${name}`, () => {
+    let store: Store
+    beforeEach(async () => {
+      store = await open({ now: () => NOW, monotonic: () => NOW })
+    })
+    afterEach(() => store.close())
+
+    const start = async (...given: Parameters<typeof aStart>): Promise<Session> => {
+      expect(await store.start(aStart(...given), NO_LIMITS)).toEqual({ outcome: 'started' })
+      return (await store.session(sessionId(given[0])))!
+    }
+    const end = async (session: Session, output: string, error: string | null = null): Promise<Session> => {
+      const ended = {
+        ...session,
+        status: error === null ? 'Completed' : 'Failed',
+        finishedAt: NOW + 5,
+        output,
+      } as const
+      await store.save(aTurn(ended, { runs: [{ ...aRun(ended), error }], busy: false }))
+      return (await store.session(session.id))!
+    }
+    const find = async (filter: Omit<RunFilter, 'workspaceId'>): Promise<readonly string[]> => {
+      const { items, total } = await store.runs({ workspaceId: WORKSPACE, ...filter }, ALL)
+      expect(total).toBe(items.length)
+      return items.map(({ id }) => id)
+    }
+
+    test('finds all words of an input while the run goes on, in any case, each as the beginning of a word', async () => {
+      await start('a', { input: { order: 'A-1042', note: 'Größe\n"falsch"\tgeliefert' } })
+      await start('b', { input: { order: 'A-10' }, startedAt: NOW + 1 })
+      const [a, b] = [runId('a'), runId('b')]
+      expect(await find({ text: 'a-1042' })).toEqual([a])
+      expect(await find({ text: 'A-10' })).toEqual([b, a])
+      expect(await find({ text: 'größe falsch' })).toEqual([a])
+      expect(await find({ text: 'falsch gelief' })).toEqual([a])
+      expect(await find({ text: '1042-A' })).toEqual([])
+      expect(await find({ text: 'A-1042 unsaid' })).toEqual([])
+      expect(await find({ text: '"*) XOR --' })).toEqual([])
+      expect(await find({ text: '  ' })).toEqual([])
+    })
+
+    test('finds the output and the error of a run once it has ended', async () => {
+      const done = await start('a', { input: { order: 'A-1' } })
+      const failed = await start('b', { input: { order: 'A-2' }, startedAt: NOW + 1 })
+      expect(await find({ text: 'paid' })).toEqual([])
+      await end(done, 'Paid.')
+      await end(failed, '', 'The card was refused.')
+      expect(await find({ text: 'paid' })).toEqual([runId('a')])
+      expect(await find({ text: 'card refused' })).toEqual([runId('b')])
+    })
+
+    test('finds each run of a session that went on by its own input, and an output that changed by its last words', async () => {
+      const first = await end(await start('s', { input: { order: 'first' } }), 'blue')
+      const next = { ...first, rootRunId: runId('second'), entryRunId: first.rootRunId, input: { order: 'second' } }
+      const running = { ...next, status: 'Running', finishedAt: null, output: null } as const
+      await store.start(
+        aTurn(running, { runs: [aRun(running, { startedAt: NOW + 9 })], said: ['engine.session.resumed'] }),
+        NO_LIMITS,
+      )
+      expect(await find({ text: 'first' })).toEqual([runId('s')])
+      expect(await find({ text: 'second' })).toEqual([runId('second')])
+      const ended = await end((await store.session(first.id))!, 'green')
+      const again = { ...ended, status: 'Running', finishedAt: null, output: null } as const
+      await store.save(aTurn(again, { runs: [aRun(again)] }))
+      expect(await find({ text: 'green' })).toEqual([])
+      await end((await store.session(first.id))!, 'yellow')
+      expect([await find({ text: 'green' }), await find({ text: 'yellow' }), await find({ text: 'blue' })]).toEqual([
+        [],
+        [runId('second')],
+        [runId('s')],
+      ])
+    })
+
+    test('finds nothing of what was erased or deleted', async () => {
+      for (const name of ['erased', 'deleted', 'kept'])
+        await end(await start(name, { input: { word: 'needle' } }), 'thread')
+      await store.eraseSession(sessionId('erased'), NOW + 9)
+      await store.labelSession(sessionId('kept'), { legalHold: true })
+      expect((await find({ text: 'needle' })).toSorted()).toEqual([runId('deleted'), runId('kept')].toSorted())
+      expect(await store.deleteEndedSessions(NOW + DAY, 5)).toEqual({ deleted: 2, more: false })
+      expect([await find({ text: 'needle' }), await find({ text: 'thread' })]).toEqual([
+        [runId('kept')],
+        [runId('kept')],
+      ])
+      await store.deleteAllRuns()
+      expect(await find({ text: 'needle' })).toEqual([])
+    })
+
+    test('finds runs by tool, effect key, approver, metadata and without sub-agents, each beside the other filters', async () => {
+      const session = aSession('a', { metadata: { order: 'A=1', team: 'desk' } })
+      const vote = { approver: 'operator:ana', approved: true, at: NOW }
+      await start(
+        'a',
+        {},
+        {
+          session,
+          runs: [
+            aRun(session),
+            aRun(session, { id: runId('child'), parentRunId: session.rootRunId, depth: 1, startedAt: NOW - 1 }),
+          ],
+          calls: [aCall(session, 'acme.refunds@1.2.0')],
+          tasks: [aTask(session, 't', { votes: [vote] })],
+        },
+      )
+      await start('b', { startedAt: NOW + 1 })
+      const a = runId('a')
+      const stored = (await store.session(session.id))!
+      await store.save(aTurn(stored, { effects: [{ take: aClaim(stored, 'refund:A-1') }] }))
+      expect(await find({ effect: 'refund:A-1' })).toEqual([a])
+      expect(await find({ effect: 'refund:A-2' })).toEqual([])
+      expect(await find({ tool: 'acme.refunds' })).toEqual([a])
+      expect(await find({ tool: 'acme.refund' })).toEqual([])
+      expect(await find({ approver: 'operator:ana' })).toEqual([a])
+      expect(await find({ approver: 'operator:an' })).toEqual([])
+      expect(await find({ metadata: { order: 'A=1' } })).toEqual([a, runId('child')])
+      expect(await find({ metadata: { order: 'desk' } })).toEqual([])
+      expect(await find({ metadata: { order: 'A=1' }, roots: true })).toEqual([a])
+      expect(await find({ tool: 'acme.refunds', status: ['Completed'] })).toEqual([])
+      expect(await find({ roots: true })).toEqual([runId('b'), a])
+    })
+
+    const word = fc.constantFrom('red', 'reddish', 'A-1', 'A-10', 'blå', 'naïve')
+    const words = fc.array(word, { maxLength: 4 })
+    /** Reads every run and compares whole words one by one. */
+    const slowFind = (text: string, runs: readonly { readonly id: string; readonly texts: readonly string[] }[]) => {
+      const wanted = text.split(' ').filter((each) => each !== '')
+      const plain = (each: string): string => each.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '')
+      const says = (said: string, each: string): boolean =>
+        plain(said)
+          .split(' ')
+          .some((one) => one === plain(each) || one.startsWith(plain(each)) || one.includes(`-${plain(each)}`))
+      return wanted.length === 0
+        ? []
+        : runs.filter(({ texts }) => texts.some((said) => wanted.every((each) => says(said, each)))).map(({ id }) => id)
+    }
+
+    test('finds what reading every run finds', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.record({ input: words, output: fc.option(words) }), { minLength: 1, maxLength: 6 }),
+          fc.array(words, { minLength: 1, maxLength: 4 }),
+          async (said, searches) => {
+            await store.deleteAllRuns()
+            const runs = []
+            for (const [at, { input, output }] of said.entries()) {
+              const session = await start(`r${at}`, { input: { text: input.join(' ') }, startedAt: NOW - at })
+              if (output) await end(session, output.join(' '))
+              runs.push({ id: runId(`r${at}`), texts: [input.join(' '), ...(output ? [output.join(' ')] : [])] })
+            }
+            for (const search of searches)
+              expect(await find({ text: search.join(' ') })).toEqual(slowFind(search.join(' '), runs))
+          },
+        ),
+        { numRuns: 60 },
+      )
+    })
+  })
+}
