@@ -89,6 +89,7 @@ const program = {
     '@inquirer/prompts',
     'listhen',
     'jq-wasm',
+    'pg',
   ],
 }
 
@@ -108,6 +109,7 @@ async function buildProgram(directory, entryPoints, define) {
     },
   })
   cpSync('src/store/sqlite/migrations', `${directory}/migrations`, { recursive: true })
+  cpSync('src/store/postgres/migrations', `${directory}/postgres-migrations`, { recursive: true })
   return metafile
 }
 

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 export interface PostgresServer {
   /** Of a database of this name, which is made where it is new. */
   url(database?: string): string
+  /** Path of its Unix socket. */
+  readonly socket: string
   /** Ends it as a crash would, and starts it again. */
   restart(): void
   stop(): void
@@ -38,7 +40,7 @@ function findUser(): { uid: number; gid: number } | undefined {
 export function startPostgres(settings: readonly string[] = []): PostgresServer | undefined {
   const programs = findPrograms()
   if (programs === undefined) {
-    console.warn('PostgreSQL is not installed: its tests are skipped (apt-get install postgresql).')
+    process.stderr.write('PostgreSQL is not installed: its tests are skipped (apt-get install postgresql).\n')
     return undefined
   }
   const user = findUser()
@@ -62,6 +64,7 @@ export function startPostgres(settings: readonly string[] = []): PostgresServer 
   start()
   const databases = new Set(['postgres'])
   return {
+    socket: join(directory, '.s.PGSQL.5432'),
     url(database = 'postgres') {
       if (!databases.has(database)) run('createdb', ['-h', directory, '-U', 'svc', database])
       databases.add(database)

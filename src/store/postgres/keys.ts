@@ -8,7 +8,7 @@ import type { PostgresPool } from './database/pool.ts'
 
 export interface PostgresKeys extends Pick<Store, 'createKey' | 'keyByHash' | 'keys' | 'revokeKey' | 'touchKey'> {
   /** Writes the recorded uses. */
-  writeUses(): Promise<void>
+  readonly writeUses: () => Promise<void>
 }
 
 /** How long the last use of a key may be held in memory before it is written: nothing depends on it. */

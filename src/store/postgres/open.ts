@@ -41,7 +41,8 @@ export interface PostgresOptions {
   readonly connections?: number
 }
 
-const SCHEMA = 'svc'
+/** Of our tables, unless a test names another. */
+export const SCHEMA = 'svc'
 const CONNECTIONS = 10
 /** Rows over which the kept counts of an agent are spread. */
 const SHARDS = 32

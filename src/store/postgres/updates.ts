@@ -24,7 +24,7 @@ import { toRowLists } from './update-rows.ts'
 
 interface PostgresUpdates extends Pick<Store, 'start' | 'save'> {
   /** Resolves when everything accepted until now is stored or refused. */
-  drained(): Promise<void>
+  readonly drained: () => Promise<void>
 }
 
 /** A save, and the name by which it is found after a lost reply. */
@@ -67,7 +67,8 @@ export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts)
       )
       const found = new Map(rows.map((row) => [row.i, row]))
       const answers = requests.map((request, index) => toSaveAnswer(request, found.get(index), pool.database))
-      hints.changed(requests.flatMap(({ update }, at) => (answers[at] instanceof Error ? [] : [update.session.id])))
+      for (const [at, { update }] of requests.entries())
+        if (!(answers[at] instanceof Error)) hints.changed([update.session.id], found.get(at)?.detail === 'free')
       return answers
     },
   })
@@ -87,7 +88,8 @@ export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts)
       )
       const found = new Map(rows.map((row) => [row.i, row]))
       const answers = requests.map((request, index) => toStartAnswer(request, found.get(index), pool.database))
-      hints.changed(requests.flatMap(({ update }, at) => (isStarted(answers[at]!) ? [update.session.id] : [])))
+      for (const [at, { update, holder }] of requests.entries())
+        if (isStarted(answers[at]!)) hints.changed([update.session.id], update.busy && holder === undefined)
       return answers
     },
   })

@@ -4,9 +4,9 @@ import { isConflict, isServerError } from './errors.ts'
 
 export interface BatchParts<Item, Answer> {
   /** Items of one key are not made together; undefined = any. */
-  key(item: Item): string | undefined
+  readonly key: (item: Item) => string | undefined
   /** Makes all items in one transaction, and resolves with an answer for each. */
-  make(items: readonly Item[]): Promise<readonly Answer[]>
+  readonly make: (items: readonly Item[]) => Promise<readonly Answer[]>
 }
 
 export interface BatchQueue<Item, Answer> {
@@ -74,7 +74,7 @@ export function createBatchQueue<Item, Answer>({ key, make }: BatchParts<Item, A
         working ??= work()
       }),
     async drained() {
-      while (working) await working
+      for (let each = working; each; each = working) await each
     },
   }
 }

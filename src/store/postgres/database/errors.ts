@@ -43,9 +43,11 @@ export const isLostConnection = (error: unknown): boolean =>
 export function toStoreFailure(error: unknown, database: string): unknown {
   if (hasState(error, '53100', '53400'))
     return fail('storage_full', undefined, { cause: error, retryAfterSeconds: FULL_RETRY_SECONDS })
-  // Also out of connections or memory, starting up, or read-only after a fail-over.
-  if (isLostConnection(error) || hasState(error, '53', '57P03', '57014', '25006'))
+  // Also a wrong password or name, out of connections or memory, starting up, or read-only after a fail-over.
+  if (isLostConnection(error) || hasState(error, '28', '3D000', '53', '57P03', '57014', '25006'))
     return storeUnreachable(database, error)
+  if (hasState(error, '42501'))
+    return fail('store_rights_missing', { database, why: reasonOf(error) }, { cause: error })
   return error
 }
 

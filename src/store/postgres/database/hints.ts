@@ -15,8 +15,8 @@ const MAX_NAMED = 340
 const MAX_RECONNECT_MS = 2000
 
 export interface SessionHints {
-  /** Sessions that this process changed. */
-  changed(ids: readonly SessionId[]): void
+  /** Sessions that this process changed, and whether nobody holds them. */
+  changed(ids: readonly SessionId[], isFree?: boolean): void
   /** Changes by other processes, until the signal aborts. `all` after each time without a connection. */
   follow(signal: AbortSignal): AsyncIterable<SessionHint>
   close(): Promise<void>
@@ -25,25 +25,28 @@ export interface SessionHints {
 /** @param self names this process: its own hints are of no use to it */
 export function createHints(pool: PostgresPool, schema: string, self: string): SessionHints {
   const channel = `svc_hint_${schema}`
-  let waiting = new Set<SessionId>()
+  /** Whether nobody holds the session. */
+  let waiting = new Map<SessionId, boolean>()
   let sending: Promise<void> | undefined
-  let closed = false
+  const ending = new AbortController()
 
   async function sendAll(): Promise<void> {
-    while (waiting.size > 0 && !closed) {
-      const ids = waiting
-      waiting = new Set()
-      const named = ids.size > MAX_NAMED ? '*' : [...ids].map(shorten).join('')
-      await pool.row('select pg_notify(:channel, :payload)', { channel, payload: `${self} ${named}` }).catch(ignoreLost)
+    while (waiting.size > 0 && !ending.signal.aborted) {
+      const ids = [...waiting]
+      waiting = new Map()
+      const named = (isFree: boolean): string =>
+        ids.flatMap(([id, free]) => (free === isFree ? [shorten(id)] : [])).join('')
+      const payload = ids.length > MAX_NAMED ? `${self} *` : `${self} ${named(false)} ${named(true)}`
+      await pool.row('select pg_notify(:channel, :payload)', { channel, payload }).catch(ignoreLost)
       await delay(EVERY_MS, undefined, { ref: false })
     }
     sending = undefined
   }
 
   return {
-    changed(ids) {
-      for (const id of ids) waiting.add(id)
-      if (waiting.size > 0 && !closed) sending ??= sendAll()
+    changed(ids, isFree = false) {
+      for (const id of ids) waiting.set(id, isFree)
+      if (waiting.size > 0 && !ending.signal.aborted) sending ??= sendAll()
     },
     async *follow(signal) {
       for (let attempt = 0; !signal.aborted; attempt++) {
@@ -63,7 +66,7 @@ export function createHints(pool: PostgresPool, schema: string, self: string): S
       }
     },
     async close() {
-      closed = true
+      ending.abort()
       await sending
     },
   }
@@ -71,18 +74,21 @@ export function createHints(pool: PostgresPool, schema: string, self: string): S
 
 async function* notificationsOf(client: Client, self: string, signal: AbortSignal): AsyncGenerator<SessionHint> {
   let waiting: SessionHint[] = []
-  let ended = false
+  const ended = new AbortController()
   let wake = (): void => {}
   const end = (): void => {
-    ended = true
+    ended.abort()
     wake()
   }
   client.on('notification', ({ payload = '' }) => {
-    const [from, named = ''] = payload.split(' ')
+    const [from, held = '', free = ''] = payload.split(' ')
     if (from === self) return
     // A reader that is slow is told everything at once.
-    if (named === '*' || waiting.length > MAX_NAMED) waiting = ['all']
-    else waiting.push({ sessions: lengthen(named) })
+    if (held === '*' || waiting.length > MAX_NAMED) waiting = ['all']
+    else {
+      if (held !== '') waiting.push({ sessions: lengthen(held), isFree: false })
+      if (free !== '') waiting.push({ sessions: lengthen(free), isFree: true })
+    }
     wake()
   })
   client.on('end', end)
@@ -90,7 +96,7 @@ async function* notificationsOf(client: Client, self: string, signal: AbortSigna
   signal.addEventListener('abort', end, { once: true })
   if (signal.aborted) end()
   try {
-    while (!ended) {
+    while (!ended.signal.aborted) {
       if (waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve))
       const hints = waiting
       waiting = []

@@ -1,7 +1,6 @@
 /** Brings the schema of a database to the newest version. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fail } from '../../../base/failure.ts'
-import { isServerError } from './errors.ts'
 import type { PostgresPool } from './pool.ts'
 
 /** Oldest version of the schema that this program reads and writes. */
@@ -54,44 +53,38 @@ export async function migratePostgres(pool: PostgresPool, schema: string): Promi
   const before = await readSchemaVersions(pool, schema)
   if (before.minReader > before.newest) checkSchemaVersions(pool.database, before)
   if (before.found >= before.newest) return before
-  try {
-    await pool.withClient(async (client) => {
-      await client.query(`select pg_advisory_lock(hashtextextended('svc migration ' || $1, 0))`, [schema])
-      try {
-        await client.query(`create schema if not exists "${schema}"`)
-        await client.query(
-          `create table if not exists svc_schema (
+  await pool.alone(async (client) => {
+    await client.query(`select pg_advisory_lock(hashtextextended('svc migration ' || $1, 0))`, [schema])
+    try {
+      await client.query(`create schema if not exists "${schema}"`)
+      await client.query(
+        `create table if not exists svc_schema (
              version integer not null, min_reader integer not null, cluster uuid not null default gen_random_uuid()
            )`,
-        )
-        await client.query(
-          'insert into svc_schema (version, min_reader) select 0, 0 where not exists (select 1 from svc_schema)',
-        )
-        const { rows } = await client.query<{ version: number }>('select version from svc_schema')
-        for (const [index, sql] of readMigrations().entries()) {
-          if (index < rows[0]!.version) continue
-          await client.query('begin')
-          try {
-            await client.query(sql)
-            await client.query('update svc_schema set version = $1, min_reader = greatest(min_reader, $2)', [
-              index + 1,
-              minReaderOf(sql),
-            ])
-            await client.query('commit')
-          } catch (error) {
-            await client.query('rollback')
-            throw error
-          }
+      )
+      await client.query(
+        'insert into svc_schema (version, min_reader) select 0, 0 where not exists (select 1 from svc_schema)',
+      )
+      const { rows } = await client.query<{ version: number }>('select version from svc_schema')
+      for (const [index, sql] of readMigrations().entries()) {
+        if (index < rows[0]!.version) continue
+        await client.query('begin')
+        try {
+          await client.query(sql)
+          await client.query('update svc_schema set version = $1, min_reader = greatest(min_reader, $2)', [
+            index + 1,
+            minReaderOf(sql),
+          ])
+          await client.query('commit')
+        } catch (error) {
+          await client.query('rollback')
+          throw error
         }
-      } finally {
-        await client.query('select pg_advisory_unlock_all()')
       }
-    })
-  } catch (error) {
-    if (isServerError(error) && error.code === '42501')
-      throw fail('store_rights_missing', { database: pool.database, why: error.message }, { cause: error })
-    throw error
-  }
+    } finally {
+      await client.query('select pg_advisory_unlock_all()')
+    }
+  })
   return before
 }
 

@@ -20,6 +20,8 @@ export interface PostgresPool extends PostgresQueries {
   transaction<T>(work: (queries: PostgresQueries) => Promise<T>): Promise<T>
   /** Gives a connection of the pool to `work`, and its errors as they are. */
   withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T>
+  /** The same, for work that may take long; failures are those of the store. */
+  alone<T>(work: (client: PoolClient) => Promise<T>): Promise<T>
   /** A connection beside the pool, for `listen`. */
   connectAlone(): Promise<Client>
   close(): Promise<void>
@@ -142,6 +144,15 @@ function createPool(pool: Pool, createClient: () => Client, database: string): P
         ),
       ),
     withClient,
+    alone: (work) =>
+      translated(() =>
+        withClient(async (client) => {
+          await client.query('set statement_timeout = 0')
+          const value = await work(client)
+          await client.query('reset statement_timeout')
+          return value
+        }),
+      ),
     async connectAlone() {
       const client = createClient()
       client.on('error', ignoreLost)

@@ -442,6 +442,7 @@ begin
     if u.claims is not null then perform put_claims(u.claims, now); end if;
     accepted := accepted || s.id;
     outcome := 'saved';
+    if g.busy and g.owner is null then detail := 'free'; end if;
     if u.worker is not null and g.owner = u.worker then lease_epoch := g.epoch; end if;
     return next;
   end loop;

@@ -68,6 +68,9 @@ export const leaseMethods = (db: PostgresPool, moment: DatabaseMoment, hints: Se
        returning s.id as "sessionId", s.epoch`,
       { worker, ids: leases.map(({ sessionId }) => sessionId), epochs: leases.map(({ epoch }) => String(epoch)) },
     )
-    hints.changed(released.map(({ sessionId }) => sessionId))
+    hints.changed(
+      released.map(({ sessionId }) => sessionId),
+      true,
+    )
   },
 })
