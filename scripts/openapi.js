@@ -166,6 +166,8 @@ const asked = {
   presignBody: whole(schemas.PresignBody),
   finalizeBody: whole(schemas.FinalizeBody),
   cancelBody: whole(schemas.CancelBody),
+  signalBody: whole(schemas.SignalBody),
+  completionBody: whole(schemas.CompletionBody),
   sessionPatch: whole(schemas.SessionPatch),
   sessionsQuery: queryOf(api.paths['/v1/agents/{agentId}/sessions'].get.parameters),
   conversationQuery: queryOf(api.paths['/v1/runs/{runId}/conversation'].get.parameters),

@@ -57,6 +57,9 @@ const NOTES = {
   'x-alternatives': 'alternatives',
 }
 
+/** Marks what the format leaves open and svc reads: a key of its own that authors may write, like any other. */
+const EXTENSION = 'x-svc-extension'
+
 /** Takes the notes out of a schema. Returns them by the path of the schema that has them. */
 const takeNotes = (value, path = '#', into = {}) => {
   if (typeof value !== 'object' || value === null) return into
@@ -85,6 +88,7 @@ const ajv = new Ajv2020({
   allErrors: true,
   code: { source: true, esm: true, lines: false },
 })
+ajv.addKeyword(EXTENSION)
 for (const name of NAMES) ajv.addSchema(schemas[name], name)
 ajv.addMetaSchema(metaSchema(), META)
 
@@ -107,7 +111,9 @@ const keysOf = (schema, defs = schema.$defs ?? {}, path = '', into = {}) => {
   const { $ref, properties, items, additionalProperties } = schema
   if ($ref !== undefined) return keysOf(defs[$ref.split('/').pop()], defs, path, into)
   const below = (key) => (path === '' ? key : `${path}.${key}`)
-  if (properties !== undefined) into[path] = Object.keys(properties)
+  const own = Object.keys(properties ?? {}).filter((key) => properties[key][EXTENSION] === undefined)
+  // Beside extensions, authors choose the keys.
+  if (own.length > 0 || Object.keys(properties ?? { none: {} }).length === 0) into[path] = own
   for (const [key, value] of Object.entries(properties ?? {})) keysOf(value, defs, below(key), into)
   if (items !== undefined) keysOf(items, defs, below('*'), into)
   if (typeof additionalProperties === 'object') keysOf(additionalProperties, defs, below('*'), into)

@@ -52,7 +52,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   policy: ['condition', '.', 'prove', 'explain'],
   providers: ['.', 'openai', 'anthropic', 'gemini', 'bedrock', 'prices', 'registry'],
   server: ['generated', 'log', 'http', 'runtime', 'view', 'auth', 'routes', 'operator', 'console', '.'],
-  spec: ['generated', '.', 'view'],
+  spec: ['generated', 'steer', '.', 'view'],
   store: ['.', 'rows', 'sqlite', 'postgres'],
 }
 

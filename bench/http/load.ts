@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 
 export interface Measured {
+  readonly count: number
   readonly perSecond: number
   readonly p50: number
   readonly p99: number
@@ -58,7 +59,7 @@ export async function load({ port, connections, milliseconds, request }: Load): 
   const seconds = (performance.now() - began) / 1000
   times.sort((a, b) => a - b)
   const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(times.length * share))]!
-  return { perSecond: times.length / seconds, p50: at(0.5), p99: at(0.99) }
+  return { count: times.length, perSecond: times.length / seconds, p50: at(0.5), p99: at(0.99) }
 }
 
 const LAST = '\r\n0\r\n\r\n'

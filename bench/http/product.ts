@@ -44,6 +44,17 @@ const scripted = (script: readonly ScriptTurn[]): AgentSnapshot['model'] => ({
   script,
 })
 
+const REFUNDS = {
+  wire: 'refunds',
+  id: 'bench.refunds',
+  version: '1.0.0',
+  description: 'Pays an amount back.',
+  inputSchema: { type: 'object' },
+  inputSchemas: [{ type: 'object' }],
+  labels: {},
+  sideEffectClass: 'irreversible_action',
+} as const
+
 function agent(name: string, model: AgentSnapshot['model']): AgentSnapshot {
   const id = `bench.${name}`
   const content: Omit<AgentSnapshot, 'digest'> = {
@@ -60,11 +71,18 @@ function agent(name: string, model: AgentSnapshot['model']): AgentSnapshot {
     model,
     secrets: {},
     mcpServers: [],
-    tools: [ASK],
+    tools: [ASK, REFUNDS],
     agents: [],
     limits: {},
     output: { format: 'text', strict: false, on_invalid: 'retry' },
-    policies: sealSet({ v: 1, compiler: 'bench', agent: id, entries: [], index: { ask_user: [] }, inherited: [] }),
+    policies: sealSet({
+      v: 1,
+      compiler: 'bench',
+      agent: id,
+      entries: [],
+      index: { ask_user: [], refunds: [] },
+      inherited: [],
+    }),
   }
   return { ...content, digest: digestOfSnapshot(content) }
 }
@@ -72,7 +90,10 @@ function agent(name: string, model: AgentSnapshot['model']): AgentSnapshot {
 const server = await openServer({
   dataDirectory: directory,
   workspace: 'bench',
-  config: { providers: { near: { type: 'openai-compatible', base_url: modelUrl } } },
+  config: {
+    tools: { 'bench.refunds': { mock: [{ result: {} }] } },
+    providers: { near: { type: 'openai-compatible', base_url: modelUrl } },
+  },
   configDirectory: directory,
   env: { PATH: process.env['PATH'] },
   version: '0.0.0',
@@ -116,6 +137,15 @@ async function start({ agentId, keys }: Door): Promise<{ runId: string; sessionI
   return (await response.json()) as { runId: string; sessionId: SessionId }
 }
 
+/** Starts a run and waits until it pauses. */
+async function paused(door: Door): Promise<{ runId: string }> {
+  const { runId } = await start(door)
+  const headers = { 'x-api-key': door.keys[0]!, prefer: 'wait=10' }
+  const run = (await (await fetch(`${server.url}/v1/runs/${runId}`, { headers })).json()) as { pending: unknown[] }
+  if (run.pending.length !== 1) throw new Error(`Run ${runId} waits for nothing.`)
+  return { runId }
+}
+
 const desk = await open(agent('desk', scripted([{ say: 'ok' }])), 1)
 const waits = await open(
   agent('waits', scripted([{ call: { tool: 'ask_user', arguments: { message: 'Well?' } } }])),
@@ -133,6 +163,20 @@ const talks = await open(
     ]),
   ),
   50,
+)
+const refunds = await open(
+  agent(
+    'approving',
+    scripted([
+      {
+        call: {
+          tool: 'refunds',
+          arguments: { order: 'A-1042', amount: 180, currency: 'EUR', reason: 'It arrived broken.' },
+        },
+      },
+    ]),
+  ),
+  1,
 )
 const spoken = await open(agent('spoken', { provider: 'near', name: 'tools-0' }), 1)
 const { runId, sessionId } = await start(desk)
@@ -154,6 +198,7 @@ process.send!({
   spoken: { agentId: spoken.agentId, key: spoken.keys[0] },
   runId,
   long: { runId: longRunId, steps: LONG },
+  approving: { runId: (await paused(refunds)).runId, key: refunds.keys[0] },
   waiting: { runId: (await start(waits)).runId, keys: waits.keys },
   talking: { runId: (await start(talks)).runId, keys: talks.keys, paced: PACED, pieces: PIECES },
 })

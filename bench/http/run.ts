@@ -10,6 +10,7 @@ import { createParser } from 'eventsource-parser'
 import { gather } from './fan-out.ts'
 import { startModel } from '../engine/model.ts'
 import { load, type Measured } from './load.ts'
+import { pendingCost } from './pending-cost.ts'
 import { readerCost } from './reader-cost.ts'
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 9)
@@ -26,6 +27,8 @@ interface Product {
   /** An agent whose model is asked over HTTP, as models of vendors are. */
   readonly spoken: { readonly agentId: string; readonly key: string }
   readonly runId: string
+  /** A run that waits for an approval. */
+  readonly approving: { readonly runId: string; readonly key: string }
   /** A run with a long timeline. */
   readonly long: { readonly runId: string; readonly steps: number }
   /** A run that goes on when it is answered, which nobody does, and keys that may read it. */
@@ -61,7 +64,7 @@ const plain = (method: string, path: string, headers: Readonly<Record<string, st
     .join('')}\r\n${body}`
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
-const middle = (rounds: readonly Measured[]): Measured => ({
+const middle = (rounds: readonly Measured[]): Omit<Measured, 'count'> => ({
   perSecond: median(rounds.map(({ perSecond }) => perSecond)),
   p50: median(rounds.map(({ p50 }) => p50)),
   p99: median(rounds.map(({ p99 }) => p99)),
@@ -71,7 +74,7 @@ function gate(what: string, value: number, goal: number, isMet = value >= goal):
   console.log(`${isMet ? 'met' : 'MISSED'}: ${what} ${value.toFixed(2)} (goal ${goal})`)
   if (!isMet) process.exitCode = 1
 }
-const row = (name: string, { perSecond, p50, p99 }: Measured, share: number): string =>
+const row = (name: string, { perSecond, p50, p99 }: Omit<Measured, 'count'>, share: number): string =>
   `| ${name} | ${Math.round(perSecond)} | ${p50.toFixed(2)} | ${p99.toFixed(2)} | ${share.toFixed(2)} |`
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'))
@@ -81,6 +84,12 @@ try {
   const small = await open<Product>('product.ts', join(directory, 'small'), '0', model.url)
   const reader = median(await readerCost(small))
   gate('CPU of a run with a reader, x without one (G19)', reader, 1.5, reader <= 1.5)
+  const status = (runId: string, key: string): string => plain('GET', `/v1/runs/${runId}`, { 'x-api-key': key })
+  const pending = await pendingCost(small, {
+    with: status(small.approving.runId, small.approving.key),
+    without: status(small.runId, small.key),
+  })
+  gate('CPU of get run with an approval that waits, x without', median(pending), 1.3, median(pending) <= 1.3)
   await delays(small)
   await fanOut((await open<{ port: number }>('raw-stream.ts')).port, small)
   await readers(small)
@@ -248,11 +257,11 @@ async function sizes(): Promise<void> {
       String(count),
       model.url,
     )
-    const time = async (path: string): Promise<string> => {
+    const timeOf = async (path: string): Promise<number> => {
       const request = plain('GET', path, { 'x-api-key': key })
-      const { p50 } = await load({ port, connections: 1, milliseconds: 500, request: () => request })
-      return p50.toFixed(2)
+      return (await load({ port, connections: 1, milliseconds: 500, request: () => request })).p50
     }
+    const time = async (path: string): Promise<string> => (await timeOf(path)).toFixed(2)
     // While one reader asks for the long timeline again and again, another asks for a run.
     const beside = async (): Promise<string> => {
       const ask = (path: string) => plain('GET', path, { 'x-api-key': key })
@@ -261,9 +270,11 @@ async function sizes(): Promise<void> {
       return p99.toFixed(2)
     }
     const list = `/v1/agents/${agentId}/sessions?take=50`
+    const first = await timeOf(list)
     console.log(
-      `| ${count} | ${await time(list)} | ${await time(`${list}&skip=${count - 50}`)} | ${await time(`/v1/runs/${runId}`)} | ${await time(`/v1/runs/${long.runId}/conversation`)} (${long.steps} steps) | ${await beside()} |`,
+      `| ${count} | ${first.toFixed(2)} | ${await time(`${list}&skip=${count - 50}`)} | ${await time(`/v1/runs/${runId}`)} | ${await time(`/v1/runs/${long.runId}/conversation`)} (${long.steps} steps) | ${await beside()} |`,
     )
     child.disconnect()
+    if (count === SESSIONS.at(-1)) gate(`p50 ms of the first page of ${count} sessions`, first, 2, first <= 2)
   }
 }

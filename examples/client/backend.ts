@@ -1,6 +1,6 @@
 // A web backend: the browser talks to it, it talks to svc. The API key never leaves it. Node's own server, nothing else.
 //   POST /refunds {order, amount}          starts one               {id}
-//   GET  /refunds/ID                       where it stands          {status, output, task}
+//   GET  /refunds/ID                       where it stands          {status, output, task}, once it pauses or ends
 //   POST /refunds/ID/decision {approved}   what the person decided  {status}
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
@@ -17,7 +17,8 @@ async function answer(method: string, path: string, body: unknown): Promise<unkn
     return { id: runId }
   }
   if (method === 'GET' && id && !act) {
-    const { status, output } = await client.getRun(id)
+    // The request is held while the run works, for 20 seconds at most: a page that asks again and again hears of a pause at once.
+    const { status, output } = await client.getRun(id, { waitSeconds: 20 })
     const [task] = isWaiting(status) ? await pendingTasks(client, id) : []
     return { status, output, ...(task && { task: { title: task.title, arguments: task.content.arguments } }) }
   }

@@ -118,6 +118,12 @@ export const failures = {
     message: (a: { agent: string }) => `No version of ${a.agent} is deployed.`,
     fix: 'svc deploy NAMESPACE.NAME@VERSION',
   },
+  agent_paused: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { agent: string; paused: string }) => `No run of ${a.agent} is started: an operator has paused ${a.paused}.`,
+    fix: 'svc stop --list shows who and why; svc agents resume or svc stop --resume ends it.',
+  },
   stale_view: {
     status: 409,
     exit: EXIT.conflict,
@@ -134,6 +140,76 @@ export const failures = {
     exit: EXIT.conflict,
     message: (a: { status: string }) => `A run of the session has not ended; its status is ${a.status}.`,
     fix: 'Wait until it ends, or cancel it.',
+  },
+  run_not_ended: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; status: string }) => `Run ${a.runId} has not ended; its status is ${a.status}.`,
+    fix: 'Wait until it ends, or cancel it.',
+  },
+  run_completed: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string }) => `Run ${a.runId} is completed, so there is nothing to resume.`,
+    fix: 'Start it again with svc runs retry.',
+  },
+  not_a_root_run: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; rootRunId: string }) =>
+      `Run ${a.runId} is that of a sub-agent of run ${a.rootRunId}.`,
+    fix: 'Name the root run: its sub-agents go with it.',
+  },
+  session_went_on: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; newest: string }) =>
+      `Run ${a.runId} was followed by run ${a.newest} of the same session.`,
+    fix: 'Name the newest run of the session, or start this one again with svc runs retry.',
+  },
+  run_not_resumable: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; why: string }) => `Run ${a.runId} cannot be resumed: ${a.why}.`,
+    fix: 'Start it again with svc runs retry.',
+  },
+  step_not_found: {
+    status: 404,
+    exit: EXIT.absent,
+    message: (a: { runId: string; step: number }) => `Run ${a.runId} has no step ${a.step}.`,
+    fix: 'svc runs steps RUN lists the steps of the run; those of its sub-agents do not count.',
+  },
+  step_not_forkable: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { step: number; why: string }) => `A run cannot be forked at step ${a.step}: ${a.why}.`,
+    fix: 'Name another step.',
+  },
+  step_not_editable: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { step: number; type: string }) => `Step ${a.step} is a ${a.type}, of which nothing is edited this way.`,
+    fix: 'Edit the text of a UserMessage or Reasoning step, or the result of a ToolResult or SubAgentResult step.',
+  },
+  limit_reached: {
+    status: 409,
+    exit: EXIT.limit,
+    message: (a: { limit: string; value: number | string; used: number | string }) =>
+      `The limit ${a.limit} of ${a.value} is reached: ${a.used} used. It would end the run again at once.`,
+    fix: 'Grant it once more with --grant, or name a version that allows more with --with-version.',
+  },
+  version_wider: {
+    status: 409,
+    exit: EXIT.usage,
+    message: (a: { version: string; from: string; changes: readonly string[] }) =>
+      `Version ${a.version} may do more than ${a.from}${a.changes.length === 0 ? ', as far as is known here' : `: ${a.changes.join('; ')}`}.`,
+    fix: 'Review the difference with svc bundle diff, then add --allow-widen.',
+  },
+  version_gone: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; version: string }) => `Version ${a.version}, which run ${a.runId} executed, is gone.`,
+    fix: 'Name another version.',
   },
   session_erased: {
     status: 409,
@@ -249,6 +325,30 @@ export const failures = {
   run_not_waiting: {
     exit: EXIT.conflict,
     message: (a: { status: string }) => `The run does not wait for a reply; its status is ${a.status}.`,
+  },
+  run_not_working: {
+    exit: EXIT.conflict,
+    message: (a: { status: string }) => `The run does not work now; its status is ${a.status}.`,
+    fix: 'Answer what it waits for, or start a run.',
+  },
+  steering_full: {
+    exit: EXIT.conflict,
+    message: (a: { most: number }) => `${a.most} messages wait for the run's next completion already.`,
+    fix: 'Send it after that completion.',
+  },
+  signal_not_awaited: {
+    exit: EXIT.conflict,
+    message: (a: { name: string }) => `The run does not wait for the signal ${a.name}; nothing has changed.`,
+  },
+  completion_not_found: {
+    status: 404,
+    exit: EXIT.absent,
+    message: () => 'No call waits for this token.',
+  },
+  completion_used: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: () => 'The call of this token has ended with another report; nothing has changed.',
   },
   arguments_changed: {
     exit: EXIT.conflict,

@@ -8,7 +8,8 @@ import { handleVersionFlag } from './shell/version.ts'
 export async function runCommandLine(argv: readonly string[], io?: Io): Promise<number> {
   if (handleVersionFlag(argv, io?.stdout ?? process.stdout)) return 0
   // Shells call this at every TAB, so neither the parser nor any command is loaded.
-  if (argv[0] === 'complete') {
+  // Shells ask so for completions of words; a token follows no dashes.
+  if (argv[0] === 'complete' && argv[1] === '--') {
     const { completeWords } = await import('./complete.ts')
     return completeWords(argv.slice(1), io ?? (await import('./shell/process-io.ts')).processIo())
   }

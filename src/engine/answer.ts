@@ -13,6 +13,7 @@ import { closeClaim, type OpenClaim } from './session/repeated-request.ts'
 import type { RunHandle, SessionTransaction } from './session/transaction.ts'
 import type { EngineParts } from './session/engine.ts'
 import type { MessageFile } from './session/event.ts'
+import { steerRun } from './steer-run.ts'
 import { answerTask } from './machine/tasks.ts'
 
 export async function answerRun(
@@ -25,7 +26,8 @@ export async function answerRun(
 ): Promise<MessageAccepted> {
   const remember = (tx: SessionTransaction, accepted: MessageAccepted): MessageAccepted => {
     // A run that did not wait may do so when the client asks again.
-    if (claim && accepted.code !== 'run_not_waiting') tx.recordClaim(closeClaim(claim, accepted))
+    if (claim && accepted.code !== 'run_not_waiting' && accepted.code !== 'run_not_working')
+      tx.recordClaim(closeClaim(claim, accepted))
     return accepted
   }
   const { store } = parts
@@ -55,9 +57,19 @@ export async function answerRun(
     )
   const text = cleaned.text ?? ''
   const accepted = await driver.post(run.sessionId, (tx) =>
-    remember(tx, withPending(tx.run(run.id), applyReplyTo(tx.run(run.id), text, files), hidden)),
+    remember(
+      tx,
+      withPending(
+        tx.run(run.id),
+        given.steer
+          ? steerRun(tx.run(run.id), { text, files }, given.steer === 'interrupt')
+          : applyReplyTo(tx.run(run.id), text, files),
+        hidden,
+      ),
+    ),
   )
-  if (accepted.code !== 'run_not_waiting' || !(await isRepeatedReply(parts, run.id, text, files))) return accepted
+  if (given.steer || accepted.code !== 'run_not_waiting' || !(await isRepeatedReply(parts, run.id, text, files)))
+    return accepted
   const { status, pending } = accepted
   return { status, duplicate: true, ...(pending && { pending }) }
 }

@@ -5,9 +5,17 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json
 import { pointerTo } from '../base/json/pointer.ts'
 import { describeUnpriced, isPricedIn, type Money } from '../spec/price.ts'
 import type { AgentSnapshot } from '../spec/snapshot.ts'
+import { describePaused, findPause } from '../spec/steer/pause.ts'
 import type { AgentVersion } from '../store/version-rows.ts'
 import { checkForeignValue } from '../tools/check.ts'
 import type { EngineParts, StartRequest } from './session/engine.ts'
+
+/** @throws Failure `agent_paused`. A paused tool or provider stops no start: the run is held where it needs it. */
+export async function checkNotPaused({ store }: EngineParts, { workspaceId, snapshot }: AgentVersion): Promise<void> {
+  const { id: agent, version } = snapshot
+  const pause = findPause(await store.pauses(workspaceId), { agents: [agent], versions: [`${agent}@${version}`] })
+  if (pause) throw fail('agent_paused', { agent, paused: describePaused(pause) })
+}
 
 /** @throws Failure `input_contract_violation` */
 export async function checkInput({ id, inputContract }: AgentSnapshot, input: JsonObject): Promise<void> {

@@ -15,6 +15,9 @@ import { waitForPause } from './drive/wait-for-pause.ts'
 import { followRunEvents } from './drive/follow.ts'
 import { probeCall } from './drive/probe-call.ts'
 import { claimOf, findRepeated } from './session/repeated-request.ts'
+import { startFork } from './fork.ts'
+import { resumeStoredRun } from './resume.ts'
+import { completeOutside, signalRun } from './steer-run.ts'
 import { startSession } from './start.ts'
 import { conversationOf } from './session/timeline.ts'
 
@@ -78,6 +81,8 @@ export function createEngine(parts: EngineParts): Engine {
       answering.set(twin, done)
       return answered
     },
+    signal: (runId, name, data) => signalRun(parts, driver, runId, name, data),
+    complete: (token, report) => completeOutside(parts, driver, token, report),
     probe: (taskId, principal, signal) => probeCall(parts, driver, taskId, principal, signal),
     async cancel(runId, principal, reason) {
       const run = await store.run(runId)
@@ -89,6 +94,8 @@ export function createEngine(parts: EngineParts): Engine {
       })
       return { runId, status }
     },
+    fork: (source, request) => startFork(parts, driver, source, request),
+    resume: (runId, request) => resumeStoredRun(parts, driver, runId, request),
     async erase(sessionId) {
       await store.eraseSession(sessionId, parts.clock.now())
       // What this process has of it in memory goes too.
@@ -112,6 +119,11 @@ export function createEngine(parts: EngineParts): Engine {
       await store.releaseRestored(sessions, triggers)
       for (const id of sessions) await driver.release(id)
       await scheduleNextTimer()
+    },
+    async setPaused(workspaceId, act) {
+      const isChanged = await store.setPaused(workspaceId, act)
+      if (isChanged) await driver.pausesChanged()
+      return isChanged
     },
     async close(graceMs = GRACE_MS) {
       closing = true

@@ -3,19 +3,21 @@ import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, SessionId, TriggerId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json/json.ts'
 import type { StartRunResponse } from '../spec/api.ts'
+import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { RunStarter } from '../spec/starter.ts'
 import type { StartOutcome } from '../store/start-outcome.ts'
 import type { SessionTree, SessionUpdate } from '../store/session-update.ts'
 import type { AgentVersion } from '../store/version-rows.ts'
 import { newRun } from './calls/delegate.ts'
-import { checkConfiguration, checkFiles, checkInput } from './check-start.ts'
+import { checkConfiguration, checkFiles, checkInput, checkNotPaused } from './check-start.ts'
 import { checkContinuable, loadContinued } from './continue-session.ts'
 import type { SessionDriver } from './drive/drive.ts'
 import { planRoomOf } from './drive/plan-room.ts'
 import { advanceRun } from './machine/advance.ts'
 import type { PlanRoom, TransitionContext } from './session/context.ts'
 import type { EngineParts, StartRequest } from './session/engine.ts'
+import { createCompletionToken } from './session/completion-token.ts'
 import { openTransaction } from './session/open-transaction.ts'
 import { claimOf, closeClaim, findRepeated, toRepeated } from './session/repeated-request.ts'
 
@@ -32,6 +34,7 @@ export async function startSession(
   if (before) return before as unknown as StartRunResponse
   if (continued) await checkContinuable(parts, continued.sessionId)
   const version = await readVersion(parts, request)
+  await checkNotPaused(parts, version)
   const input = parts.redactor.json(request.input)
   await checkInput(version.snapshot, input)
   await checkFiles(parts, request, input)
@@ -51,8 +54,8 @@ export async function startSession(
       triggerId: request.triggerId,
       pending: [],
     }
-    // A session that goes on is taken when it is read again.
-    const start = continued ? undefined : driver.beginStart()
+    // A session that goes on, or repeats another one, is taken when it is read again, with what came before.
+    const start = continued || request.origin ? undefined : driver.beginStart()
     let started: StartOutcome
     try {
       started = await store.start(update, request.limits, claim && closeClaim(claim, response), start?.holder)
@@ -121,34 +124,39 @@ function firstUpdate(
   room: PlanRoom,
 ): SessionUpdate {
   const now = parts.clock.now()
-  const run = newRootRun(parts, version, input, now, request.sessionId ?? (parts.ids.next<'session'>() as SessionId))
-  const session: Session = {
-    id: run.sessionId,
-    workspaceId: request.workspaceId,
-    agentId: request.agentId,
-    agentName: version.snapshot.id,
-    ...starterOf(request),
-    ...rootOf(run.id, version, input),
-    status: 'Running',
-    totalTokensUsed: 0,
-    runCount: 1,
-    output: null,
-    error: null,
-    startedAt: now,
-    finishedAt: null,
-    version: 0,
-    lastSeq: 0,
-    lastOrdinal: 0,
-    ...labelsOf(parts, request),
-  }
+  const fresh = newRootRun(parts, version, input, now, request.sessionId ?? (parts.ids.next<'session'>() as SessionId))
+  const run = { ...fresh, ...(request.origin && { origin: request.origin }) }
+  const session: Session = { ...firstSession(version, run, starterOf(request)), ...labelsOf(parts, request) }
   const tree: SessionTree = { session, runs: [], tasks: [] }
   const plan = parts.plan && { cap: parts.plan, room }
-  const tx = openTransaction(tree, { ...contextOf(parts, version, now), plan })
+  const context = { ...contextOf(parts, version, now), plan }
+  // What repeats another run is read again, with what that one did, before anything leaves.
+  const tx = openTransaction(tree, { ...context, maySend: request.origin === undefined })
   const root = tx.addRun(run)
   root.addEvent('session', 'engine.session.started', { status: 'Running', output: null, error: null })
   advanceRun(root, { type: 'started' })
   return tx.toUpdate()!
 }
+
+/** A session as its first root run begins. */
+export const firstSession = (version: AgentVersion, run: Run, starter: RunStarter): Session => ({
+  id: run.sessionId,
+  workspaceId: version.workspaceId,
+  agentId: version.agentId,
+  agentName: version.snapshot.id,
+  ...starter,
+  ...rootOf(run.id, version, run.input),
+  status: 'Running',
+  totalTokensUsed: 0,
+  runCount: 1,
+  output: null,
+  error: null,
+  startedAt: run.startedAt,
+  finishedAt: null,
+  version: 0,
+  lastSeq: 0,
+  lastOrdinal: 0,
+})
 
 /**
  * A new root run of a session. It is only recorded here: whoever holds the session sends its first completion.
@@ -181,7 +189,7 @@ async function nextUpdate(
   return { ...tx.toUpdate()!, labels: labelsOf(parts, request) }
 }
 
-const newRootRun = (
+export const newRootRun = (
   { ids }: EngineParts,
   version: AgentVersion,
   input: JsonObject,
@@ -229,7 +237,7 @@ const labelsOf = ({ redactor }: EngineParts, { metadata = {}, tags = [] }: Start
 })
 
 /** The context of a first transition: there are no calls, children or slots yet. */
-const contextOf = (parts: EngineParts, version: AgentVersion, now: number): TransitionContext => ({
+export const contextOf = (parts: EngineParts, version: AgentVersion, now: number): TransitionContext => ({
   now,
   ids: parts.ids,
   snapshotOf: () => version.snapshot,
@@ -238,6 +246,7 @@ const contextOf = (parts: EngineParts, version: AgentVersion, now: number): Tran
   describedBy: () => undefined,
   stepsOf: () => [],
   calls: new Map(),
+  repeatedCalls: [],
   callsElsewhere: [],
   revoked: new Set(),
   attachedTexts: () => [],
@@ -249,6 +258,9 @@ const contextOf = (parts: EngineParts, version: AgentVersion, now: number): Tran
     Math.max(...[model, ...fallback].map((each) => parts.providers.maxOutputTokens(each))),
   termsOf: (model) => parts.providers.terms(model),
   spentOn: () => undefined,
+  newToken: createCompletionToken,
+  // What is paused by tool or provider is held when its first completion is about to leave.
+  pauses: [],
   outages: { laterThan: () => undefined, failed() {} },
   maxIterations: parts.maxIterations ?? 100,
   jitter: 0,

@@ -12,6 +12,7 @@ import { readValue } from './routes/read-value.ts'
 import { sendMessage } from './routes/messages.ts'
 import { startRun } from './routes/start-run.ts'
 import { deleteSession, getSession, patchSession } from './routes/sessions.ts'
+import { completeCall, sendSignal } from './routes/steer.ts'
 import { streamRun } from './routes/stream.ts'
 import { getTask, listTasks } from './routes/tasks.ts'
 import type { ServerServices } from './runtime/services.ts'
@@ -42,6 +43,8 @@ export function listApiRoutes(services: ServerServices, identify: IdentifyCaller
     { method: 'POST', path: '/v1/file-library/presign', handle: presignFile(services, identify) },
     { method: 'POST', path: '/v1/file-library/finalize', handle: finalizeFile(services, identify) },
     { method: 'POST', path: '/v1/runs/:runId/cancel', handle: cancelRun(services, identify) },
+    { method: 'POST', path: '/v1/runs/:runId/signals/:name', handle: sendSignal(services, identify) },
+    { method: 'POST', path: '/v1/completions/:token', handle: completeCall(services) },
     { method: 'GET', path: '/v1/sessions/:sessionId', handle: getSession(services, identify) },
     { method: 'PATCH', path: '/v1/sessions/:sessionId', handle: patchSession(services, identify) },
     { method: 'DELETE', path: '/v1/sessions/:sessionId', handle: deleteSession(services, identify) },

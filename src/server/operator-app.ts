@@ -28,8 +28,10 @@ import { createKey, createOperatorKey, listKeys, revokeKey } from './operator/ke
 import { getOutline, getStep } from './operator/outline.ts'
 import { deployVersion, publishClosure } from './operator/publish.ts'
 import { listRestored, releaseRestored } from './operator/restored.ts'
+import { resumeRun, retryRun } from './operator/resume.ts'
 import { cancelRun, listRuns, sendMessage, startRun } from './operator/runs.ts'
 import { deleteSession, getSession, listSessions, patchSession } from './operator/sessions.ts'
+import { listPauses, setPaused } from './operator/steer/pauses.ts'
 import { revokeStanding } from './operator/standing.ts'
 import { getReference } from './operator/reference.ts'
 import { getStatus } from './operator/status.ts'
@@ -60,6 +62,8 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /runs/:id/outline': getOutline,
   'GET /runs/:id/step': getStep,
   'POST /runs/:id/cancel': cancelRun,
+  'POST /runs/:id/resume': resumeRun,
+  'POST /runs/:id/retry': retryRun,
   'POST /runs/:id/messages': sendMessage,
   'GET /sessions': listSessions,
   'GET /sessions/:id': getSession,
@@ -76,6 +80,8 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /policies/revoke': revokeStanding,
   'GET /effects': listEffects,
   'POST /effects/release': releaseEffect,
+  'GET /pauses': listPauses,
+  'POST /pauses': setPaused,
   'GET /logs': streamLogs,
   'POST /backup': backupRoute,
   'GET /restored': listRestored,

@@ -8,6 +8,8 @@ import type { Conversation as ApiConversation, StreamEventBase, TimelineItemBase
 
 export type {
   CancelBody,
+  CompletionAccepted,
+  CompletionBody,
   ErrorBody,
   FileItem,
   Finalized,
@@ -23,6 +25,7 @@ export type {
   SessionList,
   SessionListItem,
   SessionPatch,
+  SignalBody,
   StartRunBody,
   StartRunResponse,
   TaskContent,

@@ -2,10 +2,11 @@
 import { toIsoText, type Instant } from '../base/clock.ts'
 import { isHeldBy, mayEndByRestart, type Outage, type OutageReason } from './outage.ts'
 import type { Run } from './run.ts'
+import type { CallWait } from './steer/wait.ts'
 
 /** The member `hold` of a run's status and of `engine.run.paused`. */
 export type RunHold = {
-  readonly reason: OutageReason | 'restored'
+  readonly reason: OutageReason | 'restored' | 'paused' | CallWait['kind']
   readonly since: string
   /** Absent while an attempt is made. */
   readonly nextAttemptAt?: string
@@ -16,7 +17,36 @@ export const restoredHold = (since: Instant): { hold: RunHold } => ({
   hold: { reason: 'restored', since: toIsoText(since) },
 })
 
-/** The hold of a run whose model, tool or secret is missing; undefined where it works, waits for somebody or has ended. */
+/** The hold of a run that an operator paused, or whose model, tool or secret is missing; undefined where it works, waits for somebody or has ended. */
+export function holdOfState(run: Pick<Run, 'state'>): RunHold | undefined {
+  const since = pausedSince(run)
+  if (since !== undefined) return { reason: 'paused', since: toIsoText(since) }
+  return outageHold(run) ?? waitHold(run)
+}
+
+/** Since when an operator's pause holds something of a run; undefined where none does. */
+export function pausedSince({ state }: Pick<Run, 'state'>): Instant | undefined {
+  if (state.at === 'thinking') return state.paused
+  if (state.at !== 'calling') return undefined
+  const times = state.calls.flatMap(({ paused, state: { at } }) =>
+    paused === undefined || at === 'settled' ? [] : [paused],
+  )
+  return times.length === 0 ? undefined : Math.min(...times)
+}
+
+/** The hold of a run that waits for a time, a signal, or a report from outside: the first of its calls that does. */
+function waitHold({ state }: Pick<Run, 'state'>): RunHold | undefined {
+  const calls = state.at === 'calling' ? state.calls : []
+  for (const { state: call } of calls) {
+    if (call.at !== 'waiting') continue
+    const { kind, until } = call.wait
+    const next = kind === 'timer' ? { nextAttemptAt: toIsoText(until) } : {}
+    return { reason: kind, since: toIsoText(call.since), ...next }
+  }
+  return undefined
+}
+
+/** The hold of a run whose model, tool or secret is missing. */
 export function outageHold({ state }: Pick<Run, 'state'>): RunHold | undefined {
   const held = findHeld(state)
   if (!held) return undefined
@@ -53,6 +83,10 @@ export const HOLD_TEXTS: Readonly<Record<RunHold['reason'], string>> = {
   mcp_unreachable: 'an MCP server cannot be reached',
   secret_missing: 'a secret is missing where the server runs (svc secrets check)',
   quota_spent: "a quota is spent: the account's at the model's vendor, or the plan of the workspace for the day",
+  paused: 'an operator paused it (svc stop --list tells who and why)',
+  timer: 'it waits for a time',
+  signal: 'it waits for a signal (svc signal)',
+  external: 'work outside has yet to report its end (svc complete)',
   restored: 'it came from a backup (svc restore --resume releases it)',
 }
 

@@ -1,4 +1,5 @@
 /** What the operator application answers, one type for each kind of thing. */
+import type { PauseTarget } from './steer/pause.ts'
 import type { RunHold } from './hold.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { SessionListItem, TaskContent } from './api.ts'
@@ -164,6 +165,14 @@ export interface CostView extends CostSums {
   readonly day?: string
 }
 
+/** What an operator paused, or let go on. */
+export interface PauseView extends PauseTarget {
+  readonly paused: boolean
+  readonly at: string
+  readonly by: string
+  readonly reason: string | null
+}
+
 export interface RunView {
   readonly runId: string
   readonly sessionId: string
@@ -183,6 +192,9 @@ export interface RunView {
   readonly waitingOn?: string
   /** As in the status of a run. */
   readonly hold?: RunHold
+  readonly retryOf?: string
+  readonly forkOf?: string
+  readonly forkStep?: number
 }
 
 /**

@@ -29,6 +29,7 @@ import type {
   CostView,
   RunView,
   RunOutline,
+  PauseView,
   RestoredView,
   FileView,
   SessionView,
@@ -102,6 +103,10 @@ interface OperatorAnswers {
   /** One step of the run's session, whole. */
   'GET /runs/:id/step': TimelineItem
   'POST /runs/:id/cancel': { runId: string; before: string; after: string }
+  /** A run that failed, was cancelled or is held goes on where it stopped. */
+  'POST /runs/:id/resume': RunView
+  /** A new run of the deployed version with the same input. */
+  'POST /runs/:id/retry': RunView
   /** As `POST /v1/runs/{runId}/messages`, with the operator's authority. `as`: the identity that the request has. */
   'POST /runs/:id/messages': MessageAccepted
   /** As the API lists them; without `agent` those of every agent. */
@@ -132,6 +137,17 @@ interface OperatorAnswers {
   'GET /effects': OperatorList<EffectView>
   /** Lets an effect happen again; `items` are the calls that held the key. */
   'POST /effects/release': { key: string; items: readonly EffectView[] }
+  /** What is paused, the oldest first; `all`: every act, the newest first. */
+  'GET /pauses': OperatorList<PauseView>
+  /**
+   * Pauses something, or lets it go on; `changed` is false where it was so already. `items` are the open runs that it concerns,
+   * `inFlight` counts the completions and calls of theirs that were under way and end, `pauses` is all that holds now.
+   */
+  'POST /pauses': PauseView & {
+    changed: boolean
+    inFlight: number
+    pauses: readonly PauseView[]
+  } & OperatorList<RunView>
   /** The log, a line of JSON each, oldest first; `http`: the requests instead of everything else. */
   'GET /logs': never
   /** A `.tar.gz` of database and files; `x-svc-runs` and `x-svc-objects` tell how many. */

@@ -9,6 +9,7 @@ import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { Outage } from './outage.ts'
 import type { CostSum, Money } from './price.ts'
 import type { RunStarter } from './starter.ts'
+import type { CallWait, SteeringMessage } from './steer/wait.ts'
 
 export type RunStatusName =
   'Running' | 'WaitingForHITL' | 'WaitingForAITL' | 'WaitingForResponse' | 'Completed' | 'Failed' | 'Cancelled'
@@ -42,6 +43,8 @@ export type LimitName =
   | 'max_tokens_per_session'
   /** `svc/max-runs-per-session`. */
   | 'max_runs_per_session'
+  /** The budget of `svc/context`. */
+  | 'context_window'
 
 export const isTerminal = (status: string): boolean =>
   status === 'Completed' || status === 'Failed' || status === 'Cancelled'
@@ -62,6 +65,8 @@ export type CallState =
   | { readonly at: 'sent'; readonly sentAt: Instant; readonly notAfter: Instant; readonly worker?: string }
   /** Sent, with an unknown outcome; `task` is the anomaly review. */
   | { readonly at: 'unknown'; readonly task: TaskId }
+  /** It waits for a time, a signal, or a report from outside. */
+  | { readonly at: 'waiting'; readonly since: Instant; readonly wait: CallWait }
   | { readonly at: 'delegated'; readonly child: RunId }
   /** The child asked its parent's model; the call has answered with the question. */
   | { readonly at: 'asking'; readonly requestId: string }
@@ -101,9 +106,22 @@ export interface ToolCall {
   readonly effectWait?: Instant
   /** The approval that covers it. */
   readonly approval?: { readonly task: TaskId; readonly digest: Digest }
+  /** Since when an operator's pause holds it, which may leave otherwise. */
+  readonly paused?: Instant
   /** Set from the first attempt that could not reach what the call needs. */
   readonly outage?: Outage
+  /** Of a run that has ended: what became known of the call since, for the run that is resumed. */
+  readonly late?: LateOutcome
+  /** Digests of the tokens that its attempts gave to a tool which reports the end later. */
+  readonly tokens?: readonly string[]
   readonly state: CallState
+}
+
+/** The outcome of a call that arrived, or that a person told, after its run had ended. */
+export interface LateOutcome {
+  readonly result: JsonValue
+  readonly isError: boolean
+  readonly notExecuted?: boolean
 }
 
 export type RunState =
@@ -123,6 +141,8 @@ export type RunState =
       readonly reservedCost?: string
       readonly reservedPlan?: { readonly tokens: number; readonly cost?: Money }
       readonly unsent?: true
+      /** Since when an operator's pause holds it; `unsent` is set as well. */
+      readonly paused?: Instant
       readonly room?: number
       readonly emptied?: true
       readonly note?: JsonObject
@@ -154,6 +174,8 @@ export type RunState =
       readonly errorCode?: ErrorCode
       /** Who cancelled the run, as `approverOf` names them; absent where it ended with its parent. */
       readonly cancelledBy?: string
+      /** Where a run that did not complete has stopped; it is resumed from here. Absent where it ended before svc kept this. */
+      readonly from?: RunState
     }
 
 /** What a run has used of its limits, and what operators granted in addition. */
@@ -178,8 +200,14 @@ export interface RunUsage {
   readonly grants: Readonly<Partial<Record<LimitName, number>>>
   /** How often an output was sent back as invalid. */
   readonly outputAttempts: number
+  /** How often the run was resumed after it had ended. Absent = never. */
+  readonly resumes?: number
   /** True once a result of untrusted content was read. */
   readonly tainted: boolean
+  /** Messages that the next completion takes up. */
+  readonly steering?: readonly SteeringMessage[]
+  /** Reports from outside that have ended a call: the digest of each by that of its token. */
+  readonly reports?: Readonly<Record<string, Digest>>
   /** Times each `tool + arguments` was denied or rejected, by digest. */
   readonly refusals: Readonly<Record<string, number>>
 }
@@ -195,6 +223,24 @@ export const NOTHING_USED: RunUsage = {
   outputAttempts: 0,
   tainted: false,
   refusals: {},
+}
+
+/** The earlier run that a run repeats: from the start, or from a step on. */
+export interface RunOrigin {
+  readonly kind: 'retry' | 'fork'
+  readonly runId: RunId
+  readonly sessionId: SessionId
+  /** Of a fork: ordinal of the last step that it took over. */
+  readonly step?: number
+}
+
+/** As the status of a run names its origin. Source: decisions, section 18. */
+export const originFields = ({
+  origin,
+}: Pick<Run, 'origin'>): { readonly retryOf?: string; readonly forkOf?: string; readonly forkStep?: number } => {
+  if (!origin) return {}
+  const { kind, runId, step } = origin
+  return kind === 'retry' ? { retryOf: runId } : { forkOf: runId, ...(step !== undefined && { forkStep: step }) }
 }
 
 export interface Run {
@@ -224,4 +270,6 @@ export interface Run {
   readonly finishedAt: Instant | null
   /** Of a root run that continues a session; the first root run was started by whoever started the session. */
   readonly starter?: RunStarter
+  /** Of a root run that repeats another one. */
+  readonly origin?: RunOrigin
 }

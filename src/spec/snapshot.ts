@@ -4,6 +4,7 @@
  */
 import { digestOfJson, type Digest } from '../base/digest.ts'
 import type { JsonObject } from '../base/json/json.ts'
+import type { ContextRule } from './context-rule.ts'
 import type { AgentLimits, McpServer, ModelSpec, SideEffectClass } from './document.ts'
 import type { PolicySet } from './policy-set.ts'
 import type { Money } from './price.ts'
@@ -133,6 +134,8 @@ export interface AgentSnapshot {
   readonly onOutage?: 'fail'
   /** Longest hold by one outage, in milliseconds (`svc/max-outage`); absent = `DEFAULT_MAX_OUTAGE_MS`. */
   readonly maxOutageMs?: number
+  /** What of a long conversation the model is given (`svc/context`); absent = all of it. */
+  readonly context?: ContextRule
   /** `svc/max-tokens-per-session` and `svc/max-runs-per-session`; absent where neither is set. */
   readonly sessionLimits?: SessionLimits
   readonly output: {

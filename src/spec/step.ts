@@ -21,6 +21,7 @@ export const STEP_TYPES = [
   'LimitReached',
   'OutputValidation',
   'Output',
+  'RunResumed',
   'RunCompleted',
   'SessionCompleted',
 ] as const

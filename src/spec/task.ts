@@ -168,5 +168,7 @@ export interface GivenAnswer {
   readonly text?: string
   readonly files?: readonly { readonly objectKey: string; readonly filename?: string; readonly mediaType?: string }[]
   readonly claimedEmail?: string
+  /** The text is for a run that works: its next completion takes it up, or it takes the place of the one under way. */
+  readonly steer?: true | 'interrupt'
   readonly by: Principal
 }

@@ -99,6 +99,8 @@ export interface RunFilter {
   readonly waiting?: boolean
   readonly since?: Instant
   readonly sessionId?: SessionId
+  /** Only runs that repeat this one. */
+  readonly origin?: RunId
   /** Without sub-agent runs. */
   readonly roots?: boolean
   /** Words that its input has, or its output and error together; each may be the beginning of a word. */

@@ -26,6 +26,7 @@ import type { ApiKey, ConsoleSession, OperatorKey, Trigger } from '../spec/key.t
 import type { Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { PublishedDocument } from '../spec/snapshot.ts'
+import type { PauseAct } from '../spec/steer/pause.ts'
 import type { RunStep } from '../spec/step.ts'
 import type { TaskRecord } from '../spec/task.ts'
 import type { LeaseHolder, RenewedLease, SessionHint, SessionLease, WorkerId } from './lease.ts'
@@ -176,6 +177,13 @@ export interface Store {
       readonly reason: string
     },
   ): Promise<void>
+
+  /** What operators have paused and not let go on, the oldest first. */
+  pauses(workspaceId: WorkspaceId): Promise<readonly PauseAct[]>
+  /** Newest first. */
+  pauseActs(workspaceId: WorkspaceId, limit: number): Promise<readonly PauseAct[]>
+  /** Pauses something, or lets it go on; recorded. @returns false, and nothing is recorded, where it was so already */
+  setPaused(workspaceId: WorkspaceId, act: PauseAct): Promise<boolean>
 
   /** Kept sums of the days from one instant to another, both included, oldest first; at most `limit`. */
   costs(workspaceId: WorkspaceId, from: Instant, to: Instant, limit: number): Promise<readonly CostRow[]>

@@ -4,6 +4,7 @@ import type { RunSummary, TimelineItem } from '../spec/api.ts'
 import { drawAnswered } from './approval.ts'
 import type { Canvas } from './screen.ts'
 import { safeJson, safeText } from '../base/escape-text.ts'
+import { describeResumption } from '../spec/view/resumption.ts'
 import { widthOf } from './width.ts'
 import { padText, truncateText } from './text.ts'
 import type { TextStyle } from './theme.ts'
@@ -230,6 +231,8 @@ function describeLive(
       return { label: 'answer', text: textOf(content['answer']) }
     case 'LimitReached':
       return { label: 'limit', ...otherOf(canvas, item, content) }
+    case 'RunResumed':
+      return { label: 'resumed', ...otherOf(canvas, item, content) }
     case 'OutputValidation':
       return content['valid'] === true ? undefined : { label: 'output', ...otherOf(canvas, item, content) }
     default:
@@ -255,6 +258,11 @@ function neverCalled(
 function otherOf({ theme }: Canvas, item: TimelineItem, content: JsonObject): TimelineText {
   switch (item.type) {
     case 'LimitReached':
+      if (isJsonObject(content['left_out']))
+        return {
+          text: `${textOf(content['left_out']['messages'])} older messages ${content['action'] === 'summarise' ? 'summarised' : 'left out'}`,
+          style: theme.dim,
+        }
       return {
         text: `${textOf(content['limit'])}: ${textOf(content['used'])} of ${textOf(content['value'])} used, ${textOf(content['action'])}`,
         style: theme.bad,
@@ -266,6 +274,8 @@ function otherOf({ theme }: Canvas, item: TimelineItem, content: JsonObject): Ti
             text: `invalid, ${textOf(content['action'])}: ${safeJson(content['errors'] ?? null)}`,
             style: theme.bad,
           }
+    case 'RunResumed':
+      return { text: safeText(describeResumption(content)) }
     case 'AitlRequest':
       return { text: textOf(content['question']) }
     case 'AitlResponse':

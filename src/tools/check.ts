@@ -39,6 +39,12 @@ export async function checkForeignSchema(schema: JsonSchema): Promise<string | u
   return detail?.message.replace(UNCHECKABLE, '')
 }
 
+/** Like `checkForeignSchema`, for work that is done again when a check turns out to be long. */
+export function findSchemaProblem(schema: JsonSchema): string | undefined {
+  const [found] = checkValue(schema, null)
+  return found?.message.startsWith(UNCHECKABLE) ? found.message.slice(UNCHECKABLE.length) : undefined
+}
+
 const UNCHECKABLE = uncheckable('').message
 
 /** Results of long checks for the work in progress; undefined outside `workWithChecks`. */

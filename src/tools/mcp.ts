@@ -137,7 +137,13 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
               {
                 name,
                 arguments: invocation.arguments as JsonObject,
-                _meta: { 'svc/idempotencyKey': invocation.idempotencyKey, 'svc/notAfter': notAfter },
+                _meta: {
+                  'svc/idempotencyKey': invocation.idempotencyKey,
+                  'svc/notAfter': notAfter,
+                  ...(invocation.completionToken !== undefined && {
+                    'svc/completionToken': invocation.completionToken,
+                  }),
+                },
               },
               attempt,
               { 'idempotency-key': invocation.idempotencyKey, 'svc-not-after': notAfter },

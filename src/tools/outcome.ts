@@ -8,6 +8,7 @@ export const toInvocationBody = (invocation: ToolInvocation): InvocationBody => 
   tool: invocation.tool.id,
   arguments: invocation.arguments,
   idempotency_key: invocation.idempotencyKey,
+  ...(invocation.completionToken !== undefined && { completion_token: invocation.completionToken }),
   run: {
     id: invocation.run.id,
     session_id: invocation.run.sessionId,
@@ -22,7 +23,7 @@ export const toInvocationBody = (invocation: ToolInvocation): InvocationBody => 
 export const HELD_BACK: ToolOutcome = {
   at: 'not_sent',
   code: 'held_back',
-  error: 'The server handed the run over before the call was sent.',
+  error: 'The call was held back before it was sent.',
 }
 
 export const returnedOutcome = (result: JsonValue, isError: boolean, durationMs: number): ToolOutcome => ({

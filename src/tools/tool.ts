@@ -17,6 +17,8 @@ export interface ToolInvocation {
    * and then nothing may be sent. Calls of this process alone need no such guard.
    */
   readonly mayLeave?: () => boolean
+  /** Whoever has it may report the end of the call, once; for a tool that only accepts the call. */
+  readonly completionToken?: string
   readonly run: { readonly id: string; readonly sessionId: string; readonly agent: string; readonly version: string }
 }
 
@@ -73,6 +75,8 @@ export interface InvocationBody {
   readonly tool: string
   readonly arguments: JsonValue
   readonly idempotency_key: string
+  /** For `POST /v1/completions/{token}`. */
+  readonly completion_token?: string
   readonly run: JsonObject
 }
 

@@ -59,6 +59,9 @@ test('a server takes the requests of the examples, and answers in the shape of t
   await ask(`POST /v1/runs/${runId}/messages`, 'accepted', { ...approval, runId, userTaskId: task!.user_task_id })
   await ask(`GET /v1/runs/${runId}`, 'endedRun', undefined, { prefer: 'wait=30' })
   await ask(`POST /v1/runs/${runId}/input`, 'notWaiting', { ...take('reply'), runId })
+  await ask(`POST /v1/runs/${runId}/signals/parcel.delivered`, 'signalNotAwaited', take('signal'))
+  // Tokens are given to tools alone: test/server/outside.test.ts has one.
+  for (const name of ['report', 'reported']) take(name)
   await ask(`POST /v1/runs/${runId}/cancel`, 'cancelled', take('cancel'))
   await ask(`GET /v1/agents/${agentId}/sessions?take=1`, 'sessions')
   await ask(`PATCH /v1/sessions/${sessionId}`, 'labelled', take('label'))

@@ -26,7 +26,12 @@ test('every operation has an id of its own, and needs a key unless it gives no d
   const ids = [...operations.values()].map(({ operationId }) => operationId)
   expect(new Set(ids).size).toBe(ids.length)
   const without = [...operations].filter(([, { security }]) => security?.length === 0).map(([line]) => line)
-  expect(without.toSorted()).toEqual(['GET /v1/healthz', 'GET /v1/openapi.json'])
+  expect(without.toSorted()).toEqual([
+    'GET /v1/healthz',
+    'GET /v1/openapi.json',
+    // The token in the path is the authority.
+    'POST /v1/completions/{token}',
+  ])
 })
 
 test('content of a step and data of an event are judged by their type, to the last property', () => {

@@ -425,12 +425,13 @@ describe('svc demo', () => {
     // The last message of the model is the output, so it is shown once.
     expect(lines.filter((line) => line.includes('"refunded":180'))).toHaveLength(1)
     expect(stdout).toContain('acme.refund-limit@1.0.0')
-    expect(stderr.replaceAll(/http\S+|\b\d+ m?s\b|\b\d\.\d s\b/g, 'N').split('\n')).toEqual([
-      '1/4 started a local server           N  (in memory)',
-      '2/4 running acme.refund-desk         order A-1042, EUR 180',
-      '3/4 a policy stops the refund        a person decides',
-      '4/4 the run goes on                  exactly the approved call, once',
+    expect(stderr.replaceAll(/http\S+|\b\d+ m?s\b|\b\d\.\d s\b|(?<=run )[0-9a-f]{6}/g, 'N').split('\n')).toEqual([
+      '1/5 started a local server           N  (in memory)',
+      '2/5 running acme.refund-desk         order A-1042, EUR 180',
+      '3/5 a policy stops the refund        a person decides',
+      '4/5 the run goes on                  exactly the approved call, once',
       'in N · 1678 tokens (scripted)',
+      '5/5 a second run, the same order     stopped: run N has done refund:A-1042; it pays nothing',
       'next:  svc init refund-demo && cd refund-demo && svc dev          the same project, to change and run',
       '',
     ])

@@ -32,6 +32,7 @@ describe('svc test', () => {
     const { code, stdout, stderr } = await svc(['test'])
     expect(stdout).toBe(
       [
+        'scenarios/again.scenario.yaml  ✔ a second run for the same order stops before it pays again',
         'scenarios/approve.scenario.yaml  ✔ a refund above the limit is paid after an approval',
         'scenarios/edited.scenario.yaml  ✔ an approver may lower the amount, and the policies decide about the new one',
         'scenarios/reject.scenario.yaml  ✔ a rejected refund is not paid, and the agent apologises',
@@ -41,7 +42,7 @@ describe('svc test', () => {
         '',
       ].join('\n'),
     )
-    expect(stderr).toMatch(/^6 passed in .*, 0 network calls, \d+ scripted tokens\n$/)
+    expect(stderr).toMatch(/^7 passed in .*, 0 network calls, \d+ scripted tokens\n$/)
     expect(code).toBe(0)
   })
 
@@ -129,6 +130,35 @@ describe('svc test', () => {
     const { code, stdout } = await play(scenario('expect:\n  statsu: Completed\n'))
     expect(code).toBe(1)
     expect(stdout).toContain('own/one.scenario.yaml:5:3 `statsu` is not a key of expect. Did you mean `status`?')
+  })
+
+  test('runs before it have ended in the same workspace, with their own answers', async () => {
+    const { code, stdout } = await play(
+      scenario(
+        `tools:\n  ${LOOKUP}\n  ${REFUNDS}\n` +
+          'before:\n  - { input: { order: A-1042, amount: 180 }, decide: [{ task: approval, after: 20m, approve: true }] }\n' +
+          'decide: [{ task: approval, reject: paid before }]\n' +
+          'expect: { status: Completed, calls: [{ tool: acme.refunds, times: 0 }] }\n',
+      ),
+    )
+    expect(stdout).toBe('own/one.scenario.yaml  ✔ a refund  20 min (virtual)\n')
+    expect(code).toBe(0)
+  })
+
+  test('a run before it that cannot start or end is a failure that names it', async () => {
+    const { stdout } = await play(
+      scenario(
+        `tools:\n  ${LOOKUP}\n  acme.refunds: { drop: true }\n` +
+          'before: [{ input: { order: A-1042, amount: 40 } }]\nexpect: { status: Completed }\n',
+      ),
+    )
+    expect(stdout).toContain('run: before[0]: nobody answers anomaly_review of acme.refunds amount 40')
+    const refused = await play(scenario('before: [{ input: { order: 7 } }]\nexpect: { status: Completed }\n'))
+    expect(refused.stdout).toContain('run: before[0]: The input does not match')
+    const unknown = await play(scenario('before: [{ agent: acme.nobody }]\nexpect: { status: Completed }\n'))
+    expect(unknown.stdout).toContain('before[0]: ')
+    const empty = await play(scenario('before: [{ decide: [{ task: approval }] }]\n'))
+    expect(empty.stdout).toContain('before[0].decide[0] answers nothing.')
   })
 
   test('another script may play the model', async () => {

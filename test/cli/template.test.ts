@@ -75,7 +75,7 @@ describe('svc init', () => {
     const { code, stdout, stderr } = await svc(['init', 'refund-demo'], { cwd })
     expect(code).toBe(0)
     expect(stdout).toMatch(
-      /^created refund-demo\/ \(\d+ files\): 1 agent, 1 sub-agent, 2 tools, 2 policies, 1 bundle, 6 scenarios, svc\.config\.yaml\n$/,
+      /^created refund-demo\/ \(\d+ files\): 1 agent, 1 sub-agent, 2 tools, 2 policies, 1 bundle, 7 scenarios, svc\.config\.yaml\n$/,
     )
     expect(stderr).toBe('next:  cd refund-demo && svc dev          no API key needed, the model is scripted\n')
     const written = tree(join(cwd, 'refund-demo'))
@@ -100,7 +100,7 @@ describe('svc init', () => {
       'policies/large-refunds.yaml ../.schemas/policy.schema.json',
       'policies/refund-limit.yaml ../.schemas/policy.schema.json',
       'policies/refund.policytest.yaml ../.schemas/policytest.schema.json',
-      ...['approve', 'edited', 'reject', 'small', 'timeout', 'two-approvers'].map(
+      ...['again', 'approve', 'edited', 'reject', 'small', 'timeout', 'two-approvers'].map(
         (name) => `scenarios/${name}.scenario.yaml ../.schemas/scenario.schema.json`,
       ),
       'svc.config.yaml ./.schemas/config.schema.json',

@@ -1,5 +1,5 @@
 /** Every template, as `svc init` writes it: clean, offline, and with scenarios that hold. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { svc, temporary } from './recording-io.ts'
@@ -53,6 +53,37 @@ describe.each(readdirSync(TEMPLATES))('the template %s', (name) => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: true })
     const tree = await svc(['bundle', 'tree', '--json'], { cwd: join(cwd, renamed) })
     expect(JSON.parse(tree.stdout)).toMatchObject({ root: 'globex.some-agent' })
+  })
+})
+
+describe('a guard across runs', () => {
+  /** What a scenario says of a copy of a template whose guard is gone. */
+  const without = async (template: string, scenario: string, weaken: (directory: string) => void): Promise<string> => {
+    const directory = join(cwd, `${template}-weak`)
+    cpSync(join(cwd, template), directory, { recursive: true })
+    weaken(directory)
+    const { code, stdout } = await svc(['test', '--filter', scenario], { cwd: directory })
+    expect(code).toBe(1)
+    return stdout
+  }
+
+  test('is needed: without the effect key of the refund template the second run pays', async () => {
+    const stdout = await without('refund', 'again', (directory) => {
+      const file = join(directory, 'tools/refunds.yaml')
+      writeFileSync(file, readFileSync(file, 'utf8').replace(/ {2}labels:\n.*\n.*effect-key.*\n/, ''))
+    })
+    expect(stdout).toContain(
+      'got [{"tool":"acme.refunds","arguments":{"order":"A-1042","amount":40,"currency":"EUR"}}]',
+    )
+  })
+
+  test('is needed: without the source condition of the support template an injected order gets the voucher', async () => {
+    const stdout = await without('support', 'injected', (directory) => {
+      rmSync(join(directory, 'policies/known-orders.yaml'))
+      const file = join(directory, 'agents/support-desk.yaml')
+      writeFileSync(file, readFileSync(file, 'utf8').replace(/ *- acme\.known-orders\n/, ''))
+    })
+    expect(stdout).toContain('got [{"tool":"acme.vouchers","arguments":{"order":"E-666","amount":15}}]')
   })
 })
 

@@ -36,7 +36,7 @@ export const json = (body: unknown, status = 200, headers: Record<string, string
 export const busy = (status: number): Response =>
   json({ error: 'Busy.', code: 'shutting_down', requestId: 'req-1' }, status, { 'retry-after': '0' })
 
-/** A small world behind fetch: routes by `METHOD path`, each answering in turn, the last answer staying. */
+/** A small world behind fetch: routes by `METHOD path`, each answering in turn, the last answer staying; a function makes one. */
 export function world(routes: Record<string, readonly unknown[]>) {
   const asked: string[] = []
   const bodies: unknown[] = []
@@ -52,7 +52,8 @@ export function world(routes: Record<string, readonly unknown[]>) {
       const answers = routes[route] ?? [json({ error: 'No such route.', code: 'not_found' }, 404)]
       const turn = turns.get(route) ?? 0
       turns.set(route, turn + 1)
-      const answer = answers[Math.min(turn, answers.length - 1)]
+      const given = answers[Math.min(turn, answers.length - 1)]
+      const answer: unknown = typeof given === 'function' ? await (given as () => unknown)() : given
       return answer instanceof Response ? answer.clone() : json(answer)
     },
   })

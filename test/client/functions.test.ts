@@ -19,20 +19,7 @@ const CHILD = 'run-child'
 afterEach(() => vi.useRealTimers())
 
 const status = (status: string) => ({ runId: ROOT, status, output: status === 'Completed' ? { ok: true } : null })
-const frames = (...subjects: string[]): Response =>
-  new Response(
-    subjects
-      .map((subject, at) => {
-        const kind = subject.split('.')[1]
-        return `id: ${at + 1}\ndata: ${JSON.stringify({ ts: '', kind, subject, data: { sessionId: 's', runId: ROOT } })}\n\n`
-      })
-      .join(''),
-    { headers: { 'content-type': 'text/event-stream' } },
-  )
-
 const GET = `GET /v1/runs/${ROOT}`
-const STREAM = `GET /v1/runs/${ROOT}/stream`
-const CONVERSATION = `GET /v1/runs/${ROOT}/conversation`
 const MESSAGES = `POST /v1/runs/${ROOT}/messages`
 
 test.each([
@@ -49,36 +36,36 @@ test.each([
   expect([isTerminal(word), isWaiting(word)]).toEqual([terminal, waiting])
 })
 
-test('waits along the stream, for a pause as for an end', async () => {
+/** A request that the server holds for so many seconds. */
+const held = (seconds: number, answer: object) => () =>
+  new Promise((resolve) => setTimeout(() => resolve(answer), seconds * 1000))
+
+test('waits in requests that the server holds, one after the other', async () => {
+  vi.useFakeTimers()
   const { client, asked } = world({
-    [GET]: [status('Running'), status('WaitingForHITL')],
-    [STREAM]: [frames('engine.session.started', 'engine.step.completed', 'engine.run.paused')],
+    [GET]: [held(20, status('Running')), held(20, status('Running')), held(5, status('WaitingForHITL'))],
   })
-  expect(await waitForRun(client, ROOT)).toEqual(status('WaitingForHITL'))
-  expect(asked).toEqual([GET, STREAM, GET])
+  const began = Date.now()
+  const waiting = waitForRun(client, ROOT).then((run) => [run, Date.now() - began])
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(await waiting).toEqual([status('WaitingForHITL'), 45_000])
+  expect(asked).toEqual([GET, GET, GET])
 })
 
 test('waits through a pause where only the end counts', async () => {
-  const { client } = world({
-    [GET]: [status('WaitingForHITL'), status('WaitingForHITL'), status('Completed')],
-    [STREAM]: [
-      frames('engine.session.started', 'engine.run.paused', 'engine.run.completed', 'engine.session.completed'),
-    ],
-  })
-  expect(await waitForRun(client, ROOT, { until: 'terminal' })).toEqual(status('Completed'))
+  const { client } = world({ [GET]: [status('WaitingForHITL'), status('WaitingForHITL'), status('Completed')] })
+  expect(await waitForRun(client, ROOT, { until: 'terminal', pollMs: 1 })).toEqual(status('Completed'))
 })
 
-test('polls where there is no stream, ever more seldom', async () => {
+test('asks ever more seldom where the server answers at once', async () => {
   vi.useFakeTimers()
   const running = Array.from({ length: 7 }, () => status('Running'))
   const { client, asked } = world({ [GET]: [...running, status('Completed')] })
-  const times: number[] = []
   const began = Date.now()
-  const waiting = waitForRun(client, ROOT).then((run) => (times.push(Date.now() - began), run))
+  const waiting = waitForRun(client, ROOT).then((run) => [run, Date.now() - began])
   await vi.advanceTimersByTimeAsync(60_000)
-  expect(await waiting).toEqual(status('Completed'))
-  expect(asked.filter((each) => each === GET).length).toBe(8)
-  expect(times).toEqual([250 + 500 + 1000 + 2000 + 4000 + 5000])
+  expect(await waiting).toEqual([status('Completed'), 250 + 500 + 1000 + 2000 + 4000 + 5000 + 5000])
+  expect(asked).toEqual(Array.from({ length: 8 }, () => GET))
 })
 
 test('says what the server says of an unknown run', async () => {
@@ -86,57 +73,45 @@ test('says what the server says of an unknown run', async () => {
   await expect(waitForRun(client, ROOT)).rejects.toMatchObject({ status: 404 })
 })
 
-const run = (id: string, parentRunId: string | null, depth: number, status = 'WaitingForHITL') => ({
-  id,
-  parentRunId,
-  depth,
-  status,
+/** A run that waits for these tasks, and where they are read. */
+const waitsFor = (...ids: readonly string[]) => ({
+  ...status('WaitingForHITL'),
+  pending: ids.map((userTaskId) => ({ kind: 'approval', runId: ROOT, userTaskId, expiresAt: null, onTimeout: null })),
 })
-const req = (ordinal: number, runId: string, id: string, more: object = {}) => ({
-  ordinal,
-  runId,
-  type: 'UserTaskReq',
-  content: {
-    user_task_id: id,
-    kind: 'approval',
-    title: id,
-    status: 'pending',
-    completable_via: ['api', 'operator'],
-    ...more,
-  },
-})
-const res = (ordinal: number, runId: string, id: string) => ({
-  ordinal,
-  runId,
-  type: 'UserTaskRes',
-  content: { user_task_id: id },
+const taskOf = (id: string, more: object = {}) => ({
+  [`GET /v1/tasks/${id}`]: [
+    {
+      user_task_id: id,
+      run_id: ROOT,
+      root_run_id: ROOT,
+      kind: 'approval',
+      title: id,
+      status: 'pending',
+      completable_via: ['api', 'operator'],
+      ...more,
+    },
+  ],
 })
 
 test('finds the tasks of a run and of its descendants that nobody has answered', async () => {
   const { client, asked } = world({
-    // A server that says nothing of what is pending.
-    [GET]: [status('WaitingForHITL')],
-    [CONVERSATION]: [
-      {
-        session: {},
-        runs: [run(CHILD, ROOT, 1), run('grandchild', CHILD, 2), run(ROOT, null, 0), run('ended', ROOT, 1, 'Failed')],
-        items: [
-          req(9, 'grandchild', 'c'),
-          req(1, ROOT, 'answered'),
-          req(3, CHILD, 'b', { completable_via: ['operator'], kind: 'escalation' }),
-          res(2, ROOT, 'answered'),
-          req(4, 'ended', 'd'),
-          req(5, ROOT, 'e', { status: 'expired' }),
-          { ordinal: 6, runId: ROOT, type: 'RunCompleted', content: null },
-        ],
-      },
-    ],
+    [GET]: [waitsFor('b', 'c', 'answered meanwhile')],
+    ...taskOf('b', { run_id: CHILD, completable_via: ['operator'], kind: 'escalation' }),
+    ...taskOf('c', { run_id: 'grandchild' }),
+    ...taskOf('answered%20meanwhile', { status: 'completed' }),
   })
   expect((await pendingTasks(client, ROOT)).map((task) => ({ ...task, content: 0 }))).toEqual([
     { userTaskId: 'b', runId: CHILD, kind: 'escalation', title: 'b', apiCompletable: false, content: 0 },
     { userTaskId: 'c', runId: 'grandchild', kind: 'approval', title: 'c', apiCompletable: true, content: 0 },
   ])
-  expect(asked).toEqual([GET, `${CONVERSATION}?stepContent=full`])
+  expect(asked.length).toBe(4)
+})
+
+test('a run that waits for a reply has no task', async () => {
+  const pending = [{ kind: 'reply', runId: ROOT, prompt: 'Which?', expiresAt: null, onTimeout: null }]
+  const { client, asked } = world({ [GET]: [{ ...status('WaitingForResponse'), pending }] })
+  expect(await pendingTasks(client, ROOT)).toEqual([])
+  expect(asked).toEqual([GET])
 })
 
 const task = (digest?: string): UserTask =>
@@ -194,31 +169,28 @@ test.each<[string, UserTask, boolean | TaskDecision, object]>([
   expect(bodies).toEqual([{ runId: ROOT, userTaskId: 'task', ...body }])
 })
 
-test('walks over the pages of sessions, each session once', async () => {
-  const page = (total: number, ...ids: string[]) => ({ items: ids.map((id) => ({ id })), total })
+test('walks over the pages of sessions', async () => {
+  const page = (nextCursor: string | null, ...ids: string[]) => ({
+    items: ids.map((id) => ({ id })),
+    total: 5,
+    nextCursor,
+  })
   const { client, asked } = world({
-    'GET /v1/agents/agent/sessions': [page(4, 'd', 'c'), page(5, 'c', 'b'), page(5, 'a')],
+    'GET /v1/agents/agent/sessions': [page('one', 'd', 'c'), page('two', 'b'), page(null, 'a')],
   })
   const ids: string[] = []
-  for await (const session of iterateSessions(client, 'agent', { take: 2 })) ids.push(session.id)
+  for await (const session of iterateSessions(client, 'agent', { take: 2, skip: 1 })) ids.push(session.id)
   expect(ids).toEqual(['d', 'c', 'b', 'a'])
-  expect(asked.map((each) => each.split('?')[1])).toEqual(['take=2&skip=0', 'take=2&skip=2', 'take=2&skip=4'])
+  expect(asked.map((each) => each.split('?')[1])).toEqual(['take=2&skip=1', 'take=2&cursor=one', 'take=2&cursor=two'])
 })
 
-test('stops at an empty page, whatever the total says', async () => {
-  const { client, asked } = world({ 'GET /v1/agents/agent/sessions': [{ items: [], total: 9 }] })
-  expect(await iterateSessions(client, 'agent').next()).toEqual({ done: true, value: undefined })
-  expect(asked.length).toBe(1)
-})
-
-const waiting = (...items: object[]) => ({ session: {}, runs: [run(ROOT, null, 0)], items })
 const start = { 'POST /v1/agents/agent/runs': [{ runId: ROOT, sessionId: 's', status: 'Running' }] }
 
 test('stays with a run to its end, asking for each task once', async () => {
   const { client, bodies } = world({
     ...start,
-    [GET]: [status('WaitingForHITL'), status('WaitingForResponse'), status('Completed')],
-    [CONVERSATION]: [waiting(req(1, ROOT, 'a'))],
+    [GET]: [waitsFor('a'), status('WaitingForResponse'), status('Completed')],
+    ...taskOf('a'),
     [MESSAGES]: [{ status: 'Running' }],
   })
   const asked: string[] = []
@@ -244,8 +216,8 @@ test('does not ask twice for a task that needs another approver, and waits for h
   vi.useFakeTimers()
   const { client } = world({
     ...start,
-    [GET]: [status('WaitingForHITL'), status('WaitingForHITL'), status('WaitingForHITL'), status('Completed')],
-    [CONVERSATION]: [waiting(req(1, ROOT, 'a', { approvals_required: 2 }))],
+    [GET]: [waitsFor('a'), waitsFor('a'), waitsFor('a'), status('Completed')],
+    ...taskOf('a', { approvals_required: 2 }),
     [MESSAGES]: [{ status: 'WaitingForHITL' }],
   })
   let asked = 0
@@ -256,10 +228,10 @@ test('does not ask twice for a task that needs another approver, and waits for h
 })
 
 test.each([
-  ['a task that is left alone', status('WaitingForHITL')],
+  ['a task that is left alone', waitsFor('a')],
   ['a question that is left alone', status('WaitingForResponse')],
 ])('gives back the waiting run for %s', async (_, there) => {
-  const { client } = world({ ...start, [GET]: [there], [CONVERSATION]: [waiting(req(1, ROOT, 'a'))] })
+  const { client } = world({ ...start, [GET]: [there], ...taskOf('a') })
   expect(await runToEnd(client, 'agent', {}, { onTask: () => undefined })).toEqual(there)
   expect(await runToEnd(client, 'agent', {})).toEqual(there)
 })
@@ -267,8 +239,8 @@ test.each([
 test('throws an answer that was refused, but not one that came second', async () => {
   const refusal = (code: string) => ({
     ...start,
-    [GET]: [status('WaitingForHITL'), status('Completed')],
-    [CONVERSATION]: [waiting(req(1, ROOT, 'a'))],
+    [GET]: [waitsFor('a'), status('Completed')],
+    ...taskOf('a'),
     [MESSAGES]: [{ status: 'WaitingForHITL', error: 'Refused.', code }],
   })
   await expect(

@@ -1,17 +1,7 @@
 /** The client library as its users get it: packed, installed into an empty project, and used in each module system. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -79,12 +69,11 @@ test('what the package declares is what it holds', async () => {
   expect(messages.map((each) => formatMessage(each, pkg!, { color: false }))).toEqual([])
 })
 
-test('each module is under 20 kB', () => {
-  for (const name of ['index.js', 'index.cjs'])
-    expect(statSync(join(installed, 'dist', name)).size).toBeLessThan(20_000)
-})
-
-const bundle = async (platform: 'browser' | 'neutral' | 'node', contents: string) => {
+const bundle = async (
+  platform: 'browser' | 'neutral' | 'node',
+  contents: string,
+  format: 'esm' | 'cjs' | 'iife' = 'esm',
+) => {
   const stdin = { contents, resolveDir: home, loader: 'ts' as const }
   const { outputFiles, metafile } = await build({
     stdin,
@@ -93,17 +82,31 @@ const bundle = async (platform: 'browser' | 'neutral' | 'node', contents: string
     minify: true,
     write: false,
     metafile: true,
-    format: 'esm',
+    format,
   })
   return { text: outputFiles[0]!.text, outside: Object.values(metafile.outputs).flatMap(({ imports }) => imports) }
 }
 
-test.each(['browser', 'neutral', 'node'] as const)('a bundle for %s leaves nothing outside', async (platform) => {
-  const whole = await bundle(platform, "export * from '@svc-agents/client'")
-  expect(whole.outside).toEqual([])
-  const small = await bundle(platform, "import { isTerminal } from '@svc-agents/client'; console.log(isTerminal('x'))")
-  // What a program does not use is left out.
-  expect(small.text.length).toBeLessThan(500)
+test.each([
+  ['browsers', 'browser', 'iife'],
+  ['browsers, as module', 'browser', 'esm'],
+  ['workers, edge runtimes, Deno and Bun', 'neutral', 'esm'],
+  ['Node', 'node', 'esm'],
+  ['CommonJS', 'neutral', 'cjs'],
+] as const)('all of it, its parser included, is one bundle of under 20 kB for %s', async (_, platform, format) => {
+  const { text: whole, outside } = await bundle(platform, "export * from '@svc-agents/client'", format)
+  expect(outside).toEqual([])
+  // Nothing of Node, by whatever way a runtime would load it.
+  expect(whole).not.toMatch(/\bnode:|\brequire\(|\bimport\(|\bBuffer\b|\bprocess\b/)
+  expect(whole.length).toBeLessThan(20_000)
+})
+
+test('what a program does not use is left out of its bundle', async () => {
+  const { text: small } = await bundle(
+    'neutral',
+    "import { isTerminal } from '@svc-agents/client'; console.log(isTerminal('x'))",
+  )
+  expect(small.length).toBeLessThan(500)
 })
 
 const PROGRAM = `

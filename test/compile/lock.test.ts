@@ -94,6 +94,18 @@ test('the matrix lists every call with the policy that decides it', async () => 
   ])
 })
 
+test.each([
+  ['ask', ['require_approval', 'refund:{args.order} within 90d again']],
+  ['refuse', ['deny', 'refund:{args.order} within 90d again']],
+  ['return', ['allow', 'refund:{args.order} within 90d again: the earlier result']],
+])('the matrix says what becomes of a second call with an effect key: %s', async (repeat, [decision, when]) => {
+  const agent = agentOf(await bundleOf(DESK), 'acme.desk')
+  const labels = { 'svc/effect-key': 'refund:{args.order}', 'svc/effect-window': '90d', 'svc/effect-repeat': repeat! }
+  const tools = agent.tools.map((tool) => (tool.wire === 'refunds' ? { ...tool, labels } : tool))
+  const rows = authorityMatrix({ ...agent, tools }).filter(({ by }) => by === 'effect key')
+  expect(rows).toEqual([{ tool: 'acme.refunds', wire: 'refunds', kind: 'tool', decision, by: 'effect key', when }])
+})
+
 test('the summary names the policies of a boundary and their places', async () => {
   const { boundaries, policies, unmatched, bindings } = summarizeCompile(await bundleOf(DESK), loadFiles(DESK))
   expect([boundaries, unmatched]).toEqual([

@@ -638,6 +638,61 @@ test.each([
   expect([newText, detail]).toEqual([wanted, wanted === 'args.amount' ? 'number' : undefined])
 })
 
+test.each([
+  ['source.', ['source.order', 'source.amount', 'source.currency']],
+  [
+    'effect.',
+    [
+      'effect.key',
+      'effect.repeated',
+      'effect.previous.tool',
+      'effect.previous.run_id',
+      'effect.previous.agent',
+      'effect.previous.version',
+      'effect.previous.at',
+      'effect.previous.age_seconds',
+      'effect.previous.outcome',
+      'effect.previous.same_args',
+      'effect.previous.approved_by',
+    ],
+  ],
+])('completes the facts below %s', async (root, wanted) => {
+  const policy = 'policies/refund-limit.yaml'
+  const text = original(policy).replace('    field: args.amount', `    field: ${root}|`)
+  expect(labels(await asked<CompletionItem[]>('completion', policy, text))).toEqual(wanted)
+})
+
+test('completes facts of every root before one is written', async () => {
+  const policy = 'policies/refund-limit.yaml'
+  const text = original(policy).replace('    field: args.amount', '    field: |')
+  expect(labels(await asked<CompletionItem[]>('completion', policy, text))).toEqual(
+    expect.arrayContaining([
+      'args.amount',
+      'source.order',
+      'run.taint',
+      'history.workspace.this_tool.total(args.amount)',
+    ]),
+  )
+})
+
+test('completes the labels of a Tool document that svc reads, with their values', async () => {
+  const refunds = 'tools/refunds.yaml'
+  const key = await asked<CompletionItem[]>(
+    'completion',
+    refunds,
+    original(refunds).replace('    svc/effect-key: refund:{args.order}', '    svc/eff|'),
+  )
+  expect(labels(key)).toEqual(
+    expect.arrayContaining(['svc/effect-key', 'svc/effect-window', 'svc/effect-repeat', 'svc/content']),
+  )
+  const value = await asked<CompletionItem[]>(
+    'completion',
+    refunds,
+    original(refunds).replace('    svc/effect-key: refund:{args.order}', '    svc/effect-repeat: |'),
+  )
+  expect(labels(value)).toEqual(['ask', 'refuse', 'return'])
+})
+
 test('offers the tool that was meant, or a Tool document, where a tool is not in the project', async () => {
   await opened(DESK, original(DESK).replace('acme.refunds@^1.0', 'acme.refund@^1.2'))
   const actions = await client.sendRequest<CodeAction[]>('textDocument/codeAction', {

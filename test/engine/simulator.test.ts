@@ -8,6 +8,7 @@ import type { RunId, SessionId } from '../../src/base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../src/base/json/json.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
+import type { Principal } from '../../src/spec/key.ts'
 import type { Run } from '../../src/spec/run.ts'
 import type { RunStep } from '../../src/spec/step.ts'
 import { isOperatorOnly, type GivenAnswer, type TaskRecord } from '../../src/spec/task.ts'
@@ -82,6 +83,8 @@ interface Plan {
   readonly cancelled: number | null
   /** How often the session goes on with another root run after it ended. */
   readonly continues: number
+  /** How often an operator lets a run go on that did not complete. */
+  readonly resumes: number
   readonly crashes: readonly Crash[]
 }
 
@@ -119,11 +122,13 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   noIsFatal: fc.boolean(),
   cancelled: sometimes(fc.integer({ min: 0, max: 6 })),
   continues: fc.constantFrom(0, 0, 1, 2),
+  resumes: fc.constantFrom(0, 1, 3),
   crashes: fc.array(fc.record({ at: fc.integer({ min: 1, max: 50 }), after: fc.boolean() }), { maxLength: 3 }),
 })
 
 /** Longer than a round of a history takes. */
 const LONG = 300
+const olga = operator() as Extract<Principal, { type: 'operator' }>
 
 /** Plans in which a no ends a run while another call of it is in flight, and a child of it waits for a person. */
 const refusal: fc.Arbitrary<Plan> = fc
@@ -145,6 +150,7 @@ const refusal: fc.Arbitrary<Plan> = fc
     noIsFatal: true,
     cancelled: null,
     continues: 0,
+    resumes: 0,
     crashes,
   }))
 
@@ -160,7 +166,7 @@ interface History {
 }
 
 async function live(
-  { root, child, completions, budget, asks, people, noIsFatal, cancelled, continues, crashes }: Plan,
+  { root, child, completions, budget, asks, people, noIsFatal, cancelled, continues, resumes, crashes }: Plan,
   classes = CLASSES,
 ): Promise<History> {
   const world = createCrashingProcess(crashes)
@@ -255,8 +261,14 @@ async function live(
       await bench.engine.start(startOf('root')).catch(() => {})
       continue
     }
-    const { finishedAt, rootRunId } = (await bench.store.session(session))!
+    const { finishedAt, rootRunId, status } = (await bench.store.session(session))!
     const left = (await bench.store.tasksOfSession(session)).some(({ status }) => status === 'pending')
+    const ended = (await bench.store.run(rootRunId))!.usage.resumes ?? 0
+    // Before what is unknown is reviewed, or after it.
+    if (finishedAt !== null && status !== 'Completed' && ended < resumes && (!left || opinion())) {
+      await bench.engine.resume(rootRunId, { by: olga, grants: true }).catch(() => {})
+      continue
+    }
     if (finishedAt !== null && !left) {
       const roots = (await bench.store.runsOfSession(session)).filter(({ parentRunId }) => parentRunId === null)
       if (roots.length > continues) break
@@ -361,7 +373,9 @@ async function check({ bench, session, effects, sent, tooLate }: History): Promi
   expect(steps.map((step) => step.ordinal)).toEqual(steps.map((_, at) => at + 1))
   expect(steps.filter((step) => step.finishedAt === null)).toEqual([])
   const roots = runs.filter(({ parentRunId }) => parentRunId === null)
-  expect(subjects(events, /^engine\.session\.(completed|failed|cancelled)$/)).toBe(roots.length)
+  const resumed = events.filter(({ subject, data }) => subject === 'engine.run.resumed' && 'resumedBy' in data)
+  const resumedRoots = resumed.filter(({ runId }) => roots.some(({ id }) => id === runId))
+  expect(subjects(events, /^engine\.session\.(completed|failed|cancelled)$/)).toBe(roots.length + resumedRoots.length)
   expect(ended.rootRunId).toBe(roots.at(-1)!.id)
   // What comes after the end is what people say of calls that were under way then.
   const end = events.findLastIndex(({ subject }) => /^engine\.session\.(completed|failed|cancelled)$/.test(subject))
@@ -372,7 +386,7 @@ async function check({ bench, session, effects, sent, tooLate }: History): Promi
   // Somebody was asked about every unsafe call of which nobody knew.
   const unknown = (await bench.store.calls({ sessionId: session })).filter(({ state }) => state === 'unknown')
   expect(unknown.filter(({ ref }) => !SAFE.has(ref.slice('acme.'.length)))).toEqual([])
-  expect(subjects(events, /^engine\.run\.(completed|failed|cancelled)$/)).toBe(runs.length)
+  expect(subjects(events, /^engine\.run\.(completed|failed|cancelled)$/)).toBe(runs.length + resumed.length)
   for (const run of runs) {
     expect(run.state.at).toBe('done')
     const own = steps.filter((step) => step.runId === run.id)
@@ -405,7 +419,7 @@ const BEGINS: ReadonlySet<RunStep['type']> = new Set([
   'UserTaskRes',
 ])
 
-/** From the no that ends a run on, nothing is begun for it or below it; what was begun before may be asked about. */
+/** From the no that ends a run on, nothing is begun for it or below it until it is resumed; what was begun before may be asked about. */
 function checkRefused(runs: readonly Run[], steps: readonly RunStep[]): void {
   const reviews = new Set(
     ofType(steps, 'UserTaskReq')
@@ -418,9 +432,11 @@ function checkRefused(runs: readonly Run[], steps: readonly RunStep[]): void {
     const no = ofType(steps, 'UserTaskRes').findLast(
       ({ runId, content }) => runId === run && content['approved'] === false,
     )!
+    const resumed = ofType(steps, 'RunResumed').find(({ ordinal }) => ordinal > no.ordinal)
     const later = steps.filter(
       ({ type, runId, ordinal, error, content }) =>
         ordinal > no.ordinal &&
+        ordinal < (resumed?.ordinal ?? Infinity) &&
         below.has(runId) &&
         !reviews.has(content['user_task_id'] ?? null) &&
         (BEGINS.has(type) || (type === 'Reasoning' && error === null)),
@@ -439,6 +455,11 @@ const RARE: readonly Rare[] = [
   { name: 'a child', of: (_, steps) => ofType(steps, 'SubAgentCall').length > 0 },
   { name: 'a question', of: (events) => subjects(events, /^engine\.aitl\.escalated$/) > 0 },
   { name: 'a limit', of: (_, steps) => ofType(steps, 'LimitReached').length > 0 },
+  { name: 'a resumption', of: (events) => events.some(({ data }) => 'resumedBy' in data) },
+  {
+    name: 'a resumed child',
+    of: (events) => events.some(({ data, runId }) => 'resumedBy' in data && runId !== events[0]!.runId),
+  },
   { name: 'a quorum', of: (events) => subjects(events, /^engine\.user_task\.voted$/) > 0 },
   { name: 'a completion called off', of: (_, steps) => steps.some(({ error }) => error?.startsWith('Called off')) },
   {

@@ -499,6 +499,8 @@ test('health and the OpenAPI document need no key', async () => {
     '/v1/file-library/presign',
     '/v1/file-library/finalize',
     '/v1/runs/{runId}/cancel',
+    '/v1/runs/{runId}/signals/{name}',
+    '/v1/completions/{token}',
     '/v1/sessions/{sessionId}',
     '/v1/runs/{runId}/values/{digest}',
     '/v1/tasks',

@@ -256,6 +256,8 @@ export function openHouse(
       return { runId, status: 'Cancelled' }
     },
     probe: () => Promise.reject(new Error('not asked here')),
+    fork: () => Promise.reject(new Error('not asked here')),
+    resume: () => Promise.reject(new Error('not asked here')),
     erase: (sessionId) => store.eraseSession(sessionId, clock.now()),
     follow(run, after, signal) {
       const runId = typeof run === 'string' ? run : run.id
@@ -266,6 +268,9 @@ export function openHouse(
     conversation: (sessionId) => doors.conversation!(sessionId),
     recover: async () => 0,
     release: (sessions, triggers) => store.releaseRestored(sessions, triggers),
+    signal: () => Promise.reject(new Error('not asked here')),
+    complete: () => Promise.reject(new Error('not asked here')),
+    setPaused: (workspaceId, act) => store.setPaused(workspaceId, act),
     close: async () => {},
   }
   async function* replay(runId: RunId, after: number): AsyncGenerator<readonly FollowedEvent[]> {

@@ -51,6 +51,8 @@ test('start, message and status answer when the run pauses or ends, with the bod
   const started = await send('POST', `/v1/agents/${agentId}/runs`, 'wait=20', { input: { order: 'A-1', amount: 180 } })
   expect(started).toMatchObject({ status: 202, applied: 'wait=20', body: { status: 'WaitingForHITL', output: null } })
   const { runId } = started.body
+  const polled = await house.get<RunStatusBody>(`/v1/runs/${runId}`)
+  expect([started.body.pending?.length, started.body.pending]).toEqual([1, polled.pending])
   const task = taskOf(await house.get<Conversation>(`/v1/runs/${runId}/conversation`))
   const answered = await send('POST', `/v1/runs/${runId}/messages`, 'wait=20', {
     runId,

@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import type { Clock } from '../../src/base/clock.ts'
 import { digestOf } from '../../src/base/digest.ts'
 import { agentIdOf, nameBasedId, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
+import type { TaskRecord } from '../../src/spec/task.ts'
 import type { RunId } from '../../src/base/ids.ts'
 import { NOTHING_USED, type RunUsage } from '../../src/spec/run.ts'
 import type { RunStep } from '../../src/spec/step.ts'
@@ -594,6 +595,33 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         // An edit voids earlier votes; the same approver may then vote again.
         await save(3, [{ ...ann, at: NOW + 9 }])
         expect((await store.task(task.id))?.votes).toEqual([{ ...ann, at: NOW + 9 }])
+      })
+
+      test.each([
+        ['small', 10],
+        ['large', 40_000],
+      ])('reads what waits after each change, and nothing of a refused one, of %s tasks', async (_, length) => {
+        const session = await started('a')
+        const ann = { approver: 'operator:ann', approved: true, at: NOW + 1 }
+        const one = aTask(session, 'one', { callId: 'c1', arguments: { text: 'x'.repeat(length) } })
+        const two = aTask(session, 'two', { callId: 'c2' })
+        const voted = { ...one, votes: [ann] }
+        const waits = () => store.pendingTasks(session.id)
+        const save = (version: number, ...tasks: readonly TaskRecord[]) =>
+          store.save(aTurn({ ...session, version }, { tasks }))
+        expect([await waits(), await waits()]).toEqual([[], []])
+        await save(1, one)
+        expect([await waits(), await waits()]).toEqual([[one], [one]])
+        await save(2, voted)
+        expect(await waits()).toEqual([voted])
+        await expect(save(3, { ...voted, status: 'completed' }, { ...two, votes: [ann, ann] })).rejects.toThrow(
+          /unique/i,
+        )
+        expect(await waits()).toEqual([voted])
+        await save(3, two)
+        expect(await waits()).toEqual([voted, two])
+        await save(4, { ...voted, status: 'completed' })
+        expect(await waits()).toEqual([two])
       })
 
       test('lists pending tasks by deadline, and all tasks on request', async () => {

@@ -173,8 +173,10 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
     )
     const saved = outcomes.flat().filter(({ status }) => status === 'fulfilled')
     expect(saved).toHaveLength(40)
-    for (const each of outcomes.flat())
-      if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'run_moved_on' })
+    const refused = outcomes
+      .flat()
+      .flatMap((each) => (each.status === 'rejected' ? [each.reason as { code: string }] : []))
+    expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(['run_moved_on']))
   })
 
   test('a revoked key and a yanked version count at once in every process', async () => {
@@ -206,7 +208,7 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
     let session = await start(store, 'a')
     await store.save(aTurn(session))
     server!.restart()
-    session = (await store.session(session.id).catch(() => store.session(session.id)))!
+    session = (await store.session(session.id))!
     expect(session.version).toBe(2)
     await store.save(aTurn(session))
     expect((await store.session(session.id))!.version).toBe(3)

@@ -119,7 +119,7 @@ CREATE TABLE run (
   error text,
   error_code text,
   started_at integer not null,
-  finished_at integer, starter text check (json_valid(starter)),
+  finished_at integer, starter text check (json_valid(starter)), origin text check (json_valid(origin)),
   check ((finished_at is not null) = (status in ('Completed', 'Failed', 'Cancelled')))
 ) strict;
 
@@ -561,6 +561,8 @@ CREATE TABLE plan_reservation (
 
 CREATE INDEX plan_reservation_workspace on plan_reservation (workspace_id);
 
+CREATE INDEX run_of_origin on run (json_extract(origin, '$.runId')) where origin is not null;
+
 CREATE VIEW run_text (n, session_n, input, output) as
 select r.n, r.session_n,
   replace(replace(substr(case when r.id = s.root_run_id then s.input else r.input end, 1, 20000), '\n', ' '), '\t', ' '),
@@ -589,3 +591,16 @@ CREATE TABLE 'run_output_config'(k PRIMARY KEY, v) WITHOUT ROWID;
 CREATE INDEX call_of_tool on call (substr(ref, 1, instr(ref || '@', '@') - 1), at);
 
 CREATE INDEX vote_of_approver on vote (approver, at);
+
+CREATE TABLE pause_act (
+  n integer primary key,
+  workspace_id text not null,
+  kind text not null check (kind in ('all', 'agent', 'version', 'tool', 'provider')),
+  name text not null,
+  paused integer not null check (paused in (0, 1)),
+  at integer not null,
+  by text not null,
+  reason text
+) strict;
+
+CREATE INDEX pause_act_of_target on pause_act (workspace_id, kind, name, n);

@@ -92,6 +92,8 @@ export interface RunMessage {
   readonly metadata?: JsonObject
   readonly text?: string
   readonly message?: string
+  /** For a run that works: its next completion takes the text up; `interrupt` drops the one under way. */
+  readonly steer?: true | 'interrupt'
   readonly files?: readonly FileItem[]
   readonly [field: string]: unknown
 }

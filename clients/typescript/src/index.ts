@@ -11,6 +11,7 @@ export type {
 } from './client.ts'
 export { isConflict, isNotFound, isRateLimited, SvcConnectionError, SvcError, SvcTimeoutError } from './error.ts'
 export { followRun, runToEnd, type FollowRunOptions, type RunToEndOptions } from './follow-run.ts'
+export { completeCall, sendSignal } from './steer.ts'
 export { cancelRun, continueSession, getValue, isValueReference } from './runs.ts'
 export { deleteSession, getSession, iterateSessions, updateSession } from './sessions.ts'
 export { stepOf } from './step-of.ts'

@@ -10,20 +10,12 @@ export async function* iterateSessions(
   query: SessionsQuery = {},
   options: RequestOptions = {},
 ): AsyncGenerator<SessionListItem, void, undefined> {
-  const seen = new Set<string>()
-  let skip = query.skip ?? 0
-  for (let page: SessionsQuery = { ...query, skip }; ;) {
-    const { items, total, nextCursor } = await client.listSessions(agentId, page, options)
-    for (const session of items) {
-      if (seen.has(session.id)) continue
-      seen.add(session.id)
-      yield session
-    }
-    skip += items.length
+  for (let page = query; ;) {
+    const { items, nextCursor } = await client.listSessions(agentId, page, options)
+    yield* items
+    if (nextCursor == null) return
     const { skip: _, ...others } = query
-    if (typeof nextCursor === 'string') page = { ...others, cursor: nextCursor }
-    else if (nextCursor === null || items.length === 0 || skip >= total) return
-    else page = { ...query, skip }
+    page = { ...others, cursor: nextCursor }
   }
 }
 

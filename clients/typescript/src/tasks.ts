@@ -1,8 +1,7 @@
-import { isTerminal } from './run-status.ts'
 import type { SvcClient } from './client.ts'
 import { connectionOf, toSegment } from './connection.ts'
-import type { JsonObject, MessageAccepted, RunStatus, TaskContent, TaskItem, TaskList } from './generated/api.ts'
-import type { ConversationResponse, UserTask } from './shapes.ts'
+import type { JsonObject, MessageAccepted, RunStatus, TaskItem, TaskList } from './generated/api.ts'
+import type { UserTask } from './shapes.ts'
 import type { RequestOptions } from './transport.ts'
 
 /** What a person decided; for an approval `true` or `false` is enough. */
@@ -39,7 +38,7 @@ export const getTask = (client: SvcClient, taskId: string, options: RequestOptio
 
 /**
  * Tasks of the run and of its sub-agent runs that wait for an answer, oldest first.
- * Empty where the trigger hides the timeline.
+ * Empty where the trigger hides the timeline, and for a server whose status has no `pending`.
  */
 export const pendingTasks = async (
   client: SvcClient,
@@ -47,16 +46,15 @@ export const pendingTasks = async (
   options: RequestOptions = {},
 ): Promise<readonly UserTask[]> => pendingTasksOf(client, await client.getRun(runId, options), options)
 
-/** The same for a status that was just read: by what it says is pending, else from the timeline. */
+/** The same for a status that was just read. */
 export async function pendingTasksOf(
   client: SvcClient,
-  { runId, pending }: RunStatus,
+  { pending = [] }: RunStatus,
   options: RequestOptions,
 ): Promise<readonly UserTask[]> {
-  if (!pending) return pendingIn(await client.getConversation(runId, { stepContent: 'full' }, options), runId)
   const ids = pending.flatMap(({ userTaskId }) => userTaskId ?? [])
   const tasks = await Promise.all(ids.map((id) => getTask(client, id, options)))
-  return tasks.filter(({ status }) => status === 'pending').map((task) => toUserTask(task.run_id, task))
+  return tasks.filter(({ status }) => status === 'pending').map(toUserTask)
 }
 
 /**
@@ -93,29 +91,11 @@ export function toAnswerBody(
   return { userTaskId: id, ...answer, ...(Object.keys(meaning).length > 0 && { metadata: meaning }) }
 }
 
-function pendingIn(conversation: ConversationResponse, runId: string): UserTask[] {
-  const open = new Set([runId])
-  // Sorts by depth, so that parents come before their children.
-  for (const run of conversation.runs.toSorted((a, b) => a.depth - b.depth))
-    if (run.parentRunId !== null && open.has(run.parentRunId)) open.add(run.id)
-  for (const run of conversation.runs) if (isTerminal(run.status)) open.delete(run.id)
-
-  const answered = new Set(
-    conversation.items.filter((item) => item.type === 'UserTaskRes').map(({ content }) => content.user_task_id),
-  )
-  return conversation.items
-    .filter((item) => item.type === 'UserTaskReq')
-    .filter(({ runId }) => open.has(runId))
-    .toSorted((a, b) => a.ordinal - b.ordinal)
-    .filter(({ content }) => (content.status ?? 'pending') === 'pending' && !answered.has(content.user_task_id))
-    .map((item) => toUserTask(item.runId, item.content))
-}
-
-const toUserTask = (runId: string, content: TaskContent): UserTask => ({
-  userTaskId: content.user_task_id,
-  runId,
-  kind: content.kind,
-  title: content.title,
-  apiCompletable: content.completable_via?.includes('api') ?? true,
-  content,
+const toUserTask = (task: TaskItem): UserTask => ({
+  userTaskId: task.user_task_id,
+  runId: task.run_id,
+  kind: task.kind,
+  title: task.title,
+  apiCompletable: task.completable_via?.includes('api') ?? true,
+  content: task,
 })

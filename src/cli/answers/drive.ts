@@ -90,6 +90,9 @@ export const runView: AnswerSchema<RunView> = object({
   trigger: string,
   waitingOn: optional(string),
   hold: optional(object({ reason: string, since: string, nextAttemptAt: optional(string) })),
+  retryOf: optional(string),
+  forkOf: optional(string),
+  forkStep: optional(integer),
 })
 
 export const runsAnswer = listAnswer(runView)

@@ -99,6 +99,10 @@ export const delayOf = ({ after }: DecisionRule): number => (after === undefined
 
 /** Checks beyond the schema: a rule answers something, and its condition can be read. */
 export function ruleFindings(file: DocumentSpans, rules: readonly DecisionRule[], pointer: string): Diagnostic[] {
+  const shown = pointer
+    .slice(1)
+    .replaceAll(/\/(\d+)/g, '[$1]')
+    .replaceAll('/', '.')
   return rules.flatMap((rule, at) => {
     const rulePointer = `${pointer}/${at}`
     if (
@@ -108,7 +112,7 @@ export function ruleFindings(file: DocumentSpans, rules: readonly DecisionRule[]
       rule.option === undefined
     )
       return [
-        createFinding('doc/schema', 'error', file.placeOf(rulePointer), `${pointer.slice(1)}[${at}] answers nothing.`, {
+        createFinding('doc/schema', 'error', file.placeOf(rulePointer), `${shown}[${at}] answers nothing.`, {
           fix: 'Say approve, reject, edit, text, number or option.',
         }),
       ]

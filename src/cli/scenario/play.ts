@@ -1,8 +1,8 @@
 /** Plays a scenario: whenever the run is idle, answers a task or advances the clock to the next event. */
-import { setTimeout as after } from 'node:timers/promises'
 import { readWhole } from '../conversation/whole.ts'
 import { toIsoText, type Instant } from '../../base/clock.ts'
 import { isFailure } from '../../base/failure.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { SessionId } from '../../base/ids.ts'
 import type { Conversation, RunStatusBody, StreamEvent } from '../../spec/api.ts'
 import type { Cassette } from '../../spec/cassette.ts'
@@ -12,12 +12,12 @@ import type { CompiledBundle } from '../../spec/snapshot.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { describeCause, describeSubject } from '../../spec/view/task-card.ts'
 import { readInboxItem } from '../../spec/view/task-content.ts'
-import type { SessionTree } from '../../store/session-update.ts'
 import type { Project } from '../project/project.ts'
 import { RemoteError } from '../shell/remote.ts'
 import { answerOf, createScriptedAnswers, delayOf, type DecisionRule, type ScriptedAnswers } from '../runs/decisions.ts'
-import type { Scenario } from './scenario.ts'
+import type { EarlierRun, Scenario } from './scenario.ts'
 import { fakeFiles } from './files.ts'
+import { waitUntilIdle } from './idle.ts'
 import { openScenarioServer, type ScenarioServer } from './scenario-server.ts'
 
 export interface PlayedScenario {
@@ -53,18 +53,22 @@ export async function playScenario(
   const undecided = new Set<string>()
   const since = server.time.clock.now()
   try {
-    await fakeFiles(server, project, scenario.input)
-    const started = await startRun(server, agent, scenario)
-    if (typeof started === 'string') return { events: [], undecided: [], problem: started, virtualMs: 0 }
-    const sessionId = started.sessionId as SessionId
-    const answers = createScriptedAnswers(scenario.decide ?? [])
-    let problem: string | undefined
-    for (;;) {
-      const tree = await waitUntilIdle(server, sessionId, signal)
-      if (isTerminal(tree.session.status)) break
-      problem = await answerOrAdvance(server, scenario, answers, undecided)
-      if (problem !== undefined) break
+    const play = async (run: EarlierRun, waitsOut: boolean): Promise<PlayedRun> => {
+      await fakeFiles(server, project, run.input)
+      return await playRun(server, run.agent ?? agent, run, { waitsOut, undecided, signal })
     }
+    const virtualMs = (): number => server.time.clock.now() - since
+    for (const [at, run] of (scenario.before ?? []).entries()) {
+      const { problem } = await play(run, false)
+      if (problem === undefined) continue
+      return { events: [], undecided: [...undecided], problem: `before[${at}]: ${problem}`, virtualMs: virtualMs() }
+    }
+    const { decide = [], input = {}, expect } = scenario
+    const { started, problem } = await play(
+      { decide, input },
+      expect?.limits?.includes('max_hitl_wait_minutes') === true,
+    )
+    if (!started) return { events: [], undecided: [], problem: problem!, virtualMs: 0 }
     return {
       run: await server.operator.call('GET /v1/runs/:id', { id: started.runId }),
       conversation: await readWhole((cursor) =>
@@ -73,70 +77,60 @@ export async function playScenario(
           query: { ...(cursor !== undefined && { cursor }) },
         }),
       ),
-      events: await eventsOf(server, sessionId),
+      events: await eventsOf(server, started.sessionId as SessionId),
       ...(problem !== undefined && { problem }),
       undecided: [...undecided],
-      virtualMs: server.time.clock.now() - since,
+      virtualMs: virtualMs(),
     }
   } finally {
     await server.close()
   }
 }
 
-/** Returns the message of the error where the start is refused. */
-async function startRun(
-  { operator }: ScenarioServer,
+interface StartedRun {
+  readonly runId: string
+  readonly sessionId: string
+}
+
+interface PlayedRun {
+  /** Absent where the start was refused. */
+  readonly started?: StartedRun
+  readonly problem?: string
+}
+
+interface RunWaits {
+  /** True where a wait that only the run's own limit ends is expected. */
+  readonly waitsOut: boolean
+  readonly undecided: Set<string>
+  readonly signal: AbortSignal
+}
+
+/** Plays one run to its end, or until it can go on no more. */
+async function playRun(
+  server: ScenarioServer,
   agent: string,
-  { input = {} }: Scenario,
-): Promise<{ readonly runId: string; readonly sessionId: string } | string> {
+  { input = {}, decide = [] }: EarlierRun,
+  { signal, ...waits }: RunWaits,
+): Promise<PlayedRun> {
+  const started = await startRun(server, agent, input)
+  if (typeof started === 'string') return { problem: started }
+  const answers = createScriptedAnswers(decide)
+  for (;;) {
+    const tree = await waitUntilIdle(server, started.sessionId as SessionId, signal)
+    if (isTerminal(tree.session.status)) return { started }
+    const problem = await answerOrAdvance(server, answers, waits)
+    if (problem !== undefined) return { started, problem }
+  }
+}
+
+/** Returns the message of the error where the start is refused. */
+async function startRun({ operator }: ScenarioServer, agent: string, input: JsonObject): Promise<StartedRun | string> {
   try {
     return await operator.call('POST /runs', { body: { agent, input } })
   } catch (error) {
     if (error instanceof RemoteError) return error.message
     throw error
   }
-}
-
-/** Polling interval: the store does not notify of changes. */
-const POLL_MS = 2
-
-/** Unchanged polls after which calls that the engine could still move count as waiting for a person. */
-const STILL_POLLS = 5
-
-/** Resolves when the run has ended, or can go on only when the clock moves or somebody answers. */
-async function waitUntilIdle(
-  { store, time }: ScenarioServer,
-  sessionId: SessionId,
-  signal: AbortSignal,
-): Promise<SessionTree> {
-  let lastVersion = -1
-  let unchangedPolls = 0
-  for (;;) {
-    const tree = (await store.load(sessionId))!
-    if (isTerminal(tree.session.status)) return tree
-    unchangedPolls = tree.session.version === lastVersion ? unchangedPolls + 1 : 0
-    lastVersion = tree.session.version
-    const due = await store.nextTimerAt()
-    const { waits, moves } = countWork(tree)
-    const isStill = waits <= time.asleep.count && (moves === 0 || unchangedPolls >= STILL_POLLS)
-    if (isStill && (due === undefined || due > time.clock.now())) return tree
-    await after(POLL_MS, undefined, { signal })
-  }
-}
-
-/** Counts what waits for a model or a tool, and what the engine itself still has to move. */
-function countWork({ runs }: SessionTree): { readonly waits: number; readonly moves: number } {
-  let [waits, moves] = [0, 0]
-  for (const { state } of runs) {
-    if (state.at === 'thinking') waits++
-    if (state.at !== 'calling') continue
-    for (const call of state.calls) {
-      if (call.state.at === 'sent') waits++
-      if (call.state.at === 'proposed' || call.state.at === 'ready') moves++
-    }
-    if (state.calls.every((call) => call.state.at === 'settled')) moves++
-  }
-  return { waits, moves }
 }
 
 interface PendingAnswer {
@@ -148,9 +142,8 @@ interface PendingAnswer {
 /** Answers the task that is due first, or advances the clock. Returns the reason where neither is possible. */
 async function answerOrAdvance(
   server: ScenarioServer,
-  { expect }: Scenario,
   answers: ScriptedAnswers,
-  undecided: Set<string>,
+  { waitsOut, undecided }: Omit<RunWaits, 'signal'>,
 ): Promise<string | undefined> {
   const { operator, store, time } = server
   const { items } = await operator.call('GET /tasks', { query: {} })
@@ -161,8 +154,7 @@ async function answerOrAdvance(
     if (!rule) {
       undecided.add(describeTask(task))
       // The task's own time-out answers it; that of the run counts only where the scenario expects it.
-      if (item.expiresAt === null && !expect?.limits?.includes('max_hitl_wait_minutes'))
-        return `nobody answers ${describeTask(task)}`
+      if (item.expiresAt === null && !waitsOut) return `nobody answers ${describeTask(task)}`
       continue
     }
     const at = Math.max(time.clock.now(), Date.parse(item.createdAt) + delayOf(rule))

@@ -33,6 +33,13 @@ export interface ScenarioExpectation {
   readonly subjects?: readonly string[]
 }
 
+/** A run that is played to its end before the one that is tested. */
+export interface EarlierRun {
+  readonly agent?: string
+  readonly input?: JsonObject
+  readonly decide?: readonly DecisionRule[]
+}
+
 export interface Scenario {
   readonly scenario: string
   readonly bundle?: string
@@ -40,10 +47,14 @@ export interface Scenario {
   readonly input?: JsonObject
   readonly model?: string | { readonly replay: string } | { readonly scripts: Readonly<Record<string, string>> }
   readonly tools?: Readonly<Record<string, ToolDouble>>
+  readonly before?: readonly EarlierRun[]
   readonly decide?: readonly DecisionRule[]
   readonly expect?: ScenarioExpectation
 }
 
 /** The scenarios of a file, one per YAML document. An unknown key is an error. */
 export const readScenarios = (text: string, path: string): ReadTestFile<Scenario> =>
-  readTestFile('scenario', text, path, ({ decide = [] }, file) => ruleFindings(file, decide, '/decide'))
+  readTestFile('scenario', text, path, ({ before = [], decide = [] }, file) => [
+    ...before.flatMap((run, at) => ruleFindings(file, run.decide ?? [], `/before/${at}/decide`)),
+    ...ruleFindings(file, decide, '/decide'),
+  ])

@@ -14,6 +14,7 @@ import {
   versionsAnswer,
   yankAnswer,
 } from '../answers/ship.ts'
+import { pausedAnswer } from '../answers/steer.ts'
 import { printsDocument } from '../answers/schema.ts'
 import { versionDifference } from '../answers/difference.ts'
 import { failOn, listFilters } from './shared.ts'
@@ -133,6 +134,31 @@ export const shipCommands: readonly CommandEntry[] = [
     ...printsDocument(agentAnswer),
     exits: { 5: 'no such agent' },
     load: async () => (await import('../commands/ship/agents.ts')).agentsShow,
+  },
+  {
+    path: 'agents pause',
+    plane: 'operator',
+    summary: 'no new effect of an agent leaves; its runs stay where they are',
+    arguments: [{ name: '<agent>', description: 'namespace.name or id, or one version: acme.refund-desk@1.2.0' }],
+    options: [{ flags: '--reason <text>', description: 'why; it is recorded' }],
+    examples: [
+      'svc agents pause acme.refund-desk --reason "it refunds twice"',
+      'svc agents pause acme.refund-desk@1.2.0 --json',
+    ],
+    ...printsDocument(pausedAnswer),
+    exits: { 5: 'no such agent or version' },
+    load: async () => (await import('../commands/steer/pause.ts')).agentsPause,
+  },
+  {
+    path: 'agents resume',
+    plane: 'operator',
+    summary: 'a paused agent goes on, with its runs where they were',
+    arguments: [{ name: '<agent>', description: 'namespace.name or id, or one version: acme.refund-desk@1.2.0' }],
+    options: [{ flags: '--reason <text>', description: 'why; it is recorded' }],
+    examples: ['svc agents resume acme.refund-desk', 'svc agents resume acme.refund-desk@1.2.0 --json'],
+    ...printsDocument(pausedAnswer),
+    exits: { 5: 'no such agent or version' },
+    load: async () => (await import('../commands/steer/pause.ts')).agentsResume,
   },
   {
     path: 'triggers list',

@@ -1,9 +1,104 @@
 /** Commands that act on what runs did or are about to do. Source: command line, 2. */
 import type { CommandEntry } from '../shell/command.ts'
+import { runsAnswer, runView } from '../answers/drive.ts'
 import { effectsAnswer, releasedEffect } from '../answers/operate.ts'
-import { printsDocument } from '../answers/schema.ts'
+import { apiBody, printsCases, printsDocument } from '../answers/schema.ts'
+import { pausedAnswer, pausesAnswer } from '../answers/steer.ts'
 
 export const steerCommands: readonly CommandEntry[] = [
+  {
+    path: 'runs resume',
+    plane: 'operator',
+    summary: 'let runs that failed, were cancelled or are held go on where they stopped',
+    arguments: [{ name: '<runs...>', description: 'ids, unique endings or @last' }],
+    options: [
+      { flags: '--with-version <version>', description: 'go on with this version of the agent' },
+      { flags: '--allow-widen', description: 'also with a version that may do more' },
+      { flags: '--allow-yanked', description: 'also with a version that is yanked' },
+      { flags: '--grant', description: 'grant the limit that ended the run once more' },
+      { flags: '--reason <text>', description: 'kept with the run' },
+    ],
+    examples: [
+      'svc runs resume @last',
+      'svc runs resume 77d0c4 --with-version 1.4.1 --reason "the prompt was mended"',
+      'svc runs resume @last --grant --json',
+    ],
+    ...printsDocument(runsAnswer),
+    exits: {
+      2: 'the version may do more, or is yanked',
+      5: 'no such run or version',
+      6: 'nothing to resume',
+      7: 'a limit is reached',
+    },
+    load: async () => (await import('../commands/drive/resume.ts')).runsResume,
+  },
+  {
+    path: 'runs retry',
+    plane: 'operator',
+    summary: 'start a run again from the beginning, as a new run that names the old one',
+    arguments: [{ name: '<run>', description: 'id, unique ending or @last' }],
+    examples: ['svc runs retry @last', 'svc runs retry 77d0c4 --json'],
+    ...printsDocument(runView),
+    exits: { 5: 'no such run', 6: 'the run has not ended' },
+    load: async () => (await import('../commands/drive/resume.ts')).runsRetry,
+  },
+  {
+    path: 'stop',
+    plane: 'operator',
+    summary: 'no new effect leaves, of what is named or of anything',
+    options: [
+      { flags: '--all', description: 'of anything: the kill switch' },
+      { flags: '--agent <agent>', description: 'of this agent, and of what works below it' },
+      { flags: '--version <version>', description: 'of one version: acme.refund-desk@1.2.0' },
+      { flags: '--tool <tool>', description: 'of this tool' },
+      { flags: '--provider <provider>', description: 'of the models of this provider' },
+      { flags: '--resume', description: 'what is named goes on' },
+      { flags: '--reason <text>', description: 'why; it is recorded' },
+      { flags: '--list', description: 'what is paused, by whom and why' },
+    ],
+    examples: [
+      'svc stop --all --reason "the bank called"',
+      'svc stop --tool acme.refunds',
+      'svc stop --all --resume --json',
+    ],
+    ...printsCases({ '': pausedAnswer, 'with --list': pausesAnswer }),
+    exits: { 5: 'nothing has this name' },
+    load: async () => (await import('../commands/steer/pause.ts')).stop,
+  },
+  {
+    path: 'signal',
+    plane: 'client',
+    summary: 'send a signal that a run waits for',
+    arguments: [
+      { name: '<run>', description: 'id, unique ending, @last or @waiting' },
+      { name: '<name>', description: 'of the signal, as svc.wait_event names it' },
+      { name: '[data]', description: 'JSON that matches the schema of the wait; also as --data JSON' },
+    ],
+    examples: [
+      'svc signal @last parcel.delivered',
+      'svc signal @last parcel.delivered --data \'{"parcel":"P-7"}\' --json',
+    ],
+    ...printsDocument(apiBody('MessageAccepted')),
+    exits: { 5: 'no such run', 6: 'the run does not wait for it, or the data does not match' },
+    load: async () => (await import('../commands/steer/outside.ts')).signal,
+  },
+  {
+    path: 'complete',
+    plane: 'client',
+    summary: 'report the end of a call that waits for work outside',
+    arguments: [{ name: '<token>', description: 'given to the tool with the call' }],
+    options: [
+      { flags: '--result <json>', description: 'the result of the call; null when absent' },
+      { flags: '--error <text>', description: 'why it failed' },
+    ],
+    examples: [
+      'svc complete svcc_Zk3vV0b9 --result \'{"rows":1200}\'',
+      'svc complete svcc_Zk3vV0b9 --error "the disk is full"',
+    ],
+    ...printsDocument(apiBody('CompletionAccepted')),
+    exits: { 5: 'no call waits for the token', 6: 'another report has ended the call' },
+    load: async () => (await import('../commands/steer/outside.ts')).complete,
+  },
   {
     path: 'effects list',
     plane: 'operator',

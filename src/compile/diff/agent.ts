@@ -147,6 +147,11 @@ function partChanges(before: AgentSnapshot, after: AgentSnapshot): readonly Vers
     const say = `fallback models ${from ?? 'none'} → ${to ?? 'none'}`
     changes.push(versionChange('model.changed', { ...place, from, to, say }))
   }
+  const [ruleBefore, rule] = [describeContextRule(before), describeContextRule(after)]
+  if (ruleBefore !== rule) {
+    const say = `svc/context ${ruleBefore ?? 'none'} → ${rule ?? 'none'}`
+    changes.push(versionChange('limit.changed', { ...place, from: ruleBefore, to: rule, say }))
+  }
   const [old, now] = [before.instructions.digest, after.instructions.digest]
   changes.push(
     ...valueChange('instructions.changed', place, old, now, 'instructions'),
@@ -162,6 +167,12 @@ function partChanges(before: AgentSnapshot, after: AgentSnapshot): readonly Vers
   if (canonicalJson(was) !== canonicalJson(is))
     changes.push(versionChange('metadata.changed', { ...place, say: 'owner, labels or governance' }))
   return changes
+}
+
+function describeContextRule({ context }: AgentSnapshot): string | null {
+  if (!context) return null
+  const { keep, summarise, budget } = context
+  return `{keep: ${keep}, summarise: ${summarise}, budget: ${'tokens' in budget ? budget.tokens : `${budget.percent}%`}}`
 }
 
 const nameOf = ({ model }: Pick<AgentSnapshot, 'model'>): string => `${model.provider}/${model.name}`

@@ -49,6 +49,30 @@ const TOOLS: Readonly<Record<string, BuiltinDescription>> = {
       additionalProperties: false,
     },
   },
+  'svc.wait_until': {
+    description: 'Waits until a time, at most 366 days ahead. Costs nothing meanwhile.',
+    input: {
+      type: 'object',
+      properties: {
+        at: { type: 'string', minLength: 1, maxLength: 40, description: 'The time: 2026-11-20T10:00:00Z.' },
+        after: { type: 'string', minLength: 2, maxLength: 40, description: 'Or the time from now: 90s, 10m, 2h, 3d.' },
+      },
+      additionalProperties: false,
+    },
+  },
+  'svc.wait_event': {
+    description: 'Waits for a named signal from outside, and returns its data.',
+    input: {
+      type: 'object',
+      required: ['name'],
+      properties: {
+        name: { type: 'string', minLength: 1, maxLength: 100, description: 'Name of the signal: parcel.delivered.' },
+        schema: { type: 'object', description: 'JSON Schema that the data of the signal must match.' },
+        timeout: { type: 'string', minLength: 2, maxLength: 40, description: 'How long to wait at most: 10m, 2h, 3d.' },
+      },
+      additionalProperties: false,
+    },
+  },
   'svc.read_file': {
     description: 'Reads the text of a file that was handed to this session. Long files are read in parts.',
     input: {

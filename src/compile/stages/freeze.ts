@@ -68,6 +68,7 @@ function snapshotOf(state: CompileState, member: BundleAgent): AgentSnapshot {
     ...(member.maxToolCalls !== undefined && { maxToolCalls: member.maxToolCalls }),
     ...(member.maxCost && { maxCost: member.maxCost }),
     ...member.outage,
+    ...(member.context && { context: member.context }),
     ...(member.sessionLimits && { sessionLimits: member.sessionLimits }),
     output: {
       format: output?.format ?? 'text',

@@ -6,6 +6,8 @@ import { MODEL_FALLBACK, namesFallbackFile, readModelFallback } from '../../docu
 import { readValues } from '../../documents/workspace/read.ts'
 import { isOnlineProvider, type AgentDocument, type ModelSpec } from '../../spec/document.ts'
 import { readMoney, type Money } from '../../spec/price.ts'
+import { CONTEXT_RULE, readContextRule } from '../../documents/facts/agents/context-rule.ts'
+import type { ContextRule } from '../../spec/context-rule.ts'
 import type { ScriptTurn } from '../../spec/snapshot.ts'
 import { readFileMember } from './file.ts'
 import { inlineSchema, inlineSchemaFile } from './schema.ts'
@@ -39,6 +41,8 @@ function inlineMember(state: CompileState, member: BundleAgent): void {
   const maxCost = readMaxCost(state, agent, spot)
   if (maxCost !== undefined) member.maxCost = maxCost
   member.outage = readOutage(state, agent, spot)
+  const context = readContext(state, agent, spot)
+  if (context) member.context = context
   const fallback = readFallback(state, agent, spot)
   if (fallback !== undefined) member.fallback = fallback
   const output = agent.output?.schema && inlineSchema(state, agent.output.schema, spot('/output/schema'))
@@ -91,6 +95,19 @@ function readOutage(
   })
   for (const { at, problem } of problems) reportFinding(state, 'limits/outage', at, problem)
   return problems.length > 0 ? {} : readOutageTerms(annotations)
+}
+
+function readContext(
+  state: CompileState,
+  { metadata }: AgentDocument,
+  spot: (pointer: string) => DocumentPlace,
+): ContextRule | undefined {
+  const text = metadata.annotations?.[CONTEXT_RULE]
+  if (text === undefined) return undefined
+  const read = readContextRule(text)
+  return 'rule' in read
+    ? read.rule
+    : reportFinding(state, 'limits/context', spot('/metadata/annotations/svc~1context'), read.problem)
 }
 
 function readFallback(

@@ -33,6 +33,7 @@ import type {
   AgentSnapshot,
   SessionLimits,
 } from '../../spec/snapshot.ts'
+import type { ContextRule } from '../../spec/context-rule.ts'
 import type { McpToolLister } from '../../tools/mcp-listing.ts'
 import type { LockFile } from './lock-file.ts'
 import type { PublishedLookup } from './published.ts'
@@ -175,6 +176,8 @@ export interface BundleAgent {
   /** `svc/on-outage` and `svc/max-outage`. */
   outage?: OutageTerms
   sessionLimits?: SessionLimits
+  /** `svc/context`. */
+  context?: ContextRule
   /** Models of `svc/model-fallback`. */
   fallback?: readonly ModelSpec[]
   outputSchema?: JsonSchema

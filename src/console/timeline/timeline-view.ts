@@ -41,6 +41,7 @@ const NAMES: Readonly<Record<string, string>> = {
   PolicyDecision: 'Policy',
   LimitReached: 'Limit',
   OutputValidation: 'Check of output',
+  RunResumed: 'Resumed',
   RunCompleted: 'Run ended',
   SessionCompleted: 'Session ended',
 }

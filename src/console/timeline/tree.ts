@@ -35,6 +35,7 @@ const MAIN: ReadonlySet<string> = new Set([
   'AitlRequest',
   'LimitReached',
   'Output',
+  'RunResumed',
 ])
 
 /** A person, not the machine, takes this time. */

@@ -6,6 +6,7 @@ import { directoryOf, extensionOf, isUnder } from '../text/paths.ts'
 import { BUILTIN_TOOLS } from '../text/reference.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { argumentPaths } from './argument-paths.ts'
+import { factPaths } from './fact-paths.ts'
 import { cursorAt, keysBelow, type DocumentCursor } from './cursor.ts'
 import { fieldAt, generalPath, holdsMore, keysAt, type Field } from './field.ts'
 
@@ -40,7 +41,7 @@ export function completeAt(
   const cursor = cursorAt(text, offset)
   const { start, end, at } = cursor
   if (isConditionPath(cursor)) {
-    const offered = completeArguments(workspace, path, text, offset, cursor)
+    const offered = completeFacts(workspace, path, text, offset, cursor)
     if (offered.items.length > 0) return offered
   }
   const items: OfferedCompletion[] = []
@@ -58,7 +59,7 @@ const isConditionPath = ({ kind, path, key, at }: DocumentCursor): boolean =>
   (key === 'field' || key === 'when')
 
 /** Replaces the path around the cursor, and not the whole condition. */
-function completeArguments(
+function completeFacts(
   workspace: Workspace,
   path: string,
   text: string,
@@ -69,7 +70,8 @@ function completeArguments(
   const before = /[\w.[\]*-]*$/.exec(text.slice(cursor.start, offset))![0]
   const after = /^[\w.[\]*-]*/.exec(text.slice(offset, cursor.end))![0]
   const isQuoted = /^["']/.test(written)
-  const items = argumentPaths(workspace, path, cursor).map(({ path: label, type, description }): OfferedCompletion => ({
+  const paths = factPaths(before, argumentPaths(workspace, path, cursor))
+  const items = paths.map(({ path: label, type, description }): OfferedCompletion => ({
     label,
     kind: 'value',
     ...(type !== undefined && { detail: type }),

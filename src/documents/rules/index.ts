@@ -62,6 +62,7 @@ import { idUnaddressable } from './id/unaddressable.ts'
 import { idVersionReused } from './id/version-reused.ts'
 import { limitsChildExceedsParent } from './limits/child-exceeds-parent.ts'
 import { limitsCostCap } from './limits/cost-cap.ts'
+import { limitsContext } from './limits/context.ts'
 import { limitsOutage } from './limits/outage.ts'
 import { limitsDepthExceeded } from './limits/depth-exceeded.ts'
 import { limitsEscalateNobody } from './limits/escalate-nobody.ts'
@@ -278,6 +279,7 @@ const table = {
   'limits/child-exceeds-parent': limitsChildExceedsParent,
   'limits/depth-exceeded': limitsDepthExceeded,
   'limits/cost-cap': limitsCostCap,
+  'limits/context': limitsContext,
   'limits/outage': limitsOutage,
   'limits/price-unknown': limitsPriceUnknown,
   'output/schema-without-json': outputSchemaWithoutJson,

@@ -103,4 +103,4 @@ export const deriveWireName = (name: string): string =>
   WIRE_NAME.test(name) ? name : name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
 
 /** The tools that the engine itself executes. Source: decisions, section 10. */
-export const BUILTIN_TOOLS: readonly string[] = ['svc.ask_user', 'svc.request_input', 'svc.read_file']
+export const BUILTIN_TOOLS: readonly string[] = ['svc.ask_user', 'svc.request_input', 'svc.read_file', 'svc.wait_until', 'svc.wait_event']

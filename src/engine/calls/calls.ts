@@ -11,6 +11,7 @@ import { dispatchCall, mayLeave } from './dispatch.ts'
 import { isOvertaken } from './effect.ts'
 import { authorizeCall } from './gate.ts'
 import { positionOf } from './open-questions.ts'
+import { holdCall, isCallPaused, resumeCall } from './pause.ts'
 
 /** Records the calls of a completion, before any of them is authorized. */
 export function proposeCalls(run: RunHandle, turn: number, given: readonly ModelCall[]): StateAt<'calling'> {
@@ -74,8 +75,16 @@ const mayBeRevoked = ({ tx, run }: CallHandle): boolean =>
 
 const endsRun = (call: ToolCall): boolean => call.state.at === 'settled' && call.state.ends !== undefined
 
+/** True for a call that waits for nobody: the transaction may send it. */
+const isReadyToLeave = ({ state }: ToolCall): boolean =>
+  state.at === 'ready' || (state.at === 'proposed' && state.approved !== undefined)
+
 function proceedWithCall(call: CallHandle, all: readonly ToolCall[]): ToolCall {
   const { state } = call.record
+  if (isReadyToLeave(call.record)) {
+    if (isCallPaused(call)) return holdCall(call)
+    if (call.record.paused !== undefined) return proceedWithCall(resumeCall(call), all)
+  }
   if (state.at === 'ready' && !mayLeave(call, all)) return call.record
   if (state.at === 'ready' && !isOvertaken(call) && !mayBeRevoked(call)) return dispatchCall(call)
   if (state.at === 'ready') return proceedWithCall(call.with({ state: { at: 'proposed' } }), all)
@@ -83,6 +92,7 @@ function proceedWithCall(call: CallHandle, all: readonly ToolCall[]): ToolCall {
   // The approved call is authorized again in the transaction that sends it, so only once it may leave.
   if (state.approved && !mayLeave(call, all)) return call.record
   const authorized = call.with(authorizeCall(call))
+  if (isReadyToLeave(authorized.record) && isCallPaused(authorized)) return holdCall(authorized)
   return authorized.record.state.at === 'ready' && mayLeave(authorized, all)
     ? dispatchCall(authorized)
     : authorized.record

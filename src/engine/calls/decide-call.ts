@@ -1,5 +1,5 @@
 /** Decides a call by the policies of its run and of the run's ancestors, and records the decision. Source: policies, sections 1 and 4. */
-import type { DecisionId } from '../../base/ids.ts'
+import type { DecisionId, RunId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { CallFacts, PolicyDecision } from '../../policy/condition/decision.ts'
 import { previousAsJson } from '../../spec/effect.ts'
@@ -7,6 +7,7 @@ import { recordReads, type HistorySeen, type SourcesSeen } from '../../policy/co
 import { decideByPolicies } from '../../policy/decide.ts'
 import { requireApproval } from '../../policy/require-approval.ts'
 import { factsOf, type DispatchTrigger } from '../limits/facts.ts'
+import type { CallRow } from '../../store/session-update.ts'
 import { isUnsafeCall } from '../session/bindings.ts'
 import type { CallHandle } from '../session/call-handle.ts'
 import { effectFacts, effectOf, type CallEffect } from './effect.ts'
@@ -38,30 +39,32 @@ export function decideCall(call: CallHandle, target: CallTarget, trigger: Dispat
     ancestors: run.ancestors().map(({ snapshot }) => snapshot.policies),
   }
   const decision = decideByPolicies(policySets, record.name, facts)
-  const guarded = isDuplicate(call) ? guardDuplicate(decision) : decision
+  const duplicate = findDuplicate(call)
+  const guarded = duplicate ? guardDuplicate(decision, duplicate, run.id) : decision
   return { decision: guarded, facts, history: seen, sources, ...(effect && { effect }) }
 }
 
 /** States that make a later equal call a duplicate; calls that failed for certain or never ran are left out. */
 const MAY_HAVE_HAPPENED = new Set(['executed', 'sent', 'unknown', 'ready', 'retrying', 'awaiting', 'approved'])
 
-/** True for an unsafe call that repeats an earlier one: models sometimes make the same call twice. Source: reliability, "Duplicate guard". */
-function isDuplicate({ tx, run, record }: CallHandle): boolean {
-  if (!isUnsafeCall(run.snapshot, record)) return false
-  return tx
-    .callRows()
-    .some(
-      (row) =>
-        row.runId === run.id &&
-        row.callId !== record.id &&
-        row.ref === record.ref &&
-        row.argumentsDigest === record.argumentsDigest &&
-        MAY_HAVE_HAPPENED.has(row.state),
-    )
+/**
+ * The call that an unsafe one repeats, in its run or in those that its root repeats: models sometimes make the same call twice.
+ * Source: reliability, "Duplicate guard".
+ */
+function findDuplicate({ tx, run, record }: CallHandle): CallRow | undefined {
+  if (!isUnsafeCall(run.snapshot, record)) return undefined
+  const isSame = (row: CallRow): boolean =>
+    row.ref === record.ref && row.argumentsDigest === record.argumentsDigest && MAY_HAVE_HAPPENED.has(row.state)
+  const own = tx.callRows().find((row) => row.runId === run.id && row.callId !== record.id && isSame(row))
+  return own ?? tx.context.repeatedCalls.find(isSame)
 }
 
-const guardDuplicate = (decision: PolicyDecision): PolicyDecision =>
-  requireApproval(decision, 'duplicate_call', 'the same tool was called with the same arguments before in this run.')
+const guardDuplicate = (decision: PolicyDecision, { runId }: CallRow, run: RunId): PolicyDecision =>
+  requireApproval(
+    decision,
+    'duplicate_call',
+    `the same tool was called with the same arguments before in ${runId === run ? 'this run' : `run ${runId}, which this one repeats`}.`,
+  )
 
 /**
  * Records a decision with those facts that cannot be derived later.

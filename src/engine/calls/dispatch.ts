@@ -3,7 +3,7 @@
  * driver sends it once the transaction is saved.
  */
 import type { ToolCall } from '../../spec/run.ts'
-import { isUnsafeCall } from '../session/bindings.ts'
+import { isUnsafeCall, WAIT_EVENT, WAIT_UNTIL } from '../session/bindings.ts'
 import type { CallHandle } from '../session/call-handle.ts'
 import { startChildRun } from './delegate.ts'
 import { takeEffect } from './effect.ts'
@@ -11,8 +11,10 @@ import { routeToPerson } from './gate.ts'
 import { requestReply, requestInput, isReplyRequest } from './input-request.ts'
 import { answersQuestion, isQuestion } from './open-questions.ts'
 import { askParent, answerQuestion } from './questions.ts'
+import { isCallPaused } from './pause.ts'
 import { recoverDispatch } from './recover.ts'
 import { settleWithError, toolError } from './settle.ts'
+import { beginWait, endsOutside, tokenDigest } from './wait.ts'
 
 /**
  * Unsafe calls are sent one at a time, so that a run has at most one unknown outcome, and none overtakes one that is held; others
@@ -22,17 +24,22 @@ import { settleWithError, toolError } from './settle.ts'
 export function mayLeave(call: CallHandle, all: readonly ToolCall[]): boolean {
   const { tx, run, record, tool } = call
   const { context } = tx
-  if (!context.maySend) return false
+  if (!context.maySend || isCallPaused(call)) return false
   const others = all.filter((other) => other.id !== record.id)
   const isUnsafe = (each: ToolCall): boolean => isUnsafeCall(run.snapshot, each)
-  if (isUnsafe(record) && others.some((other) => isUnresolved(other) && isUnsafe(other))) return false
+  if (isUnsafe(record) && others.some((other) => isAhead(other, record) && isUnsafe(other))) return false
   if (record.kind !== 'tool' && record.kind !== 'agent') return true
   if (others.filter(isInFlight).length >= context.callsAtOnce) return false
   const route = tool && context.routeOf(run.snapshot, tool)
   return !route || context.takeSlot(run.id, call.dispatchKey, tool.id, route)
 }
 
-const isUnresolved = ({ state: { at } }: ToolCall): boolean => at === 'sent' || at === 'unknown' || at === 'retrying'
+const isAhead = ({ index, paused, state: { at } }: ToolCall, record: ToolCall): boolean =>
+  at === 'sent' ||
+  at === 'unknown' ||
+  at === 'retrying' ||
+  at === 'waiting' ||
+  (paused !== undefined && index < record.index)
 const isInFlight = ({ state }: ToolCall): boolean => state.at === 'sent' || state.at === 'delegated'
 
 /** Dispatches a call that is `ready` and may leave. */
@@ -44,6 +51,7 @@ export function dispatchCall(call: CallHandle): ToolCall {
 function dispatchBuiltin(call: CallHandle): ToolCall {
   if (isQuestion(call.record)) return askParent(call)
   if (answersQuestion(call.record)) return answerQuestion(call)
+  if (call.record.ref === WAIT_UNTIL || call.record.ref === WAIT_EVENT) return beginWait(call)
   return isReplyRequest(call.record) ? requestReply(call) : requestInput(call)
 }
 
@@ -61,7 +69,9 @@ function dispatchToTool(call: CallHandle): ToolCall {
   call.addDispatchStep(route.route)
   const notAfter = tx.now + route.timeoutMs
   takeEffect(call, notAfter)
+  const token = endsOutside(call) ? tx.context.newToken(run.id, call.dispatchKey) : undefined
   return call.update({
+    ...(token !== undefined && { tokens: [...(record.tokens ?? []), tokenDigest(token)] }),
     firstSentAt: record.firstSentAt ?? tx.now,
     state: {
       at: 'sent',

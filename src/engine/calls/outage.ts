@@ -56,6 +56,18 @@ export const retryCallsAfterOutage = (
   { cause }: TransitionEventOf<'outage.over'>,
 ): RunState | undefined => retry(run, here, (_, call) => call.outage?.cause === cause)
 
+/** An operator says that what held the calls is there again: they do not wait for their turn to try. */
+export const retryCallsNow = (run: RunHandle, here: StateAt<'calling'>): RunState | undefined =>
+  updateCalls(
+    run,
+    here,
+    ({ state }) => state.at === 'retrying',
+    (call) => {
+      run.setTimer('retry', call.record.id, null)
+      return call.moveTo({ at: 'proposed' })
+    },
+  )
+
 /** A process that starts may have the secret that was missing. */
 export const retryCallsAtStart = (run: RunHandle, here: StateAt<'calling'>): StateAt<'calling'> => ({
   ...here,

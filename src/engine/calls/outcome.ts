@@ -8,9 +8,11 @@ import type { TransitionEventOf } from '../session/event.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { updateCalls } from './calls.ts'
 import { routeToPerson } from './gate.ts'
+import { keepLateOutcome } from './late.ts'
 import { postponeCall } from './outage.ts'
 import { MAX_LIVE_ATTEMPTS, recoverDispatch } from './recover.ts'
 import { settleCall, settleWithError, toolError } from './settle.ts'
+import { endsOutside, waitOutside } from './wait.ts'
 
 /**
  * Applies the outcome of a dispatch; outcomes of earlier attempts are ignored. A process that lost the session may still tell what
@@ -30,12 +32,13 @@ export function applyCallOutcome(
 }
 
 /** Closes the review of a call whose outcome is known now. */
-function closeReview({ tx, record: { state } }: CallHandle): void {
+export function closeReview({ tx, record: { state } }: CallHandle): void {
   const review = state.at === 'unknown' && tx.pendingTasks().find(({ id }) => id === state.task)
   if (review) tx.closeTask({ ...review, answer: { outcome: 'cancelled' } }, 'cancelled')
 }
 
 function applyOutcome(call: CallHandle, outcome: ToolOutcome): ToolCall {
+  if (outcome.at === 'returned' && !outcome.isError && endsOutside(call)) return waitOutside(call)
   if (outcome.at === 'returned') return settleWithResult(call, outcome)
   if (outcome.at === 'not_sent' && outcome.code === 'held_back') {
     call.closeDispatch(outcome.error)
@@ -53,7 +56,7 @@ function applyOutcome(call: CallHandle, outcome: ToolOutcome): ToolCall {
   return { ...routed, attempt: call.record.attempt + 1 }
 }
 
-function settleWithResult(
+export function settleWithResult(
   call: CallHandle,
   { result, isError, durationMs, notExecuted }: Extract<ToolOutcome, { at: 'returned' }>,
 ): ToolCall {
@@ -92,6 +95,7 @@ export function applyLateOutcome(
   if (outcome.at === 'unknown' || row?.state !== 'unknown' || row.attempt !== attempt) return
   const state = outcome.at === 'not_sent' ? 'not_sent' : outcome.isError ? 'failed' : 'executed'
   tx.recordCallRow({ ...row, state, at: tx.now })
+  if (outcome.at === 'returned') keepLateOutcome(run, callId, outcome)
   const isGone = outcome.at === 'not_sent' || outcome.notExecuted === true
   endEffectOf(run, row, isGone ? 'not_made' : outcome.isError ? 'unknown' : 'done')
   // The outcome is known now, so nobody needs to review the call.

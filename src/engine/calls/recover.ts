@@ -3,6 +3,7 @@
  * decides how. Source: reliability, "The honest promise at kill -9".
  */
 import type { ToolCall } from '../../spec/run.ts'
+import type { TaskRecord } from '../../spec/task.ts'
 import { isRepeatable } from '../session/bindings.ts'
 import type { CallHandle } from '../session/call-handle.ts'
 import { openReview, OPTIONS_WHILE_OPEN } from '../session/review.ts'
@@ -28,20 +29,23 @@ export interface LostDispatch {
   readonly code: string
   /** Attempts after which a safe call is not sent again. */
   readonly attempts: number
+  /** The review of the same call that a new one replaces. */
+  readonly earlier?: TaskRecord
 }
+
+/** False once the tool may have forgotten the key of the call, which it has known since the first attempt. */
+export const isKeyRemembered = ({ tx, record }: CallHandle): boolean =>
+  tx.now - (record.firstSentAt ?? tx.now) < KEY_TTL_MS
 
 /**
  * Recovers a dispatch of unknown outcome. A safe call is sent again with the same key; any other is reviewed by a person, and
  * the model gets no result, since it would call again.
  */
-export function recoverDispatch(call: CallHandle, { error, code, attempts }: LostDispatch): ToolCall {
+export function recoverDispatch(call: CallHandle, { error, code, attempts, earlier }: LostDispatch): ToolCall {
   const { record } = call
   const sideEffectClass = call.tool?.sideEffectClass
   const isReadOnly = sideEffectClass === 'read_only'
-  // Counted from the first attempt, when the tool began to remember the key.
-  const keyAgeMs = call.tx.now - (record.firstSentAt ?? call.tx.now)
-  const keyIsKnown = isReadOnly || keyAgeMs < KEY_TTL_MS
-  if (isRepeatable(sideEffectClass) && keyIsKnown && record.attempt < attempts) {
+  if (isRepeatable(sideEffectClass) && (isReadOnly || isKeyRemembered(call)) && record.attempt < attempts) {
     call.closeDispatch(error)
     return call.update({
       attempt: record.attempt + 1,
@@ -56,7 +60,7 @@ export function recoverDispatch(call: CallHandle, { error, code, attempts }: Los
     return { ...routed, attempt: record.attempt + 1 }
   }
   call.closeDispatch(error)
-  const review = openReview(call, error, OPTIONS_WHILE_OPEN)
+  const review = openReview(call, error, OPTIONS_WHILE_OPEN, earlier)
   call.endEffect('unknown')
   return call.moveTo({ at: 'unknown', task: review.id })
 }

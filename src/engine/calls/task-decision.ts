@@ -6,6 +6,7 @@ import type { TransitionEventOf } from '../session/event.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { withEditedArguments } from './approval.ts'
 import { updateCalls } from './calls.ts'
+import { keepLateOutcome } from './late.ts'
 import { reviewedResult } from './reviewed.ts'
 import { settleCall, settleWithError, toolError } from './settle.ts'
 
@@ -94,9 +95,14 @@ function applyReview(call: CallHandle, task: TaskRecord): ToolCall {
 /** Applies the review of a call whose run ended before the outcome was known. */
 export function applyLateReview(run: RunHandle, { task }: TransitionEventOf<'task.closed'>): undefined {
   const row = task.callId === undefined ? undefined : run.callRow(task.callId)
-  const option = task.answer?.selectedOptionId
-  if (row?.state !== 'unknown' || option === undefined) return
+  const { answer } = task
+  const option = answer?.selectedOptionId
+  if (row?.state !== 'unknown' || !answer || option === undefined) return
   const hasHappened = option === 'happened'
+  if (hasHappened) {
+    const schema = run.snapshot.tools.find(({ id }) => id === row.ref)?.outputSchema
+    keepLateOutcome(run, row.callId, { result: reviewedResult(task, answer, schema), isError: false })
+  }
   run.tx.recordCallRow({ ...row, state: hasHappened ? 'executed' : 'skipped', at: run.tx.now })
   endEffectOf(run, row, hasHappened ? 'done' : 'not_made')
 }

@@ -22,6 +22,7 @@ import { commitBatch } from './commit.ts'
 import { createEffectWaits } from './effect-waits.ts'
 import { createEffectRunner } from './effects-in-flight.ts'
 import type { DescribedTools } from './model-tools.ts'
+import { createPauses } from './pauses.ts'
 import { holdSession, takeOver } from './hold-session.ts'
 import { isolateUnsavable, keepForRetry } from './failed-save.ts'
 import {
@@ -57,15 +58,21 @@ export interface SessionDriver {
    * Applies a change to a session after those posted before it; resolves with its result once it is durable.
    * @throws Failure `not_found` for a session that is not there; `shutting_down`
    */
-  post<T>(sessionId: SessionId, apply: (tx: SessionTransaction) => T): Promise<T>
+  post<T>(
+    sessionId: SessionId,
+    apply: (tx: SessionTransaction) => T,
+    options?: Pick<MailboxOptions, 'versions'>,
+  ): Promise<T>
   /** Continues a session that has work in flight, or had when an earlier process ended. */
   wake(sessionId: SessionId): Promise<void>
   /** A run as it is stored, where its session is at work in this process. */
   inMemory(sessionId: SessionId, runId: RunId): Run | undefined
   /** Stores how long a restore has held a session, which uses none of its limits. */
   endHold(sessionId: SessionId): Promise<void>
-  /** Reads a session that a restore held, and continues it. */
+  /** Reads a session again that is held no longer, and continues it. */
   release(sessionId: SessionId): Promise<void>
+  /** Something was paused, or goes on, in the store. */
+  pausesChanged(): Promise<void>
   /** Applies the timers that are due, and retries failed saves; resolves with the time of the next timer. */
   applyDueTimers(): Promise<Instant | undefined>
   close(graceMs: number): Promise<void>
@@ -95,6 +102,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       : Promise.resolve(),
   )
   const enter = createCompletionSlots(bounds)
+  const pauses = createPauses(parts, () => void reconsiderPaused())
   const leases = createLeases(parts, {
     claimed: (id) => {
       markStale(id)
@@ -110,6 +118,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     notifier,
     slots,
     outages,
+    pauses,
     described,
     enter,
     lifecycle,
@@ -170,7 +179,10 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
   }
 
   async function applyAndSave(actor: SessionActor, live: LiveSession, batch: readonly MailboxItem[]): Promise<void> {
-    await live.versions.prepare(live.tree.runs)
+    await live.versions.prepare(
+      live.tree.runs,
+      batch.flatMap(({ versions = [] }) => versions),
+    )
     await readAttachedTexts(parts, live)
     if (!looksBack(live)) return commit(actor, live, batch, NO_OUTLOOK)
     const done = lastLookBack.then(async () => commit(actor, live, batch, await readOutlook(store, clock, live)))
@@ -184,7 +196,9 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     batch: readonly MailboxItem[],
     outlook: Outlook,
   ): Promise<void> {
-    const readContext = (effectsOf: ReadEffects) => transitionContextOf(contextParts, actor, live, outlook, effectsOf)
+    const paused = await pauses.read(live.tree.session.workspaceId)
+    const readContext = (effectsOf: ReadEffects) =>
+      transitionContextOf(contextParts, actor, live, outlook, paused, effectsOf)
     const endsSeen = effectWaits.count()
     const applied = await commitBatch(commitParts, actor, live, batch, readContext, outlook.version)
     if (!applied) return
@@ -207,6 +221,18 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     const isRetried = keepForRetry(log, actor, batch, error, lifecycle.phase === 'closed')
     slots.keep(actor.id, (key) => actor.inFlight.has(key))
     if (isRetried) timers.scheduleRetry()
+  }
+
+  /** Something was paused, or goes on: the sessions at work here look again, in turn. */
+  async function reconsiderPaused(): Promise<void> {
+    const ids = new Set([...leases.all(), ...[...mailboxes.all()].map(({ id }) => id)])
+    for (const id of ids) {
+      if (lifecycle.phase !== 'open') return
+      const lookAgain = (tx: SessionTransaction): void => {
+        for (const { id: runId } of tx.runs()) advanceRun(tx.run(runId), { type: 'admitted' })
+      }
+      await mailboxes.post(id, lookAgain, { retrySave: true }).catch(ignore)
+    }
   }
 
   async function wake(sessionId: SessionId): Promise<void> {
@@ -269,9 +295,9 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       timers.schedule(update)
       void readAgain(id)
     },
-    post(sessionId, apply) {
+    post(sessionId, apply, options) {
       if (lifecycle.phase !== 'open') return Promise.reject(fail('shutting_down'))
-      return mailboxes.post(sessionId, apply)
+      return mailboxes.post(sessionId, apply, options)
     },
     wake,
     inMemory(sessionId, runId) {
@@ -285,6 +311,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       await mailboxes.post(sessionId, (tx) => tx.endHold())
     },
     release: readAgain,
+    pausesChanged: () => pauses.changed(),
     applyDueTimers() {
       for (const actor of mailboxes.all()) {
         if (!actor.awaitsRetry) continue
@@ -293,7 +320,10 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       }
       return timers.applyDue(mailboxes)
     },
-    close: (graceMs) => shutDown(lifecycle, mailboxes, effects, leases, graceMs),
+    close(graceMs) {
+      pauses.close()
+      return shutDown(lifecycle, mailboxes, effects, leases, graceMs)
+    },
   }
 }
 

@@ -8,6 +8,8 @@ import type { EngineParts } from '../session/engine.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { Outages } from '../session/outages.ts'
+import { findPause, type EffectSubject } from '../../spec/steer/pause.ts'
+import { HELD_BACK } from '../../tools/outcome.ts'
 import { messagesBefore } from '../session/prompt/earlier.ts'
 import type { Slots } from '../session/slots.ts'
 import { effectsOf, unknownKeys, waitingKeys, type RunEffect } from './effects.ts'
@@ -18,6 +20,7 @@ import type { DescribedTools } from './model-tools.ts'
 import type { SessionNotifier } from './notifier.ts'
 import { isAllAnswer } from './output-text.ts'
 import { reachedCauses } from './outage-end.ts'
+import type { Pauses } from './pauses.ts'
 import { performEffect, type EffectContext, type EffectInFlight } from './perform-effect.ts'
 
 export interface EffectRunner {
@@ -32,6 +35,7 @@ export interface EffectRunnerParts {
   readonly notifier: SessionNotifier
   readonly slots: Slots
   readonly outages: Outages
+  readonly pauses: Pauses
   readonly described: DescribedTools
   readonly enter: EffectInFlight['enter']
   readonly lifecycle: DriverLifecycle
@@ -46,16 +50,24 @@ export interface EffectRunnerParts {
 }
 
 export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
-  const { slots, outages, lifecycle, enter, leases, postEvent } = runner
+  const { slots, outages, pauses, lifecycle, enter, leases, postEvent } = runner
   const underWay = new Set<Promise<void>>()
 
   function start(actor: SessionActor, live: LiveSession, effect: RunEffect, epoch: number): void {
+    const subject = subjectOfEffect(live, effect)
+    const isPaused = (provider?: string): boolean => {
+      const known = pauses.known(live.tree.session.workspaceId)
+      return !known || findPause(known, provider === undefined ? subject : { ...subject, provider }) !== undefined
+    }
+    const token = actor.tokens.get(effect.key)
+    actor.tokens.delete(effect.key)
     const started: EffectInFlight = {
+      ...(token !== undefined && { token }),
       isCall: effect.do === 'invoke',
       controller: new AbortController(),
       meter: createMeter(),
       enter,
-      mayLeave: () => leases.mayLeave(actor.id, epoch),
+      mayLeave: (provider) => leases.mayLeave(actor.id, epoch) && !isPaused(provider),
     }
     actor.inFlight.set(effect.key, started)
     const done = runEffect(actor, live, effect, started).finally(() => void underWay.delete(done))
@@ -68,6 +80,9 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
     effect: RunEffect,
     started: EffectInFlight,
   ): Promise<void> {
+    const { workspaceId } = live.tree.session
+    // Where it cannot be read nothing leaves.
+    if (!pauses.known(workspaceId)) await pauses.read(workspaceId).catch(() => {})
     const event = await outcomeOf(runner, live, effect, started)
     if (!event) return
     for (const cause of reachedCauses(live, effect, event)) outages.over(cause)
@@ -127,6 +142,7 @@ async function outcomeOf(
   const publish = createTextPublisher(parts, notifier, live.tree.session.id, runId, isAnswer)
   try {
     if (kind === 'invoke') dieAtFailpoint('effect.afterDispatchRecord')
+    if (!started.mayLeave()) return heldBack(effect)
     const onText = (text: string): void => publish(redactor.push(text))
     const event = parts.redactor.json(await performEffect(parts, effect, context, onText, started))
     if (event.type === 'call.ended' && event.outcome.at !== 'unknown')
@@ -139,6 +155,26 @@ async function outcomeOf(
     parts.log.write('error', 'An effect failed unexpectedly.', { runId, effect: kind, error: String(error) })
     return unknownOutcome(effect)
   }
+}
+
+/** An effect that was not begun: it is asked for again, or held where it is. */
+const heldBack = (effect: RunEffect): RunTransitionEvent =>
+  effect.do === 'complete'
+    ? { type: 'model.held_back', turn: effect.turn, attempt: effect.attempt }
+    : { type: 'call.ended', callId: effect.call.id, attempt: effect.call.attempt, outcome: HELD_BACK }
+
+/** What a pause has to name to hold the effect. */
+function subjectOfEffect({ tree, versions }: LiveSession, effect: RunEffect): EffectSubject {
+  const agents: string[] = []
+  const labels: string[] = []
+  let run = tree.runs.find(({ id }) => id === effect.runId)
+  const { snapshot } = versions.of(run!)
+  for (; run; run = tree.runs.find(({ id }) => id === run?.parentRunId)) {
+    agents.push(run.agentName)
+    labels.push(`${run.agentName}@${run.versionLabel}`)
+  }
+  const target = effect.do === 'invoke' ? { tool: effect.call.ref } : { provider: snapshot.model.provider }
+  return { agents, versions: labels, ...target }
 }
 
 /** Publishes model text to those who follow the session now. */

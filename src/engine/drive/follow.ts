@@ -56,12 +56,15 @@ export async function* followRunEvents(
         }
       }
       let hasLast = false
-      for (const event of page) {
+      for (const [at, event] of page.entries()) {
         cursor = event.seq
         const earlier = isLive ? subscription.takeDeltas(cursor) : NO_EVENTS
         if (earlier.length > 0) await addDeltas(earlier)
         if (family.isWholeSession || (await family.sees(event))) batch.push(event)
-        hasLast ||= isLast(event)
+        if (!isLast(event)) continue
+        // A run that was resumed goes on after such an event.
+        const isNewest = at === page.length - 1 && page.length < EVENT_PAGE
+        hasLast = isNewest || (await isOver(store, id, cursor))
         if (hasLast) break
       }
       const isCaughtUp = hasLast || page.length < EVENT_PAGE
@@ -107,6 +110,12 @@ const isLastEvent =
   (id: RunId, isRoot: boolean) =>
   ({ runId, subject }: StoredEvent): boolean =>
     runId === id && (isRoot ? LAST_OF_SESSION : LAST_OF_RUN).has(subject)
+
+/** True where the run has ended, and not only for a while, with the event at the cursor. */
+async function isOver(store: Store, id: RunId, cursor: number): Promise<boolean> {
+  const run = await store.run(id)
+  return !run || (isTerminal(run.status) && isReadToEnd(store, run, cursor))
+}
 
 /** True when the last event of the run is at or before the cursor. */
 async function isReadToEnd(store: Store, run: FollowedRun, after: number): Promise<boolean> {

@@ -28,6 +28,8 @@ export interface LeaseEvents {
 export interface SessionLeases {
   /** Epoch of the lease of a session; undefined where this process has none. */
   epochOf(id: SessionId): number | undefined
+  /** Sessions of which this process has the lease. */
+  all(): readonly SessionId[]
   /** For a save: by the holder of the lease of this epoch, or by a worker that takes the session. */
   holderOf(epoch: number | undefined): LeaseHolder
   /** Records a lease that the store gave. @param askedAt from `now`, before the store was asked */
@@ -127,6 +129,7 @@ export function createLeases(
   return {
     now,
     keep,
+    all: () => [...held.keys()],
     epochOf: (id) => held.get(id)?.epoch,
     holderOf: (epoch) => ({ worker, ttlMs, ...(epoch !== undefined && { epoch }) }),
     sawVersion(id, version) {

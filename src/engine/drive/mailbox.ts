@@ -1,6 +1,6 @@
 /** Mailboxes of sessions: changes to one session are applied one batch after another, those of different sessions side by side. */
 import { fail } from '../../base/failure.ts'
-import type { RunId, SessionId } from '../../base/ids.ts'
+import type { RunId, SessionId, VersionId } from '../../base/ids.ts'
 import { advanceRun } from '../machine/advance.ts'
 import type { PlanRoom } from '../session/context.ts'
 import type { LiveSession } from '../session/live-session.ts'
@@ -16,6 +16,8 @@ export interface MailboxItem {
   readonly effectKey?: string | undefined
   /** True for what must survive a failed save: it is tried again. Callers of anything else get the error and may ask again. */
   readonly retrySave?: boolean | undefined
+  /** Versions that runs are about to execute: they are read before this is applied. */
+  readonly versions?: readonly VersionId[]
   /** True for the check of calls that an earlier process sent: no effect starts before all of these are applied. */
   readonly isRecovery?: boolean
   /** True for the failure of a run that replaces an item; it is dropped if it cannot be applied either. */
@@ -24,7 +26,7 @@ export interface MailboxItem {
   reject(error: unknown): void
 }
 
-export type MailboxOptions = Pick<MailboxItem, 'runId' | 'effectKey' | 'retrySave'>
+export type MailboxOptions = Pick<MailboxItem, 'runId' | 'effectKey' | 'retrySave' | 'versions'>
 
 /** One session in this process: its mailbox, its state in memory and its effects in flight. */
 export interface SessionActor {
@@ -50,6 +52,8 @@ export interface SessionActor {
   /** Runs whose end cannot be stored either: this process starts no effects for them. */
   readonly blockedRuns: Set<RunId>
   readonly inFlight: Map<string, EffectInFlight>
+  /** Tokens of calls that are about to leave, by `dispatchKey`. */
+  readonly tokens: Map<string, string>
   /** Room in the plan of the workspace, as the store answered the last save. */
   planRoom: PlanRoom
   /** True while a call of it waits for a slot, which is soon free. */
@@ -102,6 +106,7 @@ export function createMailboxes(
         oneByOne: false,
         blockedRuns: new Set(),
         inFlight: new Map(),
+        tokens: new Map(),
         awaitsSlot: false,
         planRoom: 'free',
       }

@@ -19,7 +19,7 @@ import type { RunTransitionEvent } from '../session/event.ts'
 import type { EarlierMessage } from '../session/prompt/earlier.ts'
 import { filesOf } from '../session/prompt/input.ts'
 import { idempotencyKeyOf } from '../session/keys.ts'
-import { toRequest } from '../session/prompt/prompt.ts'
+import { summaryWanted, toRequest } from '../session/prompt/prompt.ts'
 import { attachFiles } from './attach.ts'
 import type { RunEffect } from './effects.ts'
 import { askWithFallback } from './fallback.ts'
@@ -40,9 +40,15 @@ export interface EffectInFlight {
   /** Waits for a free completion slot of a provider; call the result to give it back. */
   readonly enter: (provider: string, signal: AbortSignal) => Promise<() => void>
   readonly controller: AbortController
-  /** False once this process may not perform the effect any more; asked right before the first byte leaves. */
-  readonly mayLeave: () => boolean
+  /**
+   * False once this process may not perform the effect any more, or an operator paused it; asked right before the first byte
+   * leaves.
+   * @param provider of the completion, where it is not that of the agent's own model
+   */
+  readonly mayLeave: (provider?: string) => boolean
   readonly meter: CompletionMeter
+  /** For a call that work outside ends. */
+  readonly token?: string
 }
 
 /** Performs an effect. Failures of providers and tools become events; a thrown error is a bug or an abort. */
@@ -51,11 +57,11 @@ export async function performEffect(
   effect: RunEffect,
   context: EffectContext,
   onText: (text: string) => void,
-  { controller, meter, enter, mayLeave }: EffectInFlight,
+  { controller, meter, enter, mayLeave, token }: EffectInFlight,
 ): Promise<RunTransitionEvent> {
   const { signal } = controller
   if (effect.do === 'invoke') {
-    const outcome = await invokeTool(parts, effect.turn, effect.call, context, mayLeave, signal)
+    const outcome = await invokeTool(parts, effect.turn, effect.call, context, mayLeave, token, signal)
     return { type: 'call.ended', callId: effect.call.id, attempt: effect.call.attempt, outcome }
   }
   const { turn, attempt } = effect
@@ -64,6 +70,7 @@ export async function performEffect(
     const attachments = await attachFiles(parts.store, parts.blobs, run.workspaceId, filesOf(steps))
     const tools = await toModelTools(parts.tools, context, signal)
     const repair = effect.note?.['repair'] === true
+    const summarise = summaryWanted(effect.note)
     const { tries, room } = effect
     const ask = async (model: SnapshotModel): Promise<ModelCompletion> => {
       const provider = parts.providers.choose(snapshot, model, run.sessionId)
@@ -78,12 +85,17 @@ export async function performEffect(
         tools,
         attachments,
         repair,
+        summarise,
         room,
       })
       checkFits(request, parts.providers.terms(model, run.sessionId).contextWindow)
       const leave = await enter(model.provider, signal)
+      const mayModelLeave = (): boolean => mayLeave(model.provider)
       try {
-        return await sendRequest(provider, { ...request, mayLeave }, onText, signal, meter)
+        if (model !== snapshot.model && mayLeave() && !mayModelLeave()) throw pausedProvider(model.provider)
+        // Nobody waits for the text of a summary.
+        const onShown = summarise ? () => {} : onText
+        return await sendRequest(provider, { ...request, mayLeave: mayModelLeave }, onShown, signal, meter)
       } finally {
         leave()
       }
@@ -138,6 +150,10 @@ function checkFits(request: CompletionRequest, contextWindow: number | undefined
   )
 }
 
+/** A provider that an operator paused, of a model that is asked where the agent's own has failed. */
+const pausedProvider = (provider: string): ProviderError =>
+  new ProviderError(`The provider ${provider} is paused.`, { retryable: true, outage: 'provider_unreachable' })
+
 /** Sends a request to the model, and reads the answer as it arrives. */
 async function sendRequest(
   provider: ModelProvider,
@@ -165,6 +181,7 @@ async function invokeTool(
   call: ToolCall,
   context: EffectContext,
   mayLeave: () => boolean,
+  token: string | undefined,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
   const tool = toolNamed(context.snapshot, call.name)!
@@ -180,6 +197,7 @@ async function invokeTool(
       attempt: call.attempt,
       notAfter: call.state.notAfter,
       mayLeave,
+      ...(token !== undefined && { completionToken: token }),
       run: {
         id: context.run.id,
         sessionId: context.run.sessionId,

@@ -4,8 +4,10 @@ import type { CallRow } from '../../store/session-update.ts'
 import type { Store } from '../../store/store.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
+import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { Outages } from '../session/outages.ts'
 import type { ConcurrencyBounds, Slots } from '../session/slots.ts'
+import { createCompletionToken } from '../session/completion-token.ts'
 import type { TransitionContext } from '../session/context.ts'
 import type { ReadEffects } from '../session/effect-ledger.ts'
 import { callKey } from '../session/keys.ts'
@@ -30,6 +32,7 @@ export function transitionContextOf(
   actor: SessionActor,
   live: LiveSession,
   outlook: Outlook,
+  pauses: readonly PauseAct[],
   effectsOf: ReadEffects,
 ): TransitionContext {
   const { versions } = live
@@ -43,6 +46,7 @@ export function transitionContextOf(
     describedBy: (tool) => described.get(tool),
     stepsOf: (id) => live.steps.get(id) ?? [],
     calls: live.calls,
+    repeatedCalls: live.repeatedCalls,
     callsElsewhere: outlook.calls,
     revoked: outlook.revoked,
     attachedTexts: (run) => live.attached.get(run) ?? [],
@@ -60,6 +64,12 @@ export function transitionContextOf(
       laterThan: (cause, run, now) => outages.laterThan(cause, run, actor.id, now),
       failed: (outage, run, until) => outages.failed(outage, run, until),
     },
+    newToken(run, dispatch) {
+      const token = createCompletionToken(run)
+      actor.tokens.set(dispatch, token)
+      return token
+    },
+    pauses,
     ...(parts.plan && { plan: { cap: parts.plan, room: actor.planRoom } }),
     maxIterations: parts.maxIterations ?? 100,
     jitter: parts.random(),

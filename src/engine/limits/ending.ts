@@ -1,13 +1,14 @@
 /** Ends a run: ends its descendants, closes its open tasks and steps, and tells the parent. */
 import type { TaskId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
-import type { ErrorCode, Run } from '../../spec/run.ts'
+import type { ErrorCode, Run, RunState, ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { isUnsafeCall } from '../session/bindings.ts'
 import { CallHandle } from '../session/call-handle.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { openReview, OPTIONS_AFTER_END } from '../session/review.ts'
 import { abandonCompletion } from '../session/unanswered.ts'
+import { takeUpMessages } from './steering.ts'
 import { withWaitEnded } from '../session/waits.ts'
 
 export const completedState = (output: JsonValue): StateAt<'done'> => ({ at: 'done', outcome: 'completed', output })
@@ -41,6 +42,7 @@ export function endRun(run: RunHandle, done: StateAt<'done'>): void {
     abandonCompletion(child)
     endRun(child, cancelledState('The run that asked for it ended.'))
   }
+  takeUpMessages(run)
   const uncertain = closeOpenCalls(run)
   closeDelegationSteps(run)
   for (const task of tx.pendingTasks()) {
@@ -52,7 +54,7 @@ export function endRun(run: RunHandle, done: StateAt<'done'>): void {
   const [status, eventName] = OUTCOME_NAMES[done.outcome]
   const error = done.error ?? null
   run.update({
-    state: done,
+    state: done.outcome === 'completed' ? done : { ...done, from: stoppedAt(before.state) },
     status,
     output: done.output,
     error,
@@ -82,6 +84,9 @@ export function endRun(run: RunHandle, done: StateAt<'done'>): void {
   if (parentCallId !== null) parent.queueEvent({ type: 'child.ended', callId: parentCallId, child: run.id })
 }
 
+/** Where a run is resumed that ends now: calls stand as they are before they are closed. */
+const stoppedAt = (state: RunState): RunState => (state.at === 'held' ? state.then : state)
+
 function clearTimers(run: RunHandle, { state }: Run): void {
   const { max_wall_clock_seconds: wallClock, max_hitl_wait_minutes: hitlWait } = run.snapshot.limits
   if (state.at === 'backing_off') run.setTimer('retry', '', null)
@@ -94,6 +99,10 @@ const isAwaitedTask = ({ state }: Run, task: TaskId): boolean =>
   state.at === 'calling' && state.calls.some((call) => call.state.at === 'awaiting' && call.state.task === task)
 
 const UNKNOWN_AT_END = 'The run ended before the outcome was known.'
+
+/** True for a call that left, and of which nobody has said that it was done. */
+const isUnderWay = ({ state }: ToolCall): boolean =>
+  state.at === 'sent' || (state.at === 'waiting' && state.wait.kind === 'external')
 
 /** An unsafe call that may have happened, of a run that ends. */
 interface UncertainCall {
@@ -114,7 +123,8 @@ function closeOpenCalls(run: RunHandle): readonly UncertainCall[] {
     const { id, state, inDoubt } = call.record
     if (state.at === 'settled') continue
     if (state.at === 'retrying') run.setTimer('retry', id, null)
-    if (state.at === 'sent') {
+    if (state.at === 'waiting') run.setTimer('call_wait', id, null)
+    if (isUnderWay(call.record)) {
       call.recordAs('unknown')
       call.endEffect('unknown')
     }
@@ -124,11 +134,11 @@ function closeOpenCalls(run: RunHandle): readonly UncertainCall[] {
       call.endEffect(inDoubt ? 'unknown' : 'not_made')
     }
     const open = run.lastStep((step) => step.finishedAt === null && step.content['tool_call_id'] === id)
-    if (open) run.closeStep(open, state.at === 'sent' ? UNKNOWN_AT_END : 'The run ended first.')
+    if (open) run.closeStep(open, isUnderWay(call.record) ? UNKNOWN_AT_END : 'The run ended first.')
   }
   return calls.flatMap((call) => {
     const { state } = call.record
-    if (state.at === 'sent' && isUnsafeCall(run.snapshot, call.record)) return [{ call }]
+    if (isUnderWay(call.record) && isUnsafeCall(run.snapshot, call.record)) return [{ call }]
     if (state.at !== 'unknown') return []
     const review = run.tx.pendingTasks().find(({ id }) => id === state.task)
     return [{ call, ...(review && { review }) }]

@@ -80,6 +80,7 @@ const COUNTS_AS_EXECUTED = new Set([
   'unknown',
   'delegated',
   'listening',
+  'waiting',
 ])
 
 /** States of calls that were sent or may be sent without another decision. */

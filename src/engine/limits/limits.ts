@@ -111,10 +111,16 @@ export function escalateLimit(run: RunHandle, breach: LimitBreach): Extract<RunS
     kind: 'escalation',
     about: 'limit',
     title: `${run.record.agentName} has reached ${breach.limit}`,
-    prompt: `${describeBreach(breach)}. Approve to grant ${amountOf(run, breach)} more, reject to end the run.`,
+    prompt: `${describeBreach(breach)}. ${choiceAbout(run, breach)}`,
     reason: `${describeBreach(breach)}.`,
     context: { ...breach },
   }).id
+}
+
+function choiceAbout(run: RunHandle, breach: LimitBreach): string {
+  if (breach.limit !== 'context_window') return `Approve to grant ${amountOf(run, breach)} more, reject to end the run.`
+  const act = run.snapshot.context?.summarise ? 'summarise' : 'leave out'
+  return `Approve to ${act} the oldest messages, reject to end the run.`
 }
 
 /** Grants the amount of a limit once more. */
@@ -126,11 +132,11 @@ export function grantLimit(run: RunHandle, limit: LimitName): void {
 const describeBreach = ({ limit, value, used }: LimitBreach): string =>
   `The limit ${limit} of ${value} is reached: ${used} used`
 
-const grantCount = (run: Run, limit: LimitName): number => run.usage.grants[limit] ?? 0
+export const grantCount = (run: Run, limit: LimitName): number => run.usage.grants[limit] ?? 0
 
 function limitWithGrants(
   run: RunHandle,
-  limit: Exclude<LimitName, 'max_subagent_depth' | 'max_cost_per_run' | SessionLimitName>,
+  limit: Exclude<LimitName, 'max_subagent_depth' | 'max_cost_per_run' | 'context_window' | SessionLimitName>,
 ): number | undefined {
   const set = run.snapshot.limits[limit] ?? (limit === 'max_loop_iterations' ? run.tx.context.maxIterations : undefined)
   return set === undefined ? undefined : set * (1 + grantCount(run.record, limit))

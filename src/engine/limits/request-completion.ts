@@ -2,11 +2,13 @@
 import type { JsonObject } from '../../base/json/json.ts'
 import type { RunState } from '../../spec/run.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
+import { shortenContext } from './context-window.ts'
 import { describeMoney, describeUnpriced, type UnpricedModel } from '../../spec/price.ts'
 import { failedState } from './ending.ts'
 import { applyLimit, findBreachBeforeCompletion, findUnpriced, haltAncestor, holdForAncestor } from './limits.ts'
 import { reservePlan } from './plan.ts'
 import { reserveBudgets } from './reserve.ts'
+import { takeUpMessages } from './steering.ts'
 
 /** Requests the first completion of a turn. */
 export const startTurn = (run: RunHandle, turn: number, note?: JsonObject): RunState =>
@@ -14,12 +16,16 @@ export const startTurn = (run: RunHandle, turn: number, note?: JsonObject): RunS
 
 /** Requests a completion, unless a limit of the run or of an ancestor forbids it. */
 export function requestCompletion(run: RunHandle, wanted: StateAt<'thinking'>): RunState {
+  takeUpMessages(run)
   const breach = findBreachBeforeCompletion(run)
   if (breach) return applyLimit(run, breach, wanted)
   if (haltAncestor(run, (used, value) => used >= value)) return { ...wanted, unsent: true }
   const unpriced = findUnpriced(run)
   if (unpriced) return haltUnpriced(run, unpriced)
-  return holdForAncestor(run, wanted) ?? reservePlan(run, reserveBudgets(run, wanted))
+  const held = holdForAncestor(run, wanted)
+  if (held) return held
+  const shortened = shortenContext(run, wanted)
+  return shortened.at === 'thinking' ? reservePlan(run, reserveBudgets(run, shortened)) : shortened
 }
 
 /** Fails a run whose cap cannot be kept. An operator is not asked: a grant would not make the price known. */

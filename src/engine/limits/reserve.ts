@@ -9,12 +9,14 @@ import { mostCostOf, type ModelPrice } from '../../spec/price.ts'
 import type { LimitName } from '../../spec/run.ts'
 import { costBudget, sessionTokenBudget, tokenBudget } from './limits.ts'
 import { asksAboutLimit } from './on-limit.ts'
+import { pauseOfCompletion } from './pause.ts'
 import { mostTokens, sentTokens } from '../session/prompt/prompt.ts'
 import { costOfRun, tokensOf } from '../session/usage.ts'
 
 /** The state of a run whose completion is sent now with its reservations, or waits as `unsent`. */
 export function reserveBudgets(run: RunHandle, here: StateAt<'thinking'>): StateAt<'thinking'> {
-  const { reserved: _reserved, reservedCost: _cost, reservedPlan: _plan, unsent: _unsent, ...wanted } = here
+  const { reserved: _reserved, reservedCost: _cost, reservedPlan: _plan, unsent: _unsent, paused, ...wanted } = here
+  if (pauseOfCompletion(run)) return { ...wanted, unsent: true, paused: paused ?? run.tx.now }
   if (!run.tx.context.maySend || mustWaitForBudget(run)) return { ...wanted, unsent: true }
   // A single run shares its budgets with nobody.
   if (run.tx.runs().length === 1) return wanted
@@ -30,9 +32,11 @@ export function findNextToAdmit(tx: SessionTransaction): RunHandle | undefined {
   if (!tx.context.maySend) return undefined
   const next = tx
     .runs()
-    .find(({ id, state }) => state.at === 'thinking' && state.unsent === true && !mustWaitForBudget(tx.run(id)))
+    .find(({ id, state }) => state.at === 'thinking' && state.unsent === true && mayBeSent(tx.run(id)))
   return next && tx.run(next.id)
 }
+
+const mayBeSent = (run: RunHandle): boolean => !pauseOfCompletion(run) && !mustWaitForBudget(run)
 
 /** True if a budget may not suffice for this completion and those in flight: it is sent when they have their outcome. */
 const mustWaitForBudget = (run: RunHandle): boolean =>

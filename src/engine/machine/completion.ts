@@ -14,9 +14,10 @@ import { backOff } from '../limits/back-off.ts'
 import { findBreachAfterCompletion, haltRun, haltAncestor, applyLimit } from '../limits/limits.ts'
 import { asksAboutLimit } from '../limits/on-limit.ts'
 import { describeExpired, laterAttempt, nextAttempt } from '../limits/outage.ts'
-import { requestCompletion } from '../limits/request-completion.ts'
+import { requestCompletion, startTurn } from '../limits/request-completion.ts'
 import { concludeRun } from './output.ts'
-import { sentTokens } from '../session/prompt/prompt.ts'
+import { sentTokens, summaryWanted } from '../session/prompt/prompt.ts'
+import { applySummary } from './summary.ts'
 import { answersQuestion, openQuestions, unansweredQuestions } from '../calls/open-questions.ts'
 import { escalateQuestion, refuseUntilAnswered, toWaitingCall } from '../calls/questions.ts'
 import { CallHandle } from '../session/call-handle.ts'
@@ -29,6 +30,7 @@ export function applyCompletion(
   event: TransitionEventOf<'model.answered'>,
 ): RunState | undefined {
   if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
+  if (summaryWanted(here.note)) return applySummary(run, here, event)
   const { completion, fallback } = event
   const shortfall = shortfallOf(completion)
   const calls = shortfall ? [] : withUniqueIds(run, here.turn, completion.calls)
@@ -63,6 +65,8 @@ export function applyCompletion(
     return breach ? applyLimit(run, breach, calling) : beginCalls(run, calling)
   }
   if (breach && !asksAboutLimit(run, breach.limit)) return haltRun(run, breach)
+  // A message that came meanwhile is not left unread: the answer was given without it.
+  if (run.usage.steering) return startTurn(run, here.turn + 1)
   const next = concludeRun(run, here.turn, joinPausedAnswer(run, completion.text), here.note?.['repair'] === true)
   // A final answer that exceeded a limit waits for the grant, and is then the output.
   return breach && next.at === 'done' && next.outcome === 'completed' ? applyLimit(run, breach, next) : next
@@ -180,6 +184,13 @@ export const retryAfterOutage = (
   here: StateAt<'backing_off'>,
   { cause }: TransitionEventOf<'outage.over'>,
 ): RunState | undefined => (here.outage?.cause === cause ? attemptAgain(run, here) : undefined)
+
+/** An operator says that what held the run is there again: it does not wait for its turn to try. */
+export function retryNow(run: RunHandle, here: StateAt<'backing_off'>): RunState {
+  run.setTimer('retry', '', null)
+  const { until: _, ...wanted } = here
+  return requestCompletion(run, { ...wanted, at: 'thinking' })
+}
 
 function attemptAgain(run: RunHandle, here: StateAt<'backing_off'>): RunState {
   const later = laterAttempt(run, here.outage)

@@ -14,15 +14,17 @@
  *    |--> reviewing  (output not valid, before an operator)
  *    |--> held       (a limit, before an operator; goes on to what it held)
  *    v
- *   done             from every state: cancelled, a limit that halts, an error that cannot be recovered
+ *   done             from every state: cancelled, a limit that halts, an error that cannot be recovered;
+ *                    an operator may resume what did not complete, from the state in which it stopped
  *
  * Pairs of state and event that are not in the table are ignored: `nextState` returns undefined and nothing changes.
  */
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import { contextBudget, USUAL_WINDOW } from '../../spec/context-rule.ts'
 import type { LimitName, RunState } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { beginCalls, proceedWithCalls } from '../calls/calls.ts'
-import { retryCalls, retryCallsAfterOutage } from '../calls/outage.ts'
+import { retryCalls, retryCallsAfterOutage, retryCallsNow } from '../calls/outage.ts'
 import { applyCallOutcome, applyLateOutcome } from '../calls/outcome.ts'
 import { applyChildEnd, applyChildQuestion, applyQuestionAnswer, applyReply } from '../calls/replies.ts'
 import { recoverCalls, revertUnsent } from '../calls/restart.ts'
@@ -37,7 +39,9 @@ import {
   applyRetry,
   retryAfterOutage,
   retryAtStart,
+  retryNow,
 } from './completion.ts'
+import { applyCallWait, applyReport, applySignal } from '../calls/end-wait.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { cancelledState, completedState, failedState } from '../limits/ending.ts'
 import type { TransitionEventOf, RunTransitionEvent, RunEventType } from '../session/event.ts'
@@ -45,6 +49,8 @@ import { applyLimit, escalateLimit, grantLimit, haltRun, hitlWaitBreach, wallClo
 import { asksAboutLimit } from '../limits/on-limit.ts'
 import { startTurn } from '../limits/request-completion.ts'
 import { readOutput } from './output.ts'
+import { resumeRun } from './resume.ts'
+import { steerCalls, steerCompletion } from './steer.ts'
 import { chooseEarlier, messagesBefore } from '../session/prompt/earlier.ts'
 import { filesIn, firstMessage } from '../session/prompt/input.ts'
 import { abandonCompletion } from '../session/unanswered.ts'
@@ -77,6 +83,7 @@ export const transitions: Table = {
     'model.answered': applyCompletion,
     'model.failed': applyModelFailure,
     'model.held_back': applyHeldBack,
+    steered: steerCompletion,
     admitted: admitCompletion,
     'task.closed': applyLimitDecision,
     'wall_clock.due': applyWallClock,
@@ -89,6 +96,8 @@ export const transitions: Table = {
   backing_off: {
     'retry.due': applyRetry,
     'outage.over': retryAfterOutage,
+    resumed: retryNow,
+    steered: steerCalls,
     'task.closed': applyLimitDecision,
     'wall_clock.due': applyWallClock,
     'hitl_wait.due': applyHitlWait,
@@ -100,8 +109,13 @@ export const transitions: Table = {
     'call.ended': applyCallOutcome,
     admitted: proceedWithCalls,
     'effect_wait.due': proceedWithCalls,
+    'call_wait.due': applyCallWait,
+    signal: applySignal,
+    'call.reported': applyReport,
+    steered: steerCalls,
     'retry.due': (run, here) => retryCalls(run, here),
     'outage.over': retryCallsAfterOutage,
+    resumed: retryCallsNow,
     'child.ended': applyChildEnd,
     'task.closed': (run, here, { task }) =>
       task.about === 'limit' ? applyGrant(run, here, task) : applyTaskDecision(run, here, task),
@@ -142,6 +156,7 @@ export const transitions: Table = {
     broken: failRun,
   },
   done: {
+    resumed: resumeRun,
     'call.ended': (run, _, event) => applyLateOutcome(run, event),
     'task.closed': (run, _, event) => applyLateReview(run, event),
   },
@@ -164,7 +179,9 @@ function startRun(run: RunHandle, here: StateAt<'thinking'>): RunState {
   const files = filesIn(input).map((filename): JsonObject => ({ filename }))
   const { tx, snapshot } = run
   const before = messagesBefore(run.record, { runs: tx.runs(), stepsOf: ({ id }) => tx.run(id).steps() })
-  const earlier = chooseEarlier(before, tx.context.termsOf(snapshot.model).contextWindow)
+  const { contextWindow = USUAL_WINDOW } = tx.context.termsOf(snapshot.model)
+  const room = snapshot.context ? contextBudget(snapshot.context, contextWindow) : Math.floor(contextWindow / 4)
+  const earlier = chooseEarlier(before, room)
   run.addStep('UserMessage', {
     text: firstMessage(input) + shownMetadata(run),
     ...(files.length > 0 && { files }),

@@ -19,9 +19,14 @@ export const isUnsafeCall = (snapshot: AgentSnapshot, call: ToolCall): boolean =
 /** Tools that the engine carries out itself, by logical id. Source: decisions, sections 9 and 10. */
 export const ASK_USER = 'svc.ask_user'
 export const REQUEST_INPUT = 'svc.request_input'
+export const WAIT_UNTIL = 'svc.wait_until'
+export const WAIT_EVENT = 'svc.wait_event'
 export const ASK_PARENT = 'svc.ask_parent'
 export const ANSWER_SUBAGENT = 'svc.answer_subagent'
 export const ESCALATE_TO_PERSON = 'svc.escalate_to_person'
+
+/** Those that an author binds. */
+const CARRIED_OUT_HERE: ReadonlySet<string> = new Set([ASK_USER, REQUEST_INPUT, WAIT_UNTIL, WAIT_EVENT])
 
 /** The relations of a run that decide which built-in tools it is offered. */
 export interface RunPosition {
@@ -46,7 +51,7 @@ export function bindCall(
   const tool = toolNamed(snapshot, name)
   if (tool)
     return {
-      kind: tool.builtin && (tool.id === ASK_USER || tool.id === REQUEST_INPUT) ? 'builtin' : 'tool',
+      kind: tool.builtin && CARRIED_OUT_HERE.has(tool.id) ? 'builtin' : 'tool',
       ref: tool.id,
     }
   const builtin = offered.find(({ wire }) => wire === name)

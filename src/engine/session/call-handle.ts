@@ -40,7 +40,11 @@ export class CallHandle {
   }
   /** A handle on the changed call, which is not recorded. */
   with(change: Partial<ToolCall>): CallHandle {
-    return new CallHandle(this.run, this.turn, { ...this.record, ...change })
+    return this.as({ ...this.record, ...change })
+  }
+  /** A handle on another state of the call, which is not recorded. */
+  as(record: ToolCall): CallHandle {
+    return new CallHandle(this.run, this.turn, record)
   }
   update(change: Partial<ToolCall>): ToolCall {
     const next = { ...this.record, ...change }

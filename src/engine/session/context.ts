@@ -5,6 +5,7 @@ import type { Outage } from '../../spec/outage.ts'
 import type { ModelTerms } from '../../spec/price.ts'
 import type { Run } from '../../spec/run.ts'
 import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot, SnapshotModel } from '../../spec/snapshot.ts'
+import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow, SpendCap } from '../../store/session-update.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
@@ -38,6 +39,8 @@ export interface TransitionContext {
   stepsOf(run: RunId): readonly RunStep[]
   /** Calls of this session so far, by `callKey`. */
   readonly calls: ReadonlyMap<string, CallRow>
+  /** Calls of the runs that root runs of this session repeat. */
+  readonly repeatedCalls: readonly CallRow[]
   /** Calls in other sessions, of the agent or of all; read only where a policy looks back over a window. */
   readonly callsElsewhere: readonly CallRow[]
   /** Names of standing authorities that an operator has ended. */
@@ -72,6 +75,10 @@ export interface TransitionContext {
     /** An attempt of a held run failed; the next is due at `until`. */
     failed(outage: Outage, run: RunId, until: Instant): void
   }
+  /** A new token for an attempt of a call, by its `dispatchKey`: given to its tool, and kept nowhere but in this process. */
+  newToken(run: RunId, dispatch: string): string
+  /** What operators have paused. */
+  readonly pauses: readonly PauseAct[]
   /** What the workspace may spend in a day, and whether a completion may begin; undefined without a cap. */
   readonly plan?: { readonly cap: SpendCap; readonly room: PlanRoom } | undefined
   /** Maximum of iterations where the agent sets no limit. */

@@ -1,7 +1,7 @@
 /** Derives what follows from the states of the runs when a transaction is saved: their statuses and their waits. */
 import type { RunId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
-import { outageHold, restoredHold } from '../../spec/hold.ts'
+import { holdOfState, restoredHold } from '../../spec/hold.ts'
 import { pendingOf } from '../../spec/view/pending.ts'
 import { isTerminal, type Run } from '../../spec/run.ts'
 import { statusesOf } from './status.ts'
@@ -30,7 +30,7 @@ export function deriveStatuses(tx: SessionTransaction): void {
 }
 
 /**
- * Tells readers of runs that begin or cease to be held by an outage. What the status tells is not told twice, and a new time of
+ * Tells readers of runs that begin or cease to be held by an outage or a pause. What the status tells is not told twice, and a new time of
  * the next attempt is not told.
  * @param before the runs as they were read
  */
@@ -38,7 +38,7 @@ export function deriveHolds(tx: SessionTransaction, before: readonly Run[]): voi
   for (const was of before) {
     const run = tx.run(was.id)
     if (run.state === was.state || run.record.status !== 'Running') continue
-    const [earlier, hold] = [outageHold(was), outageHold(run)]
+    const [earlier, hold] = [holdOfState(was), holdOfState(run)]
     if (earlier?.reason === hold?.reason || (!hold && was.status !== 'Running')) continue
     const data = { status: 'Running', output: null, error: null, ...(hold && { hold }) }
     const subject = hold ? 'paused' : 'resumed'

@@ -1,7 +1,7 @@
 /** The interface of the engine, used by the server, the operator application and the demo. */
 import type { Clock } from '../../base/clock.ts'
 import type { AgentId, IdSource, RunId, SessionId, TaskId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
@@ -10,14 +10,19 @@ import type { QueueTimers } from '../../queue/timers.ts'
 import type { MessageAccepted, StartRunResponse } from '../../spec/api.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
 import type { Principal } from '../../spec/key.ts'
-import type { Run, RunStatusName } from '../../spec/run.ts'
+import type { Run, RunOrigin, RunStatusName } from '../../spec/run.ts'
+import type { Session } from '../../spec/session.ts'
+import type { RunStep } from '../../spec/step.ts'
+import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { GivenAnswer } from '../../spec/task.ts'
 import type { TriggerType } from '../../spec/starter.ts'
 import type { StartLimits } from '../../store/start-outcome.ts'
 import type { LeaseTimes, WorkerId } from '../../store/lease.ts'
-import type { SpendCap } from '../../store/session-update.ts'
+import type { CallRow, SpendCap } from '../../store/session-update.ts'
 import type { Store } from '../../store/store.ts'
+import type { AgentVersion } from '../../store/version-rows.ts'
 import type { Toolbox } from '../../tools/tool.ts'
+import type { EarlierMessage } from './prompt/earlier.ts'
 import type { ProbeResult } from './probe.ts'
 import type { RequestKey } from './repeated-request.ts'
 import type { ConcurrencyBounds } from './slots.ts'
@@ -39,7 +44,52 @@ export interface StartRequest {
   readonly sessionId?: SessionId
   /** The session that goes on, and the version that its new root run executes; the deployed one where absent. */
   readonly continued?: { readonly sessionId: SessionId; readonly versionId?: VersionId }
+  /** The run that the new one repeats. */
+  readonly origin?: RunOrigin
   readonly idempotency?: RequestKey
+}
+
+export interface ResumeRequest {
+  /** Never a key or a schedule. */
+  readonly by: Extract<Principal, { type: 'operator' }>
+  readonly reason?: string
+  /** The run goes on with this version of its agent, which whoever asks has compared with its own. */
+  readonly version?: AgentVersion
+  /** Grants the limit that ended the run once more. */
+  readonly grants?: boolean
+}
+
+/** What a fork takes over of a run. */
+export interface ForkSource {
+  readonly run: Run
+  readonly session: Session
+  /** Messages and outputs of its session before it. */
+  readonly before: readonly EarlierMessage[]
+  readonly steps: readonly RunStep[]
+  readonly calls: readonly CallRow[]
+}
+
+/** Replaces what a step says: the text of a message or an answer, the result of a call. */
+export interface StepEdit {
+  readonly ordinal: number
+  readonly value: JsonValue
+}
+
+export interface ForkRequest {
+  /** Never a key or a schedule. */
+  readonly by: Extract<Principal, { type: 'operator' }>
+  /** Ordinal of the last step that is taken over. */
+  readonly at: number
+  readonly edits: readonly StepEdit[]
+  readonly version: AgentVersion
+  readonly limits: StartLimits
+  /** True where its calls are played from a recording. */
+  readonly isDry?: boolean
+}
+
+export interface ResumedRun {
+  readonly runId: RunId
+  readonly status: RunStatusName
 }
 
 /** Stored events, model text as it arrives, and one mark where the replay ends. */
@@ -76,6 +126,9 @@ export interface EngineParts {
   readonly maxIterations?: number
 }
 
+/** What a tool reports of a call that it accepted. */
+export type OutsideReport = { readonly result: JsonValue } | { readonly error: JsonValue }
+
 export interface Engine {
   /**
    * Starts a run of the agent's deployed version, in a new session or as the next root run of one. Resolves once session, run and
@@ -95,6 +148,13 @@ export interface Engine {
    * @throws Failure `idempotency_key_reused`
    */
   answer(runId: RunId, answer: GivenAnswer, hidden?: boolean, idempotency?: RequestKey): Promise<MessageAccepted>
+  /** Gives a signal to the run, or the descendant, that waits for it. What cannot be accepted changes nothing, as with `answer`. */
+  signal(runId: RunId, name: string, data: JsonValue): Promise<MessageAccepted>
+  /**
+   * Ends the call to which a token was given.
+   * @throws Failure `completion_not_found`, `completion_used`
+   */
+  complete(token: string, report: OutsideReport): Promise<MessageAccepted & { readonly runId: RunId }>
   /**
    * Checks whether the call of an `anomaly_review` happened, with the probe tool that the author named for it.
    * @throws Failure `not_found` where no such review is pending, `validation_failed` where there is no such tool
@@ -108,6 +168,22 @@ export interface Engine {
     principal: Principal,
     reason?: string,
   ): Promise<{ readonly runId: RunId; readonly status: RunStatusName }>
+  /**
+   * Goes on with a run that failed, was cancelled or is held, at the step at which it stopped. Calls that were made are not made
+   * again; those that nobody knows of are asked about. A change of version is not checked here.
+   * @throws Failure `not_found`, `not_a_root_run`, `session_went_on`, `session_erased`, `run_not_ended`, `run_completed`,
+   *   `run_not_resumable`, `limit_reached`; nothing has changed then
+   *
+   * Source: decisions, section 18.
+   */
+  resume(runId: RunId, request: ResumeRequest): Promise<ResumedRun>
+  /**
+   * Starts a run, in a session of its own, that has the first steps of another one as they were.
+   * @throws Failure `step_not_found`, `step_not_forkable`, `step_not_editable`, `plan_limit_exceeded`
+   *
+   * Source: decisions, section 18.
+   */
+  fork(source: ForkSource, request: ForkRequest): Promise<{ readonly runId: RunId; readonly sessionId: SessionId }>
   /**
    * Erases the content of an ended session, here and in the store.
    * @throws Failure `not_found`, `session_not_ended`, `session_on_hold`
@@ -137,6 +213,13 @@ export interface Engine {
    * Source: reliability, "Restoring".
    */
   release(sessions: readonly SessionId[], triggers: readonly TriggerId[]): Promise<void>
+  /**
+   * Pauses something, or lets it go on. Once it resolves no effect of what is paused leaves this process, and none leaves another
+   * one a second later. @returns false, and nothing has changed, where it was so already
+   *
+   * Source: decisions, section 18; command line, 2.7.
+   */
+  setPaused(workspaceId: WorkspaceId, act: PauseAct): Promise<boolean>
   /** Accepts no more work; resolves when outcomes in flight are stored, or after `graceMs`. Runs continue at the next start. */
   close(graceMs?: number): Promise<void>
   readonly store: Store

@@ -6,7 +6,9 @@ import type { ModelCompletion, ModelUsage } from '../../providers/provider.ts'
 import type { OutageReason } from '../../spec/outage.ts'
 import type { LimitName } from '../../spec/run.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
+import type { SteeringMessage } from '../../spec/steer/wait.ts'
 import type { TaskRecord } from '../../spec/task.ts'
+import type { AgentVersion } from '../../store/version-rows.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 
 export type RunTransitionEvent =
@@ -61,6 +63,19 @@ export type RunTransitionEvent =
   | { readonly type: 'retry.due' }
   /** A call that waits for an earlier one with its effect key looks again. */
   | { readonly type: 'effect_wait.due' }
+  /** The time of a call that waits has come. */
+  | { readonly type: 'call_wait.due' }
+  /** A signal for a call that waits for it; its data passes the schema. */
+  | { readonly type: 'signal'; readonly callId: string; readonly name: string; readonly data: JsonValue }
+  /** Work outside reports the end of a call. */
+  | {
+      readonly type: 'call.reported'
+      readonly callId: string
+      readonly result: JsonValue
+      readonly isError: boolean
+    }
+  /** A message to a run that works; `interrupts` drops the completion under way. */
+  | { readonly type: 'steered'; readonly message: SteeringMessage; readonly interrupts: boolean }
   /** What held the run can be reached again. */
   | { readonly type: 'outage.over'; readonly cause: string }
   | { readonly type: 'wall_clock.due' }
@@ -69,6 +84,17 @@ export type RunTransitionEvent =
   | { readonly type: 'woken'; readonly inFlight: ReadonlySet<string> }
   /** `by` is the person or key that cancelled it, as `approverOf` formats them. */
   | { readonly type: 'cancelled'; readonly reason: string | null; readonly by: string }
+  /** An operator resumes a run that has failed, was cancelled or is held, or the parent that it ended with. */
+  | {
+      readonly type: 'resumed'
+      /** As `approverOf` formats them. */
+      readonly by: string
+      readonly reason: string | null
+      /** The version that the run goes on with, where it is another one. */
+      readonly version?: AgentVersion
+      /** True where the limit that ended the run is granted again. */
+      readonly grants?: boolean
+    }
   /** The descendants have used up a budget of this run, which halts at once. */
   | { readonly type: 'exhausted'; readonly breach: LimitBreach }
   /** An internal error: an event could not be applied, or its result can never be saved. */

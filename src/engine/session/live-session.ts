@@ -1,6 +1,7 @@
 /** A session in memory: its stored state and the versions its runs use. */
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
+import type { Run } from '../../spec/run.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow, SessionTree, SessionUpdate } from '../../store/session-update.ts'
 import type { WorkerId } from '../../store/lease.ts'
@@ -16,6 +17,8 @@ export interface LiveSession {
   readonly calls: Map<string, CallRow>
   /** Who held its lease when it was read. */
   readonly heldBy: WorkerId | undefined
+  /** Calls of the runs that its root runs repeat. */
+  readonly repeatedCalls: readonly CallRow[]
   /** Texts of attached files by run, where they were read. */
   readonly attached: Map<RunId, readonly string[]>
   /** True for a session restored from a backup and not released yet: changes are stored, but no effect starts. */
@@ -31,7 +34,7 @@ export function createLive(
   steps: readonly RunStep[],
   calls: readonly CallRow[],
   versions: VersionLookup,
-  { heldSince, heldBy }: Partial<Pick<LiveSession, 'heldSince' | 'heldBy'>> = {},
+  { heldSince, heldBy, repeatedCalls = [] }: Partial<Pick<LiveSession, 'heldSince' | 'heldBy' | 'repeatedCalls'>> = {},
 ): LiveSession {
   const isHeld = heldSince !== undefined
   const live: LiveSession = {
@@ -40,6 +43,7 @@ export function createLive(
     steps: new Map(),
     calls: new Map(),
     heldBy,
+    repeatedCalls,
     attached: new Map(),
     isHeld,
     heldSince,
@@ -59,12 +63,32 @@ export async function loadLive(
   const stored = await store.load(id)
   if (!stored) return undefined
   const { heldBy, ...tree } = stored
-  const [steps, calls, heldSince] = await Promise.all([
+  const [steps, calls, heldSince, repeatedCalls] = await Promise.all([
     store.stepsOfSession(id),
     store.calls({ sessionId: id }),
     store.restoredAt(id),
+    readRepeatedCalls(store, tree.runs),
   ])
-  return createLive(tree, steps, calls, versionsOf(tree), { heldSince, heldBy })
+  return createLive(tree, steps, calls, versionsOf(tree), { heldSince, heldBy, repeatedCalls })
+}
+
+/** How many runs that repeat each other are looked through. */
+const MAX_ORIGINS = 20
+
+/** Calls of the runs that these repeat, and of those that they repeat in turn: an unsafe one of them is not made twice unasked. */
+async function readRepeatedCalls(store: Store, runs: readonly Run[]): Promise<readonly CallRow[]> {
+  const rows: CallRow[] = []
+  const seen = new Set<SessionId>()
+  let origins = runs.flatMap(({ origin }) => origin ?? [])
+  while (origins.length > 0 && seen.size < MAX_ORIGINS) {
+    const { sessionId, runId } = origins.shift()!
+    if (seen.has(sessionId)) continue
+    seen.add(sessionId)
+    rows.push(...(await store.calls({ sessionId })))
+    const earlier = await store.run(runId)
+    if (earlier?.origin) origins = [...origins, earlier.origin]
+  }
+  return rows
 }
 
 /** Applies a saved update to the session in memory. */

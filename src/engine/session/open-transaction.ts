@@ -109,6 +109,9 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
       return {
         session: {
           ...session,
+          agentVersionId: root.agentVersionId,
+          versionLabel: root.versionLabel,
+          llmModel: root.llmModel,
           status: root.status,
           output: root.output,
           error: root.error,

@@ -9,8 +9,11 @@ import type { AgentVersion } from '../../store/version-rows.ts'
 export interface VersionLookup {
   of(run: Run): AgentVersion
   childOf(bound: BoundAgent): AgentVersion | undefined
-  /** Loads the versions that the runs may need next; deployed versions of late-bound agents are read each time. */
-  prepare(runs: readonly Run[]): Promise<void>
+  /**
+   * Loads the versions that the runs may need next; deployed versions of late-bound agents are read each time.
+   * @param also versions that a run is about to execute
+   */
+  prepare(runs: readonly Run[], also?: readonly VersionId[]): Promise<void>
 }
 
 /** Versions for all sessions, by id and by digest. Never invalidated: a version does not change. */
@@ -31,6 +34,17 @@ export function createVersions(store: Store, cache: VersionCache, workspaceId: W
     }
     return version
   }
+  const prepareChildren = async (version: AgentVersion | undefined): Promise<void> => {
+    for (const bound of version?.snapshot.agents ?? []) {
+      const { digest } = bound
+      if (digest !== undefined) await load(keyOf(workspaceId, digest), () => store.versionByDigest(workspaceId, digest))
+      else {
+        const deployedAs = await deployedId(store, workspaceId, bound.id)
+        const deployed = deployedAs && (await load(deployedAs, () => store.version(deployedAs)))
+        deployedVersions.set(bound.id, deployed ?? undefined)
+      }
+    }
+  }
   return {
     of(run) {
       const version = cache.get(run.agentVersionId)
@@ -39,21 +53,12 @@ export function createVersions(store: Store, cache: VersionCache, workspaceId: W
     },
     childOf: (bound) =>
       bound.digest === undefined ? deployedVersions.get(bound.id) : cache.get(keyOf(workspaceId, bound.digest)),
-    async prepare(runs) {
-      for (const run of runs) {
-        const id = run.agentVersionId
+    async prepare(runs, also = []) {
+      const working = new Set(also)
+      for (const { state, agentVersionId } of runs) if (state.at !== 'done') working.add(agentVersionId)
+      for (const id of new Set([...runs.map(({ agentVersionId }) => agentVersionId), ...also])) {
         const version = cache.get(id) ?? (await load(id, () => store.version(id)))
-        if (run.state.at === 'done') continue
-        for (const bound of version?.snapshot.agents ?? []) {
-          const { digest } = bound
-          if (digest !== undefined)
-            await load(keyOf(workspaceId, digest), () => store.versionByDigest(workspaceId, digest))
-          else {
-            const deployedAs = await deployedId(store, workspaceId, bound.id)
-            const deployed = deployedAs && (await load(deployedAs, () => store.version(deployedAs)))
-            deployedVersions.set(bound.id, deployed ?? undefined)
-          }
-        }
+        if (working.has(id)) await prepareChildren(version)
       }
     },
   }

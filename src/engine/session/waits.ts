@@ -1,10 +1,11 @@
 /** Waits of runs for people. Time spent waiting is not wall clock time; `max_hitl_wait_minutes` bounds part of it. */
 import type { Instant } from '../../base/clock.ts'
 import type { RunId } from '../../base/ids.ts'
+import { pausedSince } from '../../spec/hold.ts'
 import type { Run, RunUsage } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 
-/** `limit`: waits for an operator to grant more, which uses no budget. `person`: every other wait, which does. */
+/** `limit`: waits for an operator to grant more, or to end a pause, which uses no budget. `person`: every other wait, which does. */
 export type WaitBudget = 'person' | 'limit'
 
 /** The wait of each run, including those of its descendants. */
@@ -27,7 +28,9 @@ function ownWait({ state }: Run): WaitBudget | undefined {
   const waits =
     state.at === 'calling' &&
     state.calls.some(({ state: { at } }) => at === 'awaiting' || at === 'unknown' || at === 'listening')
-  return waits ? 'person' : undefined
+  if (waits) return 'person'
+  // What an operator pauses uses no time of the run.
+  return pausedSince({ state }) === undefined ? undefined : 'limit'
 }
 
 /** The wait that a run's usage counts now. */
@@ -45,6 +48,12 @@ export function withHoldCounted(usage: RunUsage, heldSince: Instant, now: Instan
     holdCountedTo: now,
   }
 }
+
+/** Usage with a time counted in which the run had ended: it uses no budget. */
+export const withEndCounted = (usage: RunUsage, endedAt: Instant, now: Instant): RunUsage => ({
+  ...usage,
+  heldMs: (usage.heldMs ?? 0) + Math.max(0, now - endedAt),
+})
 
 /** Usage with its current wait ended and added to the total. */
 export function withWaitEnded(usage: RunUsage, now: Instant): RunUsage {

@@ -120,6 +120,9 @@ class RouteResponse extends HTTPResponse {
   }
 }
 
+/** A token in a path is a secret. */
+const loggedPath = ({ url }: HttpRequestContext): string => url.pathname.replace(/^(\/v1\/completions\/).+/, '$1:token')
+
 async function answer(call: HttpRequestContext, handle: RouteHandler, parts: RouteParts): Promise<RouteResponse> {
   const { guard, log, redactor, clock } = parts
   const begun = clock.monotonic()
@@ -133,7 +136,7 @@ async function answer(call: HttpRequestContext, handle: RouteHandler, parts: Rou
       log.write('error', 'request failed', {
         requestId: call.requestId,
         method: call.request.method,
-        path: call.url.pathname,
+        path: loggedPath(call),
         detail: detailOf(error),
       })
     }
@@ -142,7 +145,7 @@ async function answer(call: HttpRequestContext, handle: RouteHandler, parts: Rou
     log.write('debug', 'request', {
       requestId: call.requestId,
       method: call.request.method,
-      path: call.url.pathname,
+      path: loggedPath(call),
       status: reply.status,
       ms: Math.round(clock.monotonic() - begun),
       ...keyOf(call.request),

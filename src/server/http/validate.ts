@@ -4,8 +4,19 @@
  * Source: HTTP API, "Endpoints"; decisions, sections 2 and 8.
  */
 import type { Instant } from '../../base/clock.ts'
+import type { JsonValue } from '../../base/json/json.ts'
+import type { OutsideReport } from '../../engine/session/engine.ts'
 import { fail, type InvalidPlace } from '../../base/failure.ts'
-import type { CancelBody, FinalizeBody, MessageBody, PresignBody, SessionPatch, StartRunBody } from '../../spec/api.ts'
+import type {
+  CancelBody,
+  CompletionBody,
+  SignalBody,
+  FinalizeBody,
+  MessageBody,
+  PresignBody,
+  SessionPatch,
+  StartRunBody,
+} from '../../spec/api.ts'
 import type { TaskStatus } from '../../spec/task.ts'
 import type { PageRange, SessionFilter, SessionPage, TaskPage } from '../../store/queries.ts'
 import { firstPerPlace } from './findings.ts'
@@ -36,6 +47,19 @@ export const parseFinalize = (body: unknown): FinalizeBody => parseBody('finaliz
 
 export const parseCancel = (body: unknown = {}): CancelBody => parseBody('cancelBody', body)
 
+/** An omitted `data` is null. */
+export function parseSignal(body: unknown = {}): { readonly data: JsonValue } {
+  const { data = null } = parseBody('signalBody', body)
+  return { data: data as JsonValue }
+}
+
+export function parseReport(body: unknown): OutsideReport {
+  const report = parseBody('completionBody', body)
+  const given = ['result', 'error'].filter((name) => Object.hasOwn(report, name))
+  if (given.length !== 1) refuseBody('', 'needs result or error, one of them')
+  return (given[0] === 'error' ? { error: report.error } : { result: report.result }) as OutsideReport
+}
+
 /** @param runId from the path, lower case */
 export function parseMessage(body: unknown, runId: string): MessageBody {
   const message = parseBody('messageBody', body)
@@ -45,6 +69,8 @@ export function parseMessage(body: unknown, runId: string): MessageBody {
   if (userTaskId !== undefined && files.length > 0) refuseBody('/files', 'cannot come with userTaskId')
   if (userTaskId === undefined && !text && !alias && files.length === 0)
     refuseBody('', 'needs userTaskId, a non-empty text or message, or at least one file')
+  if (message.steer !== undefined && (userTaskId !== undefined || (!text && !alias)))
+    refuseBody('/steer', 'needs a non-empty text or message, and no userTaskId')
   return { ...message, runId, ...(userTaskId !== undefined && { userTaskId }) }
 }
 
@@ -206,6 +232,8 @@ interface CheckedBodies {
   readonly presignBody: PresignBody
   readonly finalizeBody: FinalizeBody
   readonly cancelBody: CancelBody
+  readonly signalBody: SignalBody
+  readonly completionBody: CompletionBody
   readonly sessionPatch: SessionPatch
   readonly sessionsQuery: Partial<PageRange> &
     QueryTexts<'versionId' | 'status' | 'tag' | 'from' | 'to' | 'cursor' | 'values'>

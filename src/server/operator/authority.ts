@@ -28,6 +28,21 @@ export const getDifference: OperatorAction<'GET /difference'> = async ({ service
   return { breaking, widens, changes }
 }
 
+/**
+ * What `to` may do that `from` could not, in sentences; undefined where it may do no more. Without the compiler nobody can tell,
+ * and nothing is listed.
+ */
+export async function findWider(
+  services: ServerServices,
+  from: AgentSnapshot,
+  to: AgentSnapshot,
+): Promise<readonly string[] | undefined> {
+  const { authority } = services
+  if (!authority) return []
+  const { widens, changes } = await authority.difference(from, to, loaderOf(services))
+  return widens ? changes.filter((each) => each.widens).map(({ say }) => say) : undefined
+}
+
 function readerOf({ authority }: ServerServices): AuthorityReader {
   if (!authority) throw fail('not_found', { what: 'view of authority: this server was opened without the compiler' })
   return authority

@@ -5,7 +5,7 @@ import { holdOf } from '../view/shape.ts'
 import { isUuid, type SessionId } from '../../base/ids.ts'
 import type { RehearsalOptions } from '../../spec/operator.ts'
 import type { RunView } from '../../spec/operator-views.ts'
-import { isTerminal, isWaiting, type Run } from '../../spec/run.ts'
+import { isTerminal, isWaiting, originFields, type Run } from '../../spec/run.ts'
 import { VIEW_DIGEST } from '../../spec/view/task-view.ts'
 import { startLimits } from '../runtime/rates.ts'
 import { checkFiles, toAnswer } from '../routes/messages.ts'
@@ -133,6 +133,7 @@ export async function toRunView(services: ServerServices, run: Run): Promise<Run
     trigger: session?.triggerName ?? session?.triggerType ?? 'operator',
     ...(waitingOn !== undefined && { waitingOn }),
     ...holdOf(run, heldAt),
+    ...originFields(run),
   }
 }
 

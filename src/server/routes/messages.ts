@@ -46,6 +46,7 @@ export const toAnswer = (body: MessageBody, by: Principal): GivenAnswer => ({
     textValue: body.textValue,
     numberValue: body.numberValue,
     metadata: body.metadata,
+    steer: body.steer,
     text: body.text || body.message || undefined,
     files: body.files?.length ? body.files : undefined,
     claimedEmail: body.completedByEmail,

@@ -1,15 +1,17 @@
 import { digestOfJson } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
 import type { AgentId, RunId, SessionId, TriggerId, VersionId } from '../../base/ids.ts'
-import type { StartRunResponse } from '../../spec/api.ts'
-import { waitAsPreferred, type GrantedWait } from './prefer-wait.ts'
-import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
+import type { PendingAnswer, StartRunResponse } from '../../spec/api.ts'
+import type { Run } from '../../spec/run.ts'
+import { waitAsPreferred } from './prefer-wait.ts'
+import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { apiBody, readJson } from '../http/body.ts'
 import { startLimits, withRateHeaders } from '../runtime/rates.ts'
 import { acceptedReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
 import { agentInScope, sessionInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import { readPending } from '../view/pending.ts'
 import { parseIdempotencyKey, parseStart } from '../http/validate.ts'
 
 /** POST /v1/agents/{agentId}/runs: 202 once session, run and first work item are durable. */
@@ -52,13 +54,16 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
     if (!continued)
       services.scopes.add(run.sessionId, { agentId: agentId as AgentId, triggerId: triggerId as TriggerId | null })
     const waited = await waitAsPreferred(services, call, principal, run)
-    return { ...acceptedReply(withStatusNow(started, waited)), headers: waited.headers }
+    const now =
+      waited.run && toStartedNow(waited.run, await readPending(services.store, waited.run, !seesTimeline(principal)))
+    return { ...acceptedReply({ ...started, ...now }), headers: waited.headers }
   })
 
-/** The response with the run as it is after a wait; unchanged without one. */
-function withStatusNow(started: StartRunResponse, { run }: GrantedWait): StartRunResponse {
-  if (!run) return started
-  const { status, output, error, usage } = run
-  const totalTokensUsed = usage.inputTokens + usage.outputTokens
-  return { ...started, status, output, totalTokensUsed, ...(error !== null && { error }) }
-}
+/** What a response says of its run, as the run is after a wait. */
+const toStartedNow = ({ status, output, error, usage }: Run, pending: readonly PendingAnswer[]) => ({
+  status,
+  output,
+  totalTokensUsed: usage.inputTokens + usage.outputTokens,
+  pending,
+  ...(error !== null && { error }),
+})

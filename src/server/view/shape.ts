@@ -2,9 +2,9 @@
 import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
 import { toSessionBody } from '../../engine/session/timeline.ts'
 import type { PendingAnswer, RunStatusBody, SessionListItem } from '../../spec/api.ts'
-import { outageHold, restoredHold, type RunHold } from '../../spec/hold.ts'
+import { holdOfState, restoredHold, type RunHold } from '../../spec/hold.ts'
 import type { Principal } from '../../spec/key.ts'
-import { isTerminal, type Run } from '../../spec/run.ts'
+import { isTerminal, originFields, type Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 
 /**
@@ -32,6 +32,7 @@ export const toRunStatus = (
   // An operator's own prices are nobody else's business.
   ...(principal.type === 'operator' && run.usage.cost && { cost: run.usage.cost }),
   ...holdOf(run, heldAt),
+  ...originFields(run),
   pending,
 })
 
@@ -39,7 +40,7 @@ export const toRunStatus = (
 export function holdOf(run: Run, heldAt: Instant | undefined): { hold?: RunHold } {
   if (isTerminal(run.status)) return {}
   if (heldAt !== undefined) return restoredHold(heldAt)
-  const hold = run.status === 'Running' ? outageHold(run) : undefined
+  const hold = run.status === 'Running' ? holdOfState(run) : undefined
   return hold ? { hold } : {}
 }
 

@@ -232,6 +232,12 @@ export interface RunStatus {
   readonly startedAt: Timestamp
   readonly finishedAt: NullableTimestamp
   readonly hold?: Hold
+  /** The run that an operator started again as this one. */
+  readonly retryOf?: string
+  /** The run whose first steps this one took over. */
+  readonly forkOf?: string
+  /** Ordinal of the last step that it took over. */
+  readonly forkStep?: number
   readonly cost?: Cost
   readonly pending?: PendingAnswers
 }
@@ -246,9 +252,13 @@ export interface Cost {
 
 /** Why a run that has not ended does nothing for now. Keep polling. */
 export interface Hold {
-  /** `restored`: it came from a backup, and an operator has yet to release it. `quota_spent`: the account's quota at the model's vendor, or what the workspace may spend in a day. The others: a model, tool, MCP server or secret that the run needs cannot be reached or used. Except for `restored`, the run goes on by itself when it can. */
+  /** `restored`: it came from a backup, and an operator has yet to release it. `paused`: an operator paused it. `timer`, `signal`, `external`: it waits for a time, for a signal, or for work outside that reports its end. `quota_spent`: the account's quota at the model's vendor, or what the workspace may spend in a day. The others: a model, tool, MCP server or secret that the run needs cannot be reached or used. Except for `restored` and `paused`, the run goes on by itself when it can. */
   readonly reason:
     | 'restored'
+    | 'paused'
+    | 'timer'
+    | 'signal'
+    | 'external'
     | 'provider_unreachable'
     | 'tool_unreachable'
     | 'mcp_unreachable'
@@ -366,6 +376,7 @@ export type TimelineItem =
   | LimitReachedItem
   | OutputValidationItem
   | OutputItem
+  | RunResumedItem
   | RunCompletedItem
   | SessionCompletedItem
 
@@ -404,6 +415,8 @@ export interface MessageBody {
   readonly text?: string
   /** Alias of text. */
   readonly message?: string
+  /** For a run that works: its next completion takes the text up. `interrupt` drops the completion under way. Needs text, and no userTaskId. */
+  readonly steer?: true | 'interrupt'
   readonly files?: readonly FileItem[]
   /** An email address; kept as a claim, never used as an identity. */
   readonly completedByEmail?: string
@@ -432,11 +445,34 @@ export interface MessageAccepted {
     | 'arguments_changed'
     | 'digest_required'
     | 'not_an_approver'
+    | 'run_not_working'
+    | 'steering_full'
+    | 'signal_not_awaited'
     | (string & {})
   readonly duplicate?: boolean
   /** The answer to an earlier request with this Idempotency-Key. */
   readonly duplicateDelivery?: boolean
   readonly pending?: PendingAnswers
+}
+
+export interface SignalBody {
+  /** The data of the signal, any JSON; null when absent. */
+  readonly data?: JsonValue
+}
+
+/** Needs result or error, one of them. */
+export interface CompletionBody {
+  /** The result of the call, any JSON. */
+  readonly result?: JsonValue
+  /** Why it failed: a text, or an object with a message. The model reads it as an error of the tool. */
+  readonly error?: JsonValue
+}
+
+export interface CompletionAccepted {
+  readonly runId: string
+  readonly status: RunStatusWord
+  /** The same report had ended the call before. */
+  readonly duplicate?: boolean
 }
 
 export interface CancelBody {
@@ -578,6 +614,11 @@ export interface OutputValidationItem extends TimelineItemBase {
 export interface OutputItem extends TimelineItemBase {
   readonly type: 'Output'
   readonly content: OutputContent
+}
+
+export interface RunResumedItem extends TimelineItemBase {
+  readonly type: 'RunResumed'
+  readonly content: RunResumedContent
 }
 
 export interface RunCompletedItem extends TimelineItemBase {
@@ -753,12 +794,28 @@ export interface AitlResponseContent extends StepContent {
   readonly answered_by: 'parent' | 'person' | (string & {})
 }
 
-/** A limit stopped the run, or an operator is asked about it. */
+/** A limit stopped the run, an operator is asked about it, or older messages are left out of the prompt for it. */
 export interface LimitReachedContent extends StepContent {
   readonly limit: string
+  /** A number, or an amount of money as text. */
   readonly value: number | string
+  /** What had been used of it, likewise. */
   readonly used: number | string
-  readonly action: 'halt' | 'escalate' | (string & {})
+  readonly action: 'halt' | 'escalate' | 'leave_out' | 'summarise' | (string & {})
+  readonly left_out?: LeftOutMessages
+  /** What the model is given in place of the messages. */
+  readonly summary?: string
+  /** That made the summary. */
+  readonly model?: string
+  readonly provider?: string
+  readonly usage?: CompletionUsage
+  readonly cost?: CompletionCost
+}
+
+/** What later prompts leave out between the first message and the steps after an ordinal. */
+export interface LeftOutMessages {
+  readonly messages: number
+  readonly through_ordinal: number
 }
 
 /** Whether an answer is what the agent was to give. */
@@ -766,6 +823,21 @@ export interface OutputValidationContent extends StepContent {
   readonly valid: boolean
   readonly errors: readonly ErrorDetail[]
   readonly action: 'accept' | 'retry' | 'repair' | 'escalate' | 'fail' | (string & {})
+}
+
+/** An operator let the run go on after it had ended or while it was held. */
+export interface RunResumedContent extends StepContent {
+  readonly resumed_by: string
+  readonly reason: string | null
+  /** The status before. */
+  readonly status: RunStatusWord
+  /** The error before. */
+  readonly error: string | null
+  /** Version of the agent that it goes on with, where it is another one. */
+  readonly version?: string
+  readonly from_version?: string
+  /** Limits that were granted again, once a grant. */
+  readonly granted?: readonly string[]
 }
 
 /** The result of the run. */

@@ -185,6 +185,19 @@ export interface OperatorRequests<Bundle> {
     }
   }
   'POST /runs/:id/cancel': { readonly body: CancelBody }
+  'POST /runs/:id/resume': {
+    readonly body: {
+      readonly reason?: string
+      /** Label of the version that the run goes on with. */
+      readonly version?: string
+      /** Without it a version that may do more is refused. */
+      readonly allowWiden?: boolean
+      readonly allowYanked?: boolean
+      /** Grants the limit that ended the run once more. */
+      readonly grant?: boolean
+    }
+  }
+  'POST /runs/:id/retry': { readonly body: {} }
   'POST /runs/:id/messages': { readonly body: JsonObject & { readonly as?: string } }
   'GET /v1/runs/:id/conversation': {
     readonly query: {
@@ -270,6 +283,19 @@ export interface OperatorRequests<Bundle> {
     readonly body: {
       readonly key: string
       readonly reason: string
+    }
+  }
+  'GET /pauses': {
+    readonly query: {
+      readonly all?: boolean
+    }
+  }
+  'POST /pauses': {
+    readonly body: {
+      readonly kind: 'all' | 'agent' | 'version' | 'tool' | 'provider'
+      readonly name?: string
+      readonly paused: boolean
+      readonly reason?: string
     }
   }
   'GET /logs': {

@@ -1,5 +1,6 @@
 /** What a step is about, in a few words: for outlines, where its content is not shown. Not escaped. */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import { describeResumption } from './resumption.ts'
 
 /** Longest text of a summary. */
 const MAX_CHARACTERS = 120
@@ -26,6 +27,8 @@ export function summarizeStep(type: string, content: JsonObject): string {
       return text('outcome').replaceAll('_', ' ')
     case 'LimitReached':
       return text('limit')
+    case 'RunResumed':
+      return inOneLine(describeResumption(content))
     case 'RunCompleted':
     case 'SessionCompleted':
       return text('status')

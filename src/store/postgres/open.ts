@@ -20,6 +20,7 @@ import { runReads } from './runs.ts'
 import { deletionMethods } from './sessions/delete-sessions.ts'
 import { erasePostgresSession } from './sessions/erase-session.ts'
 import { leaseMethods } from './sessions/leases.ts'
+import { pauseMethods } from './sessions/pauses.ts'
 import { restoredMethods } from './sessions/restored.ts'
 import { toLabelColumns } from './sessions/session-labels.ts'
 import { sessionReads } from './sessions/sessions.ts'
@@ -93,6 +94,7 @@ function createPostgresStore(pool: PostgresPool, schema: string, self: string, c
     ...leaseMethods(pool, moment, hints),
     ...operatorKeyMethods(pool),
     ...restoredMethods(pool),
+    ...pauseMethods(pool),
     ...runReads(pool),
     ...sessionReads(pool, moment),
     ...standingMethods(pool),

@@ -36,6 +36,7 @@ export const runReads = (db: PostgresPool): Pick<Store, 'run' | 'runs' | 'runsOf
       [`r.status not like 'WaitingFor%'`, filter.waiting === false || undefined],
       ['r.started_at >= :since', filter.since],
       ['r.session_id = :sessionId', filter.sessionId],
+      ['r.origin_run_id = :origin', filter.origin],
       ['r.parent_run_id is null', filter.roots === true || undefined],
       [WITH_WORDS, text],
       [WITH_CALLED_TOOL, filter.tool],
@@ -83,7 +84,7 @@ const FROM = 'from run r join session s on s.id = r.session_id'
 const SELECT = `
   select r.id, r.session_id, r.workspace_id, r.agent_id, r.agent_name, r.version_id, r.version_label, r.llm_model,
     r.parent_run_id, r.parent_call_id, r.depth,
-    case when r.id = s.root_run_id then s.input else r.input end as input, r.starter,
+    case when r.id = s.root_run_id then s.input else r.input end as input, r.starter, r.origin,
     r.state, r.status, r.usage, r.last_sequence, r.output, r.error, r.error_code, r.started_at, r.finished_at
   ${FROM}`
 
@@ -110,6 +111,8 @@ export const toRunColumns = (sessionId: SessionId, run: Run) => ({
   error: run.error,
   error_code: run.errorCode,
   starter: run.starter ? toText({ ...run.starter }) : null,
+  origin: run.origin ? toText({ ...run.origin }) : null,
+  origin_run_id: run.origin?.runId ?? null,
   started_at: run.startedAt,
   finished_at: run.finishedAt,
 })

@@ -3,7 +3,6 @@ import type { TaskRecord, TaskStatus, TaskVote } from '../../spec/task.ts'
 import type { TaskInSession } from '../queries.ts'
 import { joinClauses } from '../rows/filter.ts'
 import { endingRange, tailOf } from '../rows/tail.ts'
-import { toVote, type VoteRow } from '../rows/task-rows.ts'
 import type { Store } from '../store.ts'
 import type { PostgresPool, PostgresQueries } from './database/pool.ts'
 
@@ -125,19 +124,18 @@ const OF_WORKSPACE = `
 
 const STATUSES: readonly TaskStatus[] = ['pending', 'completed', 'expired', 'cancelled']
 
+/** The votes `v` of a task that count. */
+export const VOTES = `json_agg(json_strip_nulls(json_build_object(
+    'approver', v.approver, 'approved', v.approved, 'at', v.at, 'comment', v.comment
+  )) order by v.n)`
+
 async function withVotes(on: PostgresQueries, rows: readonly TaskRow[]): Promise<readonly TaskRecord[]> {
   if (rows.length === 0) return []
-  const votes = await on.rows<VoteRow & { task_id: string }>(
-    `select n, task_id, approver, approved::int as approved, at, comment
-     from vote where task_id = any (:ids) and not voided order by n`,
+  const votes = await on.rows<{ task_id: string; votes: readonly TaskVote[] }>(
+    `select v.task_id, ${VOTES} as votes from vote v where v.task_id = any (:ids) and not v.voided group by v.task_id`,
     { ids: rows.map(({ id }) => id) },
   )
-  const ofTask = new Map<string, TaskVote[]>()
-  for (const vote of votes) {
-    const known = ofTask.get(vote.task_id)
-    if (known) known.push(toVote(vote))
-    else ofTask.set(vote.task_id, [toVote(vote)])
-  }
+  const ofTask = new Map(votes.map((each) => [each.task_id, each.votes]))
   return rows.map(({ id, body }) => ({
     ...(JSON.parse(body) as Omit<TaskRecord, 'votes'>),
     votes: ofTask.get(id) ?? [],

@@ -1,46 +1,38 @@
 /** Starts and saves of sessions. Those that gather while a statement is under way share the next one. */
 import { randomUUID } from 'node:crypto'
-import { fail, type Failure } from '../../base/failure.ts'
-import type { Session } from '../../spec/session.ts'
-import type { LeaseHolder, SessionLease } from '../lease.ts'
+import { fail } from '../../base/failure.ts'
+import type { LeaseHolder } from '../lease.ts'
 import type { SessionUpdate } from '../session-update.ts'
-import type { IdempotencyClaim, StartLimits, StartOutcome } from '../start-outcome.ts'
-import { toObject } from '../rows/json-column.ts'
 import type { Store } from '../store.ts'
+import { toCostColumns } from './costs.ts'
 import { createBatchQueue } from './database/batch.ts'
-import { hasState, isContentError, storeUnreachable, toStoreFailure } from './database/errors.ts'
+import { hasState, isContentError, toStoreFailure } from './database/errors.ts'
 import type { SessionHints } from './database/hints.ts'
 import type { DatabaseMoment } from './database/moment.ts'
 import { toJsonRows } from './database/named-values.ts'
 import type { PostgresPool } from './database/pool.ts'
-import { toCostColumns } from './costs.ts'
 import { toEffectColumns } from './effects.ts'
 import { toClaimColumns } from './idempotency.ts'
 import { findStored, runWithReply } from './lost-reply.ts'
 import { toPlanColumns } from './plan.ts'
 import { toChangedColumns, toStartColumns } from './sessions/session-columns.ts'
 import { toLabelColumns } from './sessions/session-labels.ts'
+import {
+  toSaveAnswer,
+  toStartAnswer,
+  type SaveAnswer,
+  type SaveRequest,
+  type SaveRow,
+  type StartAnswer,
+  type StartRequest,
+  type StartRow,
+} from './update-answers.ts'
 import { toRowLists } from './update-rows.ts'
 
 interface PostgresUpdates extends Pick<Store, 'start' | 'save'> {
   /** Resolves when everything accepted until now is stored or refused. */
   readonly drained: () => Promise<void>
 }
-
-/** A save, and the name by which it is found after a lost reply. */
-interface SaveRequest {
-  readonly update: SessionUpdate
-  readonly holder: LeaseHolder | undefined
-  readonly turn: string
-}
-
-interface StartRequest extends SaveRequest {
-  readonly limits: StartLimits
-  readonly claim: IdempotencyClaim | undefined
-}
-
-type SaveAnswer = SessionLease | Failure | Error | undefined
-type StartAnswer = StartOutcome | Failure | Error
 
 export interface UpdateParts {
   readonly pool: PostgresPool
@@ -120,20 +112,6 @@ const VALUES = Array.from({ length: 14 }, (_, index) => `$${index + 1}`).join(',
 const SAVE = `select * from save_sessions(${VALUES})`
 const START = `select * from start_sessions(${VALUES})`
 
-interface SaveRow {
-  readonly i: number
-  readonly outcome: string
-  readonly lease_epoch: number | null
-  readonly detail: string | null
-}
-
-interface StartRow {
-  readonly i: number
-  readonly outcome: string
-  readonly about: string | null
-  readonly amount: number | null
-}
-
 const holderColumns = (holder: LeaseHolder | undefined) => ({
   worker: holder?.worker ?? null,
   ttl_ms: holder?.ttlMs ?? null,
@@ -200,71 +178,6 @@ const planLock = (update: SessionUpdate): readonly string[] => (update.plan ? [p
 function numberBefore({ session, events }: SessionUpdate): number {
   const before = session.lastSeq - events.length
   return events.every((event, index) => event.seq === before + index + 1) ? before : -1
-}
-
-function toSaveAnswer({ update: { session } }: SaveRequest, row: SaveRow | undefined, database: string): SaveAnswer {
-  switch (row?.outcome) {
-    case 'saved':
-      return row.lease_epoch === null ? undefined : { sessionId: session.id, epoch: row.lease_epoch }
-    case 'lease_lost':
-      return fail('lease_lost', { sessionId: session.id })
-    case 'history_moved_on':
-      return fail('history_moved_on')
-    case 'effect_taken':
-      return fail('effect_taken', { key: row.detail ?? '' })
-    default:
-      return toRefusal(session, row?.outcome, row?.detail ?? '0', database)
-  }
-}
-
-function toStartAnswer(
-  { update: { session }, limits }: StartRequest,
-  row: StartRow | undefined,
-  database: string,
-): StartAnswer {
-  const rateLimited = (limit: string): StartOutcome => ({
-    outcome: 'rate_limited',
-    limit,
-    retryAfterSeconds: row?.amount ?? 1,
-  })
-  switch (row?.outcome) {
-    case 'started':
-      return { outcome: 'started' }
-    case 'replayed':
-      return { outcome: 'replayed', response: toObject(row.about!) }
-    case 'key_reused':
-      return { outcome: 'key_reused' }
-    case 'per_minute':
-      return rateLimited(`${limits.ratePerMinute} per minute`)
-    case 'per_day':
-      return rateLimited(`${limits.ratePerDay} per day`)
-    case 'max_open':
-      return { outcome: 'concurrency_limited', limit: limits.maxConcurrentRuns! }
-    case 'plan_runs':
-      return { outcome: 'plan_limited', limit: 'runs_per_day', value: limits.planRunsPerDay! }
-    case 'plan_tokens':
-      return { outcome: 'plan_limited', limit: 'tokens_per_day', value: limits.planTokensPerDay! }
-    case 'plan_cost': {
-      const { amount, currency } = limits.planCostPerDay!
-      return { outcome: 'plan_limited', limit: 'cost_per_day', value: `${amount} ${currency}` }
-    }
-    default:
-      return toRefusal(session, row?.outcome, row?.about ?? '0', database)
-  }
-}
-
-/** What refuses starts and saves alike. Without an outcome the reply was lost, and nothing is stored. */
-function toRefusal(session: Session, outcome: string | undefined, detail: string, database: string): Error {
-  if (outcome === 'not_found') return fail('not_found', { what: 'session' })
-  if (outcome === 'run_moved_on') return fail('run_moved_on', { sessionId: session.id, seen: session.version })
-  if (outcome === 'plan_reserved') return fail('plan_reserved', { limit: detail })
-  if (outcome === 'plan_spent') {
-    const [limit = '', seconds] = detail.split(' ')
-    return fail('plan_spent', { limit }, { retryAfterSeconds: Number(seconds) })
-  }
-  if (outcome === 'gap')
-    return new Error(`Events of session ${session.id} do not follow number ${detail} without a gap.`)
-  return storeUnreachable(database, new Error('the connection was lost before anything was stored'))
 }
 
 const isStarted = (answer: StartAnswer): boolean => !(answer instanceof Error) && answer.outcome === 'started'

@@ -11,7 +11,7 @@ export const matchesOnlyOpen = ({ status, waiting }: RunFilter): boolean =>
 /** False where the kept count of runs is the total. */
 export const isFilteredRuns = (filter: RunFilter): boolean =>
   isRunSearch(filter) ||
-  [filter.status, filter.waiting, filter.since, filter.sessionId].some((each) => each !== undefined)
+  [filter.status, filter.waiting, filter.since, filter.sessionId, filter.origin].some((each) => each !== undefined)
 
 export const isRunSearch = ({ roots, text, tool, effect, approver, metadata }: RunFilter): boolean =>
   roots === true || [text, tool, effect, approver, metadata].some((each) => each !== undefined)

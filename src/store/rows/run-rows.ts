@@ -5,6 +5,7 @@ import {
   NOTHING_USED,
   type ErrorCode,
   type Run,
+  type RunOrigin,
   type RunState,
   type RunStatusName,
   type RunUsage,
@@ -43,6 +44,7 @@ export interface RunRow {
   error: string | null
   error_code: ErrorCode | null
   starter: string | null
+  origin: string | null
   started_at: number
   finished_at: number | null
 }
@@ -70,4 +72,5 @@ export const toRun = (row: RunRow): Run => ({
   startedAt: row.started_at,
   finishedAt: row.finished_at,
   ...(row.starter !== null && { starter: JSON.parse(row.starter) as RunStarter }),
+  ...(row.origin !== null && { origin: JSON.parse(row.origin) as RunOrigin }),
 })

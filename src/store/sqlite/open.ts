@@ -6,7 +6,7 @@ import type { Store } from '../store.ts'
 import { openAgents } from './agents.ts'
 import { openBallast, NO_BALLAST } from './database/ballast.ts'
 import { openCalls } from './calls.ts'
-import { openCosts } from './costs.ts'
+import { openCosts } from './spending/costs.ts'
 import { openDatabase } from './database/database.ts'
 import { openEffects } from './effects.ts'
 import { openEvents } from './events.ts'
@@ -20,9 +20,10 @@ import { openLeases, releaseAllLeases } from './sessions/leases.ts'
 import { openConsoleSessions } from './console-sessions.ts'
 import { openOperatorKeys } from './operator-keys.ts'
 import { createPrivateFile } from './database/private-file.ts'
-import { openPlan } from './plan.ts'
-import { openQuotas } from './quotas.ts'
+import { openPlan } from './spending/plan.ts'
+import { openQuotas } from './spending/quotas.ts'
 import { reportRefusedContent } from './refused-content.ts'
+import { openPauses } from './sessions/pauses.ts'
 import { openRestored } from './sessions/restored.ts'
 import { openRuns } from './runs.ts'
 import { openLabels } from './sessions/session-labels.ts'
@@ -66,6 +67,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const calls = openCalls(db)
   const effects = openEffects(db)
   const standing = openStanding(db)
+  const pauses = openPauses(db)
   const timers = openTimers(db)
   const costs = openCosts(db)
   const quotas = openQuotas(db, costs)
@@ -112,6 +114,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     ...calls.reads,
     ...effects.reads,
     ...standing.reads,
+    ...pauses.reads,
     ...timers.reads,
     ...versions.reads,
     ...triggers.reads,
@@ -136,6 +139,8 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     hints: noHints,
     releaseEffect: (workspaceId, key, by, reason, at) => write(() => effects.release(workspaceId, key, by, reason, at)),
     setStandingRevoked: (workspaceId, act) => write(() => standing.setRevoked(workspaceId, act)),
+    // On a full disk too: what an operator stops must stop.
+    setPaused: (workspaceId, act) => write(() => pauses.set(workspaceId, act), true),
     labelSession: (id, given) => write(() => updates.label(id, given)),
     async eraseSession(id, at) {
       await write(() => eraseSession(id, at), true)

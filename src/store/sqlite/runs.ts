@@ -1,4 +1,4 @@
-import type { RunId } from '../../base/ids.ts'
+import type { RunId, VersionId } from '../../base/ids.ts'
 import type { Run, RunStatusName } from '../../spec/run.ts'
 import { toText } from '../rows/json-column.ts'
 import { isFilteredRuns, isRunSearch, matchesOnlyOpen, MOST_COUNTED } from '../rows/run-filter.ts'
@@ -23,16 +23,18 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
   const prepared = statementCache(db)
   const number = db.prepare<[string], number>('select n from run where id = ?').pluck()
   const text = openRunText(db)
-  const stored = db.prepare<[string], { n: number; status: RunStatusName; finished_at: number | null }>(
-    'select n, status, finished_at from run where id = ?',
-  )
+  const stored = db.prepare<
+    [string],
+    { n: number; status: RunStatusName; finished_at: number | null; version_id: VersionId }
+  >('select n, status, finished_at, version_id from run where id = ?')
+  const updateVersion = db.prepare('update run set version_id = ?, version_label = ? where n = ?')
   const insert = db.prepare(
     `insert into run (
        id, tail, session_n, agent_n, agent_name, version_id, version_label, parent_run_id, parent_call_id, depth, input,
-       started_at, finished_at, starter, status, state, usage, llm_model, last_sequence, output, error, error_code
+       started_at, finished_at, starter, origin, status, state, usage, llm_model, last_sequence, output, error, error_code
      ) values (
        :id, :tail, :sessionN, :agentN, :agentName, :versionId, :versionLabel, :parentRunId, :parentCallId, :depth, :input,
-       :startedAt, :finishedAt, :starter, :status, ?, ?, ?, ?, ?, ?, ?
+       :startedAt, :finishedAt, :starter, :origin, :status, ?, ?, ?, ?, ?, ?, ?
      )`,
   )
   const changes = `state = ?, usage = ?, llm_model = ?, last_sequence = ?, output = ?, error = ?, error_code = ?`
@@ -73,6 +75,7 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
           [`r.status like 'WaitingFor%'`, filter.waiting === true || undefined],
           [`r.status not like 'WaitingFor%'`, filter.waiting === false || undefined],
           ['r.started_at >= :since', filter.since],
+          [`json_extract(r.origin, '$.runId') = :origin`, filter.origin],
           ['r.session_n = (select n from session where id = :sessionId)', filter.sessionId],
           ['r.parent_run_id is null', filter.roots === true || undefined],
           [WITH_TEXT, filter.text === undefined ? undefined : toMatch(filter.text)],
@@ -109,6 +112,7 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
           run.status === known.status && run.finishedAt === null
             ? updateRow.run(...changingValues(run), known.n, sessionN)
             : updateRowAndStatus.run(...changingValues(run), run.status, run.finishedAt, known.n, sessionN)
+        if (run.agentVersionId !== known.version_id) updateVersion.run(run.agentVersionId, run.versionLabel, known.n)
         if (changes === 0) throw new Error(`Run ${run.id} belongs to another session.`)
         if (run.finishedAt !== null) text.ended(known.n)
         return known.n
@@ -131,6 +135,7 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
         startedAt: run.startedAt,
         finishedAt: run.finishedAt,
         starter: run.starter ? toText({ ...run.starter }) : null,
+        origin: run.origin ? toText({ ...run.origin }) : null,
         status: run.status,
       })
       const n = Number(lastInsertRowid)
@@ -159,6 +164,6 @@ const FROM = 'from run r cross join session s on s.n = r.session_n cross join ag
 const SELECT = `
   select r.id, s.id as session_id, a.workspace_id, a.id as agent_id, r.agent_name, r.version_id, r.version_label, r.llm_model,
     r.parent_run_id, r.parent_call_id, r.depth,
-    case when r.id = s.root_run_id then s.input else r.input end as input, r.starter,
+    case when r.id = s.root_run_id then s.input else r.input end as input, r.starter, r.origin,
     r.state, r.status, r.usage, r.last_sequence, r.output, r.error, r.error_code, r.started_at, r.finished_at
   ${FROM}`

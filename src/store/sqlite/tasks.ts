@@ -1,13 +1,14 @@
 import type { RunId } from '../../base/ids.ts'
-import type { TaskRecord, TaskStatus, TaskVote } from '../../spec/task.ts'
+import type { TaskRecord, TaskStatus } from '../../spec/task.ts'
 import type { TaskInSession } from '../queries.ts'
 import { endingRange, tailOf } from '../rows/tail.ts'
-import { toVote, toVoteKey, type VoteRow } from '../rows/task-rows.ts'
 import type { Store } from '../store.ts'
 import type { AgentTable } from './agents.ts'
 import { listClause, statementCache } from './database/filter.ts'
 import { joinClauses } from '../rows/filter.ts'
 import type { Database } from 'better-sqlite3'
+import { createRowCache } from './database/row-cache.ts'
+import { openVotes, parseVotes, VOTES } from './votes.ts'
 
 export interface TaskTable {
   readonly reads: Pick<Store, 'task' | 'tasks' | 'tasksInScope' | 'pendingTasks' | 'tasksOfSession' | 'tasksEndingWith'>
@@ -34,14 +35,14 @@ export function openTasks(db: Database, agents: AgentTable): TaskTable {
      where n = :sessionN
      returning n`,
   )
-  const one = db.prepare<[string], TaskRow>('select n, body from user_task where id = ?')
+  const one = db.prepare<[string], TaskRow>(`select ${TASK} from user_task t where t.id = ?`)
   const pending = db.prepare<[number], TaskRow>(
-    `select n, body from user_task where session_n = ? and status = 'pending' order by n`,
+    `select ${TASK} from user_task t where t.session_n = ? and t.status = 'pending' order by t.n`,
   )
   const pendingOfSession = db.prepare<[string], TaskRow>(
-    `select n, body from user_task
-     where session_n = (select n from session where id = ?) and status = 'pending'
-     order by n`,
+    `select ${TASK} from user_task t
+     where t.session_n = (select n from session where id = ?) and t.status = 'pending'
+     order by t.n`,
   )
   // One agent, trigger and status at a time: each is a range of the index, read from its end.
   const inScope = db
@@ -66,25 +67,29 @@ export function openTasks(db: Database, agents: AgentTable): TaskTable {
        union all
        select r.id, r.parent_run_id from run r join above on r.id = above.parent_run_id
      )
-     select t.n, t.body, (select id from above where parent_run_id is null) as root_run_id
+     select ${TASK}, (select id from above where parent_run_id is null) as root_run_id
      from user_task t
      where t.n = :n`,
   )
   const ofSession = db.prepare<[string], TaskRow>(
-    'select n, body from user_task where session_n = (select n from session where id = ?) order by n',
+    `select ${TASK} from user_task t where t.session_n = (select n from session where id = ?) order by t.n`,
   )
   const ending = db.prepare<{ workspaceId: string; from: string; to: string; ending: string; limit: number }, TaskRow>(
-    `select t.n, t.body ${FROM}
+    `select ${TASK} ${FROM}
      where t.tail >= :from and t.tail < :to
        and substr(replace(t.id, '-', ''), -length(:ending)) = :ending
        and a.workspace_id = :workspaceId
      order by t.created_at desc, t.n desc
      limit :limit`,
   )
-  const toTask = (row: TaskRow): TaskRecord => ({
-    ...(JSON.parse(row.body) as Omit<TaskRecord, 'votes'>),
-    votes: votes.of(row.n),
-  })
+  /** What each session waits for: its runs are polled while nothing changes. */
+  const polled = createRowCache<PolledTasks>(
+    (sessionId) => {
+      const rows = pendingOfSession.all(sessionId)
+      return { tasks: rows.map(toTask), length: rows.reduce((sum, { body }) => sum + body.length, 0) }
+    },
+    ({ length }) => length <= MAX_POLLED_LENGTH,
+  )
 
   return {
     reads: {
@@ -103,7 +108,7 @@ export function openTasks(db: Database, agents: AgentTable): TaskTable {
         ])
         // The task that expires first comes first; tasks that never expire follow, decided tasks come last.
         const items = prepared<TaskRow>(
-          `select t.n, t.body ${FROM} where ${where}
+          `select ${TASK} ${FROM} where ${where}
            order by t.status <> 'pending', t.expires_at nulls last, t.created_at, t.n
            limit :take offset :skip`,
         ).all({ ...values, take: page.take, skip: page.skip })
@@ -139,7 +144,7 @@ export function openTasks(db: Database, agents: AgentTable): TaskTable {
         return { items, next: null }
       },
       async pendingTasks(sessionId) {
-        return pendingOfSession.all(sessionId).map(toTask)
+        return polled.get(sessionId)!.tasks
       },
       async tasksOfSession(sessionId) {
         return ofSession.all(sessionId).map(toTask)
@@ -153,6 +158,7 @@ export function openTasks(db: Database, agents: AgentTable): TaskTable {
       // Changed tasks first: a call may have one pending task, so an ended task must be stored before the next one.
       const added: TaskRecord[] = []
       for (const task of tasks) {
+        polled.clear(task.sessionId)
         const known = update.get({ id: task.id, sessionN, ...changingValues(task) })
         if (known) votes.replace(known.n, task.votes)
         else added.push(task)
@@ -192,36 +198,24 @@ interface ScopeValues {
   readonly limit: number
 }
 
-interface TaskRow {
-  n: number
-  body: string
+/** A task with the votes that count, in one read: a run that waits is polled again and again. */
+const TASK = `t.body, ${VOTES} as votes`
+
+/** Longer tasks are read each time, so that those that are kept take at most some 16 MiB. */
+const MAX_POLLED_LENGTH = 16 * 1024
+
+interface PolledTasks {
+  readonly tasks: readonly TaskRecord[]
+  readonly length: number
 }
 
-/** Votes are rows with a unique constraint, so that an approver counts once even if a writer errs. */
-function openVotes(db: Database) {
-  const current = db.prepare<[number], VoteRow>(
-    'select n, approver, approved, at, comment from vote where task_n = ? and voided = 0 order by n',
-  )
-  const insert = db.prepare(
-    'insert into vote (task_n, approver, approved, at, comment) values (:taskN, :approver, :approved, :at, :comment)',
-  )
-  const voidOne = db.prepare<[number]>('update vote set voided = 1 where n = ?')
-  return {
-    of: (taskN: number): readonly TaskVote[] => current.all(taskN).map(toVote),
-    /** Makes `votes` the ones that count: voids all others and inserts new ones. */
-    replace(taskN: number, votes: readonly TaskVote[]): void {
-      const stored = new Set<string>()
-      const wanted = new Set(votes.map(toVoteKey))
-      for (const row of current.all(taskN)) {
-        const key = toVoteKey(toVote(row))
-        if (wanted.has(key)) stored.add(key)
-        else voidOne.run(row.n)
-      }
-      for (const vote of votes) {
-        if (stored.has(toVoteKey(vote))) continue
-        const { approver, approved, at, comment } = vote
-        insert.run({ taskN, approver, approved: approved ? 1 : 0, at, comment: comment ?? null })
-      }
-    },
-  }
+interface TaskRow {
+  body: string
+  votes: string
 }
+
+/** Completes the parsed value in place: a copy of its many fields would take as long as parsing them. */
+const toTask = ({ body, votes }: TaskRow): TaskRecord =>
+  Object.assign(JSON.parse(body) as Omit<TaskRecord, 'votes'>, {
+    votes: parseVotes(votes),
+  })

@@ -7,7 +7,7 @@ import type { Store } from '../store.ts'
 import { statementCache } from './database/filter.ts'
 import { joinClauses } from '../rows/filter.ts'
 import { createRowCache } from './database/row-cache.ts'
-import type { QuotaTable } from './quotas.ts'
+import type { QuotaTable } from './spending/quotas.ts'
 import type { Database } from 'better-sqlite3'
 
 export interface TriggerTable {

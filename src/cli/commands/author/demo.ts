@@ -1,9 +1,13 @@
-/** Shows the product in one process: an in-memory server, a scripted run, one approval and the policy that required it. */
+/**
+ * Shows the product in one process: an in-memory server, a scripted run, one approval and the policy that required it; and a second
+ * run for the same order, which the effect key stops.
+ */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { silentLog } from '../../../base/log.ts'
+import { shortId } from '../../../base/short-text.ts'
 import {
   answerTask,
   isTerminal,
@@ -56,7 +60,7 @@ export async function demo(call: CommandContext<unknown>): Promise<number> {
       () => server.close(),
     )
     try {
-      call.out.hint(`1/4 started a local server           ${server.url}  (in memory)`)
+      call.out.hint(`1/5 started a local server           ${server.url}  (in memory)`)
       const { answer } = await publishPath(call, { project, operator, path: directory, deploy: true, allowWiden: true })
       const client = new SvcClient({ apiKey: await makeKey(operator), baseUrl: server.url, fetch: io.fetch })
       return await play(call, client, answer!.deployed!.agentId, keep)
@@ -84,7 +88,7 @@ async function play(
   const { mode, out, signal } = call
   const screen = answerScreen(call)
   const pace = paceOf(call)
-  out.hint(`2/4 running ${AGENT}         order ${INPUT.order}, EUR ${INPUT.amount}`)
+  out.hint(`2/5 running ${AGENT}         order ${INPUT.order}, EUR ${INPUT.amount}`)
   const { runId } = await client.startRun(agentId, { input: INPUT }, { signal })
   const timeline = createLiveTimeline(screen, runId)
   const results = createResultFilter(runId)
@@ -92,7 +96,7 @@ async function play(
     const step = stepOf(event)
     if (!step || isShownAtStart(step.type) !== (event.subject === 'engine.step.started')) return
     const lines = timeline.add(step)
-    if (step.type === 'UserTaskReq') out.hint('3/4 a policy stops the refund        a person decides')
+    if (step.type === 'UserTaskReq') out.hint('3/5 a policy stops the refund        a person decides')
     lines.forEach(out.line)
     if (lines.length > 0) await pace()
   }
@@ -101,8 +105,9 @@ async function play(
     else for (const each of results.add(event)) await show(each)
     if (!isPause(event, runId)) continue
     for (const task of await pendingTasks(client, runId, { signal })) await decide(call, client, runId, task)
-    out.hint('4/4 the run goes on                  exactly the approved call, once')
+    out.hint('4/5 the run goes on                  exactly the approved call, once')
   }
+  const stopped = await playSecondRun(call, client, agentId)
   const run = await client.getRun(runId, { signal })
   const { status, output, totalTokensUsed, startedAt, finishedAt } = run
   if (mode.json) await out.ndjson({ type: 'result', runId, status, output, totalTokensUsed })
@@ -113,6 +118,7 @@ async function play(
     const words = [status.toLowerCase(), JSON.stringify(output)]
     out.prose(screen.isTTY ? [...words, measured].join('  ') : words.join('\t'))
     if (!screen.isTTY) out.hint(`in ${measured}`)
+    out.hint(`5/5 a second run, the same order     ${stopped}`)
   }
   out.hint(
     keep === undefined
@@ -120,6 +126,28 @@ async function play(
       : `next:  cd ${keep} && svc dev`,
   )
   return isTerminal(status) && status === 'Completed' ? 0 : 1
+}
+
+/** Asks once more for the refund that was just paid, and rejects it. @returns what stopped it */
+async function playSecondRun(
+  { mode, out, signal }: CommandContext<StreamEvent | AnswerOf<typeof demoResult>>,
+  client: SvcClient,
+  agentId: string,
+): Promise<string> {
+  const { runId } = await client.startRun(agentId, { input: INPUT }, { signal })
+  let why = 'the first one paid nothing'
+  for await (const event of client.streamRunEvents(runId, { signal })) {
+    if (mode.json) await out.ndjson(event)
+    if (!isPause(event, runId)) continue
+    for (const task of await pendingTasks(client, runId, { signal })) {
+      const { effect } = readClientTask(task, AGENT)
+      const earlier = effect?.previous?.['run_id']
+      if (effect && typeof earlier === 'string')
+        why = `stopped: run ${shortId(earlier)} has done ${effect.key}; it pays nothing`
+      await answerTask(client, runId, task, { approved: false, comment: 'recorded decision of the demo' })
+    }
+  }
+  return why
 }
 
 const isPause = ({ subject, data }: StreamEvent, runId: string): boolean =>

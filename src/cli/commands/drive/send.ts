@@ -20,8 +20,9 @@ export async function send(call: CommandContext<FollowAnswer | MessageAccepted |
   const project = await openProject(call)
   return await withTarget(call, project, async (target) => {
     const runId = await runIdOf(given.argument(0)!, target.operator)
+    const steer = steerOf(call)
     const before = await target.client.getRun(runId)
-    if (before.status === 'Completed') return await goOn(call, target, before)
+    if (before.status === 'Completed' && steer === undefined) return await goOn(call, target, before)
     const files = await attach(call, project, target, runId)
     const text = await textOf(call, files.length > 0)
     const metadata = metadataOf(given.list('metadata'))
@@ -29,6 +30,7 @@ export async function send(call: CommandContext<FollowAnswer | MessageAccepted |
       ...(text !== undefined && { text }),
       ...(files.length > 0 && { files }),
       ...(metadata && { metadata }),
+      ...(steer !== undefined && { steer }),
     }
     const accepted = await target.answering.sendRunMessage(runId, message, {
       signal,
@@ -43,6 +45,13 @@ export async function send(call: CommandContext<FollowAnswer | MessageAccepted |
     out.hint('sent; the run continues')
     return await follow(call, target, runId)
   })
+}
+
+/** How the text reaches a run that works; undefined for a reply. */
+function steerOf({ given }: CommandContext): RunMessage['steer'] {
+  const [steer, interrupt] = [given.flag('steer'), given.flag('interrupt')]
+  if (steer && interrupt) throw usageFailure('Give --steer or --interrupt, one of them.')
+  return interrupt ? 'interrupt' : steer || undefined
 }
 
 async function follow(call: CommandContext<FollowAnswer>, target: ServerTarget, runId: string): Promise<number> {

@@ -10,8 +10,6 @@ import type { RunStep } from '../../../spec/step.ts'
 import { textOf } from '../bindings.ts'
 import { fileNamesOf } from './input.ts'
 
-/** The context window of a model that nobody has stated one for. */
-const USUAL_WINDOW = 128_000
 /** Messages at most, however short. */
 const MAX_MESSAGES = 1000
 
@@ -54,11 +52,13 @@ function messagesOfRun(steps: readonly RunStep[]): readonly EarlierMessage[] {
       const output = content['output'] ?? null
       return [{ by: 'agent', text: typeof output === 'string' ? output : JSON.stringify(output), ordinal }]
     }
-    if (type === 'RunCompleted' && content['status'] !== 'Completed')
+    if (type === 'RunCompleted' && content['status'] !== 'Completed' && !steps.some((each) => resumes(each, ordinal)))
       return [{ by: 'agent', text: `[This run ended without an output: ${textOf(content['status'])}.]`, ordinal }]
     return []
   })
 }
+
+const resumes = (step: RunStep, end: number): boolean => step.type === 'RunResumed' && step.ordinal > end
 
 /** Questions to the user among the calls of a completion. */
 const questionsIn = (content: JsonObject): readonly { readonly id: string; readonly text: string }[] =>
@@ -69,9 +69,10 @@ const questionsIn = (content: JsonObject): readonly { readonly id: string; reado
   })
 
 /** How much of the session a run is given, as its first step tells it; undefined where nothing came before. */
-export function chooseEarlier(before: readonly EarlierMessage[], contextWindow = USUAL_WINDOW): JsonObject | undefined {
+/** @param room tokens that it may take */
+export function chooseEarlier(before: readonly EarlierMessage[], room: number): JsonObject | undefined {
   if (before.length === 0) return undefined
-  let left = Math.floor(contextWindow / 4)
+  let left = room
   let count = 0
   for (const { text } of before.toReversed()) {
     left -= estimateTokens(text.length)
@@ -86,17 +87,31 @@ export function chooseEarlier(before: readonly EarlierMessage[], contextWindow =
   }
 }
 
+/** The first step of a run, for one that begins another session: the messages that came before are put into it. */
+export function withEarlierTexts(content: JsonObject, before: readonly EarlierMessage[]): JsonObject {
+  const { earlier } = content
+  if (!isJsonObject(earlier) || Array.isArray(earlier['texts'])) return content
+  const count = Number(earlier['messages'])
+  const texts = (count === 0 ? [] : before.slice(-count)).map((message): JsonObject => ({ ...message }))
+  return { ...content, earlier: { ...earlier, texts } }
+}
+
 /** The messages before those of a run's own steps, as it was decided when the run started. */
 export function toEarlierMessages(steps: readonly RunStep[], before: readonly EarlierMessage[]): ModelMessage[] {
   const earlier = steps.find(({ type }) => type === 'UserMessage')?.content['earlier']
   if (!isJsonObject(earlier)) return []
   const count = Number(earlier['messages'])
+  const kept = earlier['texts']
   const leftOut = Number(earlier['left_out'])
   const note =
     leftOut === 0
       ? []
       : [toUserMessage(`[${leftOut} earlier ${leftOut === 1 ? 'message' : 'messages'} of this conversation left out.]`)]
-  const given = count === 0 ? [] : before.slice(-count)
+  const given = Array.isArray(kept)
+    ? (kept as unknown as readonly EarlierMessage[])
+    : count === 0
+      ? []
+      : before.slice(-count)
   return [
     ...note,
     ...given.map(({ by, text }): ModelMessage =>

@@ -1,12 +1,13 @@
 /** Builds the request to the model from the steps of a run. Pure: file contents are passed in. Source: decisions, sections 4 and 11. */
 import type { JsonObject } from '../../../base/json/json.ts'
-import type { CompletionRequest, ModelTool } from '../../../providers/provider.ts'
+import type { CompletionRequest, ModelMessage, ModelTool } from '../../../providers/provider.ts'
 import { withOutputLimit } from '../../../providers/output-limit.ts'
 import { estimateUsage } from '../../../providers/tokens.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { RunStep } from '../../../spec/step.ts'
 import { resultsOf } from './call-results.ts'
+import { dividedAt, leftOutOf, toLeftOutMessage, toSummaryPrompt, type LeftOut } from './left-out.ts'
 import { messagesBefore, toEarlierMessages, type EarlierMessage } from './earlier.ts'
 import { messagesOf, repairMessages, type AttachedParts } from './messages.ts'
 import type { RunHandle } from '../transaction.ts'
@@ -23,6 +24,10 @@ export interface PromptParts {
   readonly attachments: AttachedParts
   /** True for a completion that only repairs an invalid output. */
   readonly repair: boolean
+  /** Set for a completion that only summarises what this would leave out. */
+  readonly summarise?: LeftOut | undefined
+  /** Overrides what the steps say is left out. */
+  readonly leftOut?: LeftOut | undefined
   /** Maximum of output tokens, where the model's own was too low. */
   readonly room?: number | undefined
 }
@@ -37,12 +42,28 @@ export function toRequest({
   tools,
   attachments,
   repair,
+  summarise,
+  leftOut = leftOutOf(steps),
   room,
 }: PromptParts): CompletionRequest {
   const { output } = snapshot
   const results = resultsOf(steps)
-  const earlier = toEarlierMessages(steps, before)
-  const messages = [...earlier, ...messagesOf(steps, results, attachments, snapshot.model.name)]
+  const toMessages = (some: readonly RunStep[]): ModelMessage[] =>
+    messagesOf(some, results, attachments, snapshot.model.name)
+  const earlier = leftOut ? [] : toEarlierMessages(steps, before)
+  const begun = leftOut && dividedAt(steps, leftOut.through)
+  const messages = begun
+    ? [...toMessages(begun.first), toLeftOutMessage(leftOut), ...toMessages(begun.newer)]
+    : [...earlier, ...toMessages(steps)]
+  if (summarise) {
+    const stays = toMessages(dividedAt(steps, summarise.through).newer).length
+    return {
+      model: snapshot.model,
+      ...toSummaryPrompt(messages.slice(0, messages.length - stays)),
+      tools: [],
+      run: { id: run.id, input: run.input, turn, attempt, output: { format: 'text' }, results },
+    }
+  }
   return {
     model: room === undefined ? snapshot.model : withOutputLimit(snapshot.model, room),
     system: snapshot.instructions.text,
@@ -62,6 +83,10 @@ export function toRequest({
   }
 }
 
+/** The note of a completion that only summarises. */
+export const summaryWanted = (note: JsonObject | undefined): LeftOut | undefined =>
+  note?.['summarise'] === undefined ? undefined : (note['summarise'] as unknown as LeftOut)
+
 /** The parts of the run state that shape a request. */
 interface CompletionTurn {
   readonly turn: number
@@ -74,7 +99,7 @@ export const mostTokens = (run: RunHandle, wanted: CompletionTurn): number =>
   sentTokens(run, wanted) + (wanted.room ?? run.tx.context.mostOutput(run.snapshot))
 
 /** Input tokens of a completion, estimated without its files. */
-export function sentTokens(run: RunHandle, { turn, note }: CompletionTurn): number {
+export function sentTokens(run: RunHandle, { turn, note }: CompletionTurn, leftOut?: LeftOut): number {
   const snapshot = run.snapshot
   const request = toRequest({
     snapshot,
@@ -90,6 +115,8 @@ export function sentTokens(run: RunHandle, { turn, note }: CompletionTurn): numb
     })),
     attachments: new Map(),
     repair: note?.['repair'] === true,
+    summarise: summaryWanted(note),
+    ...(leftOut && { leftOut }),
   })
   return estimateUsage(request, '', []).inputTokens
 }

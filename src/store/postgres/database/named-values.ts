@@ -1,7 +1,7 @@
 /** Statements with named values, as SQLite has them: `:id`. PostgreSQL knows `$1` only. */
 
 type QueryValue = string | number | boolean | null | undefined | readonly string[]
-export type QueryValues = Readonly<Record<string, QueryValue>>
+export type NamedValues = Readonly<Record<string, QueryValue>>
 
 interface PositionalQuery {
   /** Under which a connection keeps the plan: our texts are few and fixed. */
@@ -21,7 +21,7 @@ const NAME = /(?<!:):([a-zA-Z]\w*)/g
 
 const prepared = new Map<string, PreparedText>()
 
-export function toPositional(sql: string, values: QueryValues = {}): PositionalQuery & { values: unknown[] } {
+export function toPositional(sql: string, values: NamedValues = {}): PositionalQuery & { values: unknown[] } {
   let found = prepared.get(sql)
   if (!found) {
     const names: string[] = []

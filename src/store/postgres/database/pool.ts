@@ -1,16 +1,17 @@
 /** The connections of this process to PostgreSQL. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, Pool, PoolClient, PoolConfig, QueryResultRow } from 'pg'
 import { fail } from '../../../base/failure.ts'
-import { hasState, isConflict, NOT_OPEN, toStoreFailure } from './errors.ts'
-import { toPositional, type QueryValues } from './named-values.ts'
+import { hasState, isConflict, isLostConnection, NOT_OPEN, toStoreFailure } from './errors.ts'
+import { toPositional, type NamedValues } from './named-values.ts'
 
 /** Queries on one connection or another. Values are named in the text: `:id`. */
 export interface PostgresQueries {
-  /** An id that is no UUID names nothing: such a query finds no rows. */
-  rows<Row extends object>(sql: string, values?: QueryValues): Promise<Row[]>
-  row<Row extends object>(sql: string, values?: QueryValues): Promise<Row | undefined>
+  /** An id that is no UUID names nothing: such a query finds no rows. May be made twice when a connection is lost. */
+  rows<Row extends object>(sql: string, values?: NamedValues): Promise<Row[]>
+  row<Row extends object>(sql: string, values?: NamedValues): Promise<Row | undefined>
   /** Runs a statement that writes, and resolves with the number of its rows. */
-  run(sql: string, values?: QueryValues): Promise<number>
+  run(sql: string, values?: NamedValues): Promise<number>
 }
 
 export interface PostgresPool extends PostgresQueries {
@@ -42,8 +43,12 @@ const LOCK_MS = 10_000
 /** Longer than the server's own limit, which gives the better message. */
 const ANSWER_MS = STATEMENT_MS + 5000
 
-/** Attempts of a transaction that conflicts with others. */
+/** Attempts of a transaction that conflicts with others, and of a query whose connection is lost. */
 const ATTEMPTS = 5
+
+/** Before another attempt to read, each time longer. */
+const RECONNECT_MS = 20
+const RECONNECT_WITHIN_MS = 1000
 
 /** OID of bigint. Our numbers stay far below 2^53. */
 const BIGINT = 20
@@ -124,8 +129,8 @@ function createPool(pool: Pool, createClient: () => Client, database: string): P
   const queries = queriesOn(pool)
   return {
     database,
-    rows: (sql, values) => translated(() => queries.rows(sql, values)),
-    row: (sql, values) => translated(() => queries.row(sql, values)),
+    rows: (sql, values) => translated(() => reconnecting(() => queries.rows(sql, values))),
+    row: (sql, values) => translated(() => reconnecting(() => queries.row(sql, values))),
     run: (sql, values) => translated(() => queries.run(sql, values)),
     transaction: (work) =>
       translated(() =>
@@ -137,7 +142,8 @@ function createPool(pool: Pool, createClient: () => Client, database: string): P
               await client.query('commit')
               return value
             } catch (error) {
-              await client.query('rollback')
+              // Where the connection is lost, so is the transaction.
+              await client.query('rollback').catch(ignoreLost)
               throw error
             }
           }),
@@ -165,6 +171,20 @@ function createPool(pool: Pool, createClient: () => Client, database: string): P
 
 const notOpen = () => new Error(NOT_OPEN)
 
+/** Idle connections to a server that restarted are noticed when they are used. Another reading does no harm. */
+async function reconnecting<T>(read: () => Promise<T>): Promise<T> {
+  const until = performance.now() + RECONNECT_WITHIN_MS
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read()
+    } catch (error) {
+      const isOver = attempt === ATTEMPTS || performance.now() > until
+      if (!isLostConnection(error) || (error as Error).message === NOT_OPEN || isOver) throw error
+      await delay(attempt * RECONNECT_MS)
+    }
+  }
+}
+
 async function retried<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -176,10 +196,10 @@ async function retried<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function queriesOn(connection: Pool | PoolClient): PostgresQueries {
-  const query = async <Row extends QueryResultRow>(sql: string, values: QueryValues | undefined) =>
+  const query = async <Row extends QueryResultRow>(sql: string, values: NamedValues | undefined) =>
     connection.query<Row>(toPositional(sql, values))
   return {
-    async rows<Row extends object>(sql: string, values?: QueryValues) {
+    async rows<Row extends object>(sql: string, values?: NamedValues) {
       try {
         return (await query(sql, values)).rows as Row[]
       } catch (error) {
@@ -187,7 +207,7 @@ function queriesOn(connection: Pool | PoolClient): PostgresQueries {
         throw error
       }
     },
-    async row<Row extends object>(sql: string, values?: QueryValues) {
+    async row<Row extends object>(sql: string, values?: NamedValues) {
       return (await this.rows<Row>(sql, values))[0]
     },
     async run(sql, values) {

@@ -173,6 +173,9 @@ create table run (
   error text,
   error_code text,
   starter text,
+  -- The run that the run repeats, from the start or from a step on.
+  origin text,
+  origin_run_id uuid,
   started_at bigint not null,
   finished_at bigint,
   check ((finished_at is not null) = (status in ('Completed', 'Failed', 'Cancelled')))
@@ -181,6 +184,7 @@ create index run_of_session on run (session_id, n);
 create index run_of_agent on run (agent_id, started_at, n);
 create index run_started on run (workspace_id, started_at, n);
 create index run_tail on run (tail);
+create index run_of_origin on run (origin_run_id) where origin_run_id is not null;
 create index run_open on run (workspace_id, started_at) where finished_at is null;
 
 -- The words of runs, for searching: of their input, and of their output and error once they have ended.
@@ -530,6 +534,19 @@ create table standing_act (
   reason text not null
 );
 create index standing_act_of_name on standing_act (workspace_id, name, n);
+
+-- What operators paused and let go on, in order; the last row of a kind and name says whether it is paused.
+create table pause_act (
+  n bigint generated always as identity primary key,
+  workspace_id text not null,
+  kind text not null check (kind in ('all', 'agent', 'version', 'tool', 'provider')),
+  name text not null,
+  paused boolean not null,
+  at bigint not null,
+  by text not null,
+  reason text
+);
+create index pause_act_of_target on pause_act (workspace_id, kind, name, n);
 
 create function refuse_change() returns trigger language plpgsql as
   $$ begin raise exception '%', tg_argv[0] using errcode = '23000'; end $$;

@@ -135,18 +135,18 @@ begin
     with written as (
       insert into run (
         id, session_id, workspace_id, agent_id, tail, agent_name, version_id, version_label, llm_model, parent_run_id,
-        parent_call_id, depth, input, state, status, usage, last_sequence, output, error, error_code, starter, started_at,
+        parent_call_id, depth, input, state, status, usage, last_sequence, output, error, error_code, starter, origin, origin_run_id, started_at,
         finished_at
       )
       select r.id, r.session_id, r.workspace_id, r.agent_id, r.tail, r.agent_name, r.version_id, r.version_label, r.llm_model,
         r.parent_run_id, r.parent_call_id, r.depth, r.input, r.state, r.status, r.usage, r.last_sequence, r.output, r.error,
-        r.error_code, r.starter, r.started_at, r.finished_at
+        r.error_code, r.starter, r.origin, r.origin_run_id, r.started_at, r.finished_at
       from json_populate_recordset(null::run, runs) r
       where r.session_id = any (accepted)
       on conflict (id) do update
       set state = excluded.state, usage = excluded.usage, llm_model = excluded.llm_model, last_sequence = excluded.last_sequence,
         output = excluded.output, error = excluded.error, error_code = excluded.error_code, status = excluded.status,
-        finished_at = excluded.finished_at
+        finished_at = excluded.finished_at, version_id = excluded.version_id, version_label = excluded.version_label
       where run.session_id = excluded.session_id
       returning run.id, run.session_id, run.workspace_id, run.agent_id, run.input, run.parent_run_id, run.finished_at,
         run.output, run.error, run.error_code, run.xmax = 0 as is_new
@@ -361,7 +361,7 @@ create function update_session(stored session, given session, now bigint, of_sha
 language plpgsql as $$
 begin
   update session
-  set llm_model = given.llm_model, total_tokens_used = given.total_tokens_used, run_count = given.run_count,
+  set version_id = given.version_id, version_label = given.version_label, llm_model = given.llm_model, total_tokens_used = given.total_tokens_used, run_count = given.run_count,
     output = given.output, output_digest = given.output_digest, error = given.error, last_seq = given.last_seq,
     last_ordinal = given.last_ordinal, cost = given.cost, version = stored.version + 1, status = given.status,
     finished_at = given.finished_at, busy = given.busy, owner = given.owner, epoch = given.epoch,

@@ -15,6 +15,8 @@ export function toChangedColumns(session: Session, busy: boolean, turn: string) 
     // Of the session as it was read.
     version: session.version,
     status: session.status,
+    version_id: session.agentVersionId,
+    version_label: session.versionLabel,
     llm_model: session.llmModel,
     total_tokens_used: session.totalTokensUsed,
     run_count: session.runCount,
@@ -39,8 +41,6 @@ export function toStartColumns(session: Session, busy: boolean, turn: string) {
     workspace_id: session.workspaceId,
     agent_id: session.agentId,
     agent_name: session.agentName,
-    version_id: session.agentVersionId,
-    version_label: session.versionLabel,
     trigger_type: session.triggerType,
     triggered_by: session.triggeredBy,
     person: session.person,

@@ -6,6 +6,7 @@ import { toSession, type SessionRow } from '../../rows/session-rows.ts'
 import type { Store } from '../../store.ts'
 import type { DatabaseMoment } from '../database/moment.ts'
 import type { PostgresPool } from '../database/pool.ts'
+import { VOTES } from '../tasks.ts'
 import { SESSION_FIELDS } from './session-columns.ts'
 import { listSessions } from './session-lists.ts'
 
@@ -62,7 +63,7 @@ const LOAD = `
           'id', r.id, 'session_id', r.session_id, 'workspace_id', r.workspace_id, 'agent_id', r.agent_id,
           'agent_name', r.agent_name, 'version_id', r.version_id, 'version_label', r.version_label, 'llm_model', r.llm_model,
           'parent_run_id', r.parent_run_id, 'parent_call_id', r.parent_call_id, 'depth', r.depth,
-          'input', case when r.id = s.root_run_id then s.input else r.input end, 'starter', r.starter, 'state', r.state,
+          'input', case when r.id = s.root_run_id then s.input else r.input end, 'starter', r.starter, 'origin', r.origin, 'state', r.state,
           'status', r.status, 'usage', r.usage, 'last_sequence', r.last_sequence, 'output', r.output, 'error', r.error,
           'error_code', r.error_code, 'started_at', r.started_at, 'finished_at', r.finished_at
         ) order by r.n)
@@ -72,10 +73,7 @@ const LOAD = `
       select json_agg(json_build_object(
           'body', t.body,
           'votes', coalesce((
-            select json_agg(json_strip_nulls(json_build_object(
-                'approver', v.approver, 'approved', v.approved, 'at', v.at, 'comment', v.comment
-              )) order by v.n)
-            from vote v where v.task_id = t.id and not v.voided
+            select ${VOTES} from vote v where v.task_id = t.id and not v.voided
           ), '[]')
         ) order by t.n)
       from user_task t where t.session_id = s.id and t.status = 'pending'

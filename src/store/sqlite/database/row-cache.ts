@@ -5,25 +5,32 @@
 export interface RowCache<Row> {
   /** The row, read from the database when it is not cached. The absence of a row is not cached. */
   get(key: string): Row | undefined
-  /** Must be called by every write that changes a row. */
-  clear(): void
+  /** Must be called by every write that changes a row: with its key, or without for all rows. */
+  clear(key?: string): void
 }
 
 /** The oldest rows are evicted first. */
 const MAX_ROWS = 1000
 
-export function createRowCache<Row>(read: (key: string) => Row | undefined): RowCache<Row> {
+/** @param isSmall false for a row that must not take memory; all rows by default */
+export function createRowCache<Row>(
+  read: (key: string) => Row | undefined,
+  isSmall: (row: Row) => boolean = () => true,
+): RowCache<Row> {
   const rows = new Map<string, Row>()
   return {
     get(key) {
       const cached = rows.get(key)
       if (cached) return cached
       const row = read(key)
-      if (!row) return undefined
+      if (!row || !isSmall(row)) return row
       rows.set(key, row)
       if (rows.size > MAX_ROWS) rows.delete(rows.keys().next().value!)
       return row
     },
-    clear: () => rows.clear(),
+    clear(key) {
+      if (key === undefined) rows.clear()
+      else rows.delete(key)
+    },
   }
 }

@@ -1,5 +1,5 @@
 import type { Instant } from '../../../base/clock.ts'
-import type { SessionId } from '../../../base/ids.ts'
+import type { SessionId, VersionId } from '../../../base/ids.ts'
 import type { RunStatusName } from '../../../spec/run.ts'
 import type { Session } from '../../../spec/session.ts'
 import type { WorkerId } from '../../lease.ts'
@@ -21,6 +21,7 @@ export interface SessionFence {
   readonly status: RunStatusName
   readonly busy: 0 | 1
   readonly erasedAt: number | null
+  readonly versionId: VersionId
   readonly owner: WorkerId | null
   readonly epoch: number
   readonly leaseUntil: Instant | null
@@ -46,7 +47,7 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
   const number = db.prepare<[string], number>('select n from session where id = ?').pluck()
   const fence = db.prepare<[string], SessionFence>(
     `select n, version, last_seq as lastSeq, total_tokens_used as tokens, status, busy, owner, epoch,
-       lease_until as leaseUntil, erased_at as erasedAt
+       lease_until as leaseUntil, erased_at as erasedAt, version_id as versionId
      from session
      where id = ?`,
   )
@@ -90,6 +91,7 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
        version_label = :versionLabel, input = :input, input_digest = :inputDigest, start_context = :startContext
      where n = :n`,
   )
+  const updateVersion = db.prepare('update session set version_id = ?, version_label = ? where n = ?')
   const one = db.prepare<[string], SessionRow>(`${SELECT_SESSION} where s.id = ?`)
   // A rare query of people: a scan is cheaper than an index that every start would have to write.
   const ending = db.prepare<{ workspaceId: string; ending: string; limit: number }, SessionRow>(
@@ -171,6 +173,8 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
     update(stored, { session, busy: isBusy }, { owner, epoch, leaseUntil }) {
       const busy = isBusy ? 1 : 0
       const { status, finishedAt } = session
+      if (session.agentVersionId !== stored.versionId)
+        updateVersion.run(session.agentVersionId, session.versionLabel, stored.n)
       if (busy === stored.busy && epoch === stored.epoch && status === stored.status && finishedAt === null)
         updateRow.run(...changingValues(session), stored.n)
       else

@@ -1,9 +1,9 @@
-import type { Instant } from '../../base/clock.ts'
-import type { WorkspaceId } from '../../base/ids.ts'
-import { addDecimals } from '../../base/json/decimal.ts'
-import { dayOf, toCostRow, type StoredCost } from '../rows/cost-rows.ts'
-import type { CompletionSpend } from '../session-update.ts'
-import type { Store } from '../store.ts'
+import type { Instant } from '../../../base/clock.ts'
+import type { WorkspaceId } from '../../../base/ids.ts'
+import { addDecimals } from '../../../base/json/decimal.ts'
+import { dayOf, toCostRow, type StoredCost } from '../../rows/cost-rows.ts'
+import type { CompletionSpend } from '../../session-update.ts'
+import type { Store } from '../../store.ts'
 import type { Database } from 'better-sqlite3'
 
 export interface CostTable {

@@ -1,0 +1,48 @@
+import type { RunView } from '../../../spec/operator-views.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import { shortId } from '../../../base/short-text.ts'
+import { describeHold } from '../../../spec/hold.ts'
+import type { runsAnswer, runView } from '../../answers/drive.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
+import { withOperator } from '../../project/operator.ts'
+import { openProject } from '../../project/project.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { runIdOf } from '../../project/reference.ts'
+
+/** Runs that ended or are held go on. The first that cannot stops the command; those before it go on. */
+export async function runsResume(call: CommandContext<AnswerOf<typeof runsAnswer>>): Promise<void> {
+  const { given, mode, out } = call
+  const [reason, version] = [given.text('reason'), given.text('with-version')]
+  const body = {
+    ...(reason !== undefined && { reason }),
+    ...(version !== undefined && { version }),
+    ...(given.flag('allow-widen') && { allowWiden: true }),
+    ...(given.flag('allow-yanked') && { allowYanked: true }),
+    ...(given.flag('grant') && { grant: true }),
+  }
+  await withOperator(await openProject(call), call, async (operator) => {
+    const ids: string[] = []
+    for (const text of given.rest(0)) ids.push(await runIdOf(text, operator))
+    const items: RunView[] = []
+    for (const id of ids) {
+      const run = await operator.call('POST /runs/:id/resume', { id, body })
+      items.push(run)
+      if (!mode.json) out.line(`${shortId(run.runId)} goes on: ${describeRun(run)}`)
+    }
+    if (mode.json) await out.json({ items, total: items.length })
+  })
+}
+
+export async function runsRetry(call: CommandContext<AnswerOf<typeof runView>>): Promise<void> {
+  const { given, mode, out } = call
+  await withOperator(await openProject(call), call, async (operator) => {
+    const id = await runIdOf(given.argument(0)!, operator)
+    const run = await operator.call('POST /runs/:id/retry', { id, body: {} })
+    if (mode.json) return await out.json(run)
+    out.line(`${shortId(run.runId)} repeats ${shortId(id)}: ${describeRun(run)}`)
+    out.hint(`svc runs watch ${shortId(run.runId)}`)
+  })
+}
+
+const describeRun = ({ agent, versionLabel, status, hold }: RunView): string =>
+  safeText(`${agent}@${versionLabel} is ${status}${hold ? `, held ${describeHold(hold)}` : ''}`)

@@ -1,0 +1,60 @@
+/** `svc signal` and `svc complete`: what a run waits for from outside. Source: command line, 2.7. */
+import { completeCall, sendSignal } from '../../../client/index.ts'
+import { parseJson, type JsonValue } from '../../../base/json/json.ts'
+import type { CompletionAccepted, MessageAccepted } from '../../../spec/api.ts'
+import { openProject } from '../../project/project.ts'
+import { runIdOf } from '../../project/reference.ts'
+import { withTarget } from '../../project/target.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { exitOfCode } from '../../shell/exit.ts'
+import { RefusedAnswer } from '../../shell/remote.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
+
+export async function signal(call: CommandContext<MessageAccepted>): Promise<void> {
+  const { given, mode, out, globals } = call
+  const name = given.argument(1)!
+  // `--data` also names the data directory; JSON is no directory.
+  const flag = isJson(globals.data) ? globals.data : undefined
+  if (flag !== undefined && given.argument(2) !== undefined) throw usageFailure('Give the data once.')
+  const data = jsonOf(given.argument(2) ?? flag, 'The data')
+  const { data: _directory, ...others } = globals
+  const asked = flag === undefined ? call : { ...call, globals: others }
+  await withTarget(asked, await openProject(asked), async (target) => {
+    const runId = await runIdOf(given.argument(0)!, target.operator)
+    const accepted = await sendSignal(target.client, runId, name, data, { signal: call.signal })
+    if (accepted.error !== undefined) throw new RefusedAnswer(accepted, exitOfCode(accepted.code))
+    if (mode.json) await out.json(accepted)
+    else out.hint(`${name} was taken; the run is ${accepted.status}`)
+  })
+}
+
+export async function complete(call: CommandContext<CompletionAccepted>): Promise<void> {
+  const { given, mode, out } = call
+  const [result, error] = [given.text('result'), given.text('error')]
+  if (result !== undefined && error !== undefined) throw usageFailure('Give --result or --error, one of them.')
+  const report = error === undefined ? { result: jsonOf(result, '--result') } : { error }
+  await withTarget(call, await openProject(call), async (target) => {
+    const accepted = await completeCall(target.client, given.argument(0)!, report, { signal: call.signal })
+    if (mode.json) await out.json(accepted)
+    else if (accepted.duplicate) out.hint('the same report had ended the call before; nothing has changed')
+    else out.hint(`reported; run ${accepted.runId} is ${accepted.status}`)
+  })
+}
+
+function isJson(text: string | undefined): boolean {
+  try {
+    return text !== undefined && parseJson(text) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** @throws Failure `usage` for text that is no JSON */
+function jsonOf(text: string | undefined, flag: string): JsonValue {
+  if (text === undefined) return null
+  try {
+    return parseJson(text)
+  } catch (error) {
+    throw usageFailure(`${flag} is not JSON: ${(error as Error).message}`)
+  }
+}

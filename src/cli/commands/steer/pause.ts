@@ -1,0 +1,106 @@
+/** `svc stop` and `svc agents pause|resume`: no new effect of what is named leaves. Source: command line, 2.7. */
+import type { OperatorRoutes } from '../../../spec/operator.ts'
+import type { PauseView } from '../../../spec/operator-views.ts'
+import { describePaused, type PauseTarget } from '../../../spec/steer/pause.ts'
+import { describeApprover } from '../../../spec/view/task-card.ts'
+import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
+import type { pausedAnswer, pausesAnswer } from '../../answers/steer.ts'
+import { withOperator } from '../../project/operator.ts'
+import { openProject } from '../../project/project.ts'
+import { agentOf, splitVersion } from '../../project/reference.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { countNoun } from '../../shell/counted.ts'
+import { printList } from '../../shell/screen/list.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
+
+type PauseCommand = CommandContext<AnswerOf<typeof pausedAnswer>>
+type StopCommand = CommandContext<AnswerOf<typeof pausedAnswer | typeof pausesAnswer>>
+
+export const agentsPause = (call: PauseCommand): Promise<void> => pauseAgent(call, true)
+export const agentsResume = (call: PauseCommand): Promise<void> => pauseAgent(call, false)
+
+async function pauseAgent(call: PauseCommand, paused: boolean): Promise<void> {
+  const { name, version } = splitVersion(call.given.argument(0)!)
+  await setPaused(call, paused, { kind: version === undefined ? 'agent' : 'version', name, version })
+}
+
+const TARGETS = ['agent', 'tool', 'provider', 'version'] as const
+
+export async function stop(call: StopCommand): Promise<void> {
+  const { given } = call
+  const named = TARGETS.filter((kind) => given.text(kind) !== undefined)
+  if (given.flag('list')) {
+    if (named.length > 0 || given.flag('all') || given.flag('resume'))
+      throw usageFailure('--list shows everything that is paused: give it alone.')
+    return listPauses(call)
+  }
+  if (named.length + Number(given.flag('all')) !== 1)
+    throw usageFailure('Name one thing to stop: --agent, --tool, --provider, --version or --all.')
+  const kind = named[0] ?? 'all'
+  const text = (named[0] && given.text(named[0])) ?? ''
+  const { name, version } = kind === 'version' ? splitVersion(text) : { name: text, version: undefined }
+  if (kind === 'version' && version === undefined)
+    throw usageFailure('A version is named with its agent: --version acme.refund-desk@1.2.0.')
+  await setPaused(call, !given.flag('resume'), { kind, name, version })
+}
+
+async function setPaused(
+  call: PauseCommand | StopCommand,
+  paused: boolean,
+  { kind, name, version }: PauseTarget & { readonly version: string | undefined },
+): Promise<void> {
+  const reason = call.given.text('reason')
+  await withOperator(await openProject(call), call, async (operator) => {
+    const isAgent = kind === 'agent' || kind === 'version'
+    const full = isAgent ? (await agentOf(name, operator)).name : name
+    const answer = await operator.call('POST /pauses', {
+      body: {
+        kind,
+        paused,
+        ...(kind !== 'all' && { name: version === undefined ? full : `${full}@${version}` }),
+        ...(reason !== undefined && { reason }),
+      },
+    })
+    if (call.mode.json) await call.out.json(answer)
+    else for (const line of describeAnswer(answer)) call.out.line(line)
+  })
+}
+
+/** What has changed, what it concerns, and what still ends; one sentence where nothing has changed. */
+function describeAnswer(answer: OperatorRoutes['POST /pauses']['answer']): readonly string[] {
+  const { paused, changed, total, inFlight, pauses } = answer
+  const what = describePaused(answer)
+  const others = pauses.filter(({ kind, name }) => kind !== answer.kind || name !== answer.name)
+  const still = others.length === 0 ? [] : [`still paused: ${others.map(describePaused).join(', ')}`]
+  if (!changed)
+    return [
+      paused
+        ? `${what} is paused since ${answer.at}, by ${describeApprover(answer.by)}; nothing has changed`
+        : `${what} is not paused; nothing has changed`,
+      ...(paused ? [] : still),
+    ]
+  if (!paused) return [`${what} goes on: ${countNoun(total, 'run')}`, ...still]
+  const ending = inFlight === 0 ? 'nothing was under way' : `${countNoun(inFlight, 'effect')} under way will end`
+  return [
+    `paused ${what}: ${countNoun(total, 'open run')} ${total === 1 ? 'stays where it is' : 'stay where they are'}, ${ending}`,
+  ]
+}
+
+async function listPauses(call: StopCommand): Promise<void> {
+  await withOperator(await openProject(call), call, async (operator) => {
+    await printList(
+      call,
+      await operator.call('GET /pauses', { query: {} }),
+      columns(call.io.clock.now()),
+      'Nothing is paused.',
+    )
+  })
+}
+
+const columns = (now: number): readonly TableColumn<PauseView>[] => [
+  { title: 'PAUSED', cell: describePaused },
+  { title: 'BY', cell: ({ by }) => describeApprover(by), plain: ({ by }) => by },
+  { title: 'WHY', cell: ({ reason }) => reason ?? '-' },
+  timeColumn('SINCE', ({ at }) => at, now),
+]

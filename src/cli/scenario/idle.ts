@@ -1,0 +1,47 @@
+import { setTimeout as after } from 'node:timers/promises'
+import type { SessionId } from '../../base/ids.ts'
+import { isTerminal } from '../../spec/run.ts'
+import type { SessionTree } from '../../store/session-update.ts'
+import type { ScenarioServer } from './scenario-server.ts'
+
+/** Polling interval: the store does not notify of changes. */
+const POLL_MS = 2
+
+/** Unchanged polls after which calls that the engine could still move count as waiting for a person. */
+const STILL_POLLS = 5
+
+/** Resolves when the run has ended, or can go on only when the clock moves or somebody answers. */
+export async function waitUntilIdle(
+  { store, time }: ScenarioServer,
+  sessionId: SessionId,
+  signal: AbortSignal,
+): Promise<SessionTree> {
+  let lastVersion = -1
+  let unchangedPolls = 0
+  for (;;) {
+    const tree = (await store.load(sessionId))!
+    if (isTerminal(tree.session.status)) return tree
+    unchangedPolls = tree.session.version === lastVersion ? unchangedPolls + 1 : 0
+    lastVersion = tree.session.version
+    const due = await store.nextTimerAt()
+    const { waits, moves } = countWork(tree)
+    const isStill = waits <= time.asleep.count && (moves === 0 || unchangedPolls >= STILL_POLLS)
+    if (isStill && (due === undefined || due > time.clock.now())) return tree
+    await after(POLL_MS, undefined, { signal })
+  }
+}
+
+/** Counts what waits for a model or a tool, and what the engine itself still has to move. */
+function countWork({ runs }: SessionTree): { readonly waits: number; readonly moves: number } {
+  let [waits, moves] = [0, 0]
+  for (const { state } of runs) {
+    if (state.at === 'thinking') waits++
+    if (state.at !== 'calling') continue
+    for (const call of state.calls) {
+      if (call.state.at === 'sent') waits++
+      if (call.state.at === 'proposed' || call.state.at === 'ready') moves++
+    }
+    if (state.calls.every((call) => call.state.at === 'settled')) moves++
+  }
+  return { waits, moves }
+}

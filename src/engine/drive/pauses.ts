@@ -1,0 +1,97 @@
+/**
+ * What operators have paused, as this process knows it. Only this process pauses anything where no other one uses its store; else
+ * the store is asked again and again, and no effect leaves on an answer older than a second. Source: decisions, section 18.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { WorkspaceId } from '../../base/ids.ts'
+import type { Log } from '../../base/log.ts'
+import { systemTimers, type QueueTimers } from '../../queue/timers.ts'
+import type { PauseAct } from '../../spec/steer/pause.ts'
+import type { LeaseTimes } from '../../store/lease.ts'
+import type { Store } from '../../store/store.ts'
+
+/** How often the store is asked where other processes pause things, too. */
+const ASK_EVERY_MS = 400
+/** An effect leaves on no older answer. */
+const LONGEST_MS = 1000
+
+export interface Pauses {
+  /** As last read; undefined where that is too long ago, or was never done: then nothing may leave. */
+  known(workspaceId: WorkspaceId): readonly PauseAct[] | undefined
+  /** What holds now; reads the store where the last answer may be too old. */
+  read(workspaceId: WorkspaceId): Promise<readonly PauseAct[]>
+  /** Asks the store now: something was paused, or goes on. */
+  changed(): Promise<void>
+  close(): void
+}
+
+export interface PausesParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Log
+  readonly leaseTimes?: LeaseTimes
+  readonly timers?: QueueTimers
+}
+
+interface PausesAnswer {
+  readonly pauses: readonly PauseAct[]
+  /** Monotonic time before the store was asked. */
+  readonly askedAt: number
+}
+
+/** @param onChange called when what holds is not what held before */
+export function createPauses(
+  { store, clock, log, leaseTimes, timers = systemTimers }: PausesParts,
+  onChange: () => void,
+): Pauses {
+  const answers = new Map<WorkspaceId, PausesAnswer>()
+  const isShared = leaseTimes?.claimEveryMs !== undefined
+  let timer: unknown
+  let closed = false
+
+  async function ask(workspaceId: WorkspaceId): Promise<readonly PauseAct[]> {
+    const askedAt = clock.monotonic()
+    const pauses = await store.pauses(workspaceId)
+    const before = answers.get(workspaceId)
+    // An older question may be answered later.
+    if (before && before.askedAt > askedAt) return before.pauses
+    answers.set(workspaceId, { pauses, askedAt })
+    if (before && JSON.stringify(before.pauses) !== JSON.stringify(pauses)) onChange()
+    return pauses
+  }
+
+  async function askAll(): Promise<void> {
+    for (const workspaceId of answers.keys()) await ask(workspaceId)
+  }
+
+  function scheduleQuestion(): void {
+    if (!isShared || closed || timer !== undefined) return
+    timer = timers.set(() => {
+      timer = undefined
+      void askAll()
+        .catch((error: unknown) => log.write('warn', 'What is paused could not be read.', { error: String(error) }))
+        .finally(scheduleQuestion)
+    }, ASK_EVERY_MS)
+  }
+
+  const isRecent = ({ askedAt }: PausesAnswer, longestMs: number): boolean =>
+    !isShared || clock.monotonic() - askedAt < longestMs
+
+  return {
+    known(workspaceId) {
+      const answer = answers.get(workspaceId)
+      return answer && isRecent(answer, LONGEST_MS) ? answer.pauses : undefined
+    },
+    async read(workspaceId) {
+      const answer = answers.get(workspaceId)
+      if (answer && isRecent(answer, ASK_EVERY_MS)) return answer.pauses
+      scheduleQuestion()
+      return ask(workspaceId)
+    },
+    changed: askAll,
+    close() {
+      closed = true
+      timers.clear(timer)
+    },
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * Forks of runs: a new run, in a session of its own, with the first steps of another one as they were. What follows is decided,
+ * asked and made anew. Source: decisions, section 18; command line, 2.7.
+ */
+import { fail } from '../base/failure.ts'
+import type { RunId, SessionId } from '../base/ids.ts'
+import type { JsonObject } from '../base/json/json.ts'
+import type { CallOutcome, Run, RunState, ToolCall } from '../spec/run.ts'
+import type { Session } from '../spec/session.ts'
+import type { RunStep, StepType } from '../spec/step.ts'
+import type { CallRow, SessionTree, SessionUpdate } from '../store/session-update.ts'
+import type { Store } from '../store/store.ts'
+import { proposeCalls } from './calls/calls.ts'
+import type { SessionDriver } from './drive/drive.ts'
+import { textOf } from './session/bindings.ts'
+import type { EngineParts, ForkRequest, ForkSource, StepEdit } from './session/engine.ts'
+import { openTransaction } from './session/open-transaction.ts'
+import { messagesBefore, withEarlierTexts } from './session/prompt/earlier.ts'
+import { callsOf } from './session/prompt/call-results.ts'
+import type { RunHandle } from './session/transaction.ts'
+import { contextOf, firstSession, newRootRun } from './start.ts'
+
+/**
+ * What a fork takes over of a run.
+ * @throws Failure `not_found`, `not_a_root_run`, `session_erased`
+ */
+export async function readForkSource(store: Store, runId: RunId): Promise<ForkSource> {
+  const run = await store.run(runId)
+  const session = run && (await store.session(run.sessionId))
+  if (!session) throw fail('not_found', { what: 'run' })
+  if (run.parentRunId !== null) throw fail('not_a_root_run', { runId, rootRunId: session.rootRunId })
+  if (session.erasedAt !== undefined) throw fail('session_erased')
+  const [all, runs, calls] = await Promise.all([
+    store.stepsOfSession(session.id),
+    store.runsOfSession(session.id),
+    store.calls({ sessionId: session.id }),
+  ])
+  const before = messagesBefore(run, { runs, stepsOf: ({ id }) => all.filter((step) => step.runId === id) })
+  return {
+    run,
+    session,
+    before,
+    steps: all.filter((step) => step.runId === runId),
+    calls: calls.filter((row) => row.runId === runId),
+  }
+}
+
+/**
+ * Stores a fork, and lets it go on.
+ * @throws Failure `step_not_found`, `step_not_forkable`, `step_not_editable`, and those of a start that a limit refuses
+ */
+export async function startFork(
+  parts: EngineParts,
+  driver: Pick<SessionDriver, 'reload'>,
+  source: ForkSource,
+  request: ForkRequest,
+): Promise<{ readonly runId: RunId; readonly sessionId: SessionId }> {
+  const update = toForkUpdate(parts, source, request)
+  const started = await parts.store.start(update, request.limits)
+  if (started.outcome === 'plan_limited')
+    throw fail('plan_limit_exceeded', { limit: started.limit, value: started.value })
+  if (started.outcome !== 'started') throw new Error(`A fork was not started: ${started.outcome}.`)
+  driver.reload(update)
+  return { runId: update.session.rootRunId, sessionId: update.session.id }
+}
+
+function toForkUpdate(parts: EngineParts, source: ForkSource, request: ForkRequest): SessionUpdate {
+  const taken = takenSteps(source, request.at)
+  const steps = taken.map((step) => withEdit(step, request.edits))
+  const now = parts.clock.now()
+  const { version, by, isDry = false } = request
+  const { run: old } = source
+  const fresh = newRootRun(parts, version, old.input, now, parts.ids.next<'session'>() as SessionId)
+  const run: Run = {
+    ...fresh,
+    usage: {
+      ...fresh.usage,
+      tainted: old.usage.tainted,
+      iterations: steps.filter((step) => isWhole(step) && callsOf(step).length > 0).length,
+    },
+    // A dry run is compared with what happened, which it must not be told of.
+    ...(!isDry && {
+      origin: { kind: 'fork', runId: old.id, sessionId: old.sessionId, step: request.at } as const,
+    }),
+  }
+  const { metadata, tags } = source.session
+  const starter = {
+    triggerType: 'operator',
+    triggeredBy: by.id,
+    person: null,
+    triggerId: null,
+    triggerName: null,
+  } as const
+  const session: Session = {
+    ...firstSession(version, run, starter),
+    ...(metadata && { metadata }),
+    ...(tags && { tags }),
+  }
+  const tree: SessionTree = { session, runs: [], tasks: [] }
+  const tx = openTransaction(tree, { ...contextOf(parts, version, now), maySend: false })
+  const root = tx.addRun(run)
+  const told = { status: 'Running', output: null, error: null }
+  root.addEvent('session', 'engine.session.started', told)
+  root.addEvent('run', 'engine.run.started', told)
+  for (const step of steps) copyStep(root, step, source)
+  root.setState(stateAfter(root, steps, source.calls))
+  const limit = root.snapshot.limits.max_wall_clock_seconds
+  if (limit !== undefined) root.setTimer('wall_clock', '', now + limit * 1000)
+  return tx.toUpdate()!
+}
+
+/**
+ * What the model was told, and said. Decisions and tasks stay with the run that they were about: nobody has approved anything
+ * for the fork.
+ */
+const TAKEN: ReadonlySet<StepType> = new Set([
+  'UserMessage',
+  'Reasoning',
+  'ToolCall',
+  'ToolResult',
+  'SubAgentCall',
+  'SubAgentResult',
+  'OutputValidation',
+])
+
+function takenSteps({ run, steps }: ForkSource, at: number): readonly RunStep[] {
+  if (!steps.some(({ ordinal }) => ordinal === at)) throw fail('step_not_found', { runId: run.id, step: at })
+  const taken = steps.filter(
+    ({ type, ordinal, content }) => ordinal <= at && TAKEN.has(type) && content['probe_of'] === undefined,
+  )
+  if (taken.length === 0) throw fail('step_not_forkable', { step: at, why: 'the run had not begun' })
+  const children = (type: StepType) =>
+    new Set(taken.flatMap((step) => (step.type === type ? textOf(step.content['child_run_id']) : [])))
+  const ended = children('SubAgentResult')
+  const answered = new Set(
+    taken.flatMap(({ type, content }) => (type === 'ToolResult' ? textOf(content['tool_call_id']) : [])),
+  )
+  const asks = taken.some(
+    ({ type, content }) =>
+      type === 'SubAgentCall' &&
+      answered.has(textOf(content['tool_call_id'])) &&
+      !ended.has(textOf(content['child_run_id'])),
+  )
+  if (asks) throw fail('step_not_forkable', { step: at, why: 'a sub-agent waits for an answer there' })
+  return taken
+}
+
+/** The member that an edit replaces, by type of step. */
+const EDITED: Partial<Readonly<Record<StepType, 'text' | 'result' | 'output'>>> = {
+  UserMessage: 'text',
+  Reasoning: 'text',
+  ToolResult: 'result',
+  SubAgentResult: 'output',
+}
+
+function withEdit(step: RunStep, edits: readonly StepEdit[]): RunStep {
+  const edit = edits.find(({ ordinal }) => ordinal === step.ordinal)
+  if (!edit) return step
+  const member = EDITED[step.type]
+  if (member === undefined || (member === 'text' && typeof edit.value !== 'string'))
+    throw fail('step_not_editable', { step: step.ordinal, type: step.type })
+  const { hidden: _, ...shown } = step
+  return { ...shown, content: { ...step.content, [member]: edit.value, edited: true } }
+}
+
+function copyStep(run: RunHandle, { type, content, error, hidden }: RunStep, { before }: ForkSource): void {
+  const { usage: _, cost: __, ...said } = content
+  const shown: JsonObject =
+    type === 'Reasoning' ? said : type === 'UserMessage' ? withEarlierTexts(content, before) : content
+  run.addStep(type, shown, { ...(error !== null && { error }), ...(hidden && { hidden }) })
+}
+
+/** Where the fork goes on: at the calls of the last completion that have no result, else with another completion. */
+function stateAfter(run: RunHandle, steps: readonly RunStep[], rows: readonly CallRow[]): RunState {
+  const said = steps.filter(isWhole)
+  const turn = said.length
+  const calls = turn === 0 ? [] : callsOf(said.at(-1)!)
+  const results = new Map(
+    steps
+      .filter(({ type }) => type === 'ToolResult' || type === 'SubAgentResult')
+      .map((step) => [textOf(step.content['tool_call_id']), step]),
+  )
+  const made = new Map(rows.map((row) => [row.callId, row]))
+  // Counted by policies that look back in the run, under the keys with which they were sent.
+  for (const [id] of results) {
+    const row = made.get(id)
+    if (row) run.tx.recordCallRow({ ...row, runId: run.id, sessionId: run.tx.session.id })
+  }
+  if (calls.every(({ id }) => results.has(id))) {
+    run.setTimer('retry', '', run.tx.now)
+    return { at: 'backing_off', turn: turn + 1, attempt: 1, until: run.tx.now }
+  }
+  const { calls: proposed } = proposeCalls(run, turn, calls)
+  return {
+    at: 'calling',
+    turn,
+    calls: proposed.map((call): ToolCall => {
+      const result = results.get(call.id)
+      if (!result) return call
+      const row = made.get(call.id)
+      if (row) run.tx.recordCallRow({ ...row, runId: run.id, sessionId: run.tx.session.id })
+      const outcome: CallOutcome = result.error === null ? 'executed' : 'failed'
+      return { ...call, state: { at: 'settled', outcome } }
+    }),
+  }
+}
+
+const isWhole = ({ type, error }: RunStep): boolean => type === 'Reasoning' && error === null

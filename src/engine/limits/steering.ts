@@ -1,0 +1,14 @@
+/** Messages to a run that works. Source: decisions, section 18. */
+import type { JsonObject } from '../../base/json/json.ts'
+import type { RunHandle } from '../session/transaction.ts'
+
+/** Adds the messages that came since the last completion, for this one to see. */
+export function takeUpMessages(run: RunHandle): void {
+  const { steering, ...usage } = run.usage
+  if (!steering) return
+  run.update({ usage })
+  for (const { text, files } of steering) {
+    const shown = files.map(({ filename, mediaType }): JsonObject => ({ filename, media_type: mediaType }))
+    run.addStep('UserMessage', { text, ...(shown.length > 0 && { files: shown }), steer: true })
+  }
+}

@@ -1,0 +1,32 @@
+/** Messages to a run that works. Source: decisions, section 18. */
+import { requestCompletion } from '../limits/request-completion.ts'
+import type { TransitionEventOf } from '../session/event.ts'
+import type { RunHandle, StateAt } from '../session/transaction.ts'
+import { abandonCompletion } from '../session/unanswered.ts'
+
+type Steered = TransitionEventOf<'steered'>
+
+const keepMessage = (run: RunHandle, { message }: Steered): void =>
+  run.updateUsage({ steering: [...(run.usage.steering ?? []), message] })
+
+/** Kept for the next completion; in place of the one under way, where the message interrupts. */
+export function steerCompletion(
+  run: RunHandle,
+  here: StateAt<'thinking'>,
+  event: Steered,
+): StateAt<'thinking'> | ReturnType<typeof requestCompletion> {
+  keepMessage(run, event)
+  if (!event.interrupts || here.unsent) return here
+  abandonCompletion(run)
+  return requestCompletion(run, { ...here, attempt: here.attempt + 1, lost: (here.lost ?? 0) + 1 })
+}
+
+/** Kept for the next completion: calls under way are effects, which a message does not call off. */
+export function steerCalls<Here extends StateAt<'calling' | 'backing_off'>>(
+  run: RunHandle,
+  here: Here,
+  event: Steered,
+): Here {
+  keepMessage(run, event)
+  return here
+}

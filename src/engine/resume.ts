@@ -1,0 +1,73 @@
+/** Resuming a run on an operator's word. Source: decisions, section 18; command line, 2.7. */
+import { fail } from '../base/failure.ts'
+import type { RunId } from '../base/ids.ts'
+import { outageHold } from '../spec/hold.ts'
+import { approverOf } from '../spec/key.ts'
+import type { SessionDriver } from './drive/drive.ts'
+import { advanceRun } from './machine/advance.ts'
+import type { EngineParts, ResumedRun, ResumeRequest } from './session/engine.ts'
+import type { RunHandle } from './session/transaction.ts'
+
+/** A run that fails again and again is resumed this often at most. */
+const MAX_RESUMES = 100
+
+/** @throws Failure; see `Engine.resume` */
+export async function resumeStoredRun(
+  { store, redactor }: Pick<EngineParts, 'store' | 'redactor'>,
+  driver: SessionDriver,
+  runId: RunId,
+  { by, reason, version, grants = false }: ResumeRequest,
+): Promise<ResumedRun> {
+  const run = await store.run(runId)
+  const session = run && (await store.session(run.sessionId))
+  if (!session) throw fail('not_found', { what: 'run' })
+  if (session.erasedAt !== undefined) throw fail('session_erased')
+  const runs = await store.runsOfSession(session.id)
+  const why = reason === undefined ? null : redactor.text(reason)
+  const event = {
+    type: 'resumed',
+    by: approverOf(by),
+    reason: why,
+    grants,
+    ...(version && version.id !== run.agentVersionId && { version }),
+  } as const
+  const versions = [...runs.map(({ agentVersionId }) => agentVersionId), ...(version ? [version.id] : [])]
+  const status = await driver.post(
+    session.id,
+    (tx) => {
+      const here = tx.run(runId)
+      checkResumable(here)
+      const isHeld = here.state.at !== 'done'
+      if (isHeld)
+        here.addStep('RunResumed', { resumed_by: event.by, reason: why, status: here.record.status, error: null })
+      if (isHeld && event.version) throw fail('run_not_ended', { runId, status: here.record.status })
+      advanceRun(here, event)
+      return here.statusNow()
+    },
+    { versions },
+  )
+  // The resumption is stored: what follows from it is nobody's to wait for.
+  void driver.release(session.id)
+  return { runId, status }
+}
+
+function checkResumable({ id: runId, record, state, usage, tx }: RunHandle): void {
+  const { rootRunId } = tx.session
+  if (record.parentRunId !== null) throw fail('not_a_root_run', { runId, rootRunId })
+  if (rootRunId !== runId) throw fail('session_went_on', { runId, newest: rootRunId })
+  if (state.at !== 'done') {
+    if (tx.context.heldSince !== undefined)
+      throw fail(
+        'run_not_resumable',
+        { runId, why: 'it came from a backup' },
+        { fix: 'Release it with svc restore --resume.' },
+      )
+    if (!outageHold({ state })) throw fail('run_not_ended', { runId, status: record.status })
+    return
+  }
+  if (state.outcome === 'completed') throw fail('run_completed', { runId })
+  if (!state.from)
+    throw fail('run_not_resumable', { runId, why: 'it ended under a version of svc that did not keep where' })
+  if ((usage.resumes ?? 0) >= MAX_RESUMES)
+    throw fail('run_not_resumable', { runId, why: `it was resumed ${MAX_RESUMES} times` })
+}

@@ -1,0 +1,30 @@
+/** What reaches a run from outside while it works: signals, and reports of work that was done elsewhere. */
+import { fail } from '../../base/failure.ts'
+import { runInScope } from '../auth/scope.ts'
+import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
+import { apiBody, readJson } from '../http/body.ts'
+import { acceptedReply } from '../http/reply.ts'
+import type { RouteHandler } from '../http/route.ts'
+import { parseReport, parseSignal } from '../http/validate.ts'
+import type { ServerServices } from '../runtime/services.ts'
+
+/**
+ * POST /v1/runs/{runId}/signals/{name} (extension): what `svc.wait_event` of the run, or of a run below it, waits for. A signal
+ * that nobody waits for is answered 202 with `error` and changes nothing.
+ */
+export const sendSignal = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
+  withCaller(services, identify, async (call, { principal }) => {
+    const run = await runInScope(services, principal, call.params['runId']!)
+    const { data } = parseSignal(await readJson(call, apiBody(services.config)))
+    return acceptedReply(await services.engine.signal(run.id, decodeURIComponent(call.params['name']!), data))
+  })
+
+/** POST /v1/completions/{token} (extension): ends the call to which the token was given. The token is the only authority. */
+export const completeCall =
+  (services: ServerServices): RouteHandler =>
+  async (call) => {
+    const token = call.params['token']!
+    const report = parseReport(await readJson(call, apiBody(services.config)))
+    if (services.serverState.closing) throw fail('shutting_down')
+    return acceptedReply(await services.engine.complete(token, report))
+  }
