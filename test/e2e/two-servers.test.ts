@@ -2,9 +2,8 @@
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { migrateDatabase } from '../../src/store/postgres/migrate-database.ts'
 import { startPostgres } from '../store/postgres-server.ts'
-import type { ServerProcess } from './binary.ts'
+import { svcJson, type ServerProcess } from './binary.ts'
 import { customer, ENDED, openCourier, type Courier } from './courier.ts'
 
 const postgres = startPostgres()
@@ -21,7 +20,7 @@ describe.skipIf(!postgres)('two servers', () => {
   beforeEach(async () => {
     callMs = 0
     const url = postgres!.url(`two_${count++}`)
-    await migrateDatabase(url)
+    expect(await svcJson(['store', 'migrate'], { env: { SVC_STORE: url } })).toMatchObject({ from: 0 })
     courier = await openCourier({
       timeout: '10s',
       callMs: () => callMs,
@@ -137,7 +136,6 @@ describe.skipIf(!postgres)('two servers', () => {
 
   test('of each tick of a schedule one run starts', { timeout: 60_000 }, async () => {
     const { atA } = await both()
-    const { svcJson } = await import('./binary.ts')
     await svcJson(
       [
         'triggers',

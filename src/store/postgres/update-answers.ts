@@ -8,13 +8,13 @@ import type { IdempotencyClaim, StartLimits, StartOutcome } from '../start-outco
 import { storeUnreachable } from './database/errors.ts'
 
 /** A save, and the name by which it is found after a lost reply. */
-export interface SaveRequest {
+export interface PendingSave {
   readonly update: SessionUpdate
   readonly holder: LeaseHolder | undefined
   readonly turn: string
 }
 
-export interface StartRequest extends SaveRequest {
+export interface PendingStart extends PendingSave {
   readonly limits: StartLimits
   readonly claim: IdempotencyClaim | undefined
 }
@@ -37,7 +37,7 @@ export interface StartRow {
 }
 
 export function toSaveAnswer(
-  { update: { session } }: SaveRequest,
+  { update: { session } }: PendingSave,
   row: SaveRow | undefined,
   database: string,
 ): SaveAnswer {
@@ -56,7 +56,7 @@ export function toSaveAnswer(
 }
 
 export function toStartAnswer(
-  { update: { session }, limits }: StartRequest,
+  { update: { session }, limits }: PendingStart,
   row: StartRow | undefined,
   database: string,
 ): StartAnswer {

@@ -21,10 +21,10 @@ import {
   toSaveAnswer,
   toStartAnswer,
   type SaveAnswer,
-  type SaveRequest,
+  type PendingSave,
   type SaveRow,
   type StartAnswer,
-  type StartRequest,
+  type PendingStart,
   type StartRow,
 } from './update-answers.ts'
 import { toRowLists } from './update-rows.ts'
@@ -43,7 +43,7 @@ export interface UpdateParts {
 }
 
 export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts): PostgresUpdates {
-  const saves = createBatchQueue<SaveRequest, SaveAnswer>({
+  const saves = createBatchQueue<PendingSave, SaveAnswer>({
     key: ({ update }) => update.session.id,
     async make(requests) {
       const locks = [...new Set(requests.flatMap(({ update }) => planLock(update)))]
@@ -64,7 +64,7 @@ export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts)
       return answers
     },
   })
-  const starts = createBatchQueue<StartRequest, StartAnswer>({
+  const starts = createBatchQueue<PendingStart, StartAnswer>({
     key: ({ update }) => update.session.id,
     async make(requests) {
       const locks = [...new Set(requests.flatMap(locksOf))]
@@ -118,7 +118,7 @@ const holderColumns = (holder: LeaseHolder | undefined) => ({
   held_epoch: holder?.epoch ?? null,
 })
 
-const toSaveColumns = ({ update, holder, turn }: SaveRequest, i: number) => ({
+const toSaveColumns = ({ update, holder, turn }: PendingSave, i: number) => ({
   i,
   id: update.session.id,
   session: toChangedColumns(update.session, update.busy, turn),
@@ -134,7 +134,7 @@ const toSaveColumns = ({ update, holder, turn }: SaveRequest, i: number) => ({
 const toSpendColumns = ({ session, runs, spends }: SessionUpdate) =>
   spends.map((spend) => toCostColumns(session.workspaceId, runs.find(({ id }) => id === spend.runId)!.agentId, spend))
 
-const toStartColumnsOf = ({ update, holder, turn, limits, claim }: StartRequest, i: number) => ({
+const toStartColumnsOf = ({ update, holder, turn, limits, claim }: PendingStart, i: number) => ({
   i,
   id: update.session.id,
   session: toStartColumns(update.session, update.busy, turn),
@@ -157,7 +157,7 @@ const toStartColumnsOf = ({ update, holder, turn, limits, claim }: StartRequest,
 const triggerOf = ({ session, runs }: SessionUpdate): string | null => (runs.at(-1)?.starter ?? session).triggerId
 
 /** What a start counts or claims, each under one name: whoever counts the same waits for it. */
-function locksOf({ update, limits, claim }: StartRequest): readonly string[] {
+function locksOf({ update, limits, claim }: PendingStart): readonly string[] {
   const trigger = triggerOf(update)
   const { ratePerMinute, ratePerDay, maxConcurrentRuns, planRunsPerDay, planTokensPerDay, planCostPerDay } = limits
   const isLimited = [ratePerMinute, ratePerDay, maxConcurrentRuns].some((each) => each !== null)
