@@ -13,7 +13,9 @@ import { noticesOf } from './notices.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 process.chdir(root)
-const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+const { name, version, private: isPrivate } = JSON.parse(readFileSync('package.json', 'utf8'))
+// While the package is private no registry has it, and projects name the archive that `npm pack` writes.
+const specifier = isPrivate ? `file:${name.slice(1).replace('/', '-')}-${version}.tgz` : version
 const [types, failpoints, ifChanged] = ['--types', '--failpoints', '--if-changed'].map((each) =>
   process.argv.includes(each),
 )
@@ -68,7 +70,11 @@ const common = {
   metafile: true,
   target: 'node20.19',
   logLevel: 'warning',
-  define: { SVC_VERSION: JSON.stringify(version), SVC_FAILPOINTS: 'false' },
+  define: {
+    SVC_VERSION: JSON.stringify(version),
+    SVC_SPECIFIER: JSON.stringify(specifier),
+    SVC_FAILPOINTS: 'false',
+  },
   legalComments: 'none',
   // Half the bytes to read at every start. Names stay, for the stacks of crash reports.
   minifyWhitespace: true,
@@ -133,6 +139,16 @@ const { metafile: ofClient } = await build({
   platform: 'neutral',
   mainFields: ['module', 'main'],
 })
+/** Markup is indented for its readers; htm drops white space at line breaks, so the browser need not load it. */
+const withoutIndent = {
+  name: 'without-indent',
+  setup(builder) {
+    builder.onLoad({ filter: /src[/\\]console[/\\].*\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replaceAll(/\n +/g, '\n'),
+      loader: 'ts',
+    }))
+  },
+}
 // The page of the console. Screens behind `import()` are loaded when they are opened.
 const { metafile: ofConsole } = await build({
   bundle: true,
@@ -144,6 +160,7 @@ const { metafile: ofConsole } = await build({
   target: ['chrome123', 'firefox120', 'safari17.5'],
   logLevel: 'warning',
   legalComments: 'none',
+  plugins: [withoutIndent],
   entryPoints: { console: 'src/console/main.ts', style: 'src/console/style/console.css' },
   entryNames: '[name]',
   chunkNames: '[name]-[hash]',

@@ -113,7 +113,7 @@ const requests = Object.entries(operatorRoutes).map(([route, each]) => [route, r
 
 const operatorTypes = `// Written by scripts/openapi.js from schemas/operator-requests.yaml.
 
-import type { JsonObject } from '../../base/json/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { CancelBody } from './api.ts'
 
 /** What the operator's own routes accept. Queries are as the server reads them; all travel as text. */

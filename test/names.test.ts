@@ -5,6 +5,8 @@ import { expect, test } from 'vitest'
 const SRC = resolve(import.meta.dirname, '../src')
 const CLIENT = resolve(SRC, '../clients/typescript/src')
 const EXPORTED_TYPE = /^export (?:declare )?(?:abstract )?(?:type|interface|class|enum) ([A-Za-z0-9_]+)/gm
+const ANY_TYPE = /^(?:export )?(?:declare )?(?:abstract )?(?:type|interface|class|enum) ([A-Za-z0-9_]+)/gm
+const EXPORTED_VALUE = /^export (?:async )?(?:function\*? ?|const )([A-Za-z0-9_]+)/gm
 
 const files = (directory: string): string[] =>
   readdirSync(directory).flatMap((name) => {
@@ -13,23 +15,48 @@ const files = (directory: string): string[] =>
     return path.endsWith('.ts') ? [path] : []
   })
 
-/** Names that more than one of these texts exports as a type, with the places. */
-function declaredTwice(texts: Readonly<Record<string, string>>): string[] {
+type SourceTexts = Readonly<Record<string, string>>
+
+/** Names that these texts declare, with the places. */
+function declarationsOf(texts: SourceTexts, pattern: RegExp): ReadonlyMap<string, readonly string[]> {
   const places = new Map<string, string[]>()
   for (const [path, text] of Object.entries(texts))
-    for (const name of new Set([...text.matchAll(EXPORTED_TYPE)].map((match) => match[1]!)))
+    for (const name of new Set([...text.matchAll(pattern)].map((match) => match[1]!)))
       places.set(name, [...(places.get(name) ?? []), path])
-  return [...places].filter(([, paths]) => paths.length > 1).map(([name, paths]) => `${name}: ${paths.join(', ')}`)
+  return places
 }
 
+/** Names that more than one of these texts declares, with the places. */
+const declaredTwice = (texts: SourceTexts, pattern: RegExp): string[] =>
+  [...declarationsOf(texts, pattern)]
+    .filter(([, paths]) => paths.length > 1)
+    .map(([name, paths]) => `${name}: ${paths.join(', ')}`)
+
+const textsBelow = (...directories: readonly string[]): SourceTexts =>
+  Object.fromEntries(directories.flatMap(files).map((path) => [relative(SRC, path), readFileSync(path, 'utf8')]))
+
 test('an exported type is found by searching for its name: no two files export the same one', () => {
-  const texts = Object.fromEntries(
-    [SRC, CLIENT].flatMap(files).map((path) => [relative(SRC, path), readFileSync(path, 'utf8')]),
-  )
-  expect(declaredTwice(texts)).toEqual([])
+  expect(declaredTwice(textsBelow(SRC, CLIENT), EXPORTED_TYPE)).toEqual([])
 })
 
-test('a name that two files export is told with both', () => {
-  const texts = { 'a.ts': 'export interface Row {}\n', 'b.ts': 'export type Row = string\ninterface Cell {}\n' }
-  expect(declaredTwice(texts)).toEqual(['Row: a.ts, b.ts'])
+test('an exported function or constant has one home, save that routes are named as what they call', () => {
+  const texts = textsBelow(SRC)
+  const others = Object.entries(texts).filter(([path]) => !/^server\/(?:routes|operator)\//.test(path))
+  expect(declaredTwice(Object.fromEntries(others), EXPORTED_VALUE)).toEqual([])
+})
+
+test('at most two type names in a hundred are declared in several files, private ones included', () => {
+  const names = [...declarationsOf(textsBelow(SRC, CLIENT), ANY_TYPE).values()]
+  expect(names.filter((paths) => paths.length > 1).length / names.length).toBeLessThan(0.02)
+})
+
+test('a name that two files declare is told with both', () => {
+  const texts = {
+    'a.ts': 'export interface Row {}\nexport const toRow = 1\n',
+    'b.ts': 'export type Row = string\ninterface Cell {}\nexport async function toRow() {}\n',
+    'c.ts': 'type Cell = string\nconst toRow = 2\n',
+  }
+  expect(declaredTwice(texts, EXPORTED_TYPE)).toEqual(['Row: a.ts, b.ts'])
+  expect(declaredTwice(texts, ANY_TYPE)).toEqual(['Row: a.ts, b.ts', 'Cell: b.ts, c.ts'])
+  expect(declaredTwice(texts, EXPORTED_VALUE)).toEqual(['toRow: a.ts, b.ts'])
 })

@@ -25,7 +25,7 @@ const root = resolve(import.meta.dirname, '..')
 const home = mkdtempSync(join(tmpdir(), 'svc-package-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
-const { files, modules: packed } = packPackage()
+const { files, directory } = packPackage()
 
 test('the package holds what runs and what its user reads, and nothing else', () => {
   const rooms = new Set(files.map((path) => (path.includes('/') ? path.split('/')[0]! : path)))
@@ -58,7 +58,7 @@ test('the package holds what runs and what its user reads, and nothing else', ()
 
 test('nothing in it names the machine on which it was built', () => {
   const naming = files.filter((path) => {
-    const text = readFileSync(join(packed, '@svc-agents/cli', path), 'latin1')
+    const text = readFileSync(join(directory, path), 'latin1')
     return text.includes(root) || /sourceMappingURL=(?!data:application\/json;base64,\$)[\w./-]/.test(text)
   })
   expect(naming).toEqual([])
@@ -74,7 +74,7 @@ test('nothing shipped, documented or generated installs the name svc, which belo
   )
   const texts = [
     ...pages.map((path) => [path, readFileSync(join(root, path), 'utf8')] as const),
-    ...files.map((path) => [path, readFileSync(join(packed, '@svc-agents/cli', path), 'utf8')] as const),
+    ...files.map((path) => [path, readFileSync(join(directory, path), 'utf8')] as const),
     ...(['github', 'gitlab'] as const).flatMap((host) =>
       ciFiles(host, { policies: true, scenarios: true }).map(({ path, text }) => [path, text] as const),
     ),
@@ -110,13 +110,13 @@ function namesBarePackage(text: string): string[] {
 
 test('every module that the program loads while it runs is one that is installed with it', () => {
   const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
-    readFileSync(join(packed, '@svc-agents/cli/package.json'), 'utf8'),
+    readFileSync(join(directory, 'package.json'), 'utf8'),
   ) as Record<string, Record<string, string>>
   const installed = new Set(Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }))
   const loaded = new Set(
     files
       .filter((path) => /^dist\/.*\.c?js$/.test(path))
-      .flatMap((path) => loadedModules(readFileSync(join(packed, '@svc-agents/cli', path), 'utf8'))),
+      .flatMap((path) => loadedModules(readFileSync(join(directory, path), 'utf8'))),
   )
   expect(loaded).toContain('re2js')
   expect([...loaded].filter((name) => !installed.has(name) && !isBuiltin(name)).sort()).toEqual([])
@@ -140,7 +140,7 @@ function loadedModules(text: string): string[] {
 }
 
 test('the notices name each library in the bundle with the version and licence that are locked', () => {
-  const notices = readFileSync(join(packed, '@svc-agents/cli/dist/THIRD-PARTY-NOTICES.txt'), 'utf8')
+  const notices = readFileSync(join(directory, 'dist/THIRD-PARTY-NOTICES.txt'), 'utf8')
   const titles = [...notices.matchAll(/^-{80}\n\n(\S+) (\S+) \(([^)]+)\)\n\n(?=\S)/gm)].map(
     ([, name, version, license]) => `${name} ${version} ${license}`,
   )
@@ -179,14 +179,15 @@ test('a build stops at a library whose licence is unknown', () => {
 })
 
 test('the package cannot be published by accident', () => {
-  const { name, private: isPrivate } = JSON.parse(
-    readFileSync(join(packed, '@svc-agents/cli/package.json'), 'utf8'),
-  ) as { name: string; private?: boolean }
+  const { name, private: isPrivate } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as {
+    name: string
+    private?: boolean
+  }
   expect({ name, isPrivate }).toEqual({ name: PACKAGE_NAME, isPrivate: true })
 })
 
 test('what the package declares is what it holds', async () => {
-  const { messages, pkg } = await publint({ pkgDir: join(packed, '@svc-agents/cli'), pack: false })
+  const { messages, pkg } = await publint({ pkgDir: directory, pack: false })
   expect(messages.map((each) => formatMessage(each, pkg!, { color: false }))).toEqual([])
 })
 
@@ -208,10 +209,11 @@ describe('installed without install scripts, so without the native part of SQLit
   }
 
   beforeAll(() => {
-    mkdirSync(join(modules, '@svc-agents'), { recursive: true })
-    for (const name of readdirSync(packed))
-      if (name !== 'better-sqlite3' && name !== '@svc-agents') symlinkSync(join(packed, name), join(modules, name))
-    cpSync(join(packed, '@svc-agents'), join(modules, '@svc-agents'), { recursive: true })
+    const installed = join(modules, '@svc-agents/cli')
+    cpSync(directory, installed, { recursive: true, filter: (path) => path !== join(directory, 'node_modules') })
+    for (const name of readdirSync(join(directory, 'node_modules')))
+      if (name !== 'better-sqlite3' && !name.startsWith('.'))
+        symlinkSync(join(directory, 'node_modules', name), join(modules, name))
     svc(['init', 'desk'], home)
   })
 

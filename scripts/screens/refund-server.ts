@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { silentLog } from '../../src/base/log.ts'
+import { writtenFilesOf } from '../../src/compile/package/sources.ts'
 import { buildBundle } from '../../src/cli/release/build.ts'
 import { createOperator, type OperatorClient } from '../../src/cli/project/operator.ts'
 import { lazyAuthority } from '../../src/cli/project/lazy-authority.ts'
+import { lazyDocuments } from '../../src/cli/project/lazy-documents.ts'
 import type { Project } from '../../src/cli/project/project.ts'
 import { openServer, type RunningServer } from '../../src/server/open.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
@@ -17,6 +19,8 @@ export const REFUND_DESK = 'acme.refund-desk'
 const TEMPLATE = resolve(import.meta.dirname, '../../templates/refund')
 
 export interface RefundServer {
+  /** The project, with its documents. */
+  readonly directory: string
   readonly server: RunningServer
   readonly operator: OperatorClient
   /** Starts a run and resolves when it waits or has ended. */
@@ -52,6 +56,7 @@ export async function openRefundServer(): Promise<RefundServer> {
       env: { PATH: process.env['PATH'], SVC_OPERATOR: 'ana' },
       version: '0.1.0',
       authority: lazyAuthority,
+      documents: lazyDocuments,
       log: silentLog,
       port,
       console: { port: consolePort },
@@ -62,12 +67,14 @@ export async function openRefundServer(): Promise<RefundServer> {
     async () => undefined,
   )
   const publish = async (deploy: boolean): Promise<void> => {
-    const { compiled, findings } = await buildBundle({ project, path: directory })
+    const { workspace, compiled, findings } = await buildBundle({ project, path: directory })
     if (!compiled?.bundle) throw new Error(JSON.stringify(findings))
-    await operator.call('POST /publish', { body: { bundle: compiled.bundle, deploy } })
+    const sources = writtenFilesOf(workspace, compiled.bundle, compiled)
+    await operator.call('POST /publish', { body: { bundle: compiled.bundle, deploy, sources } })
   }
   await publish(true)
   return {
+    directory,
     get server() {
       return server
     },

@@ -121,7 +121,8 @@ export const failures = {
   agent_paused: {
     status: 409,
     exit: EXIT.conflict,
-    message: (a: { agent: string; paused: string }) => `No run of ${a.agent} is started: an operator has paused ${a.paused}.`,
+    message: (a: { agent: string; paused: string }) =>
+      `No run of ${a.agent} is started: an operator has paused ${a.paused}.`,
     fix: 'svc stop --list shows who and why; svc agents resume or svc stop --resume ends it.',
   },
   stale_view: {
@@ -188,7 +189,8 @@ export const failures = {
   step_not_editable: {
     status: 409,
     exit: EXIT.conflict,
-    message: (a: { step: number; type: string }) => `Step ${a.step} is a ${a.type}, of which nothing is edited this way.`,
+    message: (a: { step: number; type: string }) =>
+      `Step ${a.step} is a ${a.type}, of which nothing is edited this way.`,
     fix: 'Edit the text of a UserMessage or Reasoning step, or the result of a ToolResult or SubAgentResult step.',
   },
   limit_reached: {
@@ -305,7 +307,12 @@ export const failures = {
   },
   internal: { status: 500, exit: 70, message: () => 'Something went wrong on our side.' },
   shutting_down: { status: 503, exit: EXIT.unavailable, message: () => 'The server is shutting down.' },
-  storage_full: { status: 503, exit: EXIT.unavailable, message: () => 'The server has no room left to store this.' },
+  storage_full: {
+    status: 503,
+    exit: EXIT.unavailable,
+    message: () => 'The server has no room left to store this.',
+    fix: 'Free disk space for its data directory (svc doctor disk); it then accepts work by itself.',
+  },
   trigger_held: {
     status: 503,
     exit: EXIT.unavailable,
@@ -526,6 +533,11 @@ export const failures = {
     exit: EXIT.usage,
     message: (a: { directory: string; why: string }) => `${a.directory} cannot be used as a data directory: ${a.why}.`,
     fix: 'Name another directory with --data.',
+  },
+  data_directory_full: {
+    exit: EXIT.usage,
+    message: (a: { directory: string; why: string }) => `There is no room for data in ${a.directory}: ${a.why}.`,
+    fix: 'Free disk space there, or name another directory with --data.',
   },
 
   // Command line

@@ -47,16 +47,24 @@ export function fileFailure(
 
 /**
  * Runs work that needs the data directory.
- * @throws Failure `data_directory_unusable` in place of an error of the file system
+ * @throws Failure `data_directory_unusable` or `data_directory_full` in place of an error of the file system
  */
 export function runInDataDirectory<T>(directory: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
     const found = fileErrorOf(error)
-    throw found ? fail('data_directory_unusable', { directory, why: found.why }, { cause: error }) : error
+    if (!found) throw error
+    if (isFullDisk(error)) throw fail('data_directory_full', { directory, why: NO_SPACE }, { cause: error })
+    throw fail('data_directory_unusable', { directory, why: found.why }, { cause: error })
   }
 }
+
+/** The system names no path with such an error, so whoever knows the directory adds it. */
+export const isFullDisk = (error: unknown): boolean =>
+  error instanceof Error && ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')
+
+export const NO_SPACE = 'no space is left on the device'
 
 /** By error code. Only codes that a user can do something about are listed. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -74,7 +82,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENFILE: 'too many files are open',
   ENODEV: 'there is no such device',
   ENOENT: 'there is no such file or directory',
-  ENOSPC: 'no space is left on the device',
+  ENOSPC: NO_SPACE,
   ENOTDIR: 'a part of the path is a file, not a directory',
   ENOTEMPTY: 'the directory is not empty',
   ENXIO: 'there is no such device',

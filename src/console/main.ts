@@ -12,7 +12,7 @@ import { watchInbox } from './wire/inbox-count.ts'
 import { openLive } from './wire/live.ts'
 import { startClock } from './wire/moment.ts'
 import { address, followLinks, goTo } from './wire/navigation.ts'
-import { RequestError, sendRequest, signedIn } from './wire/request.ts'
+import { RequestError, sendOperatorRequest, signedIn } from './wire/request.ts'
 
 type Screen = (given: { readonly id?: string }) => View
 
@@ -24,6 +24,7 @@ const SCREENS: readonly (readonly [RegExp, () => Screen | Promise<Screen>])[] = 
   [/^\/runs\/(?<id>[^/]+)$/, async () => (await import('./views/run.ts')).RunScreen],
   [/^\/agents$/, async () => (await import('./views/agents.ts')).AgentsScreen],
   [/^\/agents\/(?<id>[^/]+)$/, async () => (await import('./views/agent.ts')).AgentScreen],
+  [/^\/policies$/, async () => (await import('./views/what-if.ts')).WhatIfScreen],
   [/^\/try\/(?<id>[^/]+)$/, async () => (await import('./views/try.ts')).TryScreen],
   [/^\/files$/, async () => (await import('./views/files.ts')).FilesScreen],
   [/^\/costs$/, async () => (await import('./views/costs.ts')).CostsScreen],
@@ -73,7 +74,7 @@ async function boot(): Promise<void> {
       refusal.value = error.message
     })
   // Also after a refusal: somebody who is signed in already may open an old address. A server that does not answer is waited for.
-  const { signedIn: isSignedIn } = (await sendRequest('GET', '/sign-in').catch(() => ({ signedIn: true }))) as {
+  const { signedIn: isSignedIn } = (await sendOperatorRequest('GET', '/sign-in').catch(() => ({ signedIn: true }))) as {
     readonly signedIn: boolean
   }
   signedIn.value = isSignedIn

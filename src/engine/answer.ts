@@ -1,9 +1,10 @@
 /** Answers to a run: to a user task, or a reply to its question. Source: HTTP API, "POST /v1/runs/{runId}/input". */
 import { fail, type Failure } from '../base/failure.ts'
-import type { RunId, WorkspaceId } from '../base/ids.ts'
+import type { RunId, TaskId, WorkspaceId } from '../base/ids.ts'
 import { canonicalJson } from '../base/json/json.ts'
 import type { MessageAccepted } from '../spec/api.ts'
 import { answerableWhileHidden, pendingOf } from '../spec/view/pending.ts'
+import type { Run } from '../spec/run.ts'
 import type { GivenAnswer } from '../spec/task.ts'
 import type { Store } from '../store/store.ts'
 import { advanceRun } from './machine/advance.ts'
@@ -16,6 +17,11 @@ import type { MessageFile } from './session/event.ts'
 import { steerRun } from './steer-run.ts'
 import { answerTask } from './machine/tasks.ts'
 
+/**
+ * Answers a user task of the run or of a descendant where `given` names one, else its question; or steers it while it works.
+ * @param hidden the caller may not see the timeline, and so neither its tasks
+ * @param claim of the idempotency key: the answer is stored with it
+ */
 export async function answerRun(
   parts: EngineParts,
   driver: SessionDriver,
@@ -24,54 +30,64 @@ export async function answerRun(
   hidden: boolean,
   claim?: OpenClaim,
 ): Promise<MessageAccepted> {
-  const remember = (tx: SessionTransaction, accepted: MessageAccepted): MessageAccepted => {
-    // A run that did not wait may do so when the client asks again.
-    if (claim && accepted.code !== 'run_not_waiting' && accepted.code !== 'run_not_working')
-      tx.recordClaim(closeClaim(claim, accepted))
-    return accepted
-  }
-  const { store } = parts
-  const run = await store.run(runId)
+  const run = await parts.store.run(runId)
   if (!run) throw fail('not_found', { what: 'run' })
   const cleaned: GivenAnswer = { ...parts.redactor.json({ ...given, by: null }), by: given.by }
-  const { taskId } = cleaned
-  if (taskId !== undefined) {
-    if (hidden && cleaned.by.type === 'api_key') return refuse(run.status, fail('task_not_found'))
-    for (;;) {
-      const stored = await store.task(taskId)
-      const known = stored?.sessionId === run.sessionId ? stored : undefined
-      if (!known) return refuse(run.status, fail('task_not_found'))
-      const accepted = await driver.post(run.sessionId, (tx) => {
-        const answered = answerTask(tx, runId, taskId, cleaned, known)
-        return answered && remember(tx, withPending(tx.run(runId), answered, hidden))
-      })
-      // The task was decided after it was read: read it again.
-      if (accepted) return accepted
-    }
+  const finish: FinishAnswer = (tx, accepted) => {
+    const answered = withPending(tx.run(runId), accepted, hidden)
+    // A run that did not wait may do so when the client asks again.
+    if (claim && accepted.code !== 'run_not_waiting' && accepted.code !== 'run_not_working')
+      tx.recordClaim(closeClaim(claim, answered))
+    return answered
   }
-  const files = await filesOf(store, run.workspaceId, cleaned)
+  if (cleaned.taskId === undefined) return await replyToRun(parts, driver, run, cleaned, finish)
+  if (hidden && cleaned.by.type === 'api_key') return refuse(run.status, fail('task_not_found'))
+  return await answerTaskOf(parts, driver, run, cleaned.taskId, cleaned, finish)
+}
+
+/** Adds what the run waits for, and stores the answer with its claim. */
+type FinishAnswer = (tx: SessionTransaction, accepted: MessageAccepted) => MessageAccepted
+
+async function answerTaskOf(
+  { store }: EngineParts,
+  driver: SessionDriver,
+  run: Run,
+  taskId: TaskId,
+  given: GivenAnswer,
+  finish: FinishAnswer,
+): Promise<MessageAccepted> {
+  for (;;) {
+    const known = await store.task(taskId)
+    if (known?.sessionId !== run.sessionId) return refuse(run.status, fail('task_not_found'))
+    const accepted = await driver.post(run.sessionId, (tx) => {
+      const answered = answerTask(tx, run.id, taskId, given, known)
+      return answered && finish(tx, answered)
+    })
+    // The task was decided after it was read: read it again.
+    if (accepted) return accepted
+  }
+}
+
+async function replyToRun(
+  parts: EngineParts,
+  driver: SessionDriver,
+  { id, sessionId, workspaceId, status }: Run,
+  { text = '', files: given, steer }: GivenAnswer,
+  finish: FinishAnswer,
+): Promise<MessageAccepted> {
+  const files = await filesOf(parts.store, workspaceId, given ?? [])
   if (!files)
     return refuse(
-      run.status,
+      status,
       fail('invalid_value', { what: 'A file of the reply is not a finalized file of the workspace.' }),
     )
-  const text = cleaned.text ?? ''
-  const accepted = await driver.post(run.sessionId, (tx) =>
-    remember(
-      tx,
-      withPending(
-        tx.run(run.id),
-        given.steer
-          ? steerRun(tx.run(run.id), { text, files }, given.steer === 'interrupt')
-          : applyReplyTo(tx.run(run.id), text, files),
-        hidden,
-      ),
-    ),
-  )
-  if (given.steer || accepted.code !== 'run_not_waiting' || !(await isRepeatedReply(parts, run.id, text, files)))
-    return accepted
-  const { status, pending } = accepted
-  return { status, duplicate: true, ...(pending && { pending }) }
+  const accepted = await driver.post(sessionId, (tx) => {
+    const run = tx.run(id)
+    return finish(tx, steer ? steerRun(run, { text, files }, steer === 'interrupt') : applyReplyTo(run, text, files))
+  })
+  if (steer || accepted.code !== 'run_not_waiting' || !(await isRepeatedReply(parts, id, text, files))) return accepted
+  const { pending } = accepted
+  return { status: accepted.status, duplicate: true, ...(pending && { pending }) }
 }
 
 /** What the run waits for after the answer. */
@@ -119,10 +135,10 @@ const refuse = (status: string, failure: Failure): MessageAccepted => ({
 async function filesOf(
   store: Store,
   workspace: WorkspaceId,
-  given: GivenAnswer,
+  given: NonNullable<GivenAnswer['files']>,
 ): Promise<readonly MessageFile[] | undefined> {
   const files: MessageFile[] = []
-  for (const item of given.files ?? []) {
+  for (const item of given) {
     const file = await store.fileByKey(workspace, item.objectKey)
     if (!file || file.finalizedAt === null) return undefined
     files.push({ filename: file.filename, mediaType: file.mediaType, objectKey: file.objectKey })

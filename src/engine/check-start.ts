@@ -11,7 +11,10 @@ import { checkForeignValue } from '../tools/check.ts'
 import type { EngineParts, StartRequest } from './session/engine.ts'
 
 /** @throws Failure `agent_paused`. A paused tool or provider stops no start: the run is held where it needs it. */
-export async function checkNotPaused({ store }: EngineParts, { workspaceId, snapshot }: AgentVersion): Promise<void> {
+export async function checkNotPaused(
+  { store }: Pick<EngineParts, 'store'>,
+  { workspaceId, snapshot }: AgentVersion,
+): Promise<void> {
   const { id: agent, version } = snapshot
   const pause = findPause(await store.pauses(workspaceId), { agents: [agent], versions: [`${agent}@${version}`] })
   if (pause) throw fail('agent_paused', { agent, paused: describePaused(pause) })
@@ -26,7 +29,7 @@ export async function checkInput({ id, inputContract }: AgentSnapshot, input: Js
 }
 
 /** @throws Failure `file_not_found`, `validation_failed` */
-export async function checkFiles(
+export async function checkStartFiles(
   { store }: EngineParts,
   { workspaceId }: StartRequest,
   input: JsonObject,

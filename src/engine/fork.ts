@@ -11,9 +11,10 @@ import type { RunStep, StepType } from '../spec/step.ts'
 import type { CallRow, SessionTree, SessionUpdate } from '../store/session-update.ts'
 import type { Store } from '../store/store.ts'
 import { proposeCalls } from './calls/calls.ts'
+import { checkNotPaused } from './check-start.ts'
 import type { SessionDriver } from './drive/drive.ts'
 import { textOf } from './session/bindings.ts'
-import type { EngineParts, ForkRequest, ForkSource, StepEdit } from './session/engine.ts'
+import type { EngineParts, ForkRequest, ForkSource, StartedFork, StepEdit } from './session/engine.ts'
 import { openTransaction } from './session/open-transaction.ts'
 import { messagesBefore, withEarlierTexts } from './session/prompt/earlier.ts'
 import { callsOf } from './session/prompt/call-results.ts'
@@ -45,28 +46,32 @@ export async function readForkSource(store: Store, runId: RunId): Promise<ForkSo
   }
 }
 
+/** @throws Failure as `startFork` does, where a run cannot be forked so */
+export const checkFork = (source: ForkSource, request: Pick<ForkRequest, 'at' | 'edits'>): void =>
+  void editedSteps(source, request)
+
 /**
  * Stores a fork, and lets it go on.
- * @throws Failure `step_not_found`, `step_not_forkable`, `step_not_editable`, and those of a start that a limit refuses
+ * @throws Failure `step_not_found`, `step_not_forkable`, `step_not_editable`, `agent_paused`, and those of a start that a limit refuses
  */
 export async function startFork(
   parts: EngineParts,
   driver: Pick<SessionDriver, 'reload'>,
   source: ForkSource,
   request: ForkRequest,
-): Promise<{ readonly runId: RunId; readonly sessionId: SessionId }> {
+): Promise<StartedFork> {
+  await checkNotPaused(parts, request.version)
   const update = toForkUpdate(parts, source, request)
   const started = await parts.store.start(update, request.limits)
   if (started.outcome === 'plan_limited')
     throw fail('plan_limit_exceeded', { limit: started.limit, value: started.value })
   if (started.outcome !== 'started') throw new Error(`A fork was not started: ${started.outcome}.`)
   driver.reload(update)
-  return { runId: update.session.rootRunId, sessionId: update.session.id }
+  return { runId: update.session.rootRunId, sessionId: update.session.id, taken: update.steps.length }
 }
 
 function toForkUpdate(parts: EngineParts, source: ForkSource, request: ForkRequest): SessionUpdate {
-  const taken = takenSteps(source, request.at)
-  const steps = taken.map((step) => withEdit(step, request.edits))
+  const steps = editedSteps(source, request)
   const now = parts.clock.now()
   const { version, by, isDry = false } = request
   const { run: old } = source
@@ -143,6 +148,17 @@ function takenSteps({ run, steps }: ForkSource, at: number): readonly RunStep[] 
   )
   if (asks) throw fail('step_not_forkable', { step: at, why: 'a sub-agent waits for an answer there' })
   return taken
+}
+
+function editedSteps(source: ForkSource, { at, edits }: Pick<ForkRequest, 'at' | 'edits'>): readonly RunStep[] {
+  const taken = takenSteps(source, at)
+  for (const { ordinal: step } of edits) {
+    if (taken.some(({ ordinal }) => ordinal === step)) continue
+    const named = source.steps.find(({ ordinal }) => ordinal === step && ordinal <= at)
+    if (!named) throw fail('step_not_found', { runId: source.run.id, step })
+    throw fail('step_not_editable', { step, type: named.type })
+  }
+  return taken.map((step) => withEdit(step, edits))
 }
 
 /** The member that an edit replaces, by type of step. */

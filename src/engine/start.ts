@@ -10,7 +10,7 @@ import type { StartOutcome } from '../store/start-outcome.ts'
 import type { SessionTree, SessionUpdate } from '../store/session-update.ts'
 import type { AgentVersion } from '../store/version-rows.ts'
 import { newRun } from './calls/delegate.ts'
-import { checkConfiguration, checkFiles, checkInput, checkNotPaused } from './check-start.ts'
+import { checkConfiguration, checkStartFiles, checkInput, checkNotPaused } from './check-start.ts'
 import { checkContinuable, loadContinued } from './continue-session.ts'
 import type { SessionDriver } from './drive/drive.ts'
 import { planRoomOf } from './drive/plan-room.ts'
@@ -37,7 +37,7 @@ export async function startSession(
   await checkNotPaused(parts, version)
   const input = parts.redactor.json(request.input)
   await checkInput(version.snapshot, input)
-  await checkFiles(parts, request, input)
+  await checkStartFiles(parts, request, input)
   await checkConfiguration(parts, version, continued?.sessionId ?? request.sessionId)
   let room: PlanRoom = 'free'
   for (;;) {

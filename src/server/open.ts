@@ -8,6 +8,7 @@ import { isLoopback } from '../base/net/loopback.ts'
 import type { Engine } from '../engine/session/engine.ts'
 import type { Store } from '../store/store.ts'
 import { fail } from '../base/failure.ts'
+import { isFullDisk, NO_SPACE } from '../base/file-error.ts'
 import { createApp } from './app.ts'
 import type { RuntimeOptions } from './runtime/options.ts'
 import { openRuntime, type OpenRuntime } from './runtime/runtime.ts'
@@ -63,7 +64,9 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
     return await openListeners(runtime, options, host)
   } catch (error) {
     await runtime.close(0)
-    throw error
+    const { dataDirectory: directory } = options
+    if (directory === undefined || !isFullDisk(error)) throw error
+    throw fail('data_directory_full', { directory, why: NO_SPACE }, { cause: error })
   }
 }
 

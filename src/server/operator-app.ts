@@ -14,10 +14,15 @@ import { serveRoutes, type ApiRoute, type HttpMethod, type HttpRequestContext } 
 import type { ServerServices } from './runtime/services.ts'
 import type { OperatorAction, OperatorRequest, OwnOperatorRoute } from './operator/people/act.ts'
 import { listAgents, listDocuments, listVersions, getSnapshot } from './operator/agents.ts'
+import { listCalls } from './operator/calls.ts'
 import { listCosts } from './operator/costs.ts'
-import { listDecisions } from './operator/decisions.ts'
+import { decideAgain } from './operator/policy/decide.ts'
+import { listDecisions } from './operator/policy/decisions.ts'
+import { askWhatIf, lintEdits } from './operator/policy/what-if.ts'
+import { getSources, listDeployments } from './operator/history.ts'
 import { listEffects, releaseEffect } from './operator/effects.ts'
-import { getFile, listFiles } from './operator/files.ts'
+import { forkRuns, tryForks } from './operator/fork.ts'
+import { getFile, keepFile, listFiles } from './operator/files.ts'
 import { backupRoute } from './operator/backup.ts'
 import { streamLive } from './operator/live.ts'
 import { streamLogs } from './operator/logs.ts'
@@ -34,6 +39,7 @@ import { deleteSession, getSession, listSessions, patchSession } from './operato
 import { listPauses, setPaused } from './operator/steer/pauses.ts'
 import { revokeStanding } from './operator/standing.ts'
 import { getReference } from './operator/reference.ts'
+import { listSecrets } from './operator/secrets.ts'
 import { getStatus } from './operator/status.ts'
 import { getTask, listSimilarTasks, listTasks, probeTask } from './operator/tasks.ts'
 import { createTrigger, deleteTrigger, listTriggers, updateTrigger } from './operator/triggers.ts'
@@ -48,6 +54,11 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /matrix': getMatrix,
   'GET /difference': getDifference,
   'GET /documents': listDocuments,
+  'GET /sources': getSources,
+  'GET /deployments': listDeployments,
+  'POST /lint': lintEdits,
+  'POST /decide': decideAgain,
+  'POST /what-if': askWhatIf,
   'POST /yank': yankVersion,
   'POST /triggers': createTrigger,
   'PATCH /triggers/:id': updateTrigger,
@@ -61,15 +72,19 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /runs': listRuns,
   'GET /runs/:id/outline': getOutline,
   'GET /runs/:id/step': getStep,
+  'GET /runs/:id/calls': listCalls,
   'POST /runs/:id/cancel': cancelRun,
   'POST /runs/:id/resume': resumeRun,
   'POST /runs/:id/retry': retryRun,
+  'POST /runs/fork': forkRuns,
+  'POST /runs/dry-fork': tryForks,
   'POST /runs/:id/messages': sendMessage,
   'GET /sessions': listSessions,
   'GET /sessions/:id': getSession,
   'PATCH /sessions/:id': patchSession,
   'DELETE /sessions/:id': deleteSession,
   'GET /files': listFiles,
+  'POST /files': keepFile,
   'GET /files/content': getFile,
   'GET /tasks': listTasks,
   'GET /tasks/:id': getTask,
@@ -91,6 +106,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /console/sessions/:id/end': endConsoleSession,
   'GET /live': streamLive,
   'GET /reference': getReference,
+  'GET /secrets': listSecrets,
   'GET /status': getStatus,
 }
 
@@ -102,6 +118,12 @@ const STREAMED: ReadonlySet<string> = new Set<OwnOperatorRoute>([
   'POST /backup',
   'GET /live',
 ])
+
+/** Its body is no JSON: the action reads it. */
+const BYTES: OwnOperatorRoute = 'POST /files'
+
+/** Questions with a body: nothing changes. */
+const ASKED: ReadonlySet<string> = new Set<OwnOperatorRoute>(['POST /lint', 'POST /decide', 'POST /what-if'])
 
 /** A whole compiled bundle travels in one body (bundles, section 2: 32 MiB of sources), schemas nested in it. */
 const BODY: BodyLimits = { maxBytes: 64 * 1024 * 1024, maxLevels: 256, maxValues: Infinity }
@@ -161,13 +183,13 @@ function toRoute(
       const answer = await act({
         services,
         ...identity,
-        body: method === 'GET' ? undefined : parseOperatorBody(line, await readJson(call, BODY)),
+        body: method === 'GET' || line === BYTES ? undefined : parseOperatorBody(line, await readJson(call, BODY)),
         query: parseOperatorQuery(line, call.url.searchParams),
         id: (call.params['id'] ?? '').toLowerCase(),
         call,
       })
       // A change of a session is told by the engine as well; a hint too many costs a reader one request.
-      if (method !== 'GET') services.changes.tell()
+      if (method !== 'GET' && !ASKED.has(line)) services.changes.tell()
       return STREAMED.has(line) ? (answer as HttpReply) : { status: 200, json: answer }
     },
   }

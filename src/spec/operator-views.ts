@@ -3,6 +3,7 @@ import type { PauseTarget } from './steer/pause.ts'
 import type { RunHold } from './hold.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { SessionListItem, TaskContent } from './api.ts'
+import type { DecisionFlip, ExplainedDecision, WrittenFinding, WrittenPolicy } from './explanation.ts'
 import type { CostSum } from './price.ts'
 import type { TaskPeople } from './task.ts'
 
@@ -36,10 +37,58 @@ export interface VersionView {
   readonly digest: string
   readonly publishedAt: string
   readonly publishedBy: string
+  /** In the words of who published it; absent where nobody said. */
+  readonly message?: string
   readonly deployed: boolean
   readonly yanked: boolean
   /** Absent where nobody gave one. */
   readonly yankReason?: string
+}
+
+/** A deployment of an agent. */
+export interface DeploymentView {
+  readonly versionLabel: string
+  readonly agentVersionId: string
+  /** Of the version before; null for the first. */
+  readonly from: string | null
+  readonly at: string
+  readonly by: string
+  /** In the words of who deployed; null where nobody said. */
+  readonly message: string | null
+}
+
+/** The files of a publication as they were written. */
+export interface SourcesView {
+  readonly id: string
+  readonly version: string
+  readonly closureDigest: string
+  readonly files: readonly { readonly path: string; readonly digest: string; readonly text: string }[]
+}
+
+/** A recorded decision, decided again. */
+export interface DecideView {
+  readonly recorded: RecordedDecision
+  /** By the policies and with the arguments of then. */
+  readonly before: ExplainedDecision
+  /** With what was edited; absent where nothing was, and where `findings` has an error. */
+  readonly after?: ExplainedDecision
+  /** Of the policies that were asked, where their documents were kept. */
+  readonly documents: readonly WrittenPolicy[]
+  /** About the edited documents. */
+  readonly findings: readonly WrittenFinding[]
+}
+
+/** What recorded decisions would become: as `svc policy backtest --json`, and what a page needs beside it. */
+export interface WhatIfView {
+  readonly calls: number
+  readonly flips: readonly DecisionFlip[]
+  readonly assumed?: readonly string[]
+  /** Ids of the decisions of `flips`, in their order. */
+  readonly decisions: readonly string[]
+  /** All flips, also those beyond `flips`. */
+  readonly changes: readonly { readonly was: string; readonly now: string; readonly flips: number }[]
+  /** About the edited documents; with an error among them nothing was decided. */
+  readonly findings: readonly WrittenFinding[]
 }
 
 export interface TriggerView {
@@ -57,6 +106,8 @@ export interface TriggerView {
   readonly maxConcurrentRuns: number | null
   readonly cron: string | null
   readonly timeZone: string | null
+  /** The next ticks of an active schedule, at most 5; empty for others. */
+  readonly next: readonly string[]
   readonly createdAt: string
 }
 
@@ -316,6 +367,36 @@ export interface RecordedDecision {
   readonly facts: JsonObject
   /** Values of `history` that the decision used, by path and window; null = unknown. */
   readonly history: Readonly<Record<string, number | null>>
+}
+
+/** A call of a run, as the ledger has it. */
+export interface CallView {
+  readonly runId: string
+  readonly agent: string
+  readonly toolCallId: string
+  /** Logical id of the tool or agent. */
+  readonly tool: string
+  /** What became of it. */
+  readonly state: string
+  /** The attempt that it is at, from 1. */
+  readonly attempts: number
+  readonly idempotencyKey: string
+  readonly argsDigest: string
+  /** Of the last change. */
+  readonly at: string
+  /** The effect key that it took; absent where its tool has none. */
+  readonly effect?: { readonly key: string; readonly holds: boolean; readonly outcome: EffectView['outcome'] }
+}
+
+/** A secret that a deployed agent names, and whether this server has it. Never the value. */
+export interface SecretView {
+  readonly agent: string
+  readonly name: string
+  /** The environment variable. */
+  readonly env: string
+  readonly state: 'set' | 'empty' | 'missing'
+  /** `model anthropic`, `mcp orders`; empty where nothing uses it. */
+  readonly usedBy: readonly string[]
 }
 
 /** A call that took an effect key. */

@@ -11,10 +11,16 @@ import type {
   StartRunResponse,
   TimelineItem,
 } from './api.ts'
+import type { DryForkView } from './dry-fork.ts'
 import type { OperatorRequests } from './generated/operator.ts'
+import type { WrittenFinding } from './explanation.ts'
 import type { CompiledBundle, PublishedDocument, AgentSnapshot } from './snapshot.ts'
 import type {
   PublishedMember,
+  DecideView,
+  DeploymentView,
+  SourcesView,
+  WhatIfView,
   AgentView,
   VersionView,
   TriggerView,
@@ -32,6 +38,8 @@ import type {
   PauseView,
   RestoredView,
   FileView,
+  CallView,
+  SecretView,
   SessionView,
   RecordedDecision,
   EffectView,
@@ -81,6 +89,16 @@ interface OperatorAnswers {
   /** What `to` does that `from` did not, what widens authority first. */
   'GET /difference': { breaking: boolean; widens: boolean; changes: readonly ChangeView[] }
   'GET /documents': OperatorList<PublishedDocument>
+  /** The files with which a version was published, as they were written. */
+  'GET /sources': SourcesView
+  /** Newest first, at most 200. */
+  'GET /deployments': OperatorList<DeploymentView>
+  /** What lint says about documents that somebody edits. */
+  'POST /lint': { findings: readonly WrittenFinding[] }
+  /** Decides a recorded call again, with other arguments or by edited policies; nothing happens. */
+  'POST /decide': DecideView
+  /** Decides recorded calls again by edited policies: those whose decision would be another, oldest first. */
+  'POST /what-if': WhatIfView
   /** A yanked version is never newly chosen; what pins it keeps it. */
   'POST /yank': { kind: 'Agent' | 'Tool' | 'Policy'; id: string; version: string; digest: string; yanked: boolean }
   'POST /triggers': TriggerView
@@ -102,11 +120,17 @@ interface OperatorAnswers {
   'GET /runs/:id/outline': RunOutline
   /** One step of the run's session, whole. */
   'GET /runs/:id/step': TimelineItem
+  /** The calls of the run and those below it, in the order of their last change. */
+  'GET /runs/:id/calls': OperatorList<CallView>
   'POST /runs/:id/cancel': { runId: string; before: string; after: string }
   /** A run that failed, was cancelled or is held goes on where it stopped. */
   'POST /runs/:id/resume': RunView
   /** A new run of the deployed version with the same input. */
   'POST /runs/:id/retry': RunView
+  /** New runs with the first steps of others as they were. Nothing starts where one of them cannot be forked so. */
+  'POST /runs/fork': OperatorList<RunView>
+  /** What such runs would do, with models asked, and tools and people played from the recording; nothing is stored. */
+  'POST /runs/dry-fork': OperatorList<DryForkView> & { differing: number }
   /** As `POST /v1/runs/{runId}/messages`, with the operator's authority. `as`: the identity that the request has. */
   'POST /runs/:id/messages': MessageAccepted
   /** As the API lists them; without `agent` those of every agent. */
@@ -116,6 +140,8 @@ interface OperatorAnswers {
   'DELETE /sessions/:id': SessionView
   /** Finalized files, newest first. */
   'GET /files': OperatorList<FileView>
+  /** Keeps the bytes of the body, at most 32 MiB, as a file of the workspace; larger ones take the addresses of `/v1`. */
+  'POST /files': FileView
   /** The bytes. */
   'GET /files/content': never
   'GET /tasks': OperatorList<InboxItem>
@@ -165,6 +191,8 @@ interface OperatorAnswers {
   'GET /live': never
   /** The HTTP API as a page. */
   'GET /reference': never
+  /** Secrets of deployed agents, as this server finds them. */
+  'GET /secrets': OperatorList<SecretView>
   'GET /status': {
     version: string
     pid: number

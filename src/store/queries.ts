@@ -35,6 +35,7 @@ export interface StepSize {
 export interface EffectFilter {
   readonly workspaceId: WorkspaceId
   readonly key?: string
+  readonly sessionId?: SessionId
   /** Only those that hold their key, or only those that do not. */
   readonly holds?: boolean
   /** Earliest dispatch. */

@@ -32,7 +32,15 @@ import type { TaskRecord } from '../spec/task.ts'
 import type { LeaseHolder, RenewedLease, SessionHint, SessionLease, WorkerId } from './lease.ts'
 import type { StoredTree, SessionTimer, CallRow, SessionUpdate } from './session-update.ts'
 import type { StartLimits, IdempotencyClaim, StartOutcome, RepeatedRequest } from './start-outcome.ts'
-import type { AgentVersion, AgentRow, VersionPublication, StoredMember } from './version-rows.ts'
+import type {
+  AgentRow,
+  AgentVersion,
+  DeploymentRow,
+  PublishedName,
+  SourceFile,
+  StoredMember,
+  VersionPublication,
+} from './version-rows.ts'
 import type {
   CostRow,
   EffectFilter,
@@ -219,8 +227,25 @@ export interface Store {
   /** Every version that was ever deployed, once each, most recently deployed first. */
   deployedVersions(agentId: AgentId): Promise<readonly VersionId[]>
   documents(workspaceId: WorkspaceId, kind: 'Tool' | 'Policy', id: string): Promise<readonly PublishedDocument[]>
-  /** Makes a version the active one of its agent. @throws Failure `not_found` */
-  deploy(agentId: AgentId, versionId: VersionId, at: Instant, by: string): Promise<{ readonly from: VersionId | null }>
+  /** The files with which a version was published; undefined where none were kept. */
+  sources(
+    workspaceId: WorkspaceId,
+    member: PublishedName,
+  ): Promise<{ readonly closureDigest: Digest; readonly files: readonly SourceFile[] } | undefined>
+  /**
+   * Makes a version the active one of its agent.
+   * @param message why, in the words of who deploys
+   * @throws Failure `not_found`
+   */
+  deploy(
+    agentId: AgentId,
+    versionId: VersionId,
+    at: Instant,
+    by: string,
+    message?: string,
+  ): Promise<{ readonly from: VersionId | null }>
+  /** Newest first, at most `limit`. */
+  deployments(agentId: AgentId, limit: number): Promise<readonly DeploymentRow[]>
   agent(id: AgentId): Promise<AgentRow | undefined>
   agents(workspaceId: WorkspaceId): Promise<readonly AgentRow[]>
   /**

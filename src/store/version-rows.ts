@@ -12,6 +12,8 @@ export interface AgentVersion {
   readonly closureDigest: Digest
   readonly publishedAt: Instant
   readonly publishedBy: string
+  /** In the words of who published it; absent where nobody said. */
+  readonly message?: string
   readonly yanked: boolean
   /** In the words of who yanked it; absent where nobody said. */
   readonly yankReason?: string
@@ -35,8 +37,39 @@ export interface VersionPublication {
     readonly closureDigest: Digest
   }[]
   readonly documents: readonly PublishedDocument[]
+  /** Its files as they were written, kept under the digest of the whole closure; absent where the publisher did not send them. */
+  readonly written?: {
+    readonly closureDigest: Digest
+    readonly files: readonly Pick<SourceFile, 'path' | 'text'>[]
+  }
+  /** Kept with each agent version that is new. */
+  readonly message?: string
   readonly at: Instant
   readonly by: string
+}
+
+export interface PublishedName {
+  readonly kind: 'Agent' | 'Tool' | 'Policy'
+  readonly id: string
+  readonly version: string
+}
+
+/** A file of a publication, as it was written. */
+export interface SourceFile {
+  /** In the workspace of the publisher, `/` separated. */
+  readonly path: string
+  readonly digest: Digest
+  readonly text: string
+}
+
+/** Who made which version the active one, and why. */
+export interface DeploymentRow {
+  readonly versionId: VersionId
+  readonly fromVersionId: VersionId | null
+  readonly at: Instant
+  readonly by: string
+  /** Absent where nobody said. */
+  readonly message?: string
 }
 
 /** One published document. `already`: this version was published before with the same digest. */

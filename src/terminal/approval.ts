@@ -1,3 +1,4 @@
+import { wrapMessage } from './message.ts'
 import { describeApprover, type CardRow, type CardValue, type TaskCard } from '../spec/view/task-card.ts'
 import type { Canvas } from './screen.ts'
 import { safeText } from '../base/escape-text.ts'
@@ -52,7 +53,8 @@ export function drawApproval(canvas: Canvas, card: TaskCard, layout: ApprovalLay
   ]
   const drawn = rows.map((row) => drawRow(theme, row, width - 2, valueLines))
   const keys = actions.map(({ key, label }) => `[${key}]${label.slice(key.length)}`)
-  const last = footer === undefined ? joinWords(keys, width - 2).map(theme.strong) : [footer]
+  const last =
+    footer === undefined ? joinWords(keys, width - 2).map(theme.strong) : wrapMessage(footer, width - 2).split('\n')
   return {
     lines: [
       ...joinStyled(theme, head, width - 2).map((line, at) => `${theme.waiting(at === 0 ? '┌' : '│')} ${line}`),

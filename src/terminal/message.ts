@@ -1,4 +1,5 @@
 /** Breaks messages for people into the lines of a terminal, so that no word, no command and no code frame is torn. */
+import { foldText } from './text.ts'
 import { widthOf } from './width.ts'
 
 /**
@@ -28,6 +29,15 @@ const LABEL = new RegExp(String.raw`^( *${STYLE}\S{1,12}?${STYLE} {2,})\S`)
 
 const GAP = / {3,}/
 
+const NAMED = new RegExp(String.raw`^${STYLE}[a-z]+: `)
+
+/** A number and its unit are one word. */
+const WORD = / *(?:\(?[\d.]+ (?:ms|s|min)\b\S*|\S+)/g
+
+/** JSON may be broken anywhere; ids, paths and addresses stay whole. */
+const piecesOf = (word: string, width: number): string[] =>
+  /^[[{]/.test(word) && widthOf(word) > width ? foldText(word, width) : [word]
+
 function wrapLongLine(line: string, width: number): string[] {
   const indent = /^ */.exec(line)![0].length
   const label = LABEL.exec(line)?.[1] ?? ''
@@ -36,22 +46,24 @@ function wrapLongLine(line: string, width: number): string[] {
   const lines: string[] = []
   let current = label === '' ? ' '.repeat(indent) : label
   let isEmpty = true
-  const startLine = (): void => {
+  const startLine = (column = ''): void => {
     lines.push(current.trimEnd())
-    current = hang
+    // A column that names itself, as `docs: …`, stands below the first.
+    current = label === '' && NAMED.test(column) ? ' '.repeat(indent) : hang
     isEmpty = true
   }
   const put = (part: string, gap: string): void => {
-    if (!isEmpty && widthOf(current) + gap.length + widthOf(part) > width) startLine()
+    if (!isEmpty && widthOf(current) + gap.length + widthOf(part) > width) startLine(part)
     current += isEmpty ? part : gap + part
     isEmpty = false
   }
   for (const column of line.slice(label === '' ? indent : label.length).split(GAP)) {
     if (COMMAND.test(column) || widthOf(column) <= width - hang.length) put(column, '   ')
     else {
-      if (!isEmpty) startLine()
-      for (const [word] of column.matchAll(/ *\S+/g))
-        put(word.trimStart(), isEmpty ? '' : ' '.repeat(word.search(/\S/)))
+      if (!isEmpty) startLine(column)
+      for (const [word] of column.matchAll(WORD))
+        for (const piece of piecesOf(word.trimStart(), width - hang.length))
+          put(piece, isEmpty ? '' : ' '.repeat(word.search(/\S/)))
     }
   }
   lines.push(current.trimEnd())

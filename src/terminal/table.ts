@@ -40,6 +40,12 @@ const GAP = '  '
 /** A column is not made narrower than this while another is wider. */
 const NARROWEST = 6
 
+/** True where every column has room for its longest cell. */
+export function fitsTable<Row>({ width }: Canvas, all: readonly TableColumn<Row>[], rows: readonly Row[]): boolean {
+  const widths = all.map(({ title, cell }) => Math.max(widthOf(title), ...rows.map((row) => widthOf(cell(row)))))
+  return widths.reduce((sum, each) => sum + GAP.length + each, -GAP.length) <= width
+}
+
 /** On a terminal aligned columns under a header, cut to the width; on a pipe TAB-separated values and no header. */
 export function drawTable<Row>(canvas: Canvas, all: readonly TableColumn<Row>[], rows: readonly Row[]): string[] {
   if (!canvas.isTTY)

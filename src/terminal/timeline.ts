@@ -1,4 +1,5 @@
 /** Steps of a run as lines: the whole conversation at once, or step by step as they happen. */
+import { wrapMessage } from './message.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import type { RunSummary, TimelineItem } from '../spec/api.ts'
 import { drawAnswered } from './approval.ts'
@@ -303,17 +304,22 @@ function draw(canvas: Canvas, head: string, { text, style, note }: TimelineText)
   const room = Math.max(8, canvas.width - indent)
   const applyStyle = (plain: string): string => (style && plain !== '' ? style(plain) : plain)
   if (!note) return [`${head}${applyStyle(truncateText(text, room))}`.trimEnd()]
-  if (text === '') return widthOf(note) <= room ? [`${head}${note}`] : [head.trimEnd(), `${' '.repeat(4)}${note}`]
+  if (text === '') return wrapNote(note, room).map((line, at) => `${at === 0 ? head : ' '.repeat(indent)}${line}`)
   if (!Number.isFinite(room)) return [`${head}${applyStyle(text)}  ${note}`]
   const left = room - widthOf(note) - 2
-  if (left < 16)
-    return [
-      `${head}${applyStyle(truncateText(text, room))}`,
-      `${' '.repeat(Math.max(4, Math.min(indent, canvas.width - widthOf(note))))}${note}`,
-    ]
+  if (left < 16) {
+    const beside = Math.max(4, Math.min(indent, canvas.width - widthOf(note)))
+    const below = wrapNote(note, canvas.width - beside).map((line) => `${' '.repeat(beside)}${line}`)
+    return [`${head}${applyStyle(truncateText(text, room))}`, ...below]
+  }
   const cut = truncateText(text, left)
   return [`${head}${applyStyle(cut)}${' '.repeat(left - widthOf(cut) + 2)}${note}`]
 }
+
+const wrapNote = (note: string, width: number): string[] =>
+  wrapMessage(note, width)
+    .split('\n')
+    .map((line) => line.trimStart())
 
 function decisionOf({ theme }: Canvas, content: JsonObject): TimelineText {
   const decision = textOf(content['decision'])

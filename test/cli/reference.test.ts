@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createOperator } from '../../src/cli/project/operator.ts'
 import { readOption } from '../../src/cli/shell/options.ts'
-import { agentOf, runIdOf, splitVersion, taskOf } from '../../src/cli/project/reference.ts'
+import { resolveAgent, runIdOf, splitVersion, taskOf } from '../../src/cli/project/reference.ts'
 
 const RUNS = [
   {
@@ -82,7 +82,7 @@ test('a task is named by an ending or @waiting', async () => {
 })
 
 test('for an unknown agent the nearest name is suggested', async () => {
-  await expect(agentOf('acme.refund-dsk', operator)).rejects.toMatchObject({
+  await expect(resolveAgent('acme.refund-dsk', operator)).rejects.toMatchObject({
     code: 'not_found',
     fix: 'Did you mean acme.refund-desk?',
   })

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { packageVersion } from '../../src/cli/shell/version.ts'
+import { packageSpecifier } from '../../src/cli/shell/version.ts'
 import { svc, temporary } from './recording-io.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -148,7 +148,7 @@ describe('svc init', () => {
     expect(stderr).toBe('')
     expect(JSON.parse(readFileSync(join(cwd, 'piped/package.json'), 'utf8'))).toEqual({
       private: true,
-      devDependencies: { '@svc-agents/cli': packageVersion },
+      devDependencies: { '@svc-agents/cli': packageSpecifier },
     })
   })
 

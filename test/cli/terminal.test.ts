@@ -131,6 +131,14 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     await terminal.shows('[a]pprove  [r]eject')
     terminal.type('a')
     await terminal.shows('acme.refund-desk@1.0.0-dev.1  Completed')
+    // The card of another task closes by itself when somebody else decides it.
+    const { code: waits } = await svc(['run', 'acme.refund-desk', 'order=A-2', 'amount:=190'], { cwd: own.directory })
+    expect(waits).toBe(3)
+    await terminal.shows('1 waiting')
+    terminal.type('a')
+    await terminal.shows('190 EUR')
+    await svc(['reject', '@waiting', '--reason', 'too much'], { cwd: own.directory })
+    await terminal.shows('answered elsewhere: rejected by the operator: too much')
     terminal.type('q')
     const { code } = await terminal.ended
     own.remove()

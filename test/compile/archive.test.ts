@@ -7,7 +7,7 @@ import { packTar, unpackTar, type TarEntry } from 'modern-tar'
 import { afterEach, describe, expect, test } from 'vitest'
 import { digestOf } from '../../src/base/digest.ts'
 import { isFailure } from '../../src/base/failure.ts'
-import { MANIFEST, readArchive, writeArchive, type UnpackedArchive } from '../../src/compile/package/archive.ts'
+import { ARCHIVE_MANIFEST, readArchive, writeArchive, type UnpackedArchive } from '../../src/compile/package/archive.ts'
 import { compileClosure } from '../../src/compile/compile.ts'
 import { findContentsFault } from '../../src/compile/package/contents.ts'
 import { packBundle } from '../../src/compile/package/pack.ts'
@@ -47,7 +47,7 @@ async function tarOf(
       sha256: digestOf(text),
     })),
   }
-  const all = { ...files, [MANIFEST]: JSON.stringify(manifest) }
+  const all = { ...files, [ARCHIVE_MANIFEST]: JSON.stringify(manifest) }
   const entries = Object.entries(all).map(([name, body]): TarEntry => ({
     header: { name, size: Buffer.byteLength(body) },
     body,
@@ -86,7 +86,7 @@ describe('packing', () => {
   test('entries are sorted, without owner and time, and not compressed', async () => {
     const { bytes } = await writeArchive(await archiveOf(DESK))
     const entries = await unpackTar(gunzipSync(bytes))
-    expect(entries.map(({ header }) => header.name)).toEqual([...Object.keys(DESK), MANIFEST].sort())
+    expect(entries.map(({ header }) => header.name)).toEqual([...Object.keys(DESK), ARCHIVE_MANIFEST].sort())
     for (const { header } of entries)
       expect(header).toMatchObject({
         type: 'file',
@@ -207,11 +207,16 @@ describe('reading', () => {
       (all) => all.map((each) => (each.header.name === 'b.md' ? entry({ name: 'b.md' }, 'B') : each)),
       '"b.md" is not what its manifest says',
     ],
-    ['no manifest', (all) => all.filter(({ header }) => header.name !== MANIFEST), `it has no ${MANIFEST}`],
+    [
+      'no manifest',
+      (all) => all.filter(({ header }) => header.name !== ARCHIVE_MANIFEST),
+      `it has no ${ARCHIVE_MANIFEST}`,
+    ],
     [
       'a broken manifest',
-      (all) => all.map((each) => (each.header.name === MANIFEST ? entry({ name: MANIFEST }, '{') : each)),
-      `its ${MANIFEST} cannot be read`,
+      (all) =>
+        all.map((each) => (each.header.name === ARCHIVE_MANIFEST ? entry({ name: ARCHIVE_MANIFEST }, '{') : each)),
+      `its ${ARCHIVE_MANIFEST} cannot be read`,
     ],
   ])('an archive with %s', async (_, change, expected) => {
     const told = await refusal(async () => readArchive(await tarOf(BASE, change)))

@@ -23,7 +23,14 @@ test('the page starts with at most 35 KB of script and 8 KB of style, compressed
   expect(gzipped('style.css')).toBeLessThanOrEqual(8 * 1024)
 })
 
-test('all of its script has at most 60 KB, compressed', () => {
-  const all = readdirSync(BUILT).filter((name) => name.endsWith('.js'))
+test('all of its script but the editor has at most 60 KB, compressed', () => {
+  const all = readdirSync(BUILT).filter((name) => name.endsWith('.js') && !name.startsWith('code-editor-'))
   expect(all.reduce((sum, name) => sum + gzipped(name), 0)).toBeLessThanOrEqual(60 * 1024)
+})
+
+test('the editor is loaded by the one screen that has it', () => {
+  const names = readdirSync(BUILT).filter((name) => name.endsWith('.js') && !name.startsWith('code-editor-'))
+  const loading = names.filter((name) => readFileSync(resolve(BUILT, name), 'utf8').includes('./code-editor-'))
+  expect(loading.map((name) => name.replace(/-[A-Z0-9]+\.js$/, ''))).toEqual(['what-if'])
+  expect([...withImports('console.js')].filter((name) => name.startsWith('code-editor-'))).toEqual([])
 })

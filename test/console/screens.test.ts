@@ -8,9 +8,11 @@ const SCREENS = [
   ['/agents', 'acme.refund-desk'],
   ['/agents/acme.refund-desk', 'args.amount > 1000'],
   ['/try/acme.refund-desk', 'Number of the order.'],
+  ['/policies', 'Change something, then decide again.'],
   ['/files', 'No file was uploaded yet.'],
   ['/costs', 'scripted/refund-desk'],
   ['/admin', 'bo@acme.example'],
+  ['/admin?tab=secrets', 'No deployed agent names a secret.'],
   ['/admin?tab=sessions', 'this browser'],
   ['/admin?tab=server', 'Process'],
   ['/nowhere', 'There is no such screen.'],
@@ -79,6 +81,8 @@ describeInBrowser('an agent', () => {
     expect(await deploy.isDisabled()).toBe(true)
     expect(await findingsOfAxe(page)).toEqual([])
     await page.getByLabel('It may do more than before, and that is intended.').check()
+    expect(await deploy.isDisabled()).toBe(true)
+    await page.getByLabel('Why').fill('Refunds to 500 need nobody.')
     await deploy.click()
     await page.getByRole('row', { name: /1\.1\.0\s+deployed/ }).waitFor()
     const [agent] = (await desk.operator.call('GET /agents', { query: {} })).items.filter(
@@ -86,8 +90,17 @@ describeInBrowser('an agent', () => {
     )
     expect(agent!.deployed!.versionLabel).toBe('1.1.0')
     await page.getByRole('button', { name: 'Roll back to it' }).click()
+    await page.getByLabel('Why').fill('Too many at once.')
     await page.getByRole('button', { name: 'Deploy 1.0.0' }).click()
     await page.getByRole('row', { name: /1\.0\.0\s+deployed/ }).waitFor()
+    const history = page.getByRole('region', { name: 'Deployments' }).getByRole('row')
+    await history.filter({ hasText: 'Too many at once.' }).waitFor()
+    expect((await history.allTextContents()).slice(1).map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
+      expect.stringMatching(/^1\.0\.0 after 1\.1\.0.*ana.*Too many at once\..*What it changed$/),
+      expect.stringMatching(/^1\.1\.0 after 1\.0\.0.*ana.*Refunds to 500 need nobody\..*What it changed$/),
+      expect.stringMatching(/^1\.0\.0.*ana.*nobody said$/),
+    ])
+    expect(await findingsOfAxe(page)).toEqual([])
   })
 })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { parse, satisfies, validRange } from 'semver'
 import { expect, test } from 'vitest'
-import { fitsRange, isRange } from '../../src/documents/text/reference.ts'
+import { fitsRange, isVersionRange } from '../../src/documents/text/reference.ts'
 
 /** Most are numbers of which there are few, so that many versions are in many ranges. */
 const number = fc.oneof(
@@ -25,7 +25,7 @@ test('a range takes what it takes by the rules of semver, however it is written'
   fc.assert(
     fc.property(range, version, (wanted, offered) => {
       const known = wanted.trim() !== '' && validRange(wanted) !== null
-      expect(isRange(wanted)).toBe(known)
+      expect(isVersionRange(wanted)).toBe(known)
       const fit = known && parse(offered) !== null && satisfies(offered, wanted)
       expect(fitsRange(offered, wanted)).toBe(fit)
       if (fit) taken++

@@ -1,32 +1,47 @@
 /** examples/ci: what `svc init --ci` writes, and every command of it. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
-import { afterAll, expect, test, vi } from 'vitest'
+import { basename, join, resolve } from 'node:path'
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
-import { packPackage } from '../packed.ts'
+import { hasNodeSqlite } from '../../src/store/sqlite/database/node-sqlite.ts'
+import { npmEnvironment, packPackage } from '../packed.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-// Each pipeline is a dozen starts of the program.
-vi.setConfig({ testTimeout: 120_000 })
+// Each pipeline installs the package and starts it a dozen times.
+vi.setConfig({ testTimeout: 240_000 })
 const home = mkdtempSync(join(tmpdir(), 'svc-pipeline-'))
-afterAll(() => rmSync(home, { recursive: true, force: true }))
+afterAll(() => rmSync(home, { recursive: true, force: true }), 240_000)
 
-// The package is installed already, from the archive: `npm` does nothing, `npx --no svc` is its program.
+const packed = packPackage()
+beforeEach(({ skip }) => skip(!packed.isInstalled, 'npm reaches no registry'))
+
+/**
+ * The npm of this machine. Each job of a pipeline begins with `npm ci`, and here the jobs follow one another in one directory: the
+ * first installs. On Node 20 it then gets the SQLite that the checkout compiled.
+ */
 const bin = join(home, 'bin')
 mkdirSync(bin)
-for (const [name, text] of [
-  ['npm', 'exit 0'],
-  ['npx', `[ "$1 $2" = "--no svc" ] || exit 9; shift 2; exec "${process.execPath}" "${packPackage().program}" "$@"`],
-]) {
-  writeFileSync(join(bin, name!), `#!/bin/sh\n${text}\n`)
-  chmodSync(join(bin, name!), 0o755)
-}
+const found = execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim()
+const isNative = hasNodeSqlite(process.versions.node)
+writeFileSync(
+  join(bin, 'npm'),
+  `#!/bin/sh
+[ "$1" = ci ] && [ -e node_modules/.clean ] && exit 0
+"${found}" "$@" || exit
+${isNative ? '' : `ln -sfn ${join(ROOT, 'node_modules/better-sqlite3')} node_modules/better-sqlite3`}
+[ "$1" = ci ] && touch node_modules/.clean
+exit 0
+`,
+  { mode: 0o755 },
+)
 
+const { PATH, ...npmSettings } = npmEnvironment()
 const env = {
-  PATH: `${bin}:${dirname(process.execPath)}:${process.env['PATH']}`,
+  ...npmSettings,
+  PATH: `${bin}:${join(packed.prefix, 'bin')}:${PATH}`,
   HOME: home,
   CI: 'true',
   GIT_AUTHOR_NAME: 'Ana',
@@ -38,14 +53,26 @@ const env = {
 const shell = (cwd: string, script: string, extra: Record<string, string> = {}): string =>
   execFileSync('bash', ['-ec', script], { cwd, env: { ...env, ...extra }, encoding: 'utf8', stdio: 'pipe' })
 
-/** A repository whose main branch holds the project, as a pipeline finds it. */
+/** The command of the page on installing. */
+const [IN_A_PROJECT] = /^npm install --save-dev .*$/m.exec(readFileSync(join(ROOT, 'docs/install.md'), 'utf8'))!
+
+/** Installed packages go from one repository to the next: each has the same archive and the same lock. */
+let earlier: string | undefined
+
+/** A repository whose main branch holds the project with the archive of svc, as a pipeline finds it. */
 function repository(name: string, args: string): string {
-  shell(home, `npx --no svc init ${name} ${args} && npx --no svc compile -C ${name}`)
   const directory = join(home, name)
+  shell(home, `rm -rf base && svc init ${name} ${args}`)
+  copyFileSync(packed.archive, join(directory, basename(packed.archive)))
+  if (earlier === undefined) shell(directory, IN_A_PROJECT)
+  else for (const file of ['package-lock.json', 'node_modules']) renameSync(join(earlier, file), join(directory, file))
+  earlier = directory
   shell(
     directory,
-    'git init -qb main && git add -A && git commit -qm "First" && git update-ref refs/remotes/origin/main main',
+    `npx --no svc compile
+     git init -qb main && git add -A && git commit -qm "First" && git update-ref refs/remotes/origin/main main`,
   )
+  expect(shell(directory, 'git ls-files node_modules')).toBe('')
   return directory
 }
 
@@ -85,15 +112,12 @@ test('the GitLab pipeline is what svc init writes, and passes on what svc init w
   const text = readFileSync(join(directory, '.gitlab-ci.yml'), 'utf8')
   expect(readFileSync(join(ROOT, 'examples/ci/gitlab.yml'), 'utf8')).toBe(text)
   const commit = shell(directory, 'git rev-parse HEAD').trim()
-  // In its own directory: both pipelines check the base out beside the project.
-  shell(home, 'rm -rf base')
   for (const command of scriptsOf(text)) shell(directory, command, { CI_MERGE_REQUEST_DIFF_BASE_SHA: commit })
   expect(JSON.parse(readFileSync(join(directory, 'gl-code-quality-report.json'), 'utf8'))).toEqual([])
 })
 
 test('a change that widens what an agent may do stops the pipeline', () => {
   const directory = repository('wider', '--ci github')
-  shell(home, 'rm -rf base')
   shell(directory, "sed -i 's/value: 100$/value: 250/' policies/refund-limit.yaml && npx --no svc compile")
   const diff = stepsOf(readFileSync(join(directory, '.github/workflows/agents.yml'), 'utf8')).find(({ run }) =>
     run?.includes('bundle diff'),
@@ -103,7 +127,6 @@ test('a change that widens what an agent may do stops the pipeline', () => {
 
 test('the workflow of the template monorepo passes, and tells what was widened as a comment', () => {
   const directory = repository('monorepo', '-t monorepo')
-  shell(home, 'rm -rf base')
   const steps = stepsOf(readFileSync(join(directory, '.github/workflows/agents.yml'), 'utf8'))
   for (const { run } of steps)
     if (run !== undefined && !run.startsWith('gh ')) shell(directory, run, { BASE: 'main', GITHUB_ACTIONS: '' })

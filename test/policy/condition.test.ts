@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonValue } from '../../src/base/json/json.ts'
-import { leavesOf, readCondition, writeCondition } from '../../src/policy/condition/condition.ts'
+import { comparesFact, leavesOf, readCondition, writeCondition } from '../../src/policy/condition/condition.ts'
 import { conditionOf } from './make.ts'
 
 const leaf = { field: 'amount', op: 'gt', value: 5 }
@@ -183,5 +183,19 @@ describe('reading', () => {
     expect(
       leavesOf(conditionOf({ any: [1, 2].map(() => ({ any: Array.from({ length: 64 }, () => leaf) })) })),
     ).toHaveLength(128)
+  })
+})
+
+describe('which facts a condition compares', () => {
+  const routed = { any: [leaf, { not: { field: 'svc.dispatch.trigger', op: 'eq', value: 'timeout' } }] }
+
+  test.each([
+    ['a fact below the field, at any depth', routed, 'svc', 'dispatch', true],
+    ['another field of the root', routed, 'svc', 'limit', false],
+    ['a root without a field', { field: 'source.to', op: 'eq', value: 'model' }, 'source', undefined, true],
+    ['a text that only names the fact', { field: 'note', op: 'eq', value: 'svc.dispatch' }, 'svc', 'dispatch', false],
+    ['a condition that cannot be read', { field: 'svc.dispatch.trigger', op: 'like' }, 'svc', 'dispatch', false],
+  ] as const)('%s', (_, when, root, field, compares) => {
+    expect(comparesFact(when, root, field)).toBe(compares)
   })
 })

@@ -292,6 +292,7 @@ export function openHouse(
     attempts: createKeyAttempts(clock),
     changes: createChangeHints(engine),
     signInCodes: createSignInCodes(clock),
+    secretState: () => 'missing',
     scopes: createSessionScopes(store),
     rehearsals: createRehearsals('no-such-directory', createRedactor()),
     serverState: { version: '0.1.0', startedAt: NOW, url: null, uploadUrl: null, consoleUrl: null, closing: false },

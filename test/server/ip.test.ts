@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clientAddress, isInRanges, isRange } from '../../src/server/http/ip.ts'
+import { clientAddress, isInRanges, isIpRange } from '../../src/server/http/ip.ts'
 
 test.each([
   ['10.1.2.3', ['10.0.0.0/8'], true],
@@ -80,7 +80,7 @@ test.each([
   ['10.0.0', false],
   ['example.com', false],
 ])('%s as a range: %s', (text, expected) => {
-  expect(isRange(text)).toBe(expected)
+  expect(isIpRange(text)).toBe(expected)
 })
 
 test.each([

@@ -244,6 +244,7 @@ verifies('triggers.expose-on', async () => {
     maxConcurrentRuns: null,
     cron: null,
     timeZone: null,
+    next: [],
     createdAt: '2026-11-20T10:00:00.000Z',
   })
 })

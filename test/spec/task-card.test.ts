@@ -189,7 +189,7 @@ test('shows the earlier call with the same effect key, and who approved it', () 
   expect(rows.filter(({ label }) => label === 'repeats' || label === 'question')).toEqual([
     {
       label: 'repeats',
-      text: 'refund:A-1042 may have been made at 2026-11-20T10:00:00.000Z, by run 3f2a00 of acme.desk; approved by operator ana; with other arguments',
+      text: 'refund:A-1042 may have been made at 2026-11-20 10:00:00 UTC, by run 3f2a00 of acme.desk; approved by operator ana; with other arguments',
       emphasis: 'strong',
     },
   ])

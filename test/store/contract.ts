@@ -1073,6 +1073,51 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         })
       })
 
+      test('lists who deployed what and why, newest first', async () => {
+        await store.publish(aPublication([clerk, next]))
+        await store.deploy(AGENT, clerkId, NOW, 'operator:ann')
+        await store.deploy(AGENT, nextId, NOW + 1, 'operator:bob', 'Pays in euro.')
+        await store.deploy(AGENT, clerkId, NOW + 2, 'operator:ann', 'Back again.')
+        const deployments = [
+          { versionId: clerkId, fromVersionId: nextId, at: NOW + 2, by: 'operator:ann', message: 'Back again.' },
+          { versionId: nextId, fromVersionId: clerkId, at: NOW + 1, by: 'operator:bob', message: 'Pays in euro.' },
+          { versionId: clerkId, fromVersionId: null, at: NOW, by: 'operator:ann' },
+        ]
+        expect(await store.deployments(AGENT, 10)).toEqual(deployments)
+        expect(await store.deployments(AGENT, 2)).toEqual(deployments.slice(0, 2))
+      })
+
+      const written = (files: readonly { readonly path: string; readonly text: string }[]) => ({
+        closureDigest: digestOf('closure'),
+        files,
+      })
+
+      test('keeps the files of a publication as they were written first', async () => {
+        const published = { ...tool, digest: 'sha256:aa', document: { a: 1 } } as const
+        const sources = [
+          { path: 'tools/refunds.yaml', text: 'kind: Tool # of ours\n' },
+          { path: 'clerk.yaml', text: 'kind: Agent\n' },
+        ]
+        await store.publish(aPublication([clerk], { documents: [published], written: written(sources) }))
+        const kept = {
+          closureDigest: digestOf('closure'),
+          files: [sources[1]!, sources[0]!].map((file) => ({ ...file, digest: digestOf(file.text) })),
+        }
+        const { kind, id, version } = published
+        expect(await store.sources(WORKSPACE, { kind: 'Agent', id: clerk.id, version: clerk.version })).toEqual(kept)
+        expect(await store.sources(WORKSPACE, { kind, id, version })).toEqual(kept)
+        await store.publish(
+          aPublication([clerk], { written: written([{ path: 'clerk.yaml', text: 'kind: Agent # other\n' }]) }),
+        )
+        expect(await store.sources(WORKSPACE, { kind, id, version })).toEqual(kept)
+        expect(await store.sources(ELSEWHERE, { kind, id, version })).toBeUndefined()
+      })
+
+      test('has no files of what was published without them', async () => {
+        await store.publish(aPublication([clerk]))
+        expect(await store.sources(WORKSPACE, { kind: 'Agent', id: clerk.id, version: clerk.version })).toBeUndefined()
+      })
+
       test('refuses to deploy an unknown version or one of another agent', async () => {
         await store.publish(aPublication([clerk, aSnapshot('pay.auditor', '0.1.0')]))
         await expect(store.deploy(agentIdOf('main', 'pay.auditor'), clerkId, NOW, 'x')).rejects.toMatchObject({

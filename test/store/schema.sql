@@ -22,7 +22,7 @@ CREATE TABLE version (
   snapshot text not null check (json_valid(snapshot)),
   published_at integer not null,
   published_by text not null,
-  yanked integer not null default 0 check (yanked in (0, 1)), yank_reason text check (yank_reason is null or yanked = 1),
+  yanked integer not null default 0 check (yanked in (0, 1)), yank_reason text check (yank_reason is null or yanked = 1), message text,
   unique (agent_n, label)
 ) strict;
 
@@ -57,7 +57,7 @@ CREATE TABLE deployment (
   from_version_id text references version (id),
   deployed_at integer not null,
   deployed_by text not null
-) strict;
+, message text) strict;
 
 CREATE TABLE session (
   n integer primary key,
@@ -604,3 +604,29 @@ CREATE TABLE pause_act (
 ) strict;
 
 CREATE INDEX pause_act_of_target on pause_act (workspace_id, kind, name, n);
+
+CREATE TABLE source_text (
+  digest text primary key,
+  text text not null
+) strict;
+
+CREATE TABLE source_file (
+  workspace_id text not null,
+  closure_digest text not null,
+  path text not null,
+  digest text not null references source_text (digest),
+  primary key (workspace_id, closure_digest, path)
+) strict, without rowid;
+
+CREATE TABLE source_member (
+  workspace_id text not null,
+  kind text not null check (kind in ('Agent', 'Tool', 'Policy')),
+  id text not null,
+  version text not null,
+  closure_digest text not null,
+  primary key (workspace_id, kind, id, version)
+) strict, without rowid;
+
+CREATE INDEX deployment_of_agent on deployment (agent_n, n);
+
+CREATE INDEX effect_of_session on effect (session_id, at);

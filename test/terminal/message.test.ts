@@ -61,3 +61,17 @@ test('styles take no columns', () => {
     '  plain words',
   ])
 })
+
+test('a column that names itself stands below the first, JSON is broken, and a number keeps its unit', () => {
+  expect(
+    wrapMessage('  fix: write args.amount (svc lint --fix)   docs: svc explain policy/field-not-in-schema', 44),
+  ).toBe(
+    ['  fix: write args.amount (svc lint --fix)', '  docs: svc explain', '    policy/field-not-in-schema'].join('\n'),
+  )
+  expect(wrapMessage('completed  {"refunded":180,"currency":"EUR"}', 40)).toBe(
+    ['completed  {"refunded":180,', '           "currency":"EUR"}'].join('\n'),
+  )
+  expect(wrapMessage('0 errors, 0 warnings in 7 files (1573 ms)', 40)).toBe(
+    ['0 errors, 0 warnings in 7 files', '  (1573 ms)'].join('\n'),
+  )
+})

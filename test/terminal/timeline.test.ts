@@ -80,7 +80,8 @@ test('a narrow terminal leaves the time out, and puts an answer under its task',
   expect(drawTimeline(canvasOf(40), refund.slice(9, 13), runs)).toEqual([
     ' 10  PolicyDecision   require_approval …',
     ' 11  UserTaskReq      approval acme.ref…',
-    '    approved by ana@acme.example after 1.0 s',
+    '    approved by ana@acme.example after',
+    '    1.0 s',
     ' 13  ToolCall         acme.refunds {"am…',
   ])
 })

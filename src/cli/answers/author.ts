@@ -172,7 +172,7 @@ const recordedDecision = object({
   assumed: optional(list(string)),
 })
 
-export const explainTask = recordedDecision
+export const explainedTask = recordedDecision
 export const explainRun = object({ runId: string, items: list(recordedDecision) })
 export const explainReference: AnswerSchema<ConsideredPolicies> = object({ ref: string, considered: list(anyValue) })
 

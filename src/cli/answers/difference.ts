@@ -16,7 +16,7 @@ import {
 
 const changeSeverity = oneOf('patch', 'minor', 'major')
 
-export const versionChange: AnswerSchema<VersionChange> = object({
+export const versionChangeSchema: AnswerSchema<VersionChange> = object({
   kind: string,
   severity: changeSeverity,
   widens: boolean,
@@ -36,7 +36,7 @@ const difference = {
   breaking: boolean,
   widens: boolean,
   required: nullable(changeSeverity),
-  changes: list(versionChange),
+  changes: list(versionChangeSchema),
 }
 
 export const versionDifference = object(difference)

@@ -1,5 +1,6 @@
+import type { DryForkView } from '../../spec/dry-fork.ts'
 import type { OperatorRoutes } from '../../spec/operator.ts'
-import type { FileView, OutlineRun, RunOutline, RunView } from '../../spec/operator-views.ts'
+import type { CallView, FileView, OutlineRun, RunOutline, RunView } from '../../spec/operator-views.ts'
 import type { CostSum } from '../../spec/price.ts'
 import type { RunOutcome, RunResultLine } from '../runs/outcome.ts'
 import {
@@ -97,6 +98,24 @@ export const runView: AnswerSchema<RunView> = object({
 
 export const runsAnswer = listAnswer(runView)
 
+const dryFork: AnswerSchema<DryForkView> = object({
+  runId: string,
+  at: integer,
+  versionLabel: object({ was: string, would: string }),
+  status: object({ was: string, would: string }),
+  output: object({ was: anyValue, would: anyValue, isSame: boolean }),
+  error: object({ was: nullable(string), would: nullable(string) }),
+  stopped: optional(string),
+  differences: list(
+    object({ what: string, tool: string, arguments: anyValue, was: optional(string), would: optional(string) }),
+  ),
+  differs: boolean,
+  tokens: integer,
+  cost: optional(costSum),
+})
+
+export const dryForksAnswer = openObject({ items: list(dryFork), total: integer, differing: integer })
+
 export const cancelledRuns = listAnswer<OperatorRoutes['POST /runs/:id/cancel']['answer']>(
   object({ runId: string, before: string, after: string }),
 )
@@ -111,6 +130,23 @@ export const uploadedFiles = listAnswer(
     bytes: integer,
     inputRef: anyValue,
     messageRef: anyValue,
+  }),
+)
+
+export const callsAnswer = listAnswer<CallView>(
+  object({
+    runId: string,
+    agent: string,
+    toolCallId: string,
+    tool: string,
+    state: string,
+    attempts: integer,
+    idempotencyKey: string,
+    argsDigest: string,
+    at: string,
+    effect: optional(
+      object({ key: string, holds: boolean, outcome: oneOf('in_flight', 'unknown', 'done', 'not_made') }),
+    ),
   }),
 )
 

@@ -1,4 +1,5 @@
 import type { OperatorRoutes } from '../../spec/operator.ts'
+import type { SecretView } from '../../spec/operator-views.ts'
 import type { DoctorFinding } from '../doctor/finding.ts'
 import { costSum } from './drive.ts'
 import {
@@ -91,6 +92,16 @@ export const secretsAnswer = object({
     }),
   ),
 })
+
+export const deployedSecrets = listAnswer<SecretView>(
+  object({
+    agent: string,
+    name: string,
+    env: string,
+    state: oneOf('set', 'empty', 'missing'),
+    usedBy: list(string),
+  }),
+)
 
 export const writtenSecret = object({ name: string, file: string, seen: string })
 

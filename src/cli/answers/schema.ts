@@ -77,7 +77,9 @@ export const listAnswer = <T>(
   object({ items: list(item), total: integer })
 
 /** A body of the HTTP interface, by its name in `schemas/openapi.yaml`. */
-export const apiBody = (name: string): AnswerSchema<unknown> => ({ schema: { $ref: `#/components/schemas/${name}` } })
+export const apiBodySchema = (name: string): AnswerSchema<unknown> => ({
+  schema: { $ref: `#/components/schemas/${name}` },
+})
 
 type AnswerSpec = Required<Pick<CommandSpec, 'json' | 'answer'>>
 
@@ -104,7 +106,7 @@ export const printsLines = (text: string, ...lines: readonly AnswerSchema<never>
 /** For a command that prints a body of the HTTP interface as it came. @param route that answers it */
 export const printsBody = (name: string, route: string): AnswerSpec => ({
   json: `body of ${route}`,
-  answer: () => apiBody(name).schema,
+  answer: () => apiBodySchema(name).schema,
 })
 
 /** The shape of a schema for people, without the types of its values: `{a,b?,kind:"x"|"y",items:[{c}]}`. */

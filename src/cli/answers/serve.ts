@@ -12,7 +12,7 @@ import {
   string,
   type AnswerSchema,
 } from './schema.ts'
-import { versionChange } from './difference.ts'
+import { versionChangeSchema } from './difference.ts'
 
 /** The line that scripts wait for. Source: command line, introduction. */
 export const readyAnswer = object({
@@ -29,7 +29,7 @@ export const reloadAnswer = object({
   agent: string,
   version: string,
   ms: integer,
-  changes: list(versionChange),
+  changes: list(versionChangeSchema),
 })
 
 export const diagnosticLine = openObject({ type: oneOf('diagnostic'), severity: string, rule: string, message: string })

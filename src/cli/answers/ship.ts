@@ -1,5 +1,7 @@
 import type { OperatorRoutes } from '../../spec/operator.ts'
 import type {
+  DeploymentView,
+  SourcesView,
   AgentView,
   CreatedKey,
   CreatedOperatorKey,
@@ -10,7 +12,7 @@ import type {
   VersionView,
 } from '../../spec/operator-views.ts'
 import type { PlanStep } from '../release/plan.ts'
-import { versionChange } from './difference.ts'
+import { versionChangeSchema } from './difference.ts'
 import {
   anyValue,
   boolean,
@@ -55,7 +57,7 @@ export const publishAnswer = object({
   plan: object({
     breaking: boolean,
     steps: list(planStep),
-    changes: list(versionChange),
+    changes: list(versionChangeSchema),
     matrix: optional(list(object({ agent: string, rows: anyValue }))),
   }),
   deployed: optional(object({ agentId: string, agentVersionId: string, from: nullable(string) })),
@@ -68,9 +70,28 @@ export const versionsAnswer: AnswerSchema<OperatorRoutes['GET /versions']['answe
     digest: string,
     publishedAt: string,
     publishedBy: string,
+    message: optional(string),
     deployed: boolean,
     yanked: boolean,
     yankReason: optional(string),
+  }),
+)
+
+export const sourcesAnswer: AnswerSchema<SourcesView> = object({
+  id: string,
+  version: string,
+  closureDigest: string,
+  files: list(object({ path: string, digest: string, text: string })),
+})
+
+export const deploymentsAnswer: AnswerSchema<OperatorRoutes['GET /deployments']['answer']> = listAnswer<DeploymentView>(
+  object({
+    versionLabel: string,
+    agentVersionId: string,
+    from: nullable(string),
+    at: string,
+    by: string,
+    message: nullable(string),
   }),
 )
 
@@ -125,6 +146,7 @@ export const triggerAnswer: AnswerSchema<TriggerView> = object({
   maxConcurrentRuns: nullable(integer),
   cron: nullable(string),
   timeZone: nullable(string),
+  next: list(string),
   createdAt: string,
 })
 

@@ -86,7 +86,7 @@ async function answerNext(context: HotkeyContext, signal: AbortSignal): Promise<
   await (area ? area.without(answer) : answer())
 }
 
-async function answerItem({ call, operator }: HotkeyContext, item: InboxItem, signal: AbortSignal): Promise<void> {
+async function answerItem({ call, operator, area }: HotkeyContext, item: InboxItem, signal: AbortSignal): Promise<void> {
   if (item.kind === 'reply') {
     call.out.message(safeText(item.why))
     const text = (await call.io.prompts.text('Reply (empty: later):', signal)).trim()
@@ -95,7 +95,8 @@ async function answerItem({ call, operator }: HotkeyContext, item: InboxItem, si
   }
   const client = operatorClient(operator, call.io.fetch)
   const prompt = { call, client, answering: client, operator, agent: item.agent }
-  await decideTask(prompt, item.runId, readInboxItem(item), signal)
+  const until = area ? AbortSignal.any([signal, area.whenDecided(item.userTaskId)]) : signal
+  await decideTask(prompt, item.runId, readInboxItem(item), until)
 }
 
 async function lintNow({ call, project, path, operator }: HotkeyContext): Promise<void> {

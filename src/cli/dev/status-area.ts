@@ -14,6 +14,8 @@ export interface StatusArea {
   setWider(changes: readonly string[]): void
   /** Undefined: it was put right. */
   setProblem(problem: string | undefined): void
+  /** Fires when a refresh no longer finds the task: somebody else has decided it. */
+  whenDecided(taskId: string): AbortSignal
   /** Makes room for a card or a question until the work is done. */
   without<T>(work: () => Promise<T>): Promise<T>
   close(): void
@@ -31,6 +33,8 @@ export function createStatusArea(call: CommandContext): StatusArea | null {
   let problem: string | undefined
   let isClosed = false
   let hidden = 0
+  /** The task whose card is open. */
+  let opened: { readonly id: string; readonly decided: AbortController } | undefined
   const draw = (): void => {
     if (isClosed || hidden > 0 || !status) return
     screen.status(
@@ -45,6 +49,7 @@ export function createStatusArea(call: CommandContext): StatusArea | null {
         operator.call('GET /tasks', { query: {} }),
         operator.call('GET /agents', { query: {} }),
       ])
+      if (!tasks.items.some(({ userTaskId }) => userTaskId === opened?.id)) opened?.decided.abort()
       status = {
         url: server.url ?? 'starting',
         operator: describeOperator(server.operator),
@@ -63,6 +68,10 @@ export function createStatusArea(call: CommandContext): StatusArea | null {
     setProblem(text) {
       problem = text
       draw()
+    },
+    whenDecided(taskId) {
+      opened = { id: taskId, decided: new AbortController() }
+      return opened.decided.signal
     },
     async without(work) {
       hidden++

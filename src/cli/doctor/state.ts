@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { isFailure } from '../../base/failure.ts'
 import { buildBundle } from '../release/build.ts'
 import { checkDrift, lockFileOf } from '../release/lock-file.ts'
-import { openOperator } from '../project/operator.ts'
+import { openOperatorChannel } from '../project/operator.ts'
 import { answersOperator } from '../project/operator-socket.ts'
 import { openProject } from '../project/project.ts'
 import { hasRegistry } from '../project/registry.ts'
@@ -82,7 +82,9 @@ export const stateChecks: DoctorChecks = {
 
   async lock(call, project) {
     if (project?.file === undefined) return healthy('no project')
-    const operator = hasRegistry(project) ? await openOperator(project, call.io).catch(() => undefined) : undefined
+    const operator = hasRegistry(project)
+      ? await openOperatorChannel(project, call.io).catch(() => undefined)
+      : undefined
     try {
       const built = await buildBundle({ project, path: project.directory, ...(operator && { operator }) })
       if (!built.compiled) return unhealthy('the documents have errors', 'svc lint')

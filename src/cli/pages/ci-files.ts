@@ -1,5 +1,5 @@
 /** Pipelines that `svc init --ci` writes. Source: command line, 3.2. */
-import { packageVersion } from '../shell/version.ts'
+import { packageSpecifier } from '../shell/version.ts'
 
 /** Of this package. The name of the command alone is another project's package, so `npx` may download nothing. */
 export const PACKAGE_NAME = '@svc-agents/cli'
@@ -23,7 +23,7 @@ export function ciFiles(
     { path: pipeline === 'github' ? '.github/workflows/agents.yml' : '.gitlab-ci.yml', text },
     {
       path: 'package.json',
-      text: `${JSON.stringify({ private: true, devDependencies: { [PACKAGE_NAME]: packageVersion } }, null, 2)}\n`,
+      text: `${JSON.stringify({ private: true, devDependencies: { [PACKAGE_NAME]: packageSpecifier } }, null, 2)}\n`,
     },
   ]
 }

@@ -2,7 +2,7 @@
 import { fail } from '../../base/failure.ts'
 import { isUuid } from '../../base/ids.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { openOperator, type OperatorClient } from '../project/operator.ts'
+import { openOperatorChannel, type OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
 import { baseUrl, givenKey, givenUrl, openKey, sendToOperator } from '../project/target.ts'
 
@@ -25,7 +25,7 @@ export async function openRawApi(call: CommandContext, project: Project, path: s
     }
   }
   if (key !== undefined || KEYLESS_PATHS.test(path) || givenUrl(call, project) !== undefined) return await direct(key)
-  const operator = await openOperator(project, call.io)
+  const operator = await openOperatorChannel(project, call.io)
   try {
     const { url } = await operator.call('GET /status', {})
     const scope = url === null || project.target?.host !== undefined ? undefined : await scopeOf(path, operator)

@@ -1,7 +1,8 @@
 /** Coverage of policy tests: which truths each comparison had. Source: command line, 2.1. */
 import { leavesOf, readCondition, type ConditionLeaf } from '../../policy/condition/condition.ts'
 import { describeLeaf } from '../../policy/condition/describe.ts'
-import type { ExplainedNode, DecisionExplanation } from '../../policy/explain/explain.ts'
+import type { DecisionExplanation } from '../../policy/explain/explain.ts'
+import type { ExplainedNode } from '../../spec/explanation.ts'
 import { isNeverUnknown } from '../../policy/prove/conditions.ts'
 import { withoutSchema } from '../../policy/prove/possible-values.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'

@@ -9,7 +9,7 @@ import { safeText } from '../../base/escape-text.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { Project } from '../project/project.ts'
 import { compileBundleAt } from './bundle.ts'
-import { calleeOf, subjectOf } from './subject.ts'
+import { calleeOf, policySubjectOf } from './subject.ts'
 
 interface Concerned {
   readonly agent: string
@@ -44,8 +44,9 @@ export async function explainConcerns(
   const [first] = bundle.agents
   const isKnown =
     considered.length > 0 ||
-    bundle.agents.some((each) => subjectOf(bundle, each).callees.some(({ tool }) => tool.id === id))
-  if (!isKnown && first) calleeOf(subjectOf(bundle, bundle.agents.find((each) => each.id === bundle.root) ?? first), id)
+    bundle.agents.some((each) => policySubjectOf(bundle, each).callees.some(({ tool }) => tool.id === id))
+  if (!isKnown && first)
+    calleeOf(policySubjectOf(bundle, bundle.agents.find((each) => each.id === bundle.root) ?? first), id)
   if (!isKnown) throw fail('not_found', { what: `tool or policy ${reference}` })
   if (mode.json) return await out.json({ ref: id, considered })
   if (considered.length === 0) out.line(`no policy concerns ${safeText(id)}; the side-effect class decides`)
@@ -57,7 +58,7 @@ export const concernsOf = (bundle: CompiledBundle): readonly Concerned[] =>
   bundle.agents.flatMap((snapshot) => {
     const entries = new Map(snapshot.policies.entries.map((entry) => [entry.id, entry]))
     const ancestors = ancestorsOf(bundle, snapshot.id)
-    return subjectOf(bundle, snapshot).callees.flatMap(({ tool }) => {
+    return policySubjectOf(bundle, snapshot).callees.flatMap(({ tool }) => {
       const own = (snapshot.policies.index[tool.wire_name] ?? []).map((id) => entries.get(id)!)
       return [
         ...own.map((entry) => describeConcern(snapshot.id, tool.id, entry, attachmentsOf(entry))),

@@ -1,9 +1,6 @@
-/** Finds where comparisons stand in Policy documents, by their text: compiled conditions are sorted. */
-import type { JsonValue } from '../../base/json/json.ts'
-import { isJsonObject } from '../../base/json/json.ts'
+/** Finds where comparisons stand in Policy documents, by their text. */
+import { comparisonsIn } from '../../documents/facts/policies/comparisons.ts'
 import type { Document } from '../../documents/text/document.ts'
-import { readCondition } from '../../policy/condition/condition.ts'
-import { describeLeaf } from '../../policy/condition/describe.ts'
 
 export interface LeafPlace {
   /** Path for people: `conditions.any[1]`. */
@@ -22,23 +19,12 @@ export function placesOf(documents: readonly Document[]): LeafPlaces {
   for (const document of documents) {
     const { kind, identity } = document
     if (kind !== 'Policy' || !identity) continue
-    const addPlaces = (value: JsonValue | undefined, pointer: string, node: string): void => {
-      if (!isJsonObject(value)) return
-      for (const form of ['all', 'any'] as const) {
-        const members = value[form]
-        if (Array.isArray(members))
-          members.forEach((member, at) => addPlaces(member, `${pointer}/${form}/${at}`, `${node}.${form}[${at}]`))
-      }
-      if (value['not'] !== undefined) addPlaces(value['not'], `${pointer}/not`, `${node}.not`)
-      const condition = 'field' in value ? readCondition(value).condition : undefined
-      if (!condition || !('leaf' in condition)) return
+    for (const { text, node, pointer } of comparisonsIn(document)) {
       const line = document.spanOf(pointer)?.start.line
-      const key = placeKey(`${identity.id}@${identity.version}`, describeLeaf(condition.leaf))
+      const key = placeKey(`${identity.id}@${identity.version}`, text)
       if (!known.has(key))
         known.set(key, { node, source: line === undefined ? document.path : `${document.path}:${line}` })
     }
-    const { spec } = document.value
-    if (isJsonObject(spec)) addPlaces(spec['conditions'], '/spec/conditions', 'conditions')
   }
   return { of: (policy, text) => known.get(placeKey(policy, text)) }
 }

@@ -1,7 +1,9 @@
 /** Prints decisions for `svc policy eval`, `explain` and `test`. Source: command line, 2.1; policies, section 7. */
 import type { JsonValue } from '../../base/json/json.ts'
 import type { PolicyDecision } from '../../policy/condition/decision.ts'
-import type { ExplainedNode, ExplainedPolicy, DecisionExplanation } from '../../policy/explain/explain.ts'
+import { decidingPolicy } from '../../policy/explain/deciding.ts'
+import type { DecisionExplanation } from '../../policy/explain/explain.ts'
+import type { ExplainedNode, ExplainedPolicy } from '../../spec/explanation.ts'
 import type { Theme } from '../../terminal/theme.ts'
 import { safeText } from '../../base/escape-text.ts'
 import type { LeafPlaces } from './places.ts'
@@ -43,24 +45,6 @@ export function decisionJson({ decision, policies, turns }: DecisionExplanation,
 
 /** The decision type as documents spell it: a grant and a list are both `allow`. */
 const decisionOf = (effect: string): string => (effect === 'grant' || effect === 'restrict' ? 'allow' : effect)
-
-/** The policy that decided; `default` where the side-effect class did. */
-export function decidingPolicy({ decision, policies: decided }: PolicyDecision, policies: readonly ExplainedPolicy[]) {
-  const first = decided[0]
-  const winner =
-    first && policies.find(({ policy, version, fired }) => fired && policy === first.id && version === first.version)
-  // Without a fired gate, an approval comes from the side-effect class.
-  if (!winner || (decision === 'require_approval' && !policies.some(isGate)))
-    return { policy: 'default', version: null, pointer: null, source: null }
-  return {
-    policy: winner.policy,
-    version: winner.version,
-    pointer: winner.pointer ?? null,
-    source: winner.source ?? null,
-  }
-}
-
-const isGate = ({ fired, effect }: ExplainedPolicy): boolean => fired && effect !== 'grant'
 
 function traceOf({ policy, version }: ExplainedPolicy, root: ExplainedNode, places: LeafPlaces): TraceEntry[] {
   const walk = (node: ExplainedNode, path: string): TraceEntry[] => {

@@ -2,7 +2,8 @@
 import { stat } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { isFailure } from '../../base/failure.ts'
-import { explainDecision, type ExplainedNode, type DecisionExplanation } from '../../policy/explain/explain.ts'
+import { explainDecision, type DecisionExplanation } from '../../policy/explain/explain.ts'
+import type { ExplainedNode } from '../../spec/explanation.ts'
 import { pathOfAgent } from '../project/agent-path.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { openProject, type Project } from '../project/project.ts'
@@ -12,15 +13,15 @@ import type { CoverageCollector } from './coverage.ts'
 import { placesOf, type LeafPlaces } from './places.ts'
 import { hypotheticalFacts } from './hypothetical-call.ts'
 import {
-  agentOf,
+  compiledAgentOf,
   calleeOf,
   policiesAlone,
   policyDocuments,
   policySetsOf,
-  subjectOf,
+  policySubjectOf,
   type EvalSubject,
 } from './subject.ts'
-import { decidingPolicy } from './print-decision.ts'
+import { decidingPolicy } from '../../policy/explain/deciding.ts'
 
 /** A test whose policies are compiled. */
 export interface PreparedCase {
@@ -52,7 +53,7 @@ export function createCasePreparer(call: CommandContext): CasePreparer {
       const path =
         named === undefined ? await pathOfAgent(project, agent, file) : await resolveBundle(named, project, file)
       const { bundle, documents } = await bundleOf(project, path)
-      return { subject: subjectOf(bundle, agentOf(bundle, agent)), places: placesOf(documents) }
+      return { subject: policySubjectOf(bundle, compiledAgentOf(bundle, agent)), places: placesOf(documents) }
     },
   }
 }

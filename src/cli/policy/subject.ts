@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { basename, dirname, relative, resolve } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { ancestorsOf, agentDepth } from '../../compile/view/ancestors.ts'
+import { substitutePolicies } from '../../compile/edit/substitute.ts'
 import { compileUnattachedPolicies, readUnattachedTool, type PolicyTarget } from '../../compile/unattached.ts'
 import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import type { Document } from '../../documents/text/document.ts'
@@ -16,7 +17,6 @@ import type { CompiledBundle, JsonSchema, AgentSnapshot } from '../../spec/snaps
 import { documentsFailure } from '../release/findings.ts'
 import { suggestWord } from '../shell/nearest.ts'
 import type { Project } from '../project/project.ts'
-import { substitutePolicies } from './substitute.ts'
 import { loadDocuments } from '../project/documents.ts'
 
 /** A tool or sub-agent that the subject can call. */
@@ -45,7 +45,10 @@ export const policySetsOf = ({ policies, ancestors }: EvalSubject): PolicySets =
 })
 
 /** @throws Failure `not_found` */
-export function agentOf({ root, agents }: Pick<CompiledBundle, 'root' | 'agents'>, given?: string): AgentSnapshot {
+export function compiledAgentOf(
+  { root, agents }: Pick<CompiledBundle, 'root' | 'agents'>,
+  given?: string,
+): AgentSnapshot {
   const name = given?.split('@')[0] ?? root
   const found = agents.find(({ id }) => id === name)
   if (found) return found
@@ -54,7 +57,7 @@ export function agentOf({ root, agents }: Pick<CompiledBundle, 'root' | 'agents'
 }
 
 /** An agent of a bundle with its ancestors. */
-export const subjectOf = (bundle: Pick<CompiledBundle, 'agents'>, snapshot: AgentSnapshot): EvalSubject => ({
+export const policySubjectOf = (bundle: Pick<CompiledBundle, 'agents'>, snapshot: AgentSnapshot): EvalSubject => ({
   ...withoutAncestors(snapshot, bundle.agents),
   ancestors: ancestorsOf(bundle, snapshot.id).map((each) => withoutAncestors(each, bundle.agents)),
   depth: agentDepth(bundle, snapshot.id),

@@ -8,6 +8,7 @@ import type { CommandContext } from '../shell/command.ts'
 import { wholeNumber } from '../shell/numbers.ts'
 import type { Project } from './project.ts'
 import { lazyAuthority } from './lazy-authority.ts'
+import { lazyDocuments } from './lazy-documents.ts'
 import { packageVersion } from '../shell/version.ts'
 import { writeWorkspaceName } from './workspace-file.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
@@ -93,6 +94,7 @@ export async function openProjectServer(
     env,
     version: packageVersion,
     authority: lazyAuthority,
+    documents: lazyDocuments,
     offline,
     development,
     host,

@@ -12,7 +12,7 @@ type KeyRequest = Pick<CommandContext, 'cwd' | 'globals' | 'io'>
  * profile; the key of a profile named by its flag comes before the environment. Undefined if there is none.
  * @throws Failure `usage` if the named place is empty, `invalid_operator_key` for a malformed key
  */
-export function createOperatorKey(
+export function findOperatorKey(
   call: KeyRequest,
   target: RemoteProfile | undefined,
 ): () => Promise<string | undefined> {

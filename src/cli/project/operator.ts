@@ -12,6 +12,7 @@ import { answersAt, sendOverSocket, socketOf } from './operator-socket.ts'
 import type { Project } from './project.ts'
 import { remoteError } from '../shell/remote.ts'
 import { lazyAuthority } from './lazy-authority.ts'
+import { lazyDocuments } from './lazy-documents.ts'
 import { packageVersion } from '../shell/version.ts'
 import { writeWorkspaceName } from './workspace-file.ts'
 
@@ -46,7 +47,7 @@ export const OPERATOR_URL = 'http://operator.svc'
  * @throws Failure `no_project`, `no_server` if a remote server does not answer, `usage` or `invalid_operator_key` if the
  *   credential is missing from its place or invalid
  */
-export async function openOperator(
+export async function openOperatorChannel(
   project: Project,
   io: Pick<CommandContext['io'], 'env' | 'clock' | 'trace'>,
 ): Promise<OperatorClient> {
@@ -90,6 +91,7 @@ function openInProcess(
       log: silentLog,
       version: packageVersion,
       authority: lazyAuthority,
+      documents: lazyDocuments,
       readOnly,
     })
   }
@@ -179,7 +181,7 @@ export async function withOperator<T>(
   call: Pick<CommandContext, 'io'>,
   work: (operator: OperatorClient) => Promise<T>,
 ): Promise<T> {
-  const operator = await openOperator(project, call.io)
+  const operator = await openOperatorChannel(project, call.io)
   try {
     return await work(operator)
   } finally {

@@ -8,7 +8,7 @@ import type { ProjectConfig } from '../../spec/config.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { statIfAny } from '../files/sync-files.ts'
-import { createOperatorKey } from './operator-key.ts'
+import { findOperatorKey } from './operator-key.ts'
 import { readProfile, type RemoteProfile } from './profile.ts'
 import { configIn, mergeConfig, readUserConfig } from './user-config.ts'
 import { readStoreUrl } from './store-url.ts'
@@ -73,7 +73,7 @@ export async function openProject(
     anchored: Boolean(file ?? data ?? near) || existsSync(dataDirectory),
     ...(target && { target }),
     ...(globals.url !== undefined && { operatorUrl: globals.url }),
-    operatorKey: createOperatorKey({ cwd, globals, io }, target),
+    operatorKey: findOperatorKey({ cwd, globals, io }, target),
   }
 }
 

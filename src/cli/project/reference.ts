@@ -95,7 +95,7 @@ export function splitVersion(text: string): { readonly name: string; readonly ve
  * Finds an agent by id or name. The failure suggests a similar name.
  * @throws Failure `not_found`
  */
-export async function agentOf(text: string, operator: OperatorClient): Promise<AgentView> {
+export async function resolveAgent(text: string, operator: OperatorClient): Promise<AgentView> {
   const { items } = await operator.call('GET /agents', { query: {} })
   const found = items.find((each) => each.name === text || each.agentId === text.toLowerCase())
   if (found) return found

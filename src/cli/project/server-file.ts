@@ -24,7 +24,7 @@ export async function readServerFile(dataDirectory: string): Promise<FoundServer
 }
 
 /** Written to a temporary file and renamed, so that readers never see half of it. */
-export async function writeServerFile(dataDirectory: string, file: FoundServerFile): Promise<void> {
+export async function replaceServerFile(dataDirectory: string, file: FoundServerFile): Promise<void> {
   const path = join(dataDirectory, 'server.json')
   makeDirectory(dataDirectory, 0o700)
   await writeFile(`${path}.key`, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 })

@@ -5,10 +5,10 @@
 import { fail } from '../../base/failure.ts'
 import { SvcClient } from '../../client/index.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { OPERATOR_URL, openOperator, type OperatorClient } from './operator.ts'
+import { OPERATOR_URL, openOperatorChannel, type OperatorClient } from './operator.ts'
 import { keyIn } from './operator-key.ts'
 import type { Project } from './project.ts'
-import { agentOf, splitVersion } from './reference.ts'
+import { resolveAgent, splitVersion } from './reference.ts'
 import { readServerFile } from './server-file.ts'
 
 /** Lifetime of a key that is created for one command. */
@@ -38,7 +38,7 @@ export async function openTarget(call: CommandContext, project: Project): Promis
     throw fail('missing_api_key', undefined, {
       fix: 'Give a key with SVC_API_KEY or --key-file; inside a project, or with --data DIR, none is needed.',
     })
-  return operatorTarget(await openOperator(project, call.io), call)
+  return operatorTarget(await openOperatorChannel(project, call.io), call)
 }
 
 function operatorTarget(operator: OperatorClient, { io }: CommandContext): ServerTarget {
@@ -69,13 +69,13 @@ export async function openAgentTarget(call: CommandContext, project: Project, ag
   const elsewhere = !project.anchored || call.globals.url !== undefined || project.target?.host !== undefined
   if ((await givenKey(call, project)) !== undefined || elsewhere) return openTarget(call, project)
   const running = await readServerFile(project.dataDirectory)
-  const operator = await openOperator(project, call.io)
+  const operator = await openOperatorChannel(project, call.io)
   try {
     const { url } = await operator.call('GET /status', {})
     if (url === null) throw fail('no_server', { url: running?.url ?? project.dataDirectory })
     const { items } = await operator.call('GET /triggers', { query: { agent } }).catch(async (error: unknown) => {
       // Throws a failure that suggests a similar name.
-      await agentOf(splitVersion(agent).name, operator)
+      await resolveAgent(splitVersion(agent).name, operator)
       throw error
     })
     const trigger = items.find((each) => each.type === 'api' && each.active)

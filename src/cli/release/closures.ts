@@ -9,7 +9,7 @@ import type { CommandContext } from '../shell/command.ts'
 import { documentsFailure, printFindings } from './findings.ts'
 import type { OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
-import { agentOf, splitVersion } from '../project/reference.ts'
+import { resolveAgent, splitVersion } from '../project/reference.ts'
 import { lookupOf, versionViews } from '../project/registry.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 
@@ -44,7 +44,7 @@ export async function closureAt(call: CommandContext, project: Project, path: st
 /** @param reference `namespace.name@1.2.0`; without a version the deployed one, else the newest @throws Failure `not_found` */
 export async function publishedClosure(operator: OperatorClient, reference: string): Promise<ComparedClosure> {
   const { name, version } = splitVersion(reference)
-  const { agentId, deployed } = await agentOf(name, operator)
+  const { agentId, deployed } = await resolveAgent(name, operator)
   const newest = async () => (await versionViews(operator, agentId)).find(({ yanked }) => !yanked)?.versionLabel
   const wanted = version ?? deployed?.versionLabel ?? (await newest())
   const root = await operator.call('GET /snapshot', {

@@ -1,5 +1,6 @@
 /** Publishes work in progress: every save without errors becomes a version `-dev.N` and is deployed. */
 import { digestOfJson } from '../../base/digest.ts'
+import { writtenFilesOf } from '../../compile/package/sources.ts'
 import { sortDiagnostics } from '../../documents/text/diagnostic.ts'
 import type { VersionView } from '../../spec/operator-views.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
@@ -64,8 +65,11 @@ export async function saveSnapshot(
   const next = await numbered(plain, root, last + 1)
   // Snapshots hold Tool and Policy documents by value; those are published only on request.
   // Late-bound agents first, so that nothing calls an agent that does not exist yet.
-  for (const bundle of bundlesOf(next).reverse())
-    await operator.call('POST /publish', { body: { bundle: { ...bundle, documents: [] }, deploy: true } })
+  const { workspace, compiled } = next.build
+  for (const bundle of bundlesOf(next).reverse()) {
+    const sources = writtenFilesOf(workspace, bundle, bundle === compiled?.bundle ? compiled : {})
+    await operator.call('POST /publish', { body: { bundle: { ...bundle, documents: [] }, deploy: true, sources } })
+  }
   return { ...next, digest }
 }
 

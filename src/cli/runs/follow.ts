@@ -41,7 +41,10 @@ export interface FollowEnd {
   readonly gaveUp: boolean
 }
 
-export async function followRun(session: TaskPromptContext<StreamEvent>, options: FollowOptions): Promise<FollowEnd> {
+export async function followRunOnScreen(
+  session: TaskPromptContext<StreamEvent>,
+  options: FollowOptions,
+): Promise<FollowEnd> {
   const { call, client } = session
   const { runId, onTask } = options
   const stop = new AbortController()

@@ -53,7 +53,7 @@ async function readPair(
       { fix: 'Write key=text, key:=json, key@file or key=<file.' },
     )
   const [, name, operator, text] = match as unknown as [string, string, string, string]
-  if (operator === ':=') return [name, parseJson(text, `The value of ${name}`)]
+  if (operator === ':=') return [name, parseJsonInput(text, `The value of ${name}`)]
   if (operator === '=<') return [name, await readText(text, sources)]
   if (operator === '@') {
     const upload = await client.uploadWorkspaceFile(await openUserFile(resolve(sources.cwd, text), text))
@@ -63,7 +63,7 @@ async function readPair(
 }
 
 async function readObject(file: string, sources: Sources): Promise<JsonObject> {
-  const value = parseJson(
+  const value = parseJsonInput(
     file === '-' ? await sources.io.stdin.text() : await readText(file, sources),
     `The input in ${file}`,
   )
@@ -83,7 +83,7 @@ export async function readText(path: string, { cwd }: Pick<CommandContext, 'cwd'
 }
 
 /** @param read in place of the reader that refuses numbers which cannot be kept */
-export function parseJson(text: string, what: string, read: (text: string) => JsonValue = readJson): JsonValue {
+export function parseJsonInput(text: string, what: string, read: (text: string) => JsonValue = readJson): JsonValue {
   try {
     return read(text)
   } catch (error) {

@@ -15,7 +15,7 @@ import { buildBundle } from '../release/build.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { documentsFailure } from '../release/findings.ts'
 import { lateBoundOf } from '../release/late-bound.ts'
-import { agentOf } from '../policy/subject.ts'
+import { compiledAgentOf } from '../policy/subject.ts'
 import { openProject, type Project } from '../project/project.ts'
 import { readUserFile } from '../files/read-file.ts'
 import { writeUserFile } from '../files/write-file.ts'
@@ -60,7 +60,7 @@ export function createPreparation(
     const { bundle, lateBound } = await compiled
     const agent = scenario.agent?.split('@')[0] ?? bundle.root
     if (agent === undefined) throw usageFailure(`${path} holds no agent to run.`)
-    const found = agentOf(bundle, agent)
+    const found = compiledAgentOf(bundle, agent)
     const cassette = await openCassette(
       cassettePath(scenario, { ...tapes, cwd: call.cwd, project, file, index }),
       tapes.record,
@@ -98,7 +98,7 @@ async function scriptReplacer(
   const agents = bundles.flatMap((bundle) => bundle.agents)
   const models = new Map<string, Pick<AgentSnapshot['model'], 'provider' | 'script'>>()
   for (const [id, path] of Object.entries(scriptsOf(model, started))) {
-    agentOf({ agents }, id)
+    compiledAgentOf({ agents }, id)
     const isAutomatic = path === AUTOMATIC && typeof model === 'object'
     const script = isAutomatic ? undefined : await readScript(resolve(project.directory, path))
     models.set(id, script ? { provider: 'scripted', script } : { provider: AUTOMATIC })

@@ -110,11 +110,11 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
   return {
     async confirm(question, signal) {
       const { confirm } = await import('@inquirer/prompts')
-      return await withInterrupts(() => confirm({ message: question, default: false }, context(signal)), signal)
+      return await withInterrupts(() => confirm({ message: fitQuestion(question), default: false }, context(signal)), signal)
     },
     async text(question, signal) {
       const { input } = await import('@inquirer/prompts')
-      return await withInterrupts(() => input({ message: question }, context(signal)), signal)
+      return await withInterrupts(() => input({ message: fitQuestion(question) }, context(signal)), signal)
     },
     secret: (question, signal) => withoutKeeping(() => askHidden(question, signal)),
     key: readKey,
@@ -123,7 +123,7 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
       const { select } = await import('@inquirer/prompts')
       return await withInterrupts(
         () =>
-          select({ message: question, choices: choices.map(withWrapped), pageSize: SHOWN_CHOICES }, context(signal)),
+          select({ message: fitQuestion(question), choices: choices.map(withWrapped), pageSize: SHOWN_CHOICES }, context(signal)),
         signal,
       )
     },
@@ -143,10 +143,15 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
   }
 }
 
+/** The library breaks lines within words; `? ` stands before the first, and `(y/N)` behind the last. */
+const fitQuestion = (question: string): string => wrapText(question, stderrWidth() - 10).join('\n')
+
+const stderrWidth = (): number => process.stderr.columns || 80
+
 const withWrapped = ({ description, ...choice }: PromptChoice): PromptChoice =>
   description === undefined
     ? choice
-    : { ...choice, description: wrapText(description, (process.stderr.columns || 80) - 1).join('\n') }
+    : { ...choice, description: wrapText(description, stderrWidth() - 1).join('\n') }
 
 /** Keys that were typed while nobody waited for one; kept only while somebody holds the keys. */
 let kept: string[] = []

@@ -1,6 +1,7 @@
 /** Commands that start runs and follow them. Source: command line, 2. */
 import type { CommandEntry, OptionSpec } from '../shell/command.ts'
 import {
+  callsAnswer,
   cancelledRuns,
   downloadedFile,
   filesAnswer,
@@ -13,7 +14,7 @@ import {
   uploadedFiles,
   wholeStep,
 } from '../answers/drive.ts'
-import { apiBody, printsBody, printsCases, printsDocument, printsLines } from '../answers/schema.ts'
+import { apiBodySchema, printsBody, printsCases, printsDocument, printsLines } from '../answers/schema.ts'
 import { listFilters, metadataOption } from './shared.ts'
 
 const followOptions: readonly OptionSpec[] = [
@@ -39,7 +40,7 @@ const runEnds = {
 
 const followedAnswers = {
   '': runAnswer,
-  'with --events a line for each event': apiBody('StreamEvent'),
+  'with --events a line for each event': apiBodySchema('StreamEvent'),
   'and then the result': runResultLine,
 }
 
@@ -72,7 +73,7 @@ export const driveCommands: readonly CommandEntry[] = [
       'svc run acme.refund-desk order=A-1042 amount:=40 --record refund.ndjson',
       'svc run acme.support-desk message="And in green?" --session @last',
     ],
-    ...printsCases({ ...followedAnswers, 'with --detach': apiBody('StartRunResponse') }),
+    ...printsCases({ ...followedAnswers, 'with --detach': apiBodySchema('StartRunResponse') }),
     exits: { ...runEnds, 8: 'no server' },
     drains: true,
     load: async () => (await import('../commands/drive/run.ts')).run,
@@ -148,6 +149,29 @@ export const driveCommands: readonly CommandEntry[] = [
     load: async () => (await import('../commands/drive/steps.ts')).runsSteps,
   },
   {
+    path: 'runs calls',
+    plane: 'operator',
+    summary: 'the calls of a run: state, attempts, keys and effect keys',
+    arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
+    examples: ['svc runs calls @last', 'svc runs calls @last --json'],
+    ...printsDocument(callsAnswer),
+    exits: { 5: 'no such run' },
+    load: async () => (await import('../commands/drive/calls.ts')).runsCalls,
+  },
+  {
+    path: 'runs scenario',
+    plane: 'operator',
+    summary: 'a run as a scenario for svc test',
+    arguments: [{ name: '<run>', description: 'id, unique ending, @last or @waiting' }],
+    options: [{ flags: '--name <text>', description: 'what the scenario is called' }],
+    examples: [
+      'svc runs scenario @last > scenarios/refund.scenario.yaml',
+      'svc runs scenario 77d0c4 --name "a refund above the limit"',
+    ],
+    exits: { 5: 'no such run' },
+    load: async () => (await import('../commands/drive/calls.ts')).runsScenario,
+  },
+  {
     path: 'runs cancel',
     plane: 'operator',
     summary: 'end runs and all their sub-agent runs',
@@ -202,7 +226,7 @@ export const driveCommands: readonly CommandEntry[] = [
       { flags: '--no-reconnect', description: 'end when the connection is lost' },
     ],
     examples: ['svc stream @last', 'svc stream @last --kind user_task'],
-    ...printsLines('a line for each event', apiBody('StreamEvent')),
+    ...printsLines('a line for each event', apiBodySchema('StreamEvent')),
     exits: { 5: 'no such run' },
     load: async () => (await import('../commands/drive/stream.ts')).stream,
   },
@@ -228,8 +252,8 @@ export const driveCommands: readonly CommandEntry[] = [
       'svc send @last --steer "Use the account of the branch"',
     ],
     ...printsCases({
-      'body of POST /v1/runs/{runId}/messages': apiBody('MessageAccepted'),
-      'of a completed run': apiBody('StartRunResponse'),
+      'body of POST /v1/runs/{runId}/messages': apiBodySchema('MessageAccepted'),
+      'of a completed run': apiBodySchema('StartRunResponse'),
       'with --follow': runAnswer,
     }),
     exits: { 5: 'no such run', 6: 'the run does not wait for a reply, or does not work' },
@@ -252,8 +276,8 @@ export const driveCommands: readonly CommandEntry[] = [
       'svc sessions list --agent acme.refund-desk --take 2 --json',
     ],
     ...printsCases({
-      'body of GET /v1/agents/{agentId}/sessions': apiBody('SessionList'),
-      'with --all a line for each session': apiBody('SessionListItem'),
+      'body of GET /v1/agents/{agentId}/sessions': apiBodySchema('SessionList'),
+      'with --all a line for each session': apiBodySchema('SessionListItem'),
     }),
     exits: { 5: 'no such agent' },
     load: async () => (await import('../commands/drive/sessions.ts')).sessionsList,

@@ -3,6 +3,7 @@ import type { CommandEntry } from '../shell/command.ts'
 import {
   changedSetting,
   costsAnswer,
+  deployedSecrets,
   doctorAnswer,
   helpAnswer,
   logLine,
@@ -66,6 +67,14 @@ export const operateCommands: readonly CommandEntry[] = [
     ...printsDocument(secretsAnswer),
     exits: { 1: 'a required secret is missing, empty or refused', 5: 'no such agent' },
     load: async () => (await import('../commands/operate/secrets.ts')).secretsCheck,
+  },
+  {
+    path: 'secrets list',
+    plane: 'operator',
+    summary: 'secrets of the deployed agents, and whether the server has each',
+    examples: ['svc secrets list', 'svc secrets list --json'],
+    ...printsDocument(deployedSecrets),
+    load: async () => (await import('../commands/operate/secrets-list.ts')).secretsList,
   },
   {
     path: 'secrets set',

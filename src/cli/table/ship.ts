@@ -12,6 +12,8 @@ import {
   triggerAnswer,
   triggersAnswer,
   versionsAnswer,
+  deploymentsAnswer,
+  sourcesAnswer,
   yankAnswer,
 } from '../answers/ship.ts'
 import { pausedAnswer } from '../answers/steer.ts'
@@ -69,6 +71,25 @@ export const shipCommands: readonly CommandEntry[] = [
     load: async () => (await import('../commands/ship/versions.ts')).versionsShow,
   },
   {
+    path: 'versions source',
+    plane: 'operator',
+    summary: 'the documents of a version, as they were written',
+    arguments: [
+      { name: '<version>', description: 'namespace.name@version; the deployed one without @version' },
+      { name: '[path]', description: 'this file, whole' },
+    ],
+    options: [
+      { flags: '--kind <kind>', description: 'of what; agent by default', choices: ['agent', 'tool', 'policy'] },
+    ],
+    examples: [
+      'svc versions source acme.refund-desk@1.2.0',
+      'svc versions source acme.refund-desk@1.2.0 policies/refund-limit.yaml',
+    ],
+    ...printsDocument(sourcesAnswer),
+    exits: { 5: 'no such version, or it was published without its documents' },
+    load: async () => (await import('../commands/ship/history.ts')).versionsSource,
+  },
+  {
     path: 'versions diff',
     plane: 'operator',
     summary: 'what one published version may do that another could not',
@@ -111,6 +132,7 @@ export const shipCommands: readonly CommandEntry[] = [
     options: [
       { flags: '--rollback', description: 'the version that was deployed before, and is not yanked' },
       { flags: '--allow-yanked', description: 'deploy a version that was yanked' },
+      { flags: '--message <text>', description: 'why; shown in svc agents history' },
     ],
     examples: ['svc deploy acme.refund-desk@1.2.0', 'svc deploy acme.refund-desk --rollback --yes'],
     ...printsDocument(deployAnswer),
@@ -134,6 +156,16 @@ export const shipCommands: readonly CommandEntry[] = [
     ...printsDocument(agentAnswer),
     exits: { 5: 'no such agent' },
     load: async () => (await import('../commands/ship/agents.ts')).agentsShow,
+  },
+  {
+    path: 'agents history',
+    plane: 'operator',
+    summary: 'who deployed which version when and why, newest first',
+    arguments: [{ name: '<agent>', description: 'namespace.name or id' }],
+    examples: ['svc agents history acme.refund-desk', 'svc agents history acme.refund-desk --json'],
+    ...printsDocument(deploymentsAnswer),
+    exits: { 5: 'no such agent' },
+    load: async () => (await import('../commands/ship/history.ts')).agentsHistory,
   },
   {
     path: 'agents pause',

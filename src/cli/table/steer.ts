@@ -1,8 +1,8 @@
 /** Commands that act on what runs did or are about to do. Source: command line, 2. */
 import type { CommandEntry } from '../shell/command.ts'
-import { runsAnswer, runView } from '../answers/drive.ts'
+import { dryForksAnswer, runsAnswer, runView } from '../answers/drive.ts'
 import { effectsAnswer, releasedEffect } from '../answers/operate.ts'
-import { apiBody, printsCases, printsDocument } from '../answers/schema.ts'
+import { apiBodySchema, printsCases, printsDocument } from '../answers/schema.ts'
 import { pausedAnswer, pausesAnswer } from '../answers/steer.ts'
 
 export const steerCommands: readonly CommandEntry[] = [
@@ -43,6 +43,32 @@ export const steerCommands: readonly CommandEntry[] = [
     load: async () => (await import('../commands/drive/resume.ts')).runsRetry,
   },
   {
+    path: 'runs fork',
+    plane: 'operator',
+    summary: 'new runs with the first steps of others as they were; --dry only tells what they would do',
+    arguments: [{ name: '<runs...>', description: 'ids, unique endings or @last' }],
+    options: [
+      { flags: '--at <step>', description: 'ordinal of the last step to take over; svc runs steps lists them' },
+      {
+        flags: '--edit <step=text>',
+        description: 'what this step says instead: 3=text, or 5:=json for the result of a call',
+        many: true,
+      },
+      { flags: '--version <version>', description: "this version of the agent; the run's own by default" },
+      { flags: '--dry', description: 'ask the model, play tools and people from the recording, and store nothing' },
+      { flags: '--allow-widen', description: 'also with a version that may do more' },
+      { flags: '--allow-yanked', description: 'also with a version that is yanked' },
+    ],
+    examples: [
+      'svc runs fork @last --at 3 --edit 3="refund 20 instead"',
+      'svc runs fork 77d0c4 b1a2f9 --at 1 --version 1.5.0 --dry',
+      'svc runs fork @last --at 1 --version 1.5.0 --dry --json',
+    ],
+    ...printsCases({ '': runsAnswer, 'with --dry': dryForksAnswer }),
+    exits: { 2: 'the version may do more, or is yanked', 5: 'no such run, step or version', 6: 'not at this step' },
+    load: async () => (await import('../commands/drive/fork.ts')).runsFork,
+  },
+  {
     path: 'stop',
     plane: 'operator',
     summary: 'no new effect leaves, of what is named or of anything',
@@ -78,7 +104,7 @@ export const steerCommands: readonly CommandEntry[] = [
       'svc signal @last parcel.delivered',
       'svc signal @last parcel.delivered --data \'{"parcel":"P-7"}\' --json',
     ],
-    ...printsDocument(apiBody('MessageAccepted')),
+    ...printsDocument(apiBodySchema('MessageAccepted')),
     exits: { 5: 'no such run', 6: 'the run does not wait for it, or the data does not match' },
     load: async () => (await import('../commands/steer/outside.ts')).signal,
   },
@@ -95,7 +121,7 @@ export const steerCommands: readonly CommandEntry[] = [
       'svc complete svcc_Zk3vV0b9 --result \'{"rows":1200}\'',
       'svc complete svcc_Zk3vV0b9 --error "the disk is full"',
     ],
-    ...printsDocument(apiBody('CompletionAccepted')),
+    ...printsDocument(apiBodySchema('CompletionAccepted')),
     exits: { 5: 'no call waits for the token', 6: 'another report has ended the call' },
     load: async () => (await import('../commands/steer/outside.ts')).complete,
   },

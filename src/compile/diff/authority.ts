@@ -7,7 +7,7 @@ import { leavesOf, readCondition } from '../../policy/condition/condition.ts'
 import type { ValueClass } from '../../policy/prove/classes.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
-import { entriesFor, factsOf, type ComparedCallee } from './callee.ts'
+import { entriesFor, comparedFactsOf, type ComparedCallee } from './callee.ts'
 import {
   QUESTION_WIRE,
   questionDomains,
@@ -104,7 +104,7 @@ export function replayWitness(
   { callee, sets }: ComparedVersion,
   { arguments: args, context }: WitnessCall,
 ): PolicyDecision {
-  return decideByPolicies(sets, callee.wire, factsOf(callee, args, context), callee.sideEffectClass)
+  return decideByPolicies(sets, callee.wire, comparedFactsOf(callee, args, context), callee.sideEffectClass)
 }
 
 /** True if both sides have the same policies and these read no facts that differ. */
@@ -113,7 +113,7 @@ function sameQuestions(old: ComparedSide, now: ComparedSide): boolean {
   const [a, b] = [old, now].map(({ entries }) => entries.map(contentOf).sort().join('\n'))
   if (a !== b) return false
   const [facts, others] = [old, now].map(({ callee }) => {
-    const { agent, tool } = factsOf(callee, {})
+    const { agent, tool } = comparedFactsOf(callee, {})
     return canonicalJson({ agent, tool })
   })
   return facts === others || !old.entries.some(asksWhoCalls)
@@ -218,7 +218,7 @@ function decideBoth(
   const args: Record<string, JsonValue> = {}
   for (const [{ key }, { given }] of lead) if (given !== undefined) args[key] = given
   const on = (set: DomainQuestions['before'], { callee }: ComparedSide): PolicyDecision =>
-    decideByPolicies({ own: set, ancestors: [] }, QUESTION_WIRE, factsOf(callee, args), callee.sideEffectClass)
+    decideByPolicies({ own: set, ancestors: [] }, QUESTION_WIRE, comparedFactsOf(callee, args), callee.sideEffectClass)
   return [on(domains.before, old), on(domains.after, now)]
 }
 

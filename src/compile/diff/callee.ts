@@ -82,7 +82,11 @@ export function entriesFor({ own, ancestors }: PolicySets, { wire, id }: Compare
 const NOON = Date.UTC(2026, 0, 5, 12)
 
 /** Facts of a call of `callee`, as the policies of `callee.agent` read them. */
-export function factsOf({ agent, facts: tool }: ComparedCallee, args: JsonValue, context: CallContext = {}): CallFacts {
+export function comparedFactsOf(
+  { agent, facts: tool }: ComparedCallee,
+  args: JsonValue,
+  context: CallContext = {},
+): CallFacts {
   const { id, version, riskTier, classifications, labels } = agent
   const caller = { id, version, ...(riskTier !== undefined && { risk_tier: riskTier }), classifications, labels }
   return firstCallFacts({ args, tool, agent: caller, now: NOON }, { ...USUAL_CALLER, ...context })

@@ -19,7 +19,7 @@ import { isSpread, readArgumentPath, type ConditionPath, type FactRoot } from '.
 import { entryIdOf, sealSet } from '../../policy/policy-set.ts'
 import type { PolicyEntry, PolicySet } from '../../spec/policy-set.ts'
 import type { JsonSchema } from '../../spec/snapshot.ts'
-import { factsOf, type ComparedCallee } from './callee.ts'
+import { comparedFactsOf, type ComparedCallee } from './callee.ts'
 import type { Widening } from './widening.ts'
 import { classesOf, EXACT, listText, type ValueClass } from '../../policy/prove/classes.ts'
 import { isNeverUnknown } from '../../policy/prove/conditions.ts'
@@ -191,7 +191,7 @@ function addStandaloneQuestion(
   if (found) return found.key
   const key = `q${questions.size}`
   const answers = known
-    ? [TRUTHS[evaluateCondition({ leaf }, factsOf(callee, {})).truth]]
+    ? [TRUTHS[evaluateCondition({ leaf }, comparedFactsOf(callee, {})).truth]]
     : isNeverUnknown(leaf)
       ? [TRUTHS.true, TRUTHS.false]
       : [TRUTHS.true, TRUTHS.false, TRUTHS.unknown]

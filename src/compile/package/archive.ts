@@ -23,7 +23,7 @@ export interface ReadArchive extends UnpackedArchive {
 }
 
 /** Lists every other entry; no file of a bundle may have this name. */
-export const MANIFEST = 'svc.manifest.json'
+export const ARCHIVE_MANIFEST = 'svc.manifest.json'
 
 interface Manifest {
   readonly v: 1
@@ -40,8 +40,8 @@ export async function writeArchive({ root, files }: UnpackedArchive): Promise<Pa
     root,
     files: sorted.map(([path, bytes]) => ({ path, size: bytes.length, sha256: digestOf(bytes) })),
   }
-  const entries = [...sorted, [MANIFEST, Buffer.from(`${canonicalJson(manifest)}\n`)] as const].sort(([a], [b]) =>
-    a < b ? -1 : 1,
+  const entries = [...sorted, [ARCHIVE_MANIFEST, Buffer.from(`${canonicalJson(manifest)}\n`)] as const].sort(
+    ([a], [b]) => (a < b ? -1 : 1),
   )
   const tar = await packTar(
     entries.map(([name, body]) => ({
@@ -77,8 +77,8 @@ export async function readArchive(bytes: Uint8Array): Promise<ReadArchive> {
     if (files.size > MAX_FILES) throw invalidArchive(`it has more than ${MAX_FILES} files`)
     files.set(name, data)
   }
-  const manifest = readManifest(files.get(MANIFEST))
-  files.delete(MANIFEST)
+  const manifest = readManifest(files.get(ARCHIVE_MANIFEST))
+  files.delete(ARCHIVE_MANIFEST)
   checkNames(files)
   const listed = new Map(manifest.files.map((each) => [each.path, each]))
   if (listed.size !== manifest.files.length) throw invalidArchive('its manifest lists a file twice')
@@ -95,8 +95,8 @@ export async function readArchive(bytes: Uint8Array): Promise<ReadArchive> {
 }
 
 function checkNames(files: BundleContents): void {
-  if (files.has(MANIFEST))
-    throw fail('bundle_invalid', { what: `${MANIFEST} is reserved for the manifest of the archive.` })
+  if (files.has(ARCHIVE_MANIFEST))
+    throw fail('bundle_invalid', { what: `${ARCHIVE_MANIFEST} is reserved for the manifest of the archive.` })
   refuseFault(findContentsFault([...files].map(([path, { length }]) => [path, length])))
 }
 
@@ -118,10 +118,10 @@ async function unpackEntries(bytes: Uint8Array) {
 }
 
 function readManifest(bytes: Uint8Array | undefined): Manifest {
-  if (!bytes) throw invalidArchive(`it has no ${MANIFEST}`)
+  if (!bytes) throw invalidArchive(`it has no ${ARCHIVE_MANIFEST}`)
   const value = parseManifestJson(bytes)
   if (!isJsonObject(value) || value['v'] !== 1 || typeof value['root'] !== 'string' || !Array.isArray(value['files']))
-    throw invalidArchive(`its ${MANIFEST} cannot be read`)
+    throw invalidArchive(`its ${ARCHIVE_MANIFEST} cannot be read`)
   for (const each of value['files'])
     if (
       !isJsonObject(each) ||
@@ -129,7 +129,7 @@ function readManifest(bytes: Uint8Array | undefined): Manifest {
       typeof each['size'] !== 'number' ||
       typeof each['sha256'] !== 'string'
     )
-      throw invalidArchive(`its ${MANIFEST} cannot be read`)
+      throw invalidArchive(`its ${ARCHIVE_MANIFEST} cannot be read`)
   return value as unknown as Manifest
 }
 

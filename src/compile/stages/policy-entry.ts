@@ -5,7 +5,7 @@ import { readCondition, writeCondition } from '../../policy/condition/condition.
 import { entryIdOf } from '../../policy/policy-set.ts'
 import type { PolicyDocument } from '../../spec/document.ts'
 import type { ApprovalObligations, PolicyEntry } from '../../spec/policy-set.ts'
-import { effectOf, obligationsOf } from './read-policy.ts'
+import { policyEffectOf, obligationsOf } from './read-policy.ts'
 
 /** Placeholder for the argument of an allow list that only a tool's schema determines. */
 const SOME_ARGUMENT = 'args.value'
@@ -16,7 +16,7 @@ export function standalonePolicyEntry(policy: string, { metadata, spec }: Policy
   if (!decision) return undefined
   const when = conditions && canonicalCondition(conditions)
   if (conditions && !when) return undefined
-  const effect = effectOf(decision.type, allow)
+  const effect = policyEffectOf(decision.type, allow)
   const message = decision.runtime?.['svc/message']
   const content: Omit<PolicyEntry, 'id'> = {
     policy,

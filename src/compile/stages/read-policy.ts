@@ -46,7 +46,7 @@ export function readPolicyDocument(
       spotOf('/spec/scope'),
       `"${scope}" is not of the form tool:<namespace.name>.`,
     )
-  const effect = effectOf(decision.type, policy.spec.allow)
+  const effect = policyEffectOf(decision.type, policy.spec.allow)
   const obligations =
     effect === 'require_approval' || effect === 'escalate' ? readObligations(state, decision, spotOf) : {}
   if (state.findings.slice(before).some((each) => each.severity === 'error')) return undefined
@@ -64,7 +64,7 @@ export function readPolicyDocument(
   }
 }
 
-export function effectOf(type: DecisionType, allow: readonly string[] | undefined): ResolvedPolicy['effect'] {
+export function policyEffectOf(type: DecisionType, allow: readonly string[] | undefined): ResolvedPolicy['effect'] {
   if (type === 'allow') return allow === undefined ? 'grant' : 'restrict'
   return type === 'block' ? 'deny' : type
 }

@@ -1,7 +1,7 @@
 /** Resolves the tools that agents bind, with their schemas and default policies. */
 import { maxSatisfying } from 'semver'
 import type { Document } from '../../documents/text/document.ts'
-import { isRange, readLogicalRef, type LogicalRef } from '../../documents/text/reference.ts'
+import { isVersionRange, readLogicalRef, type LogicalRef } from '../../documents/text/reference.ts'
 import type { ToolBinding, ToolDocument } from '../../spec/document.ts'
 import type { JsonSchema, PublishedDocument } from '../../spec/snapshot.ts'
 import {
@@ -33,7 +33,7 @@ export async function resolveTool(
       place,
       `"${binding.ref}" is not namespace.name, with or without @range.`,
     )
-  if (ref.range !== undefined && !isRange(ref.range))
+  if (ref.range !== undefined && !isVersionRange(ref.range))
     return reportFinding(state, 'tool/range-invalid', place, `"${ref.range}" is not a semver range.`)
   const builtin = builtinTool(ref)
   if (builtin) return { binding, at, ref, builtin, policies: [] }

@@ -2,11 +2,12 @@
 import { useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../../base/json/json.ts'
+import { FileField, isFileSchema } from './file-field.ts'
 import { html, type View } from '../parts/html.ts'
 
 export interface FormField {
   readonly name: string
-  readonly kind: 'text' | 'lines' | 'number' | 'boolean' | 'choice' | 'json'
+  readonly kind: 'text' | 'lines' | 'number' | 'boolean' | 'choice' | 'file' | 'json'
   readonly isRequired: boolean
   readonly description?: string
   readonly choices?: readonly JsonValue[]
@@ -27,7 +28,11 @@ export function fieldsOf(schema: JsonValue | undefined, value: JsonObject): read
     const description = typeof property['description'] === 'string' ? property['description'] : undefined
     return {
       name,
-      kind: choices ? 'choice' : kindOf(property['type'], value[name]),
+      kind: choices
+        ? 'choice'
+        : isFileSchema(property) && value[name] === undefined
+          ? 'file'
+          : kindOf(property['type'], value[name]),
       isRequired: required.includes(name),
       ...(description !== undefined && { description }),
       ...(choices && { choices }),
@@ -166,6 +171,7 @@ function FieldInput({
       </select>
     `
   }
+  if (kind === 'file') return html`<${FileField} shared=${shared} text=${text} onText=${onText} />`
   if (kind === 'lines' || kind === 'json')
     return html`<textarea
       ...${shared}

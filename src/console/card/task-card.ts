@@ -56,12 +56,17 @@ export function TaskCardView({
       </div>
       <div class="card-links">
         <a href=${`/runs/${task.runId}`}>Run ${shortId(task.runId)}</a>
+        ${task.tool && html`<a href=${whyAddress(task)}>Why <kbd>w</kbd></a>`}
         <${DigestLine} digest=${digest} />
       </div>
       ${footer}
     </article>
   `
 }
+
+/** The decision that stopped the call. */
+export const whyAddress = ({ runId, tool, argumentsDigest = '' }: ShownTask): string =>
+  `/runs/${runId}?${new URLSearchParams({ tab: 'why', tool: tool?.ref ?? '', args: argumentsDigest })}`
 
 function Row({
   row,

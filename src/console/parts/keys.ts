@@ -25,7 +25,8 @@ const PAIR_MS = 1200
 export function listenToKeys(): void {
   let first: { readonly key: string; readonly at: number } | undefined
   addEventListener('keydown', (event) => {
-    if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return
+    // Behind a shadow root the event names its host; the path names the element.
+    if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.composedPath()[0] ?? null)) return
     const pair = first && event.timeStamp - first.at < PAIR_MS ? `${first.key} ${event.key}` : undefined
     first = undefined
     const act = (pair === undefined ? undefined : find(pair)) ?? find(event.key)

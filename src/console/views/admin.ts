@@ -7,6 +7,7 @@ import { Badge } from '../parts/badge.ts'
 import { html, type Child, type View } from '../parts/html.ts'
 import { Age } from '../parts/moments.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { exactTime } from '../wire/moment.ts'
 import { hintAll } from '../wire/live.ts'
 import { address, withQuery } from '../wire/navigation.ts'
 import { callOperator, RequestError } from '../wire/request.ts'
@@ -16,6 +17,7 @@ import { LogTab } from './logs.ts'
 const TABS = [
   ['keys', 'Keys'],
   ['triggers', 'Triggers'],
+  ['secrets', 'Secrets'],
   ['sessions', 'Browsers'],
   ['logs', 'Log'],
   ['server', 'Server'],
@@ -31,7 +33,7 @@ export function AdminScreen(): View {
           ${TABS.map(([name, label]) => html`<a key=${name} href=${withQuery({ tab: name === 'keys' ? undefined : name })} aria-current=${tab === name ? 'page' : undefined}>${label}</a>`)}
         </nav>
       </div>
-      ${tab === 'triggers' ? html`<${TriggersTab} />` : tab === 'sessions' ? html`<${SessionsTab} />` : tab === 'logs' ? html`<${LogTab} />` : tab === 'server' ? html`<${ServerTab} />` : html`<${KeysTab} />`}
+      ${tab === 'triggers' ? html`<${TriggersTab} />` : tab === 'secrets' ? html`<${SecretsTab} />` : tab === 'sessions' ? html`<${SessionsTab} />` : tab === 'logs' ? html`<${LogTab} />` : tab === 'server' ? html`<${ServerTab} />` : html`<${KeysTab} />`}
     </section>
   `
 }
@@ -154,7 +156,10 @@ function TriggersTab(): View {
           <tr key=${trigger.triggerId}>
             <td>${safeText(trigger.name)}<span class="sub">${shortId(trigger.triggerId)}</span></td>
             <td>${safeText(trigger.agent)}</td>
-            <td>${describeTrigger(trigger)}</td>
+            <td>
+              ${describeTrigger(trigger)}
+              ${trigger.next.length > 0 && html`<span class="sub" title=${trigger.next.map((at) => exactTime(Date.parse(at))).join('\n')}>next <${Age} at=${trigger.next[0]!} />, ${exactTime(Date.parse(trigger.next[0]!))}</span>`}
+            </td>
             <td>
               ${trigger.active ? html`<${Badge} tone="ok" icon="check" text="active" />` : html`<${Badge} tone="quiet" icon="stop" text="paused" />`}
             </td>
@@ -179,6 +184,35 @@ const describeTrigger = ({ type, cron, timeZone, ratePerMinute, exposeTimeline }
     : ['API', ratePerMinute === null ? '' : `${ratePerMinute} a minute`, exposeTimeline ? 'shows its timeline' : '']
         .filter((part) => part !== '')
         .join(' · ')
+
+const SECRET_STATES = {
+  set: ['ok', 'check', 'set'],
+  empty: ['bad', 'warning', 'empty'],
+  missing: ['bad', 'cross', 'missing'],
+} as const
+
+/** Whether the server has what its agents need. No value is ever sent. */
+function SecretsTab(): View {
+  const secrets = useResource('secrets', () => callOperator('GET /secrets'), aboutWorkspace)
+  const items = secrets.value.value?.items
+  if (!items) return secrets.error.value ? html`<${ErrorNote} error=${secrets.error.value} />` : html`<${Loading} />`
+  if (items.length === 0) return html`<${EmptyState} icon="admin" title="No deployed agent names a secret." />`
+  return html`
+    <${Table} label="Secrets" heads=${['Secret', 'Variable', 'State', 'Used by']}>
+      ${items.map(({ agent, name, env, state, usedBy }) => {
+        const [tone, icon, word] = SECRET_STATES[state]
+        return html`
+          <tr key=${`${agent} ${name}`}>
+            <td>${safeText(name)}<span class="sub">${safeText(agent)}</span></td>
+            <td><code>${safeText(env)}</code></td>
+            <td><${Badge} tone=${tone} icon=${icon} text=${word} /></td>
+            <td class="dim">${safeText(usedBy.join(', ') || 'nothing')}</td>
+          </tr>
+        `
+      })}
+    </${Table}>
+  `
+}
 
 function SessionsTab(): View {
   const sessions = useResource('console sessions', () => callOperator('GET /console/sessions'), aboutWorkspace)

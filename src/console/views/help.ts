@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { html, type View } from '../parts/html.ts'
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ['g i, g r, g a, g f, g c, g d', 'inbox, runs, agents, files, costs, admin'],
+  ['g i, g r, g a, g p, g f, g c, g d', 'inbox, runs, agents, policies, files, costs, admin'],
   ['/', 'search'],
   ['j, k', 'next and previous task'],
   ['Esc', 'back to the list'],
@@ -11,6 +11,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['r', 'reject'],
   ['e', 'edit the arguments'],
   ['l', 'later'],
+  ['w', 'why the call was stopped'],
   ['?', 'this list'],
 ]
 

@@ -14,7 +14,7 @@ import { now } from '../wire/moment.ts'
 import { address, goTo, withQuery } from '../wire/navigation.ts'
 import { callOperator } from '../wire/request.ts'
 import { aboutAnySession, useResource } from '../wire/resource.ts'
-import { inbox, mineOf } from '../wire/inbox-count.ts'
+import { inboxState, mineOf } from '../wire/inbox-count.ts'
 import { TaskScreen } from './task.ts'
 
 const TABS = [
@@ -30,7 +30,7 @@ export function InboxScreen({ id }: { readonly id?: string }): View {
     async () => (tab === 'decided' ? (await callOperator('GET /tasks', { query: { all: 'true' } })).items : []),
     aboutAnySession,
   )
-  const items = itemsOf(tab, inbox.value.value?.items, decided.value.value)
+  const items = itemsOf(tab, inboxState.value.value?.items, decided.value.value)
   const chosen = id ?? undefined
   const at = items?.findIndex(({ userTaskId }) => userTaskId === chosen) ?? -1
   const open = (index: number): void => {
@@ -60,7 +60,7 @@ export function InboxScreen({ id }: { readonly id?: string }): View {
             )}
           </nav>
         </header>
-        <${ErrorNote} error=${inbox.value.error} />
+        <${ErrorNote} error=${inboxState.value.error} />
         ${
           items === undefined
             ? html`<${Loading} />`
@@ -96,7 +96,7 @@ const withTab = (name: string): string => {
 }
 
 const countOf = (name: string): number => {
-  const items = inbox.value.value?.items ?? []
+  const items = inboxState.value.value?.items ?? []
   return name === 'mine' ? mineOf(items).length : items.length
 }
 

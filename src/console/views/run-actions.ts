@@ -1,5 +1,8 @@
 /** What can be done about a run: end it, and take it elsewhere as a command. */
 import { useState } from 'preact/hooks'
+import { shortId } from '../../base/short-text.ts'
+import type { Conversation } from '../../spec/api.ts'
+import { writeScenario } from '../../spec/view/run-scenario.ts'
 import type { OutlineRun } from '../../spec/operator-views.ts'
 import { announce } from '../parts/announce.ts'
 import { html, type View } from '../parts/html.ts'
@@ -71,10 +74,15 @@ function CopyMenu({ run }: { readonly run: OutlineRun }): View {
     const { session } = await callOperator('GET /v1/runs/:id/conversation', { id: run.runId, query: { take: '1' } })
     return `svc run ${run.agent} --input - <<'EOF'\n${JSON.stringify(session.input, null, 2)}\nEOF`
   }
+  const scenario = async (): Promise<string> => {
+    const all = await readWholeConversation(run.runId)
+    return writeScenario(all, `${run.agent} ${shortId(run.runId)}`)
+  }
   const items: readonly (readonly [string, () => Promise<string> | string])[] = [
     ['link', () => location.href],
     ['svc command', () => `svc runs conversation ${run.runId}`],
     ['svc command that runs it again', again],
+    ['scenario test', scenario],
     ['curl', () => `curl -H "X-API-Key: $SVC_API_KEY" "$SVC_BASE_URL/v1/runs/${run.runId}/conversation"`],
   ]
   return html`
@@ -85,4 +93,15 @@ function CopyMenu({ run }: { readonly run: OutlineRun }): View {
       </div>
     </details>
   `
+}
+
+/** Everything that was said, page by page. */
+async function readWholeConversation(id: string): Promise<Conversation> {
+  let all = await callOperator('GET /v1/runs/:id/conversation', { id, query: { take: '500' } })
+  while (all.nextCursor) {
+    const query = { take: '500', cursor: all.nextCursor }
+    const next = await callOperator('GET /v1/runs/:id/conversation', { id, query })
+    all = { ...next, items: [...all.items, ...next.items] }
+  }
+  return all
 }

@@ -9,20 +9,24 @@ import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { Age } from '../parts/moments.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
-import { inbox } from '../wire/inbox-count.ts'
+import { inboxState } from '../wire/inbox-count.ts'
 import { now } from '../wire/moment.ts'
 import { address, goTo, withQuery } from '../wire/navigation.ts'
 import { callOperator } from '../wire/request.ts'
 import { aboutSession, useResource } from '../wire/resource.ts'
 import { createTimeline } from '../timeline/tree.ts'
 import { TimelineView } from '../timeline/timeline-view.ts'
+import { EffectsTab } from './run-effects.ts'
 import { ConversationTab, EventsTab, RawTab } from './run-tabs.ts'
 import { RunActions } from './run-actions.ts'
 import { StepPanel } from './step.ts'
+import { WhyTab } from './why.ts'
 
 const TABS = [
   ['timeline', 'Timeline'],
   ['conversation', 'Conversation'],
+  ['why', 'Why'],
+  ['effects', 'Effects'],
   ['events', 'Events'],
   ['raw', 'Raw'],
 ] as const
@@ -56,11 +60,15 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
       ${
         tab === 'conversation'
           ? html`<${ConversationTab} id=${id} last=${read.after} />`
-          : tab === 'events'
-            ? html`<${EventsTab} id=${id} last=${read.after} />`
-            : tab === 'raw'
-              ? html`<${RawTab} status=${status.value.value} outline=${read} />`
-              : html`<${TimelineTab} id=${id} outline=${read} />`
+          : tab === 'why'
+            ? html`<${WhyTab} id=${id} last=${read.after} />`
+            : tab === 'effects'
+              ? html`<${EffectsTab} id=${id} last=${read.after} />`
+              : tab === 'events'
+                ? html`<${EventsTab} id=${id} last=${read.after} />`
+                : tab === 'raw'
+                  ? html`<${RawTab} status=${status.value.value} outline=${read} />`
+                  : html`<${TimelineTab} id=${id} outline=${read} />`
       }
     </section>
   `
@@ -122,7 +130,7 @@ function RunHead({ outline, error }: { readonly outline: RunOutline; readonly er
 
 /** What the run waits for, with a link to where it is answered. */
 function WaitingNote({ outline }: { readonly outline: RunOutline }): View | null {
-  const waiting = inbox.value.value?.items.filter(({ sessionId }) => sessionId === outline.sessionId) ?? []
+  const waiting = inboxState.value.value?.items.filter(({ sessionId }) => sessionId === outline.sessionId) ?? []
   if (waiting.length === 0) return null
   return html`
     <div class="note waiting">

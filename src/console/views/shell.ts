@@ -7,10 +7,10 @@ import { announcement } from '../parts/announce.ts'
 import { html, type Child, type View } from '../parts/html.ts'
 import { Icon, type IconName } from '../parts/icon.ts'
 import { useKeys } from '../parts/keys.ts'
-import { inbox, mineOf } from '../wire/inbox-count.ts'
+import { inboxState, mineOf } from '../wire/inbox-count.ts'
 import { connection } from '../wire/live.ts'
 import { goTo } from '../wire/navigation.ts'
-import { callOperator, sendRequest, signedIn } from '../wire/request.ts'
+import { callOperator, sendOperatorRequest, signedIn } from '../wire/request.ts'
 import { aboutWorkspace, useResource } from '../wire/resource.ts'
 import { HelpDialog } from './help.ts'
 
@@ -25,6 +25,7 @@ export const SECTIONS: readonly Section[] = [
   { href: '/inbox', name: 'Inbox', icon: 'inbox', key: 'i' },
   { href: '/runs', name: 'Runs', icon: 'runs', key: 'r' },
   { href: '/agents', name: 'Agents', icon: 'agents', key: 'a' },
+  { href: '/policies', name: 'Policies', icon: 'policies', key: 'p' },
   { href: '/files', name: 'Files', icon: 'files', key: 'f' },
   { href: '/costs', name: 'Costs', icon: 'costs', key: 'c' },
   { href: '/admin', name: 'Admin', icon: 'admin', key: 'd' },
@@ -36,7 +37,7 @@ const isHelpOpen = signal(false)
 
 export function Shell({ path, children }: { readonly path: string; readonly children: Child }): View {
   const status = useResource('status', () => callOperator('GET /status'), aboutWorkspace)
-  const mine = mineOf(inbox.value.value?.items ?? []).length
+  const mine = mineOf(inboxState.value.value?.items ?? []).length
   useKeys({
     ...Object.fromEntries(SECTIONS.map(({ key, href }) => [`g ${key}`, () => goTo(href)])),
     '?': () => (isHelpOpen.value = true),
@@ -85,7 +86,7 @@ function skipToMain(event: Event): void {
 
 function Who({ status }: { readonly status: Status | undefined }): View {
   const signOut = async (): Promise<void> => {
-    await sendRequest('POST', '/sign-out', {})
+    await sendOperatorRequest('POST', '/sign-out', {})
     signedIn.value = false
   }
   return html`

@@ -1,7 +1,7 @@
 /** Shown while nobody is signed in in this browser. */
 import { useState } from 'preact/hooks'
 import { html, type View } from '../parts/html.ts'
-import { RequestError, sendRequest, signedIn } from '../wire/request.ts'
+import { RequestError, sendOperatorRequest, signedIn } from '../wire/request.ts'
 
 /** The one-time code of the address, which is removed from it at once: not even the history keeps it. */
 export function takeCode(): string | undefined {
@@ -12,7 +12,7 @@ export function takeCode(): string | undefined {
 
 /** @throws RequestError */
 export async function signIn(proof: { readonly code: string } | { readonly key: string }): Promise<void> {
-  await sendRequest('POST', '/sign-in', proof)
+  await sendOperatorRequest('POST', '/sign-in', proof)
   signedIn.value = true
 }
 

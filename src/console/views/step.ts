@@ -11,7 +11,6 @@ import { ErrorNote, Loading } from '../parts/states.ts'
 import { callOperator } from '../wire/request.ts'
 import { useResource } from '../wire/resource.ts'
 import { nameOfStep } from '../timeline/timeline-view.ts'
-import { PolicyTrace } from './policy-trace.ts'
 
 export function StepPanel({
   runId,
@@ -55,12 +54,18 @@ function StepContent({ item }: { readonly item: TimelineItem }): View {
       !REPEATED.has(name) && !(TEXTS as readonly string[]).includes(name) && value !== null && !isEmpty(value),
   )
   const task = content['user_task_id']
-  const policies = Array.isArray(content['policies']) ? content['policies'] : []
   return html`
     ${item.error !== null && html`<p class="note bad"><${Icon} name="warning" /><span>${safeText(item.error)}</span></p>`}
     ${TEXTS.map((name) => typeof content[name] === 'string' && content[name] !== '' && html`<p class="step-text" key=${name}>${safeText(content[name])}</p>`)}
     ${typeof task === 'string' && html`<p><a href=${`/inbox/${task}`}>Open the task</a></p>`}
-    ${policies.length > 0 && html`<${PolicyTrace} policies=${policies} />`}
+    ${
+      item.type === 'PolicyDecision' &&
+      html`<p>
+        <a class="button small" href=${`/runs/${item.runId}?tab=why&decision=${item.id}`}
+          ><${Icon} name="policies" />Why, line by line</a
+        >
+      </p>`
+    }
     <dl class="step-values">
       ${rest
         .filter(([name]) => name !== 'policies')

@@ -7,14 +7,16 @@ import { readInboxItem } from '../../spec/view/task-content.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { DecidePanel } from '../card/decide-panel.ts'
 import { digestOfShown, sendDecision } from '../card/decision.ts'
-import { foldedPlaces, TaskCardView, type ShownDigest } from '../card/task-card.ts'
+import { foldedPlaces, TaskCardView, whyAddress, type ShownDigest } from '../card/task-card.ts'
 import { announce } from '../parts/announce.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
+import { useKeys } from '../parts/keys.ts'
 import { Age } from '../parts/moments.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
-import { inbox } from '../wire/inbox-count.ts'
+import { inboxState } from '../wire/inbox-count.ts'
 import { connection, hintAll } from '../wire/live.ts'
+import { goTo } from '../wire/navigation.ts'
 import { callOperator, RequestError } from '../wire/request.ts'
 import { aboutAnySession, useResource } from '../wire/resource.ts'
 import { ReplyPanel } from './reply.ts'
@@ -50,6 +52,7 @@ export function TaskScreen({
   const [notice, setNotice] = useState<Notice | undefined>(undefined)
   const seen = useRef<string | undefined>(undefined)
   const [changes, setChanges] = useState(0)
+  useKeys({ w: task?.tool ? () => goTo(whyAddress(task)) : undefined })
   useEffect(() => {
     if (!task) return undefined
     let isCurrent = true
@@ -73,7 +76,7 @@ export function TaskScreen({
     return error ? html`<${ErrorNote} error=${error} />` : html`<${Loading} />`
   }
   isReply.current = task.kind === 'reply'
-  const waiting = inbox.value.value?.items
+  const waiting = inboxState.value.value?.items
   if (isReply.current && waiting && !waiting.some(({ userTaskId }) => userTaskId === id))
     return html`<${EmptyState} icon="check" title="The run goes on."><p><a href=${`/runs/${task.runId}`}>Open the run</a></p></${EmptyState}>`
   const decide = async (decision: TaskDecision): Promise<void> => {

@@ -11,7 +11,7 @@ interface InboxState {
   readonly error?: RequestError
 }
 
-export const inbox = signal<InboxState>({})
+export const inboxState = signal<InboxState>({})
 
 /** Those that whoever looks may answer. */
 export const mineOf = (items: readonly InboxItem[]): readonly InboxItem[] =>
@@ -27,10 +27,10 @@ export async function readInbox(): Promise<void> {
   while (isAsked) {
     isAsked = false
     try {
-      inbox.value = { value: await callOperator('GET /tasks') }
+      inboxState.value = { value: await callOperator('GET /tasks') }
     } catch (error) {
       if (!(error instanceof RequestError)) throw error
-      inbox.value = { ...inbox.value, error }
+      inboxState.value = { ...inboxState.value, error }
     }
   }
   isReading = false

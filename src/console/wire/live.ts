@@ -4,7 +4,7 @@
  */
 import { signal } from '@preact/signals'
 import type { LiveHint } from '../../spec/operator-views.ts'
-import { sendRequest, signedIn } from './request.ts'
+import { sendOperatorRequest, signedIn } from './request.ts'
 
 export type Connection = 'opening' | 'live' | 'lost'
 export const connection = signal<Connection>('opening')
@@ -49,7 +49,7 @@ function open(): void {
     close()
     retry = setTimeout(() => {
       // A stream does not say why it was refused; a request does.
-      void sendRequest('GET', '/status')
+      void sendOperatorRequest('GET', '/status')
         .catch(() => undefined)
         .finally(open)
     }, RETRY_MS)

@@ -1,6 +1,7 @@
 /** Requests to the operator routes, of the origin that served the page. */
 import { signal } from '@preact/signals'
 import type { ErrorBody } from '../../spec/api.ts'
+import type { FileView } from '../../spec/operator-views.ts'
 import type { OperatorRoutes } from '../../spec/operator.ts'
 
 type ConsoleRoute = keyof OperatorRoutes
@@ -35,7 +36,21 @@ export async function callOperator<R extends ConsoleRoute>(
     Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined),
   )
   const path = pattern.replace(':id', encodeURIComponent(id))
-  return (await sendRequest(method, search.size > 0 ? `${path}?${search}` : path, body)) as OperatorRoutes[R]['answer']
+  return (await sendOperatorRequest(
+    method,
+    search.size > 0 ? `${path}?${search}` : path,
+    body,
+  )) as OperatorRoutes[R]['answer']
+}
+
+/** Keeps a file in the workspace. @throws RequestError */
+export async function sendFile(file: File): Promise<FileView> {
+  const query = new URLSearchParams({
+    filename: file.name || 'file',
+    mediaType: file.type || 'application/octet-stream',
+  })
+  const response = await fetchOk('POST', `/files?${query}`, file)
+  return (await response.json()) as FileView
 }
 
 /** The text of an answer that is no JSON document. @throws RequestError */
@@ -44,17 +59,18 @@ export async function sendText(path: string): Promise<string> {
 }
 
 /** @throws RequestError; its status is 0 where no server answered */
-export async function sendRequest(method: string, path: string, body?: unknown): Promise<unknown> {
+export async function sendOperatorRequest(method: string, path: string, body?: unknown): Promise<unknown> {
   return await (await fetchOk(method, path, body)).json()
 }
 
 async function fetchOk(method: string, path: string, body?: unknown): Promise<Response> {
+  const isFile = body instanceof Blob
   const headers = {
     accept: 'application/json',
     'x-svc-console': '1',
-    ...(method !== 'GET' && { 'content-type': 'application/json' }),
+    ...(method !== 'GET' && { 'content-type': isFile ? 'application/octet-stream' : 'application/json' }),
   }
-  const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+  const init = { method, headers, ...(body !== undefined && { body: isFile ? body : JSON.stringify(body) }) }
   const response = await fetch(path, init).catch(() => undefined)
   if (!response) throw new RequestError(0, 'no_server', 'The server does not answer.')
   if (response.ok) return response

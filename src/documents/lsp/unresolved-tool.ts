@@ -2,7 +2,7 @@
 import { minVersion } from 'semver'
 import type { Diagnostic, FindingFix } from '../text/diagnostic.ts'
 import { joinPath } from '../text/paths.ts'
-import { isRange, readLogicalRef } from '../text/reference.ts'
+import { isVersionRange, readLogicalRef } from '../text/reference.ts'
 import { createSource } from '../text/source.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
@@ -29,7 +29,7 @@ export function unresolvedToolFixes(workspace: Workspace, finding: Diagnostic): 
     .map((stem) => joinPath(workspace.bundleDirectory(document), `tools/${stem}.yaml`))
     .find((each) => !workspace.files.has(each))
   if (target === undefined) return fixes
-  const version = (isRange(ref.range ?? '') && minVersion(ref.range!)?.version) || '1.0.0'
+  const version = (isVersionRange(ref.range ?? '') && minVersion(ref.range!)?.version) || '1.0.0'
   const edit = { path: target, range: createSource(target, '').span(0, 0), text: toolText(namespace, name, version) }
   fixes.push({ description: `Write ${target}, a Tool document to fill in.`, edits: [edit], unsafe: true })
   return fixes

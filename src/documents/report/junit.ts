@@ -1,12 +1,12 @@
 import type { Diagnostic } from '../text/diagnostic.ts'
 import { groupBy } from '../text/group.ts'
 import { junitXml, type JunitCase } from './junit-xml.ts'
-import { filesIn, type ReportInput } from './summary.ts'
+import { documentFilesIn, type ReportInput } from './summary.ts'
 
 /** JUnit XML: a case for each finding; errors and warnings are failures. A clean file has one passing case. */
 export function reportJunit(findings: readonly Diagnostic[], { workspace }: ReportInput): string {
   const found = groupBy(findings, ({ path }) => path)
-  const paths = [...new Set([...filesIn(workspace), ...found.keys()])].sort()
+  const paths = [...new Set([...documentFilesIn(workspace), ...found.keys()])].sort()
   const cases = paths.flatMap((file) => found.get(file)?.map(caseOf) ?? [{ file, name: 'svc lint' }])
   return `${junitXml('svc lint', cases)}\n`
 }

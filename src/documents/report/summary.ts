@@ -25,7 +25,7 @@ export function summarizeFindings(findings: readonly Diagnostic[], workspace: Wo
     findings.filter((each) => each.severity === severity).length
   return {
     ok: count('error') === 0,
-    files: filesIn(workspace).length,
+    files: documentFilesIn(workspace).length,
     errors: count('error'),
     warnings: count('warning'),
     fixable: findings.filter(({ fix }) => fix?.unsafe !== true && (fix?.edits.length ?? 0) > 0).length,
@@ -33,5 +33,5 @@ export function summarizeFindings(findings: readonly Diagnostic[], workspace: Wo
 }
 
 /** Files that hold documents, of those in focus. */
-export const filesIn = ({ read, focus }: Workspace): readonly string[] =>
+export const documentFilesIn = ({ read, focus }: Workspace): readonly string[] =>
   read.filter((path) => focus === undefined || focus.some((each) => path === each || isUnder(each, path)))

@@ -29,7 +29,7 @@ export function isLogicalId(text: string): boolean {
 }
 
 /** True for a range that npm's semver accepts, except the empty one. */
-export const isRange = (text: string): boolean => text.trim() !== '' && rangeOf(text) !== undefined
+export const isVersionRange = (text: string): boolean => text.trim() !== '' && rangeOf(text) !== undefined
 
 const rangeOf = memoizeByText((text): Range | undefined => {
   try {
@@ -44,7 +44,7 @@ export const fitsRange = (version: string, range = '*'): boolean => testOf(range
 
 /** Whether a version satisfies a range; undefined for an invalid range. */
 const testOf = memoizeByText((range) =>
-  isRange(range)
+  isVersionRange(range)
     ? memoizeByText((text) => {
         const version = versionOf(text)
         return version !== null && rangeOf(range)!.test(version)
@@ -103,4 +103,10 @@ export const deriveWireName = (name: string): string =>
   WIRE_NAME.test(name) ? name : name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
 
 /** The tools that the engine itself executes. Source: decisions, section 10. */
-export const BUILTIN_TOOLS: readonly string[] = ['svc.ask_user', 'svc.request_input', 'svc.read_file', 'svc.wait_until', 'svc.wait_event']
+export const BUILTIN_TOOLS: readonly string[] = [
+  'svc.ask_user',
+  'svc.request_input',
+  'svc.read_file',
+  'svc.wait_until',
+  'svc.wait_event',
+]

@@ -26,7 +26,7 @@ export function missingKeys(
     if (isChoice(error)) {
       const names = noteOf(schema, error).alternatives ?? []
       if (!names.some(isMeant))
-        choices.set(instancePath, { keys: names, inWords: `exactly one of ${listKeys(names, 'or')}` })
+        choices.set(instancePath, { keys: names, inWords: `exactly one of ${joinNames(names, 'or')}` })
     }
     if (keyword !== 'required' || isMeant(missingProperty(error))) continue
     // A key that another value makes required is reported with that value.
@@ -35,7 +35,7 @@ export function missingKeys(
   }
   return new Map([
     ...choices,
-    ...[...missing].map(([at, keys]) => [at, { keys, inWords: listKeys(keys, 'and') }] as const),
+    ...[...missing].map(([at, keys]) => [at, { keys, inWords: joinNames(keys, 'and') }] as const),
   ])
 }
 
@@ -45,7 +45,7 @@ export const isChoice = ({ keyword, params }: ErrorObject): boolean =>
 
 export const missingProperty = (error: ErrorObject): string => String(error.params['missingProperty'])
 
-export const listKeys = (names: readonly string[], word: 'and' | 'or'): string => {
+export const joinNames = (names: readonly string[], word: 'and' | 'or'): string => {
   const quoted = names.map((name) => `\`${name}\``)
   return quoted.length === 1 ? quoted[0]! : `${quoted.slice(0, -1).join(', ')} ${word} ${quoted.at(-1)}`
 }

@@ -15,7 +15,7 @@ import { valueAt } from '../../base/json/resolve-pointer.ts'
 import { formatPointer } from '../text/pointer.ts'
 import { completeVersion } from '../text/reference.ts'
 import { nearestCandidate } from '../text/suggest.ts'
-import { isChoice, listKeys, missingProperty } from './missing-keys.ts'
+import { isChoice, joinNames, missingProperty } from './missing-keys.ts'
 import { knownKeysAt, type SchemaName } from './schema-keys.ts'
 import { noteOf } from './schema-notes.ts'
 import { rewrittenText, wrapValueEdits } from './wrong-forms.ts'
@@ -45,7 +45,7 @@ export function describeWrongValue(
       return message === undefined ? undefined : finding(message, { ...fix, missing: [missingProperty(error)] })
     case 'oneOf':
       if (isChoice(error)) return undefined
-      return finding(`${name} has more than one of ${listKeys(alternatives, 'or')}.`, { fix: 'Keep one of them.' })
+      return finding(`${name} has more than one of ${joinNames(alternatives, 'or')}.`, { fix: 'Keep one of them.' })
     case 'false schema':
       return message === undefined ? undefined : atKey(pointer, message)
     case 'const':
@@ -154,7 +154,7 @@ function fixForType(
   if (pointer === '/spec/conditions')
     return 'Write it under `when`: `{when: \'args.NAME > 100 and args.OTHER == "text"\'}`.'
   const names = knownKeysAt(schema, pointer)
-  return names.length === 0 ? undefined : `Its keys are ${listKeys(names, 'and')}.`
+  return names.length === 0 ? undefined : `Its keys are ${joinNames(names, 'and')}.`
 }
 
 /** The number or truth value that a text spells, where one of these is wanted. */

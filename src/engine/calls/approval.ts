@@ -8,7 +8,7 @@ import { agentNamed, textOf } from '../session/bindings.ts'
 import type { CallHandle } from '../session/call-handle.ts'
 import type { NewTask } from '../session/transaction.ts'
 import { decideCall, toSourceTexts, type GateDecision } from './decide-call.ts'
-import { approvedRepetition, effectOf, effectOfTask } from './effect.ts'
+import { approvedRepetition, callEffectOf, effectOfTask } from './effect.ts'
 import { findArgumentProblems, findTarget } from './target.ts'
 
 /**
@@ -109,7 +109,7 @@ export function editTask(task: TaskRecord, call: CallHandle, edited: JsonObject,
   const decision = task.onModify === 'accept' || 'error' in target ? undefined : decideCall(changed, target).decision
   const { argumentsDigest } = changed.record
   const { effect: _, ...rest } = task
-  const effect = effectOfTask(changed, effectOf(changed))
+  const effect = effectOfTask(changed, callEffectOf(changed))
   return {
     ...rest,
     ...(effect && { effect }),

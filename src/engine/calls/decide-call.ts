@@ -6,11 +6,11 @@ import { previousAsJson } from '../../spec/effect.ts'
 import { recordReads, type HistorySeen, type SourcesSeen } from '../../policy/condition/recorded-reads.ts'
 import { decideByPolicies } from '../../policy/decide.ts'
 import { requireApproval } from '../../policy/require-approval.ts'
-import { factsOf, type DispatchTrigger } from '../limits/facts.ts'
+import { callFactsOf, type DispatchTrigger } from '../limits/facts.ts'
 import type { CallRow } from '../../store/session-update.ts'
 import { isUnsafeCall } from '../session/bindings.ts'
 import type { CallHandle } from '../session/call-handle.ts'
-import { effectFacts, effectOf, type CallEffect } from './effect.ts'
+import { effectFacts, callEffectOf, type CallEffect } from './effect.ts'
 import { sourcesOf } from './sources.ts'
 import type { CallTarget } from './target.ts'
 
@@ -26,8 +26,8 @@ export interface GateDecision {
 
 export function decideCall(call: CallHandle, target: CallTarget, trigger: DispatchTrigger = 'none'): GateDecision {
   const { run, record } = call
-  const effect = effectOf(call)
-  const known = factsOf(run, record, target.tool, {
+  const effect = callEffectOf(call)
+  const known = callFactsOf(run, record, target.tool, {
     trigger,
     effect: effect && effectFacts(effect, call),
     source: (segments) => sourcesOf(call, segments, target.schemas),

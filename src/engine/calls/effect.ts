@@ -24,7 +24,7 @@ export interface CallEffect {
 }
 
 /** Undefined for a call of a tool without an effect key. */
-export function effectOf({ tx, run, record, tool }: CallHandle): CallEffect | undefined {
+export function callEffectOf({ tx, run, record, tool }: CallHandle): CallEffect | undefined {
   if (tool?.labels[EFFECT_KEY] === undefined || tool.builtin) return undefined
   const key = effectKeyOf(tool.labels, record.arguments)
   if (!key) return undefined
@@ -113,7 +113,7 @@ export function awaitEarlierCall(call: CallHandle, effect: CallEffect | undefine
 
 /** True for a call that was allowed before another one took its key: it is decided again. */
 export function isOvertaken(call: CallHandle): boolean {
-  const previous = effectOf(call)?.previous
+  const previous = callEffectOf(call)?.previous
   return previous !== undefined && previous.id !== call.record.repeats
 }
 
@@ -137,7 +137,7 @@ export function approvedRepetition(
 export function takeEffect(call: CallHandle, notAfter: Instant): void {
   const { tx, run, record } = call
   const tool = call.tool!
-  const effect = effectOf(call)
+  const effect = callEffectOf(call)
   if (!effect?.key) return
   if (effect.own) return tx.effects.extend(effect.own, notAfter)
   const windowMs = effectWindowOf(tool.labels)

@@ -2,13 +2,14 @@
  * Authorizes calls: checks binding and arguments, evaluates policies, and asks a person where they require it.
  * Source: policies, sections 1, 4 and 5.
  */
+import { comparesFact } from '../../policy/condition/condition.ts'
 import { EFFECT_REPEATED } from '../../policy/effect-guard.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import { DEFAULT_MAX_TOOL_CALLS } from '../../spec/snapshot.ts'
 import type { DispatchTrigger } from '../limits/facts.ts'
 import type { CallHandle } from '../session/call-handle.ts'
 import { askPerson, isCoveredByApproval } from './approval.ts'
-import { allowRepetition, awaitEarlierCall, effectOf, settleWithEarlier } from './effect.ts'
+import { allowRepetition, awaitEarlierCall, callEffectOf, settleWithEarlier } from './effect.ts'
 import { decideCall, recordDecision } from './decide-call.ts'
 import { settleWithError, toolError } from './settle.ts'
 import { findArgumentProblems, findTarget } from './target.ts'
@@ -33,7 +34,7 @@ export function authorizeCall(call: CallHandle): ToolCall {
     return settleWithError(call, 'invalid', error)
   }
   if (target.isBuiltin) return { ...record, state: { at: 'ready' } }
-  const waiting = awaitEarlierCall(call, effectOf(call))
+  const waiting = awaitEarlierCall(call, callEffectOf(call))
   if (waiting) return waiting
   const decided = decideCall(call, target)
   const { decision, effect } = decided
@@ -59,7 +60,7 @@ export function authorizeCall(call: CallHandle): ToolCall {
  */
 export function routeToPerson(call: CallHandle, trigger: DispatchTrigger): ToolCall | undefined {
   const routing = call.run.snapshot.policies.entries.filter(
-    (entry) => entry.when !== undefined && JSON.stringify(entry.when).includes('svc.dispatch'),
+    ({ when }) => when !== undefined && comparesFact(when, 'svc', 'dispatch'),
   )
   const target = routing.length > 0 ? findTarget(call) : undefined
   if (!target || 'error' in target) return undefined

@@ -23,7 +23,7 @@ interface KnownFacts {
   readonly source?: CallFacts['source']
 }
 
-export function factsOf(
+export function callFactsOf(
   run: RunHandle,
   call: DecidedCall,
   tool: CallFacts['tool'],

@@ -1,10 +1,10 @@
 /** Whether a limit that is reached ends the run or is put before an operator. Source: policies, section 2, root `svc`. */
 import { digestOfJson } from '../../base/digest.ts'
-import { readCondition } from '../../policy/condition/condition.ts'
+import { comparesFact, readCondition } from '../../policy/condition/condition.ts'
 import { evaluateCondition } from '../../policy/condition/evaluate.ts'
 import type { LimitName } from '../../spec/run.ts'
 import type { RunHandle } from '../session/transaction.ts'
-import { factsOf } from './facts.ts'
+import { callFactsOf } from './facts.ts'
 
 /** True where an operator is asked: the agent says so, or a policy of type escalate or require_approval that tests `svc.limit`. */
 export function asksAboutLimit(run: RunHandle, limit: LimitName): boolean {
@@ -14,7 +14,7 @@ export function asksAboutLimit(run: RunHandle, limit: LimitName): boolean {
     ({ effect, when }) =>
       (effect === 'escalate' || effect === 'require_approval') &&
       when !== undefined &&
-      JSON.stringify(when).includes('"svc.limit"'),
+      comparesFact(when, 'svc', 'limit'),
   )
   return routing.some(({ when }) => {
     const { condition } = readCondition(when!)
@@ -24,7 +24,7 @@ export function asksAboutLimit(run: RunHandle, limit: LimitName): boolean {
 
 /** Facts without a call: a limit is reached by the run itself, so conditions on calls cannot be evaluated. */
 const factsOfLimit = (run: RunHandle, limit: LimitName) => ({
-  ...factsOf(
+  ...callFactsOf(
     run,
     { ref: '', arguments: {}, argumentsDigest: digestOfJson({}) },
     { id: '', version: '', wire_name: '', kind: 'tool', labels: {} },

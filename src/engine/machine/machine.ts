@@ -52,7 +52,7 @@ import { readOutput } from './output.ts'
 import { resumeRun } from './resume.ts'
 import { steerCalls, steerCompletion } from './steer.ts'
 import { chooseEarlier, messagesBefore } from '../session/prompt/earlier.ts'
-import { filesIn, firstMessage } from '../session/prompt/input.ts'
+import { fileNamesIn, firstMessage } from '../session/prompt/input.ts'
 import { abandonCompletion } from '../session/unanswered.ts'
 
 type At = RunState['at']
@@ -176,7 +176,7 @@ function startRun(run: RunHandle, here: StateAt<'thinking'>): RunState {
   if (limit !== undefined) run.setTimer('wall_clock', '', run.tx.now + limit * 1000)
   const { input } = run.record
   run.addEvent('run', 'engine.run.started', { status: 'Running', output: null, error: null })
-  const files = filesIn(input).map((filename): JsonObject => ({ filename }))
+  const files = fileNamesIn(input).map((filename): JsonObject => ({ filename }))
   const { tx, snapshot } = run
   const before = messagesBefore(run.record, { runs: tx.runs(), stepsOf: ({ id }) => tx.run(id).steps() })
   const { contextWindow = USUAL_WINDOW } = tx.context.termsOf(snapshot.model)

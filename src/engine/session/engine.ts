@@ -87,6 +87,13 @@ export interface ForkRequest {
   readonly isDry?: boolean
 }
 
+export interface StartedFork {
+  readonly runId: RunId
+  readonly sessionId: SessionId
+  /** How many steps it took over; they are its first. */
+  readonly taken: number
+}
+
 export interface ResumedRun {
   readonly runId: RunId
   readonly status: RunStatusName
@@ -183,7 +190,7 @@ export interface Engine {
    *
    * Source: decisions, section 18.
    */
-  fork(source: ForkSource, request: ForkRequest): Promise<{ readonly runId: RunId; readonly sessionId: SessionId }>
+  fork(source: ForkSource, request: ForkRequest): Promise<StartedFork>
   /**
    * Erases the content of an ended session, here and in the store.
    * @throws Failure `not_found`, `session_not_ended`, `session_on_hold`

@@ -1,5 +1,6 @@
 /** Agent versions that a session runs or may delegate to, loaded before a transition needs them. */
 import type { VersionId, WorkspaceId } from '../../base/ids.ts'
+import { comparesFact } from '../../policy/condition/condition.ts'
 import { readDuration } from '../../policy/condition/duration.ts'
 import type { Run } from '../../spec/run.ts'
 import type { BoundAgent, AgentSnapshot } from '../../spec/snapshot.ts'
@@ -99,7 +100,7 @@ export function lookBackOf({ policies }: AgentSnapshot): LookBack {
 export function asksSource({ policies }: AgentSnapshot): boolean {
   let asks = sourceQuestions.get(policies)
   if (asks === undefined) {
-    asks = policies.entries.some(({ when }) => when !== undefined && JSON.stringify(when).includes('"field":"source'))
+    asks = policies.entries.some(({ when }) => when !== undefined && comparesFact(when, 'source'))
     sourceQuestions.set(policies, asks)
   }
   return asks

@@ -7,7 +7,8 @@ import { pointerTo } from '../../base/json/pointer.ts'
 import { readDuration, writeDuration } from './duration.ts'
 import { operatorRow, operatorOf, OPERATORS, SOURCE_OPERATORS, type ConditionOperator } from './operators.ts'
 import { historyText, withKey } from './history.ts'
-import { isSpread, readArgumentPath, readPath, type ConditionPath } from './path.ts'
+import type { PathSegment } from './segment.ts'
+import { isSpread, readArgumentPath, readPath, type ConditionPath, type FactRoot } from './path.ts'
 import { readWhen, textPointer, whenRange, type WhenNode } from './when.ts'
 
 export interface ConditionLeaf {
@@ -94,6 +95,18 @@ export function leavesOf(condition: Condition): readonly ConditionLeaf[] {
   collect(condition, leaves)
   return leaves
 }
+
+/** True where a condition compares a fact of this root, or of one field of it. A condition that cannot be read compares none. */
+export function comparesFact(when: JsonValue, root: FactRoot, field?: string): boolean {
+  const { condition } = readCondition(when)
+  if (!condition) return false
+  return leavesOf(condition).some(
+    ({ path: { root: own, segments } }) => own === root && (field === undefined || isMember(segments[0], field)),
+  )
+}
+
+const isMember = (segment: PathSegment | undefined, key: string): boolean =>
+  segment !== undefined && 'key' in segment && segment.key === key
 
 function collect(condition: Condition, leaves: ConditionLeaf[]): void {
   if ('leaf' in condition) leaves.push(condition.leaf)

@@ -1,6 +1,7 @@
 /** Explains a decision: each policy's tree with the values of the call, and what would have changed the outcome. */
 import type { JsonValue } from '../../base/json/json.ts'
 import type { SideEffectClass } from '../../spec/document.ts'
+import type { ExplainedNode, ExplainedPolicy } from '../../spec/explanation.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
 import type { Condition, ConditionLeaf } from '../condition/condition.ts'
 import { describeVerdict } from '../decide.ts'
@@ -10,40 +11,8 @@ import { evaluatePolicies, isListed, type EvaluatedPolicy } from '../evaluate-po
 import { operatorRow } from '../condition/operators.ts'
 import { argumentAt } from '../condition/path.ts'
 import type { EvaluatedLeaf } from '../condition/evaluate.ts'
-import { combineAll, combineAny, negateTruth, type TruthValue } from '../condition/truth.ts'
+import { combineAll, combineAny, negateTruth } from '../condition/truth.ts'
 import { findTurningPoints } from './turning-points.ts'
-
-export type ExplainedNode =
-  | { readonly node: 'all' | 'any' | 'not'; readonly truth: TruthValue; readonly children: readonly ExplainedNode[] }
-  | {
-      readonly node: 'leaf'
-      readonly truth: TruthValue
-      /** As written: `args.amount > 100`. */
-      readonly text: string
-      /** With the value in place of the path: `180 > 100`. */
-      readonly seen: string
-      readonly op: string
-      /** The value of the call; absent where there is none. */
-      readonly value?: JsonValue
-      /** The value that the policy compares with. */
-      readonly literal: JsonValue
-    }
-
-export interface ExplainedPolicy {
-  readonly policy: string
-  readonly version: string
-  readonly effect: string
-  readonly truth: TruthValue
-  /** True where it took part in the outcome: a gate or a grant that fired. */
-  readonly fired: boolean
-  readonly source?: string
-  /** JSON pointer of the decision in its document. */
-  readonly pointer?: string
-  /** For an allow list, with the value of the call: `args.currency not in EUR, USD ("GBP")`. */
-  readonly list?: string
-  /** Absent = always true. */
-  readonly tree?: ExplainedNode
-}
 
 export interface DecisionExplanation {
   readonly decision: PolicyDecision

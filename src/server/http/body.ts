@@ -10,7 +10,7 @@ export interface BodyLimits extends JsonBounds {
   readonly maxBytes: number
 }
 
-export const apiBody = ({ limits }: ProjectConfig): BodyLimits => ({
+export const apiBodyLimits = ({ limits }: ProjectConfig): BodyLimits => ({
   maxBytes: limits?.max_body_bytes ?? 1024 * 1024,
   maxLevels: 64,
   maxValues: EXTERNAL_JSON.maxValues,
@@ -28,9 +28,7 @@ export async function readJson(call: HttpRequestContext, limits: BodyLimits): Pr
   // A compressed body could expand far beyond the limit.
   if (coding !== 'identity')
     throw new Failure('unsupported_media_type', `The body must be sent as it is, not as ${coding}.`, {})
-  if (Number(call.request.headers.get('content-length') ?? 0) > maxBytes)
-    throw fail('body_too_large', { limit: maxBytes })
-  const bytes = await (call.incoming ? readIncoming(call.incoming, maxBytes) : readStream(call.request.body, maxBytes))
+  const bytes = await readBytes(call, maxBytes)
   if (bytes.length === 0) return undefined
   if (type === null) throw fail('unsupported_media_type')
   const tookLong = startWork()
@@ -54,6 +52,16 @@ export async function readJson(call: HttpRequestContext, limits: BodyLimits): Pr
   // What is done with a large body takes as long again.
   if (tookLong()) await giveWay()
   return value
+}
+
+/**
+ * The body as it was sent.
+ * @throws Failure `body_too_large`
+ */
+export async function readBytes(call: HttpRequestContext, maxBytes: number): Promise<Uint8Array> {
+  if (Number(call.request.headers.get('content-length') ?? 0) > maxBytes)
+    throw fail('body_too_large', { limit: maxBytes })
+  return await (call.incoming ? readIncoming(call.incoming, maxBytes) : readStream(call.request.body, maxBytes))
 }
 
 const isJsonType = (type: string): boolean => type.split(';', 1)[0]!.trim().toLowerCase() === 'application/json'

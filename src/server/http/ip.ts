@@ -2,7 +2,7 @@
 import ipaddr from 'ipaddr.js'
 
 /** True for an address or a CIDR, IPv4 or IPv6. */
-export const isRange = (text: string): boolean => rangeOf(text) !== undefined
+export const isIpRange = (text: string): boolean => rangeOf(text) !== undefined
 
 /** True when one of the ranges holds the address. IPv4 inside IPv6 (`::ffff:…`) counts as IPv4. */
 export function isInRanges(address: string | undefined, ranges: readonly string[]): boolean {

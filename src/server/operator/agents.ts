@@ -40,12 +40,13 @@ async function usageOf(
 export const listVersions: OperatorAction<'GET /versions'> = async ({ services, query }) => {
   const agent = await findAgent(services, query.agent)
   const versions = [...(await services.store.versions(agent.id))].sort((a, b) => b.publishedAt - a.publishedAt)
-  const items = versions.map(({ id, snapshot, publishedAt, publishedBy, yanked, yankReason }) => ({
+  const items = versions.map(({ id, snapshot, publishedAt, publishedBy, message, yanked, yankReason }) => ({
     agentVersionId: id,
     versionLabel: snapshot.version,
     digest: snapshot.digest,
     publishedAt: toIsoText(publishedAt),
     publishedBy,
+    ...(message !== undefined && { message }),
     deployed: id === agent.deployedVersionId,
     yanked,
     ...(yankReason !== undefined && { yankReason }),

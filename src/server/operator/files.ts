@@ -3,6 +3,8 @@ import { toIsoText } from '../../base/clock.ts'
 import type { StoredFile } from '../../spec/file.ts'
 import type { FileView } from '../../spec/operator-views.ts'
 import { openBlobs, type ServerServices } from '../runtime/services.ts'
+import { readBytes } from '../http/body.ts'
+import { presignUpload, registerUpload } from '../routes/files.ts'
 import { pageOf } from '../http/validate.ts'
 import type { OperatorAction } from './people/act.ts'
 import { notFoundFailure } from './find/find.ts'
@@ -24,6 +26,25 @@ export const getFile: OperatorAction<'GET /files/content'> = async ({ services, 
       ...(consoleSession === undefined ? { 'content-type': file.mediaType } : asDownload(file.filename)),
     },
   }
+}
+
+/** Bytes of a file that are in memory at once; larger ones are uploaded to the storage itself. */
+const MAX_KEPT_BYTES = 32 * 1024 * 1024
+
+export const keepFile: OperatorAction<'POST /files'> = async ({ services, operator, query, call }) => {
+  const bytes = await readBytes(call, MAX_KEPT_BYTES)
+  const about = { filename: query.filename, mediaType: query.mediaType, maxContentLength: bytes.length }
+  const { objectKey } = await presignUpload(services, operator.workspaceId, about)
+  const file = await findReserved(services, objectKey)
+  await (await openBlobs(services)).put(file.stagingKey, bytes, file.mediaType)
+  await registerUpload(services, await openBlobs(services), file, bytes.length)
+  return toFileView((await services.store.fileByKey(services.workspace.id, objectKey)) ?? file)
+}
+
+async function findReserved({ store, workspace }: ServerServices, objectKey: string): Promise<StoredFile> {
+  const file = await store.fileByKey(workspace.id, objectKey)
+  if (!file) throw notFoundFailure('file')
+  return file
 }
 
 /** In a browser a file of others has the origin of the console: it is saved, and never shown, run or included as what it says it is. */

@@ -50,7 +50,7 @@ export const getStep: OperatorAction<'GET /runs/:id/step'> = async ({ services, 
 }
 
 /** The run and those below it, each after its parent. */
-function subtreeOf(root: Run, all: readonly Run[]): readonly Run[] {
+export function subtreeOf(root: Run, all: readonly Run[]): readonly Run[] {
   const inside = new Set<RunId>([root.id])
   for (const run of all.toSorted((a, b) => a.depth - b.depth))
     if (run.parentRunId !== null && inside.has(run.parentRunId)) inside.add(run.id)

@@ -13,8 +13,9 @@ import { findAgent, findVersion } from './find/find.ts'
 
 /** Stores every member of a closure. The digests are computed again: a member whose content is not what its digest says is refused. */
 export const publishClosure: OperatorAction<'POST /publish'> = async ({ services, operator, body }) => {
-  const { bundle, deploy: wantsDeploy = false } = body
+  const { bundle, deploy: wantsDeploy = false, sources = [], message } = body
   checkBundle(bundle)
+  checkSources(sources)
   if (wantsDeploy && bundle.root === undefined)
     throw fail('validation_failed', { what: 'Only a bundle with a root agent can be deployed.' })
   const { store, workspace, clock } = services
@@ -28,6 +29,8 @@ export const publishClosure: OperatorAction<'POST /publish'> = async ({ services
     workspaceId: workspace.id,
     agents,
     documents: bundle.documents,
+    written: { closureDigest: bundle.closureDigest, files: sources },
+    ...(message !== undefined && { message }),
     at: clock.now(),
     by: operator.id,
   })
@@ -39,7 +42,7 @@ export const publishClosure: OperatorAction<'POST /publish'> = async ({ services
   const root = agents.find(({ snapshot }) => snapshot.id === bundle.root)!
   // Published before as it is, it may have been yanked since.
   refuseYanked(await store.version(root.id), false)
-  const from = await activate(services, operator, await findAgent(services, root.agentId), root.id)
+  const from = await activate(services, operator, await findAgent(services, root.agentId), root.id, message)
   return {
     published,
     deployed: { agentId: root.agentId, agentVersionId: root.id, from: from?.snapshot.version ?? null },
@@ -48,7 +51,7 @@ export const publishClosure: OperatorAction<'POST /publish'> = async ({ services
 
 /** Makes a version the active one: the one named, the newest that is not yanked, or the last deployed one that is not. */
 export const deployVersion: OperatorAction<'POST /deploy'> = async ({ services, operator, body }) => {
-  const { agent: reference, version: label, rollback = false, allowYanked = false } = body
+  const { agent: reference, version: label, rollback = false, allowYanked = false, message } = body
   if (rollback && label !== undefined)
     throwFindings([{ path: '/rollback', message: 'cannot come with version' }], 'The body is not valid')
   const agent = await findAgent(services, reference)
@@ -58,7 +61,7 @@ export const deployVersion: OperatorAction<'POST /deploy'> = async ({ services, 
       ? await newest(services, agent)
       : await findVersion(services, agent, label)
   refuseYanked(to, allowYanked)
-  const from = await activate(services, operator, agent, to.id)
+  const from = await activate(services, operator, agent, to.id, message)
   const runningOnOld = from && from.id !== to.id ? await countOpen(services, agent, from) : 0
   return {
     agentId: agent.id,
@@ -74,8 +77,9 @@ async function activate(
   operator: OperatorPrincipal,
   agent: AgentRow,
   versionId: AgentVersion['id'],
+  message: string | undefined,
 ): Promise<AgentVersion | undefined> {
-  const { from } = await store.deploy(agent.id, versionId, clock.now(), operator.id)
+  const { from } = await store.deploy(agent.id, versionId, clock.now(), operator.id, message)
   return from === null ? undefined : store.version(from)
 }
 
@@ -116,6 +120,25 @@ const countOpen = async (
       { skip: 0, take: 1 },
     )
   ).total
+
+/** As bundles are limited (bundles, section 2). */
+const MAX_SOURCE_CHARACTERS = 32 * 1024 * 1024
+
+/** Paths are shown and given back to whoever writes them to a disk. */
+function checkSources(sources: readonly { readonly path: string; readonly text: string }[]): void {
+  const seen = new Set<string>()
+  const problems = sources.flatMap(({ path }, index): InvalidPlace[] => {
+    const isTwice = seen.has(path)
+    seen.add(path)
+    const names = path.split('/')
+    const isInside = names.every((name) => name !== '' && name !== '.' && name !== '..') && !/[\\\p{Cc}:]/u.test(path)
+    if (isInside && !isTwice) return []
+    return [{ path: `/sources/${index}/path`, message: isTwice ? 'is there twice' : 'is no path inside a bundle' }]
+  })
+  if (sources.reduce((sum, { text }) => sum + text.length, 0) > MAX_SOURCE_CHARACTERS)
+    problems.push({ path: '/sources', message: `has more than ${MAX_SOURCE_CHARACTERS} characters` })
+  throwFindings(problems, 'The sources are not valid')
+}
 
 /** The parts that are read here are checked; what a snapshot means is vouched for by its digest and its compiler. */
 function checkBundle(bundle: CompiledBundle): void {

@@ -30,7 +30,7 @@ async function checkNotRetried({ store, workspace }: ServerServices, run: Run): 
   if (retry) throw fail('run_not_resumable', { runId: run.id, why: `it was started again as run ${retry.id}` })
 }
 
-interface VersionChoice {
+export interface VersionChoice {
   readonly version?: string
   readonly allowWiden?: boolean
   readonly allowYanked?: boolean
@@ -41,7 +41,7 @@ interface VersionChoice {
  * @returns undefined where none was asked for
  * @throws Failure `version_gone`, `version_yanked`, `version_wider`, `not_found`
  */
-async function versionToGoOnWith(
+export async function versionToGoOnWith(
   services: ServerServices,
   run: Run,
   { version: label, allowWiden = false, allowYanked = false }: VersionChoice,

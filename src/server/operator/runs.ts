@@ -8,7 +8,7 @@ import type { RunView } from '../../spec/operator-views.ts'
 import { isTerminal, isWaiting, originFields, type Run } from '../../spec/run.ts'
 import { VIEW_DIGEST } from '../../spec/view/task-view.ts'
 import { startLimits } from '../runtime/rates.ts'
-import { checkFiles, toAnswer } from '../routes/messages.ts'
+import { checkMessageFiles, toAnswer } from '../routes/messages.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { queryFailure } from '../http/refuse.ts'
 import { pageOf, parseMessage } from '../http/validate.ts'
@@ -107,7 +107,7 @@ export const sendMessage: OperatorAction<'POST /runs/:id/messages'> = async ({
     const view = await viewDigestOf(services, operator, message.userTaskId)
     if (view !== undefined && view !== seen) return refuseMessage(run, fail('stale_view'))
   }
-  await checkFiles(services, services.workspace.id, message.files ?? [])
+  await checkMessageFiles(services, services.workspace.id, message.files ?? [])
   return services.engine.answer(run.id, toAnswer(message, same ? operator : { ...operator, id: as }))
 }
 

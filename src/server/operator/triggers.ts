@@ -1,12 +1,13 @@
 /** Triggers of agents. Source: decisions, section 15; command line, 2.2. */
 import { Cron } from 'croner'
-import { toIsoText } from '../../base/clock.ts'
+import { toIsoText, type Instant } from '../../base/clock.ts'
 import type { InvalidPlace } from '../../base/failure.ts'
 import type { AgentId } from '../../base/ids.ts'
 import type { Trigger } from '../../spec/key.ts'
 import type { OperatorRoutes } from '../../spec/operator.ts'
 import type { TriggerView } from '../../spec/operator-views.ts'
-import { isRange } from '../http/ip.ts'
+import { nextTick } from '../runtime/schedule.ts'
+import { isIpRange } from '../http/ip.ts'
 import { throwFindings } from '../http/refuse.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './people/act.ts'
@@ -40,7 +41,7 @@ export const createTrigger: OperatorAction<'POST /triggers'> = async ({ services
   const created = withDeletion(trigger, body.allowDelete)
   await services.store.createTrigger(created)
   services.serverState.onTriggersChanged?.()
-  return toTriggerView(created, agent.name)
+  return toTriggerView(created, agent.name, services.clock.now())
 }
 
 export const updateTrigger: OperatorAction<'PATCH /triggers/:id'> = async ({ services, id, body }) => {
@@ -53,7 +54,7 @@ export const updateTrigger: OperatorAction<'PATCH /triggers/:id'> = async ({ ser
   services.serverState.onTriggersChanged?.()
   // Open streams use the old settings; clients reconnect under the new ones.
   for (const key of await keysOf(services, trigger)) services.readers.stop(key.id)
-  return toTriggerView(trigger, await nameOf(services, trigger.agentId))
+  return toTriggerView(trigger, await nameOf(services, trigger.agentId), services.clock.now())
 }
 
 /** Revokes the trigger's keys as well. */
@@ -72,7 +73,9 @@ export const listTriggers: OperatorAction<'GET /triggers'> = async ({ services, 
   const agentId = query.agent === undefined ? undefined : (await findAgent(services, query.agent)).id
   const triggers = await services.store.triggers(services.workspace.id, agentId)
   const items = await Promise.all(
-    triggers.map(async (trigger) => toTriggerView(trigger, await nameOf(services, trigger.agentId))),
+    triggers.map(async (trigger) =>
+      toTriggerView(trigger, await nameOf(services, trigger.agentId), services.clock.now()),
+    ),
   )
   return { items, total: items.length }
 }
@@ -105,7 +108,7 @@ function scheduleProblems({ type, cron, timeZone }: OperatorRoutes['POST /trigge
 
 const rangeProblems = ({ allowIps = [] }: TriggerSettings): InvalidPlace[] =>
   allowIps.flatMap((range, at) =>
-    isRange(range) ? [] : [{ path: `/allowIps/${at}`, message: 'must be an address or a CIDR' }],
+    isIpRange(range) ? [] : [{ path: `/allowIps/${at}`, message: 'must be an address or a CIDR' }],
   )
 
 type TriggerSettings = Partial<
@@ -129,7 +132,7 @@ function settingsOf(body: TriggerSettings): TriggerSettings {
   }
 }
 
-const toTriggerView = (trigger: Trigger, agent: string): TriggerView => ({
+const toTriggerView = (trigger: Trigger, agent: string, now: Instant): TriggerView => ({
   triggerId: trigger.id,
   agentId: trigger.agentId,
   agent,
@@ -144,5 +147,16 @@ const toTriggerView = (trigger: Trigger, agent: string): TriggerView => ({
   maxConcurrentRuns: trigger.maxConcurrentRuns,
   cron: trigger.cron,
   timeZone: trigger.timeZone,
+  next: trigger.active && trigger.type === 'schedule' ? nextTicks(trigger, now) : [],
   createdAt: toIsoText(trigger.createdAt),
 })
+
+/** Ticks that are shown ahead. */
+const TICKS_AHEAD = 5
+
+function nextTicks(trigger: Trigger, now: Instant): readonly string[] {
+  const ticks: string[] = []
+  for (let at = nextTick(trigger, now); at !== Infinity && ticks.length < TICKS_AHEAD; at = nextTick(trigger, at))
+    ticks.push(toIsoText(at))
+  return ticks
+}

@@ -6,7 +6,7 @@ import type { Finalized, Presigned } from '../../spec/api.ts'
 import type { StoredFile } from '../../spec/file.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { withCaller, type AuthenticatedCaller, type IdentifyCaller } from '../auth/auth.ts'
-import { apiBody, readJson } from '../http/body.ts'
+import { apiBodyLimits, readJson } from '../http/body.ts'
 import { nameInHost } from '../http/hosts.ts'
 import { okReply, type HttpReply } from '../http/reply.ts'
 import type { HttpRequestContext, RouteHandler } from '../http/route.ts'
@@ -20,7 +20,7 @@ const MAX_FILE_BYTES = 100 * 1024 * 1024
 /** POST /v1/file-library/presign: reserves quota, which is released if the upload never arrives. */
 export const presignFile = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withUploads(services, identify, async (call, { principal }) => {
-    const body = await readJson(call, apiBody(services.config))
+    const body = await readJson(call, apiBodyLimits(services.config))
     // The operator's socket has no host name from which the storage could be reached.
     const host = principal.type === 'operator' ? undefined : nameInHost(call.request.headers.get('host'))
     return okReply(await presignUpload(services, principal.workspaceId, body, host))
@@ -30,12 +30,12 @@ export const presignFile = (services: ServerServices, identify: IdentifyCaller):
 export const finalizeFile = (services: ServerServices, identify: IdentifyCaller): RouteHandler => {
   const finalize = createFinalize(services)
   return withUploads(services, identify, async (call, { principal }) =>
-    okReply(await finalize(principal.workspaceId, await readJson(call, apiBody(services.config)))),
+    okReply(await finalize(principal.workspaceId, await readJson(call, apiBodyLimits(services.config)))),
   )
 }
 
 /** @param askedAs see `Blobs.presignPut` */
-async function presignUpload(
+export async function presignUpload(
   services: ServerServices,
   workspaceId: WorkspaceId,
   given: unknown,
@@ -90,7 +90,7 @@ function createFinalize(services: ServerServices): (workspaceId: WorkspaceId, gi
       await before?.catch(() => {})
       const file = await services.store.fileByKey(workspaceId, objectKey)
       if (!file) throw fail('not_found', { what: 'object' })
-      return register(services, await openBlobs(services), file, maxContentLength)
+      return registerUpload(services, await openBlobs(services), file, maxContentLength)
     })()
     running.set(objectKey, work)
     try {
@@ -101,7 +101,8 @@ function createFinalize(services: ServerServices): (workspaceId: WorkspaceId, gi
   }
 }
 
-async function register(
+/** Moves what arrived out of reach of any upload address. */
+export async function registerUpload(
   { store, clock }: ServerServices,
   blobs: Blobs,
   file: StoredFile,

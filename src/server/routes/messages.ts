@@ -5,7 +5,7 @@ import type { FileItem, MessageBody } from '../../spec/api.ts'
 import type { Principal } from '../../spec/key.ts'
 import type { GivenAnswer } from '../../spec/task.ts'
 import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
-import { apiBody, readJson } from '../http/body.ts'
+import { apiBodyLimits, readJson } from '../http/body.ts'
 import { acceptedReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
 import { waitAsPreferred } from './prefer-wait.ts'
@@ -19,9 +19,9 @@ export const sendMessage = (services: ServerServices, identify: IdentifyCaller):
   withCaller(services, identify, async (call, { principal }) => {
     const run = await runInScope(services, principal, call.params['runId']!)
     const key = parseIdempotencyKey(call.request.headers)
-    const given = await readJson(call, apiBody(services.config))
+    const given = await readJson(call, apiBodyLimits(services.config))
     const body = parseMessage(given, run.id)
-    await checkFiles(services, principal.workspaceId, body.files ?? [])
+    await checkMessageFiles(services, principal.workspaceId, body.files ?? [])
     const isHidden = !seesTimeline(principal)
     const idempotency = key === undefined ? undefined : { key, bodyDigest: digestOfJson(given) }
     const accepted = await services.engine.answer(run.id, toAnswer(body, principal), isHidden, idempotency)
@@ -60,7 +60,7 @@ const defined = <T extends object>(object: T): Defined<T> =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>
 
 /** @throws Failure `file_not_found` for a file that is not finalized in the workspace */
-export async function checkFiles(
+export async function checkMessageFiles(
   { store }: ServerServices,
   workspaceId: WorkspaceId,
   files: readonly FileItem[],

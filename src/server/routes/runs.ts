@@ -1,5 +1,5 @@
 import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
-import { apiBody, readJson } from '../http/body.ts'
+import { apiBodyLimits, readJson } from '../http/body.ts'
 import { conversationCursors, conversationReply } from '../view/conversation.ts'
 import { COMPLETION_ROWS, redactConversation, slimContent } from '../view/redact.ts'
 import { acceptedReply, okReply } from '../http/reply.ts'
@@ -44,6 +44,6 @@ export const getConversation = (services: ServerServices, identify: IdentifyCall
 export const cancelRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async (call, { principal }) => {
     const run = await runInScope(services, principal, call.params['runId']!)
-    const { reason } = parseCancel(await readJson(call, apiBody(services.config)))
+    const { reason } = parseCancel(await readJson(call, apiBodyLimits(services.config)))
     return acceptedReply(await services.engine.cancel(run.id, principal, reason))
   })

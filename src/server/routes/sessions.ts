@@ -3,7 +3,7 @@ import { fail } from '../../base/failure.ts'
 import type { Session } from '../../spec/session.ts'
 import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { sessionInScope } from '../auth/scope.ts'
-import { apiBody, readJson } from '../http/body.ts'
+import { apiBodyLimits, readJson } from '../http/body.ts'
 import { okReply, type HttpReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
 import { parseSessionPatch } from '../http/validate.ts'
@@ -21,7 +21,7 @@ export const getSession = (services: ServerServices, identify: IdentifyCaller): 
 export const patchSession = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async (call, { principal }) => {
     const { id } = await sessionInScope(services, principal, call.params['sessionId']!)
-    const { title, ...labels } = parseSessionPatch(await readJson(call, apiBody(services.config)))
+    const { title, ...labels } = parseSessionPatch(await readJson(call, apiBodyLimits(services.config)))
     const given = { ...labels, ...(title !== undefined && { title: title === '' ? null : title }) }
     await services.store.labelSession(id, services.redactor.json(given))
     return sessionReply((await services.store.session(id))!)

@@ -5,7 +5,7 @@ import type { PendingAnswer, StartRunResponse } from '../../spec/api.ts'
 import type { Run } from '../../spec/run.ts'
 import { waitAsPreferred } from './prefer-wait.ts'
 import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
-import { apiBody, readJson } from '../http/body.ts'
+import { apiBodyLimits, readJson } from '../http/body.ts'
 import { startLimits, withRateHeaders } from '../runtime/rates.ts'
 import { acceptedReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
@@ -20,7 +20,7 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
     if (trigger && (await services.store.restoredAt(trigger.id)) !== undefined) throw fail('trigger_held')
     const agent = await agentInScope(services, principal, call.params['agentId']!)
     const key = parseIdempotencyKey(call.request.headers)
-    const body = await readJson(call, apiBody(services.config))
+    const body = await readJson(call, apiBodyLimits(services.config))
     const { input = {}, metadata, tags, sessionId, versionId } = parseStart(body)
     const continued = sessionId === undefined ? undefined : await sessionInScope(services, principal, sessionId)
     if (continued && continued.agentId !== agent.id) throw fail('not_found', { what: 'session of this agent' })

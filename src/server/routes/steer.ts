@@ -2,7 +2,7 @@
 import { fail } from '../../base/failure.ts'
 import { runInScope } from '../auth/scope.ts'
 import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
-import { apiBody, readJson } from '../http/body.ts'
+import { apiBodyLimits, readJson } from '../http/body.ts'
 import { acceptedReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
 import { parseReport, parseSignal } from '../http/validate.ts'
@@ -15,7 +15,7 @@ import type { ServerServices } from '../runtime/services.ts'
 export const sendSignal = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async (call, { principal }) => {
     const run = await runInScope(services, principal, call.params['runId']!)
-    const { data } = parseSignal(await readJson(call, apiBody(services.config)))
+    const { data } = parseSignal(await readJson(call, apiBodyLimits(services.config)))
     return acceptedReply(await services.engine.signal(run.id, decodeURIComponent(call.params['name']!), data))
   })
 
@@ -24,7 +24,7 @@ export const completeCall =
   (services: ServerServices): RouteHandler =>
   async (call) => {
     const token = call.params['token']!
-    const report = parseReport(await readJson(call, apiBody(services.config)))
+    const report = parseReport(await readJson(call, apiBodyLimits(services.config)))
     if (services.serverState.closing) throw fail('shutting_down')
     return acceptedReply(await services.engine.complete(token, report))
   }

@@ -13,7 +13,7 @@ import { toIsoText } from '../../base/clock.ts'
 import type { StoredFile } from '../../spec/file.ts'
 import { openBlobs, type ServerServices } from './services.ts'
 
-export const MANIFEST = 'svc.backup.json'
+export const BACKUP_MANIFEST = 'svc.backup.json'
 export const DATABASE = 'data.db'
 
 /** The first entry of a backup. The object with number `n` is the entry `objects/n`. */
@@ -82,7 +82,7 @@ function pack(
     await body.pipeTo(controller.add({ name, size, type: 'file', mode: 0o600, mtime: new Date(manifest.createdAt) }))
   const fill = async (): Promise<void> => {
     const text = new TextEncoder().encode(`${JSON.stringify(manifest)}\n`)
-    await add(MANIFEST, text.length, new Blob([text]).stream())
+    await add(BACKUP_MANIFEST, text.length, new Blob([text]).stream())
     const { size } = await stat(database)
     await add(DATABASE, size, Readable.toWeb(createReadStream(database)) as ReadableStream<Uint8Array>)
     const blobs = manifest.objects.length === 0 ? undefined : await openBlobs(services)

@@ -1,11 +1,14 @@
 /** Opens the data directory, the log and the database of a server. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fail } from '../../base/failure.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
 import { lockDirectory } from '../../store/sqlite/database/lock.ts'
+import { ballastOf } from '../../store/sqlite/database/ballast.ts'
 import { openSqlite } from '../../store/sqlite/open.ts'
 import { openSqliteReadOnly } from '../../store/sqlite/read-only.ts'
 import type { Store } from '../../store/store.ts'
@@ -16,8 +19,13 @@ import type { CloseStack } from './close-stack.ts'
 import { refuseLostDatabase, refuseLostWhileFree } from './emptied.ts'
 import type { RuntimeOptions } from './options.ts'
 
+const MIB = 1024 * 1024
+
 /** Reserved on disk so that outcomes of work in flight can still be stored when the disk is full. Source: reliability, "Storage rules". */
-const BALLAST_BYTES = 16 * 1024 * 1024
+const BALLAST_BYTES = 16 * MIB
+
+/** What a server needs to accept work: the ballast, and room for the database with its log. */
+const NEEDED_BYTES = BALLAST_BYTES + 4 * MIB
 
 /**
  * The data directory, locked unless `readOnly`; in memory a temporary directory, which `closing` removes.
@@ -50,7 +58,7 @@ interface StoreParts {
 
 /**
  * The log and the store. A server with a data directory also writes its log and what happens to runs into a log file there.
- * @throws Failure `store_unreadable`
+ * @throws Failure `store_unreadable`, `data_directory_full`
  */
 export async function openLogAndStore(
   options: RuntimeOptions,
@@ -63,7 +71,7 @@ export async function openLogAndStore(
   if (logFile) closing.push(() => logFile.close())
   const log = logFile ? logToAll(processLog, logFile) : processLog
 
-  const opened = await openDatabaseOf(options, clock, serving)
+  const opened = await openDatabaseOf(options, clock, serving, log)
   closing.push(() => opened.close())
   const logged = logFile ? withRunLog(opened, logFile) : opened
   const store = options.otel ? withSpans(logged, await openTelemetry(options.version), log) : logged
@@ -75,9 +83,30 @@ async function openDatabaseOf(
   { dataDirectory, store, readOnly = false }: RuntimeOptions,
   clock: Clock,
   serving: boolean,
+  log: Log,
 ): Promise<Store> {
   if (store !== undefined) return await (await import('../../store/postgres/open.ts')).openPostgres({ url: store })
   const file = dataDirectory === undefined ? ':memory:' : join(dataDirectory, 'data.db')
   const ballastBytes = dataDirectory !== undefined && serving ? BALLAST_BYTES : 0
+  if (dataDirectory !== undefined && serving) await checkFreeSpace(dataDirectory, file, log)
   return readOnly ? await openSqliteReadOnly(file, clock) : openSqlite(file, { clock, ballastBytes })
+}
+
+/**
+ * Refuses to begin on a disk without room. Where a database exists the server starts all the same: it answers what only reads, stores
+ * outcomes of calls in flight, and accepts work once there is room.
+ * @throws Failure `data_directory_full`
+ */
+async function checkFreeSpace(directory: string, database: string, log: Log): Promise<void> {
+  const { bavail, bsize } = await statfs(directory)
+  if (bavail * bsize >= NEEDED_BYTES) return
+  const free = Math.floor((bavail * bsize) / MIB)
+  if (!existsSync(database))
+    throw fail('data_directory_full', { directory, why: `${free} MiB are free, a server needs ${NEEDED_BYTES / MIB}` })
+  if (existsSync(ballastOf(directory))) return
+  log.write('warn', 'the disk is full: no work is accepted until there is room', {
+    directory,
+    freeMib: free,
+    neededMib: NEEDED_BYTES / MIB,
+  })
 }

@@ -7,6 +7,7 @@ import type { Cassette } from '../../spec/cassette.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { Toolbox } from '../../tools/tool.ts'
 import type { AuthorityReader } from './authority-reader.ts'
+import type { DocumentCompiler } from './document-compiler.ts'
 
 export interface RuntimeOptions {
   /** Created when absent on disk, 0700. Undefined = everything in memory, files in a temporary directory. */
@@ -42,6 +43,8 @@ export interface RuntimeOptions {
   readonly standIn?: (tools: Toolbox) => Toolbox
   /** Reads what compiled versions may do. */
   readonly authority?: AuthorityReader
+  /** Reads, lints and compiles documents for operators. */
+  readonly documents?: DocumentCompiler
   /** Records the answers of models and tools, or replays them. */
   readonly cassette?: Cassette
 }

@@ -12,7 +12,7 @@ import type { ProjectConfig } from '../../spec/config.ts'
 import { lockDirectory } from '../../store/sqlite/database/lock.ts'
 import { holdRestoredWork, type HeldCounts } from '../../store/sqlite/sessions/restored.ts'
 import { verifyDatabase } from '../../store/sqlite/database/verify.ts'
-import { DATABASE, MANIFEST, type BackupManifest } from './backup.ts'
+import { DATABASE, BACKUP_MANIFEST, type BackupManifest } from './backup.ts'
 import { openStorage, type ObjectStorage } from './storage.ts'
 
 export interface RestoreOptions {
@@ -73,7 +73,7 @@ async function unpack({ archive, config, clock, log }: RestoreOptions, staging: 
   try {
     for await (const { header, body } of entries as unknown as AsyncIterable<ParsedTarEntry>) {
       if (!manifest) {
-        if (header.name !== MANIFEST) throw invalid(`its first entry is ${header.name}`)
+        if (header.name !== BACKUP_MANIFEST) throw invalid(`its first entry is ${header.name}`)
         manifest = readManifest(await new Response(body).text())
       } else if (header.name === DATABASE && !database) {
         await pipeline(Readable.fromWeb(body as never), createWriteStream(join(staging, DATABASE), { mode: 0o600 }))
@@ -102,7 +102,7 @@ async function unpack({ archive, config, clock, log }: RestoreOptions, staging: 
 function readManifest(text: string): BackupManifest {
   const value = JSON.parse(text) as BackupManifest
   if (value.v !== 1 || typeof value.workspace !== 'string' || !Array.isArray(value.objects))
-    throw invalid(`its ${MANIFEST} is of another version`)
+    throw invalid(`its ${BACKUP_MANIFEST} is of another version`)
   return value
 }
 

@@ -154,7 +154,10 @@ async function openParts(
     },
     development: options.development ?? false,
     ...(options.authority && { authority: options.authority }),
+    ...(options.documents && { documents: options.documents }),
     rehearsals,
+    models: providers,
+    secretState: (variable) => (env[variable] === undefined ? 'missing' : env[variable] === '' ? 'empty' : 'set'),
     operator: env['SVC_OPERATOR'] ?? env['USER'] ?? env['USERNAME'] ?? 'operator',
   }
   return {

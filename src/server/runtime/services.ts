@@ -5,12 +5,14 @@ import type { IdSource, WorkspaceId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
 import type { Engine } from '../../engine/session/engine.ts'
+import type { ModelProviders } from '../../providers/provider.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { Store } from '../../store/store.ts'
 import type { KeyAttempts } from './attempts.ts'
 import type { ChangeHints } from './change-hints.ts'
 import type { SignInCodes } from './sign-in-codes.ts'
 import type { AuthorityReader } from './authority-reader.ts'
+import type { DocumentCompiler } from './document-compiler.ts'
 import type { StreamReaders } from './readers.ts'
 import type { RehearsalRegistry } from './rehearsals.ts'
 import type { SessionScopes } from './scopes.ts'
@@ -41,8 +43,14 @@ export interface ServerServices {
   /** True for a development server: `as` may name anybody, and runs may be rehearsed. */
   readonly development?: boolean
   readonly rehearsals: RehearsalRegistry
+  /** For runs that are tried without tools; absent in tests of routes. */
+  readonly models?: ModelProviders
   /** Absent where nobody who can compile opened the server. */
   readonly authority?: AuthorityReader
+  /** Absent like `authority`. */
+  readonly documents?: DocumentCompiler
+  /** Whether an environment variable of this process has a value. Never the value. */
+  readonly secretState: (variable: string) => 'set' | 'empty' | 'missing'
   /** Identity of requests on the local operator channel that carry no credential. */
   readonly operator: string
 }

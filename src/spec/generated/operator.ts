@@ -1,6 +1,6 @@
 // Written by scripts/openapi.js from schemas/operator-requests.yaml.
 
-import type { JsonObject } from '../../base/json/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { CancelBody } from './api.ts'
 
 /** What the operator's own routes accept. Queries are as the server reads them; all travel as text. */
@@ -9,7 +9,13 @@ export interface OperatorRequests<Bundle> {
     readonly body: {
       readonly bundle: Bundle
       readonly deploy?: boolean
+      /** Why, in the words of who publishes or deploys. */
       readonly message?: string
+      /** The files of the bundle as they were written, for people to read later. */
+      readonly sources?: readonly {
+        readonly path: string
+        readonly text: string
+      }[]
     }
   }
   'POST /deploy': {
@@ -19,6 +25,8 @@ export interface OperatorRequests<Bundle> {
       readonly rollback?: boolean
       /** Without it a yanked version is refused. */
       readonly allowYanked?: boolean
+      /** Why, in the words of who publishes or deploys. */
+      readonly message?: string
     }
   }
   'GET /agents': {
@@ -55,6 +63,69 @@ export interface OperatorRequests<Bundle> {
     readonly query: {
       readonly kind: 'Tool' | 'Policy'
       readonly id: string
+    }
+  }
+  'GET /sources': {
+    readonly query: {
+      readonly kind?: 'Agent' | 'Tool' | 'Policy'
+      readonly id: string
+      /** The deployed one of an agent, where none is named. */
+      readonly version?: string
+    }
+  }
+  'GET /deployments': {
+    readonly query: {
+      readonly agent: string
+    }
+  }
+  'POST /lint': {
+    readonly body: {
+      /** The publication that the edited documents belong to; its deployed version where none is named. */
+      readonly base?: {
+        readonly agent: string
+        readonly version?: string
+      }
+      readonly edits: readonly {
+        readonly path: string
+        readonly text: string
+      }[]
+    }
+  }
+  'POST /decide': {
+    readonly body: {
+      readonly run: string
+      /** Its id. */
+      readonly decision: string
+      /** In place of the recorded ones. */
+      readonly arguments?: JsonValue
+      /** The publication that the edited documents belong to; its deployed version where none is named. */
+      readonly base?: {
+        readonly agent: string
+        readonly version?: string
+      }
+      readonly edits?: readonly {
+        readonly path: string
+        readonly text: string
+      }[]
+    }
+  }
+  'POST /what-if': {
+    readonly body: {
+      /** The publication that the edited documents belong to; its deployed version where none is named. */
+      readonly base?: {
+        readonly agent: string
+        readonly version?: string
+      }
+      readonly edits: readonly {
+        readonly path: string
+        readonly text: string
+      }[]
+      /** Only calls of this agent. */
+      readonly agent?: string
+      /** An RFC 3339 time. */
+      readonly since?: string
+      /** Flips in the answer; 200 where absent. */
+      readonly take?: number
     }
   }
   'POST /yank': {
@@ -179,6 +250,12 @@ export interface OperatorRequests<Bundle> {
       readonly after?: number
     }
   }
+  'POST /files': {
+    readonly query: {
+      readonly filename: string
+      readonly mediaType: string
+    }
+  }
   'GET /runs/:id/step': {
     readonly query: {
       readonly ordinal: number
@@ -198,6 +275,42 @@ export interface OperatorRequests<Bundle> {
     }
   }
   'POST /runs/:id/retry': { readonly body: {} }
+  'POST /runs/fork': {
+    readonly body: {
+      /** Ids of root runs. */
+      readonly runs: readonly string[]
+      /** Ordinal of the last step that is taken over. */
+      readonly at: number
+      /** Label of the version; that of each run where it is absent. */
+      readonly version?: string
+      readonly edits?: readonly {
+        readonly step: number
+        /** The text of a message or answer, or the result of a call. */
+        readonly value: unknown
+      }[]
+      /** Without it a version that may do more is refused. */
+      readonly allowWiden?: boolean
+      readonly allowYanked?: boolean
+    }
+  }
+  'POST /runs/dry-fork': {
+    readonly body: {
+      /** Ids of root runs. */
+      readonly runs: readonly string[]
+      /** Ordinal of the last step that is taken over. */
+      readonly at: number
+      /** Label of the version; that of each run where it is absent. */
+      readonly version?: string
+      readonly edits?: readonly {
+        readonly step: number
+        /** The text of a message or answer, or the result of a call. */
+        readonly value: unknown
+      }[]
+      /** Without it a version that may do more is refused. */
+      readonly allowWiden?: boolean
+      readonly allowYanked?: boolean
+    }
+  }
   'POST /runs/:id/messages': { readonly body: JsonObject & { readonly as?: string } }
   'GET /v1/runs/:id/conversation': {
     readonly query: {

@@ -165,7 +165,7 @@ function rowsOf(task: ShownTask): CardRow[] {
   const edit = task.edits?.at(-1)
   if (edit) add('edited', `by ${people?.editedBy ?? describeApprover(edit.approver)}; earlier votes do not count`)
   for (const policy of policies) add('why', describeWhy(policy, task.arguments), placeOf(policy, task.arguments))
-  const untold = untoldReason(task.reason, policies)
+  const untold = untoldReason(task, policies)
   if (untold) add('reason', untold)
   if (task.authorityRef) add('authority', task.authorityRef)
   add('asks', `${task.agent} · run ${shortId(task.runId)}`, { emphasis: 'name' })
@@ -227,11 +227,14 @@ function describeRepeated(key: string, previous: JsonObject): string {
   const names = approvers.filter((each) => typeof each === 'string').map(describeApprover)
   const made = REPEATED[text('outcome')] ?? 'may have been made at'
   return [
-    `${key} ${made} ${text('at')}, by run ${shortId(text('run_id'))} of ${text('agent')}`,
+    `${key} ${made} ${text('at').replace(ISO_TIME, '$1 $2 UTC')}, by run ${shortId(text('run_id'))} of ${text('agent')}`,
     names.length > 0 ? `approved by ${names.join(', ')}` : 'approved by nobody',
     ...(previous['same_args'] === false ? ['with other arguments'] : []),
   ].join('; ')
 }
+
+/** Absolute, since the digest of the card covers it. */
+const ISO_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/
 
 const REPEATED: Readonly<Record<string, string>> = {
   done: 'was made at',
@@ -273,8 +276,8 @@ function isBesideArgument({ condition = '', matched }: DecidedPolicy, args: Json
 }
 
 /** What of the task's reason no policy says. */
-function untoldReason(reason: string | undefined, policies: readonly DecidedPolicy[]): string | undefined {
-  const told = new Set(policies.map((policy) => policy.reason))
+function untoldReason({ reason, effect }: ShownTask, policies: readonly DecidedPolicy[]): string | undefined {
+  const told = new Set([...policies.map((policy) => policy.reason), ...(effect?.previous ? ['effect_repeated'] : [])])
   const parts = reason?.split('; ').filter((part) => !told.has(part)) ?? []
   return told.has(reason ?? null) || parts.length === 0 ? undefined : parts.join('; ')
 }

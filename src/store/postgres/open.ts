@@ -5,7 +5,7 @@ import type { Store } from '../store.ts'
 import { agentReads } from './agents.ts'
 import { callReads } from './calls.ts'
 import { consoleSessionMethods } from './console-sessions.ts'
-import { costReads } from './costs.ts'
+import { costReads } from './spending/costs.ts'
 import { createHints } from './database/hints.ts'
 import { checkSchemaVersions, readSchemaVersions } from './database/migrate.ts'
 import type { DatabaseMoment } from './database/moment.ts'
@@ -30,7 +30,7 @@ import { taskReads } from './tasks.ts'
 import { timerReads } from './timers.ts'
 import { triggerMethods } from './triggers.ts'
 import { openPostgresUpdates } from './updates.ts'
-import { versionMethods } from './versions.ts'
+import { versionMethods } from './versions/versions.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */

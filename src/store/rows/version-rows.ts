@@ -1,7 +1,7 @@
 import type { Digest } from '../../base/digest.ts'
 import type { AgentId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import type { AgentSnapshot, PublishedDocument } from '../../spec/snapshot.ts'
-import type { AgentRow, AgentVersion } from '../version-rows.ts'
+import type { AgentRow, AgentVersion, DeploymentRow } from '../version-rows.ts'
 import { toObject } from './json-column.ts'
 
 export interface StoredAgentRow {
@@ -28,6 +28,7 @@ export interface VersionRow {
   closure_digest: Digest
   published_at: number
   published_by: string
+  message: string | null
   yanked: number
   yank_reason: string | null
 }
@@ -40,6 +41,7 @@ export const toVersion = (row: VersionRow): AgentVersion => ({
   closureDigest: row.closure_digest,
   publishedAt: row.published_at,
   publishedBy: row.published_by,
+  ...(row.message !== null && { message: row.message }),
   yanked: row.yanked === 1,
   ...(row.yank_reason !== null && { yankReason: row.yank_reason }),
 })
@@ -59,4 +61,20 @@ export const toDocument = ({ yanked, yank_reason: yankReason, ...row }: Document
   document: toObject(row.document),
   ...(yanked === 1 && { yanked: true }),
   ...(yankReason !== null && { yankReason }),
+})
+
+export interface DeploymentColumns {
+  version_id: VersionId
+  from_version_id: VersionId | null
+  deployed_at: number
+  deployed_by: string
+  message: string | null
+}
+
+export const toDeployment = (row: DeploymentColumns): DeploymentRow => ({
+  versionId: row.version_id,
+  fromVersionId: row.from_version_id,
+  at: row.deployed_at,
+  by: row.deployed_by,
+  ...(row.message !== null && { message: row.message }),
 })

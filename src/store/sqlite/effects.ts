@@ -66,10 +66,11 @@ export function openEffects(db: Database): EffectTable {
       async effectsOfKey(workspaceId, key, now) {
         return ofKey.all({ workspaceId, key, now }).map(toEffect)
       },
-      async effects({ workspaceId, key, holds, from }, { skip, take }) {
+      async effects({ workspaceId, key, sessionId, holds, from }, { skip, take }) {
         const { where, values } = joinClauses([
           ['workspace_id = :workspaceId', workspaceId],
           ['key = :key', key],
+          ['session_id = :sessionId', sessionId],
           ['at >= :from', from],
           ['holds = :holds', holds === undefined ? undefined : Number(holds)],
         ])

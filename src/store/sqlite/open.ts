@@ -1,10 +1,10 @@
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type { Clock } from '../../base/clock.ts'
 import type { SessionHint } from '../lease.ts'
 import type { Store } from '../store.ts'
 import { openAgents } from './agents.ts'
-import { openBallast, NO_BALLAST } from './database/ballast.ts'
+import { ballastOf, openBallast, NO_BALLAST } from './database/ballast.ts'
 import { openCalls } from './calls.ts'
 import { openCosts } from './spending/costs.ts'
 import { openDatabase } from './database/database.ts'
@@ -34,7 +34,7 @@ import { openTasks } from './tasks.ts'
 import { openTimers } from './timers.ts'
 import { openTriggers } from './triggers.ts'
 import { openSessionUpdates } from './updates.ts'
-import { openVersions } from './versions.ts'
+import { openVersions } from './versions/versions.ts'
 import { createWriter } from './database/writer.ts'
 
 export interface SqliteOptions {
@@ -52,7 +52,7 @@ export interface SqliteOptions {
 export function openSqlite(path: string, { clock, ballastBytes = 0 }: SqliteOptions): Store {
   const db = openDatabase(path)
   releaseAllLeases(db)
-  const ballast = ballastBytes > 0 ? openBallast(join(dirname(path), 'ballast'), ballastBytes, clock) : NO_BALLAST
+  const ballast = ballastBytes > 0 ? openBallast(ballastOf(dirname(path)), ballastBytes, clock) : NO_BALLAST
   return createSqliteStore(db, clock, ballast)
 }
 
@@ -150,7 +150,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     deleteEndedSessions: (before, limit) => write(() => deleteEnded(before, limit)),
     deleteKeptCalls: (before, limit) => write(() => deleteKeptCalls(before, limit)),
     publish: (publication) => write(() => versions.publish(publication)),
-    deploy: (agentId, versionId, at, by) => write(() => versions.deploy(agentId, versionId, at, by)),
+    deploy: (agentId, versionId, at, by, message) => write(() => versions.deploy(agentId, versionId, at, by, message)),
     setYanked: (versionId, yanked, reason) => write(() => versions.setYanked(versionId, yanked, reason)),
     setDocumentYanked: (workspaceId, document, yanked, reason) =>
       write(() => versions.setDocumentYanked(workspaceId, document, yanked, reason)),

@@ -8,7 +8,7 @@ import { drawApproval, fitApproval } from '../../../terminal/approval.ts'
 import { shortId } from '../../../base/short-text.ts'
 import { askAcknowledgement } from '../../runs/card/acknowledge.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { parseJson, readText } from '../../runs/input.ts'
+import { parseJsonInput, readText } from '../../runs/input.ts'
 import { describeApproval } from '../../runs/describe-answer.ts'
 import { messageScreen } from '../../shell/screen/list.ts'
 import { outputUnderReview } from '../../../spec/view/output-review.ts'
@@ -141,7 +141,7 @@ async function checkSeen(call: CommandContext, task: ShownTask): Promise<void> {
 
 async function readEdited(call: CommandContext, given: string, task: ShownTask): Promise<JsonObject> {
   const text = given === 'editor' ? await openEdited(call, task) : given
-  const value = parseJson(text.startsWith('@') ? await readText(text.slice(1), call) : text, '--edit')
+  const value = parseJsonInput(text.startsWith('@') ? await readText(text.slice(1), call) : text, '--edit')
   if (!isJsonObject(value)) throw usageFailure('--edit takes the arguments as one object.')
   return value
 }

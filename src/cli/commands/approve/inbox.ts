@@ -15,7 +15,7 @@ import { runListScreen } from '../../runs/list-screen.ts'
 import { printList } from '../../shell/screen/list.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { agentOf } from '../../project/reference.ts'
+import { resolveAgent } from '../../project/reference.ts'
 import { withTarget } from '../../project/target.ts'
 import { watchList } from '../../shell/screen/watch-list.ts'
 import type { inboxAnswer, inboxCount, inboxItem } from '../../answers/approve.ts'
@@ -88,7 +88,7 @@ function drawTask(item: InboxItem, canvas: Canvas, rows: number, now: number): r
 async function read({ given }: CommandContext, operator: OperatorClient): Promise<OperatorList<InboxItem>> {
   const [agent, kind] = [given.text('agent'), given.text('kind')]
   const query = {
-    ...(agent !== undefined && { agent: (await agentOf(agent, operator)).agentId }),
+    ...(agent !== undefined && { agent: (await resolveAgent(agent, operator)).agentId }),
     ...(kind !== undefined && { kind }),
     ...(given.flag('all') && { all: 'true' }),
     ...(given.flag('operator') && { operator: 'true' }),

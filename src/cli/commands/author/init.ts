@@ -8,6 +8,7 @@ import { openProject } from '../../project/project.ts'
 import { aboutTemplate, planTemplate, templateNames, writeTemplate } from '../../pages/template.ts'
 import type { initAnswer, templatesAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
+import { packageSpecifier } from '../../shell/version.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 const DEFAULT_TEMPLATE = 'refund'
@@ -51,6 +52,11 @@ export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typ
   const inventory = await describeInventory(await openProject({ ...call, cwd: directory }))
   const created = written.filter(({ action }) => action === 'created').length
   out.prose(`created ${shown}/ (${created} files): ${inventory}`)
+  const archive = packageSpecifier.replace(/^file:/, '')
+  if (archive !== packageSpecifier && written.some(({ path }) => path === 'package.json'))
+    out.hint(
+      `first: copy ${archive} into ${shown}/ and commit it: no registry has the package yet (npm pack writes it)`,
+    )
   out.hint(
     `next:  ${next.join(' && ')}${model === undefined ? '          no API key needed, the model is scripted' : ''}`,
   )

@@ -4,10 +4,9 @@ import { relative, resolve } from 'node:path'
 import { toIsoText } from '../../../base/clock.ts'
 import type { Document } from '../../../documents/text/document.ts'
 import type { Workspace } from '../../../documents/workspace/workspace.ts'
-import { describeVerdict } from '../../../policy/decide.ts'
-import type { CallFacts, PolicySets } from '../../../policy/condition/decision.ts'
-import { evaluatePolicies } from '../../../policy/evaluate-policies.ts'
-import type { RecordedDecision } from '../../../spec/operator-views.ts'
+import { backtest, type Replacements } from '../../../policy/replay/backtest.ts'
+import { assumedLine, rememberSnapshots } from '../../../policy/replay/recorded-facts.ts'
+import type { DecisionFlip } from '../../../spec/explanation.ts'
 import type { CompiledBundle, AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { drawTable } from '../../../terminal/table.ts'
@@ -18,30 +17,12 @@ import { parseMoment } from '../../shell/numbers.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { buildBundle } from '../../release/build.ts'
 import { documentsFailure, printFindings } from '../../release/findings.ts'
-import {
-  assumedLine,
-  createSnapshots,
-  recordedFacts,
-  recordedPolicySets,
-  type ReplayedFacts,
-} from '../../policy/recorded.ts'
-import { policyDocuments, subjectOf, withPolicies } from '../../policy/subject.ts'
+import { policyDocuments, policySubjectOf, withPolicies } from '../../policy/subject.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import type { backtestAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 import { loadDocuments } from '../../project/documents.ts'
-
-interface Flip {
-  readonly runId: string
-  readonly toolCallId: string
-  readonly tool: string
-  readonly was: string
-  readonly now: string
-  readonly by: string
-  /** History measures that the recorded decision did not read. */
-  readonly assumed?: readonly string[]
-}
 
 export async function policyBacktest(call: CommandContext<AnswerOf<typeof backtestAnswer>>): Promise<void> {
   const { given, mode, out, cwd, io } = call
@@ -59,62 +40,22 @@ export async function policyBacktest(call: CommandContext<AnswerOf<typeof backte
         ...(since !== undefined && { since: toIsoText(parseMoment(since, io.clock.now())) }),
       },
     })
-    const snapshots = createSnapshots(operator)
-    const flips: Flip[] = []
-    const assumed = new Set<string>()
-    for (const decision of items) {
-      const replayed = recordedFacts(decision, items)
-      const before = await recordedPolicySets(decision, snapshots)
-      const after = await recordedPolicySets(decision, snapshots, (snapshot) => replacements.policiesOf(snapshot))
-      const flip = flipOf(decision, before, after, replayed, replacements.classOf(decision))
-      if (flip) flips.push(flip)
-      replayed.assumed.forEach((each) => assumed.add(each))
-    }
+    const snapshots = rememberSnapshots((agentId, version) =>
+      operator.call('GET /snapshot', { query: { agent: agentId, version } }),
+    )
+    const { flips: found, assumed } = await backtest(items, snapshots, replacements)
+    const flips = found.map(({ flip }) => flip)
     if (mode.json)
       return await out.json({
         calls: items.length,
         flips,
-        ...(assumed.size > 0 && { assumed: [...assumed].sort() }),
+        ...(assumed.length > 0 && { assumed }),
       })
     if (flips.length > 0) drawTable(answerScreen(call), columns, flips).forEach((line) => out.line(line))
     out.message(`${items.length} ${items.length === 1 ? 'call' : 'calls'}, ${flips.length} would be decided otherwise`)
     const assumption = assumedLine(assumed)
     if (assumption !== undefined) out.message(assumption)
   })
-}
-
-/** Undefined where the decision stays the same, or where it had another reason than policies. */
-function flipOf(
-  recorded: RecordedDecision,
-  before: PolicySets,
-  after: PolicySets,
-  { facts, assumed }: ReplayedFacts,
-  newClass: CallFacts['tool']['side_effect_class'],
-): Flip | undefined {
-  const { runId, toolCallId, ref, tool, decision: was } = recorded
-  const changed = newClass === undefined ? facts : { ...facts, tool: { ...facts.tool, side_effect_class: newClass } }
-  const verdict = evaluatePolicies(after, tool, changed)
-  const now = verdict.decision
-  // A flip that the old policies show too comes from recounted history, not from the new policies.
-  if (now === was || now === evaluatePolicies(before, tool, facts).decision) return undefined
-  const { policies, error } = describeVerdict(verdict)
-  const winner = policies[0]
-  const isByPolicy = winner !== undefined && winner.matched !== 'false' && !verdict.byDefault
-  return {
-    runId,
-    toolCallId,
-    tool: ref,
-    was,
-    now,
-    ...(assumed.size > 0 && { assumed: [...assumed].sort() }),
-    by: error ?? (isByPolicy ? `${winner.id}@${winner.version}` : 'default'),
-  }
-}
-
-interface Replacements {
-  policiesOf(snapshot: AgentSnapshot): AgentSnapshot['policies']
-  /** The side-effect class of the tool in a given bundle. */
-  classOf(decision: RecordedDecision): CallFacts['tool']['side_effect_class']
 }
 
 /** Policy documents replace those of the same name, or are added; agents of a bundle replace the recorded ones. */
@@ -138,7 +79,7 @@ async function readReplacements(
   const policiesOf = (snapshot: AgentSnapshot): AgentSnapshot['policies'] => {
     const current = agents.get(snapshot.id) ?? snapshot
     if (!workspace) return current.policies
-    return withPolicies(subjectOf({ agents: [...agents.values()] }, current), workspace, documents).policies
+    return withPolicies(policySubjectOf({ agents: [...agents.values()] }, current), workspace, documents).policies
   }
   const known = new Map<string, AgentSnapshot['policies']>()
   return {
@@ -170,7 +111,7 @@ async function bundleIn(
   throw documentsFailure(findings, call)
 }
 
-const columns: readonly TableColumn<Flip>[] = [
+const columns: readonly TableColumn<DecisionFlip>[] = [
   { title: 'RUN', cell: ({ runId }) => shortId(runId), plain: ({ runId }) => runId },
   { title: 'CALL', cell: ({ toolCallId }) => toolCallId },
   { title: 'TOOL', cell: ({ tool }) => tool },

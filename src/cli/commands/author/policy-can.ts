@@ -7,7 +7,7 @@ import { describeCondition } from '../../../policy/condition/describe.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { compileBundleAt } from '../../policy/bundle.ts'
 import { hypotheticalFacts } from '../../policy/hypothetical-call.ts'
-import { agentOf, calleeOf, policySetsOf, subjectOf } from '../../policy/subject.ts'
+import { compiledAgentOf, calleeOf, policySetsOf, policySubjectOf } from '../../policy/subject.ts'
 import { openProject } from '../../project/project.ts'
 import type { policyCanAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
@@ -20,7 +20,7 @@ export async function policyCan(call: CommandContext<AnswerOf<typeof policyCanAn
   const isPath = (await stat(at).catch(() => undefined)) !== undefined
   const project = await openProject(call, isPath ? at : undefined)
   const { bundle } = await compileBundleAt(call, project, isPath ? at : project.directory)
-  const subject = subjectOf(bundle, agentOf(bundle, isPath ? undefined : agent))
+  const subject = policySubjectOf(bundle, compiledAgentOf(bundle, isPath ? undefined : agent))
   const callee = calleeOf(subject, tool)
   const unattended = given.flag('unattended')
   const where = readWhere(given.text('where'))

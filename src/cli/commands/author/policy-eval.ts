@@ -7,17 +7,17 @@ import { explainDecision } from '../../../policy/explain/explain.ts'
 import { createTheme } from '../../../terminal/theme.ts'
 import { pathOfAgent } from '../../project/agent-path.ts'
 import type { CommandContext } from '../../shell/command.ts'
-import { parseJson, readText } from '../../runs/input.ts'
+import { readJsonOption } from '../../runs/json-option.ts'
 import { compileBundleAt } from '../../policy/bundle.ts'
 import { placesOf, type LeafPlaces } from '../../policy/places.ts'
 import { hypotheticalFacts } from '../../policy/hypothetical-call.ts'
 import {
-  agentOf,
+  compiledAgentOf,
   calleeOf,
   policiesAlone,
   policyDocuments,
   policySetsOf,
-  subjectOf,
+  policySubjectOf,
   withPolicies,
   type EvalCallee,
   type EvalSubject,
@@ -32,8 +32,8 @@ export async function policyEval(call: CommandContext<AnswerOf<typeof policyEval
   const { given, mode, out, io } = call
   const [tool, expected] = [given.text('tool'), given.text('expect')]
   if (tool === undefined) throw usageFailure('A decision is about a call.', '--tool ID --args JSON')
-  const args = await readValue(call, given.text('args') ?? '{}', '--args')
-  const context = await readValue(call, given.text('context') ?? '{}', '--context')
+  const args = await readJsonOption(call, given.text('args') ?? '{}', '--args')
+  const context = await readJsonOption(call, given.text('context') ?? '{}', '--context')
   if (!isJsonObject(context)) throw usageFailure('--context takes an object.')
   const { subject, places } = await subjectFor(call, tool)
   const callee = calleeOf(subject, tool)
@@ -76,7 +76,7 @@ async function subjectFor(
     return { subject: policiesAlone(more.workspace, more.documents, [tool]), places: placesOf(more.documents) }
   const where = path ?? (await pathOfAgent(project, agent, cwd))
   const { bundle, documents } = await compileBundleAt(call, project, where)
-  const subject = subjectOf(bundle, agentOf(bundle, path === undefined ? agent : undefined))
+  const subject = policySubjectOf(bundle, compiledAgentOf(bundle, path === undefined ? agent : undefined))
   if (!more) return { subject, places: placesOf(documents) }
   return {
     subject: withPolicies(subject, more.workspace, more.documents),
@@ -85,13 +85,3 @@ async function subjectFor(
 }
 
 const exists = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined)) !== undefined
-
-/** Accepts numbers outside the safe range: conditions on them are unknown. */
-const anyNumber = (text: string): JsonValue => JSON.parse(text) as JsonValue
-
-/** JSON, `@FILE`, or `-` for standard input. */
-async function readValue(call: CommandContext, text: string, what: string): Promise<JsonValue> {
-  const given =
-    text === '-' ? await call.io.stdin.text() : text.startsWith('@') ? await readText(text.slice(1), call) : text
-  return parseJson(given, what, anyNumber)
-}

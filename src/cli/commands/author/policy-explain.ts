@@ -1,8 +1,16 @@
 /** Explains recorded decisions, and lists the policies that apply to a tool. Source: command line, 2.1. */
+import { digestOfJson } from '../../../base/digest.ts'
 import { fail } from '../../../base/failure.ts'
 import { isUuid } from '../../../base/ids.ts'
 import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { explainDecision, type DecisionExplanation } from '../../../policy/explain/explain.ts'
+import { indexRecordedCalls } from '../../../policy/replay/recorded-calls.ts'
+import {
+  assumedLine,
+  recordedFacts,
+  recordedPolicySets,
+  rememberSnapshots,
+} from '../../../policy/replay/recorded-facts.ts'
 import type { RecordedDecision } from '../../../spec/operator-views.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { createTheme } from '../../../terminal/theme.ts'
@@ -13,20 +21,23 @@ import { answerScreen } from '../../shell/screen/list.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { explainConcerns } from '../../policy/list-applicable.ts'
 import { placesOf, type LeafPlaces } from '../../policy/places.ts'
-import { assumedLine, createSnapshots, recordedFacts, recordedPolicySets } from '../../policy/recorded.ts'
 import { explanationLines, decisionJson } from '../../policy/print-decision.ts'
+import { readJsonOption } from '../../runs/json-option.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 import { openProject } from '../../project/project.ts'
 import { runIdOf, taskOf } from '../../project/reference.ts'
 import { RemoteError } from '../../shell/remote.ts'
 import { explainPolicies } from '../../runs/why.ts'
-import type { explainTask, explainRun, explainReference } from '../../answers/author.ts'
+import type { explainedTask, explainRun, explainReference } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 
 /** `namespace.name` of a tool or a policy; ids and their endings have no dot. */
 const LOGICAL = /^[^@\s]+\.[^@\s]+$/
 
 export async function policyExplain(
-  call: CommandContext<AnswerOf<typeof explainTask> | AnswerOf<typeof explainRun> | AnswerOf<typeof explainReference>>,
+  call: CommandContext<
+    AnswerOf<typeof explainedTask> | AnswerOf<typeof explainRun> | AnswerOf<typeof explainReference>
+  >,
 ): Promise<void> {
   const { given, mode, out } = call
   const reference = given.argument(0)!
@@ -36,13 +47,20 @@ export async function policyExplain(
     const { runId, taskId, only } = await find(reference, operator)
     const { items: all } = await operator.call('GET /decisions', { query: { run: runId } })
     const wanted = only ? only(all) : all
+    const args = given.text('args')
+    if (args !== undefined && !only) throw usageFailure('--args is for one call: name its task.')
+    const edited = args === undefined ? undefined : await readJsonOption(call, args, '--args')
     if (wanted.length === 0) throw fail('not_found', { what: `recorded decision of ${reference}` })
-    const snapshots = createSnapshots(operator)
+    const snapshots = rememberSnapshots((agent, version) =>
+      operator.call('GET /snapshot', { query: { agent, version } }),
+    )
+    const calls = indexRecordedCalls(all)
     const explained: ExplainedDecision[] = []
     for (const decision of wanted) {
-      const { facts, assumed } = recordedFacts(decision, all)
+      const { facts, assumed } = recordedFacts(decision, calls, edited)
       const explanation = explainDecision(await recordedPolicySets(decision, snapshots), decision.tool, facts)
-      explained.push({ decision, explanation, assumed: [...assumed].sort() })
+      const shown = edited === undefined ? decision : withArguments(decision, edited, explanation)
+      explained.push({ decision: shown, explanation, assumed: [...assumed].sort() })
     }
     // The documents may have changed: use the places that the deciding versions recorded.
     const places = placesOf([])
@@ -65,11 +83,25 @@ interface ExplainedDecision {
   readonly assumed: readonly string[]
 }
 
+/** The recorded call as it would be decided with other arguments. */
+const withArguments = (
+  recorded: RecordedDecision,
+  args: JsonValue,
+  { decision: { decision, explanation, policies } }: DecisionExplanation,
+): RecordedDecision => ({
+  ...recorded,
+  arguments: args,
+  argsDigest: digestOfJson(args),
+  decision,
+  explanation,
+  policies: policies as unknown as readonly JsonValue[],
+})
+
 /** The recorded decision has precedence: the engine may require an approval for a reason outside of policies. */
 const jsonOf = (
   { decision, explanation, assumed }: ExplainedDecision,
   places: LeafPlaces,
-): AnswerOf<typeof explainTask> => ({
+): AnswerOf<typeof explainedTask> => ({
   ...decisionJson(explanation, places),
   decision: decision.decision,
   explanation: decision.explanation,

@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../shell/command.ts'
-import { followRun, type FollowOptions } from '../../runs/follow.ts'
+import { followRunOnScreen, type FollowOptions } from '../../runs/follow.ts'
 import { printInterrupted, printOutcome, type FollowAnswer } from '../../runs/outcome.ts'
 import type { TaskPromptContext } from '../../runs/card/open-decision.ts'
 
@@ -10,7 +10,7 @@ export async function followToOutcome(
   options: FollowOptions,
 ): Promise<number> {
   try {
-    return await printOutcome(call, await followRun({ ...target, call }, options), options.events)
+    return await printOutcome(call, await followRunOnScreen({ ...target, call }, options), options.events)
   } catch (error) {
     return printInterrupted(call, options.runId, error)
   }

@@ -12,7 +12,7 @@ import { readInput, type InputContract } from '../../runs/input.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import type { FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { agentIdFrom, agentOf, sessionIdOf, splitVersion } from '../../project/reference.ts'
+import { agentIdFrom, resolveAgent, sessionIdOf, splitVersion } from '../../project/reference.ts'
 import { readServerFile } from '../../project/server-file.ts'
 import { readRehearsal } from '../../scenario/rehearsal.ts'
 import { saveSnapshot } from '../../release/snapshots.ts'
@@ -127,7 +127,7 @@ async function describe(
   continues: boolean,
 ): Promise<DescribedAgent> {
   if (!operator) return { agentId: agentIdFrom(name, project.workspace), contract: { agent: name, version: '' } }
-  const agent = await agentOf(name, operator)
+  const agent = await resolveAgent(name, operator)
   const deployed = agent.deployed?.versionLabel
   const other = version !== undefined && deployed !== undefined && version !== deployed ? version : undefined
   if (other !== undefined && continues) {

@@ -27,7 +27,7 @@ import { parseMoment, wholeNumber } from '../../shell/numbers.ts'
 import { withOperator } from '../../project/operator.ts'
 import { exitOfStatus, type FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { agentOf, runIdOf } from '../../project/reference.ts'
+import { resolveAgent, runIdOf } from '../../project/reference.ts'
 import { withTarget, type ServerTarget } from '../../project/target.ts'
 import { watchList } from '../../shell/screen/watch-list.ts'
 import { writeUserFile } from '../../files/write-file.ts'
@@ -49,7 +49,7 @@ export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer |
       operator.call('GET /runs', {
         query: {
           take: String(limit),
-          ...(agent !== undefined && { agent: (await agentOf(agent, operator)).agentId }),
+          ...(agent !== undefined && { agent: (await resolveAgent(agent, operator)).agentId }),
           ...(status !== '' && { status }),
           ...(given.flag('waiting') && { waiting: 'true' }),
           ...(session !== undefined && { session }),

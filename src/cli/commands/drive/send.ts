@@ -10,7 +10,7 @@ import { metadataOf } from '../../project/metadata.ts'
 import type { FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { openUserFile } from '../../files/read-file.ts'
-import { agentOf, runIdOf } from '../../project/reference.ts'
+import { resolveAgent, runIdOf } from '../../project/reference.ts'
 import { RefusedAnswer } from '../../shell/remote.ts'
 import { openAgentTarget, withTarget, type ServerTarget } from '../../project/target.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
@@ -89,7 +89,7 @@ async function goOn(
 
 /** The text of the input contract that is the message: one of the usual names, else the only one there is. */
 async function messageProperty({ operator }: ServerTarget, agentId: string): Promise<string> {
-  const { inputContract = null, name = agentId } = operator ? await agentOf(agentId, operator) : {}
+  const { inputContract = null, name = agentId } = operator ? await resolveAgent(agentId, operator) : {}
   const properties = isJsonObject(inputContract) ? inputContract['properties'] : undefined
   if (!isJsonObject(properties)) return 'message'
   const texts = Object.keys(properties).filter((each) => {

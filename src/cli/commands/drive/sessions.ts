@@ -13,7 +13,7 @@ import { answerScreen, printList } from '../../shell/screen/list.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { agentIdFrom, agentOf, sessionIdOf } from '../../project/reference.ts'
+import { agentIdFrom, resolveAgent, sessionIdOf } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
 import { givenKey, openTarget } from '../../project/target.ts'
 import type { sessionAnswer } from '../../answers/drive.ts'
@@ -77,7 +77,7 @@ async function withPages(
     return await work((query) => target.client.listSessions(agentId, query, { signal }), agent, version)
   }
   await withOperator(project, call, async (operator) => {
-    const known = agent === undefined ? undefined : await agentOf(agent, operator)
+    const known = agent === undefined ? undefined : await resolveAgent(agent, operator)
     const versionId = version === undefined ? undefined : await versionIdOf(version, known?.agentId, operator)
     const read: ReadPage = ({ skip, take }) =>
       operator.call('GET /sessions', {

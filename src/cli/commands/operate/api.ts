@@ -3,7 +3,7 @@ import { safeBlock } from '../../../base/escape-text.ts'
 import { openRawApi, type RawApi } from '../../pages/raw-api.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitOfCode } from '../../shell/exit.ts'
-import { parseJson, readText } from '../../runs/input.ts'
+import { parseJsonInput, readText } from '../../runs/input.ts'
 import { openProject } from '../../project/project.ts'
 import { remoteError } from '../../shell/remote.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
@@ -66,7 +66,7 @@ async function requestOf(
     return { path: url.pathname + url.search }
   }
   if (input !== undefined && pairs.length === 0) return { path, body: await readInput(call, input) }
-  const whole = input === undefined ? {} : parseJson(await readInput(call, input), `The input in ${input}`)
+  const whole = input === undefined ? {} : parseJsonInput(await readInput(call, input), `The input in ${input}`)
   if (!isJsonObject(whole)) throw usageFailure('Pairs go into an object; the input is none.')
   return { path, body: JSON.stringify({ ...whole, ...Object.fromEntries(pairs) }) }
 }
@@ -78,7 +78,7 @@ async function readPair(call: CommandContext, pair: string): Promise<readonly [s
   const match = /^([^=:@]+)(:=|=<|=)(.*)$/s.exec(pair)
   if (!match) throw usageFailure(`"${pair}" is not a parameter.`, 'Write key=text, key:=json or key=<file.')
   const [, name, operator, text] = match as unknown as [string, string, string, string]
-  if (operator === ':=') return [name, parseJson(text, `The value of ${name}`)]
+  if (operator === ':=') return [name, parseJsonInput(text, `The value of ${name}`)]
   return [name, operator === '=<' ? await readText(text, call) : text]
 }
 

@@ -6,7 +6,7 @@ import type { costsAnswer } from '../../answers/operate.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { agentOf } from '../../project/reference.ts'
+import { resolveAgent } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
 import { printTable } from '../../shell/screen/list.ts'
@@ -34,7 +34,7 @@ export async function costs(call: CommandContext<AnswerOf<typeof costsAnswer>>):
         by,
         ...moment('since'),
         ...moment('until'),
-        ...(agent !== undefined && { agent: (await agentOf(agent, operator)).agentId }),
+        ...(agent !== undefined && { agent: (await resolveAgent(agent, operator)).agentId }),
       },
     }),
   )

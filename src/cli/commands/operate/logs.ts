@@ -8,7 +8,7 @@ import { answerScreen } from '../../shell/screen/list.ts'
 import { parseMoment } from '../../shell/numbers.ts'
 import { OPERATOR_URL, withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { agentOf, runIdOf } from '../../project/reference.ts'
+import { resolveAgent, runIdOf } from '../../project/reference.ts'
 import { remoteError } from '../../shell/remote.ts'
 import { toIsoText } from '../../../base/clock.ts'
 import type { OperatorClient } from '../../project/operator.ts'
@@ -38,7 +38,7 @@ async function queryOf(
   const [level, grep] = [given.text('level'), given.text('grep')]
   return {
     ...(run !== undefined && { run: await runIdOf(run, operator) }),
-    ...(agent !== undefined && { agent: (await agentOf(agent, operator)).name }),
+    ...(agent !== undefined && { agent: (await resolveAgent(agent, operator)).name }),
     ...(since !== undefined && { since: toIsoText(parseMoment(since, io.clock.now())) }),
     ...(level !== undefined && { level }),
     ...(grep !== undefined && { grep }),

@@ -30,10 +30,10 @@ import { printFindings } from '../../release/findings.ts'
 import { describeCommandError, formatCommandError } from '../../shell/exit.ts'
 import { nextTimes } from '../../pages/next-times.ts'
 import { readText } from '../../runs/input.ts'
-import { createOperator, openOperator, type OperatorClient } from '../../project/operator.ts'
+import { createOperator, openOperatorChannel, type OperatorClient } from '../../project/operator.ts'
 import { answersOperator } from '../../project/operator-socket.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { deleteServerFile, readServerFile, writeServerFile, type FoundServerFile } from '../../project/server-file.ts'
+import { deleteServerFile, readServerFile, replaceServerFile, type FoundServerFile } from '../../project/server-file.ts'
 import { checksOfAgent } from '../../project/secret-checks.ts'
 import { openServerNearPort, readAddress, readyLine, untilStopped } from '../../project/open-server.ts'
 import { readTapes } from '../../scenario/rehearsal.ts'
@@ -94,7 +94,7 @@ export async function dev(
   // Next to the project even when the data is elsewhere: commands look for the server there.
   const share = async (secret?: NonNullable<FoundServerFile['key']>): Promise<void> => {
     const file = await readServerFile(dataDirectory)
-    if (file) await writeServerFile(project.dataDirectory, { ...file, ...(secret && { key: secret }) })
+    if (file) await replaceServerFile(project.dataDirectory, { ...file, ...(secret && { key: secret }) })
   }
   let broken = false
   const save = async (): Promise<SnapshotSave & { readonly mended: boolean }> => {
@@ -164,7 +164,7 @@ async function attach(
   let operator: OperatorClient | undefined
   const area = createStatusArea(call)
   try {
-    operator = await openOperator(at.project, io)
+    operator = await openOperatorChannel(at.project, io)
     await stay({ ...at, call, operator, area }, ended.signal)
   } catch (error) {
     // Requests in progress fail when the server ends, which is not an error of this process.

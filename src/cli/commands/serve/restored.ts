@@ -8,7 +8,7 @@ import { countNoun } from '../../shell/counted.ts'
 import { answerScreen, messageScreen } from '../../shell/screen/list.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { agentOf, runIdOf } from '../../project/reference.ts'
+import { resolveAgent, runIdOf } from '../../project/reference.ts'
 import type { heldCounts, restorePlan } from '../../answers/serve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { triggerOf } from '../ship/triggers.ts'
@@ -57,7 +57,7 @@ async function named(
   const [run, agent, trigger] = [given.text('run'), given.text('agent'), given.text('trigger')]
   return {
     ...(run !== undefined && { run: await runIdOf(run, operator) }),
-    ...(agent !== undefined && { agent: (await agentOf(agent, operator)).agentId }),
+    ...(agent !== undefined && { agent: (await resolveAgent(agent, operator)).agentId }),
     ...(trigger !== undefined && { trigger: (await triggerOf(trigger, operator)).triggerId }),
   }
 }

@@ -1,14 +1,15 @@
 import { isJsonObject } from '../../../base/json/json.ts'
 import type { AgentView } from '../../../spec/operator-views.ts'
-import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
+import { drawCard } from '../../../terminal/card.ts'
+import { fitsTable, timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { safeJson, safeText } from '../../../base/escape-text.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { contractFields, type ContractField } from '../../runs/contract-fields.ts'
 import { exampleInput, exampleObject, quoteShell } from '../../runs/example-input.ts'
-import { printList, printOne, printTable } from '../../shell/screen/list.ts'
+import { answerScreen, printList, printOne, printTable } from '../../shell/screen/list.ts'
 import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { agentOf, splitVersion } from '../../project/reference.ts'
+import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import type { agentsAnswer, agentAnswer } from '../../answers/ship.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 
@@ -36,7 +37,7 @@ const columns = (now: number): readonly TableColumn<AgentView>[] => [
 /** What an agent takes, may do and is started by, with a line to run it and one to call it. */
 export async function agentsShow(call: CommandContext<AnswerOf<typeof agentAnswer>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
-    const { agentId } = await agentOf(splitVersion(call.given.argument(0)!).name, operator)
+    const { agentId } = await resolveAgent(splitVersion(call.given.argument(0)!).name, operator)
     const { items } = await operator.call('GET /agents', { query: { usage: 'true' } })
     const agent = items.find((each) => each.agentId === agentId)!
     const { url } = await operator.call('GET /status', {})
@@ -65,7 +66,7 @@ export async function agentsShow(call: CommandContext<AnswerOf<typeof agentAnswe
     const { out } = call
     if (contract !== undefined) {
       out.line('')
-      printTable(call, contractFields(contract), INPUT_COLUMNS, '')
+      printContract(call, contractFields(contract))
     }
     out.line('')
     out.line(safeText(examples.run))
@@ -86,6 +87,17 @@ const INPUT_COLUMNS: readonly TableColumn<ContractField>[] = [
   { title: 'REQUIRED', cell: ({ isRequired }) => (isRequired ? 'yes' : 'no') },
   { title: 'ABOUT', cell: ({ about }) => about },
 ]
+
+/** A table; where it has no room for what the fields are about, one field below the other. */
+function printContract(call: CommandContext<AnswerOf<typeof agentAnswer>>, fields: readonly ContractField[]): void {
+  const canvas = answerScreen(call)
+  if (fitsTable(canvas, INPUT_COLUMNS, fields)) return printTable(call, fields, INPUT_COLUMNS, '')
+  const cards = fields.map(({ path, type, isRequired, about }) => ({
+    key: path,
+    value: [`${type}${isRequired ? ', required' : ''}`, about].filter((part) => part !== '').join('. '),
+  }))
+  drawCard(canvas, cards).forEach(call.out.line)
+}
 
 function examplesOf({ name, agentId, inputContract }: AgentView, url: string): { run: string; curl: string } {
   const contract = isJsonObject(inputContract) ? inputContract : undefined

@@ -6,7 +6,7 @@ import { confirmLoss } from '../../shell/prompts/confirm.ts'
 import { lateEdgesOf, printUndeployed } from '../../release/late-edges.ts'
 import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { agentOf, splitVersion } from '../../project/reference.ts'
+import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
 import type { deployAnswer } from '../../answers/ship.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
@@ -15,8 +15,9 @@ export async function deploy(call: CommandContext<AnswerOf<typeof deployAnswer>>
   const { given, mode, out } = call
   const { name, version } = splitVersion(given.argument(0)!)
   const rollback = given.flag('rollback')
+  const message = given.text('message')
   await withOperator(await openProject(call), call, async (operator) => {
-    const agent = await agentOf(name, operator)
+    const agent = await resolveAgent(name, operator)
     const current = agent.deployed?.versionLabel
     const yanked =
       version !== undefined &&
@@ -46,6 +47,7 @@ export async function deploy(call: CommandContext<AnswerOf<typeof deployAnswer>>
       ...(version !== undefined && { version }),
       ...(rollback && { rollback }),
       ...(allowYanked && { allowYanked }),
+      ...(message !== undefined && { message }),
     }
     const deployed = await operator.call('POST /deploy', { body })
     const { from, to, runningOnOld } = deployed

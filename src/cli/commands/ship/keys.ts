@@ -10,7 +10,7 @@ import { printList } from '../../shell/screen/list.ts'
 import { durationMs } from '../../shell/numbers.ts'
 import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { agentOf } from '../../project/reference.ts'
+import { resolveAgent } from '../../project/reference.ts'
 import type { createdKeyAnswer, keysAnswer, keyAnswer } from '../../answers/ship.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
@@ -21,7 +21,7 @@ export async function keysList(call: CommandContext<AnswerOf<typeof keysAnswer>>
     const agent = call.given.text('agent')
     const list = await operator.call('GET /keys', {
       query: {
-        ...(agent !== undefined && { agent: (await agentOf(agent, operator)).agentId }),
+        ...(agent !== undefined && { agent: (await resolveAgent(agent, operator)).agentId }),
         ...(call.given.flag('all') && { all: 'true' as const }),
       },
     })
@@ -69,7 +69,7 @@ export async function keysCreate(call: CommandContext<AnswerOf<typeof createdKey
   await withOperator(project, call, async (operator) => {
     const key = await operator.call('POST /keys', {
       body: {
-        agent: (await agentOf(agent, operator)).agentId,
+        agent: (await resolveAgent(agent, operator)).agentId,
         trigger,
         allowUploads: given.flag('allow-uploads'),
         ...(name !== undefined && { name }),

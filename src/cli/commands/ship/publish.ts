@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
 import type { ReadArchive } from '../../../compile/package/archive.ts'
+import { writtenFilesOf } from '../../../compile/package/sources.ts'
 import type { OperatorRoutes } from '../../../spec/operator.ts'
 import type { PublishedMember } from '../../../spec/operator-views.ts'
 import { shortId } from '../../../base/short-text.ts'
@@ -146,7 +147,8 @@ export async function publishPath(call: PublishContext, publishing: Publishing):
     return { plan, ...root }
   }
   for (const [file, text] of Object.entries(texts)) await writeUserFile(join(workspace.root, file), text)
-  const body = { bundle, deploy, ...(message !== undefined && { message }) }
+  const sources = writtenFilesOf(workspace, bundle, compiled)
+  const body = { bundle, deploy, sources, ...(message !== undefined && { message }) }
   const answer = await operator.call('POST /publish', { body })
   if (!deploy) return { plan, ...root, answer }
   const documents = isArchivePath(path) ? undefined : { workspace, cwd: call.cwd }

@@ -11,7 +11,7 @@ import { nextTimes } from '../../pages/next-times.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { agentOf } from '../../project/reference.ts'
+import { resolveAgent } from '../../project/reference.ts'
 import type { triggerAnswer, deletedTrigger, triggersAnswer } from '../../answers/ship.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
@@ -20,7 +20,7 @@ export async function triggersList(call: CommandContext<AnswerOf<typeof triggers
   await withOperator(await openProject(call), call, async (operator) => {
     const agent = call.given.text('agent')
     const list = await operator.call('GET /triggers', {
-      query: agent === undefined ? {} : { agent: (await agentOf(agent, operator)).agentId },
+      query: agent === undefined ? {} : { agent: (await resolveAgent(agent, operator)).agentId },
     })
     await printList(call, list, columns, 'No triggers. svc triggers create makes one.')
   })
@@ -72,7 +72,7 @@ export async function triggersCreate(call: CommandContext<AnswerOf<typeof trigge
   const changes = changesOf(given)
   await withOperator(await openProject(call), call, async (operator) => {
     const body = {
-      agent: (await agentOf(given.argument(0)!, operator)).agentId,
+      agent: (await resolveAgent(given.argument(0)!, operator)).agentId,
       type,
       ...(name !== undefined && { name }),
       ...(cron !== undefined && { cron }),

@@ -8,7 +8,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { printList, printOne } from '../../shell/screen/list.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { agentOf, splitVersion } from '../../project/reference.ts'
+import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import { versionViews } from '../../project/registry.ts'
 import type { versionsAnswer, yankAnswer } from '../../answers/ship.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
@@ -16,7 +16,7 @@ import { usageFailure } from '../../shell/usage-failure.ts'
 
 export async function versionsList(call: CommandContext<AnswerOf<typeof versionsAnswer>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
-    const { agentId, name } = await agentOf(call.given.argument(0)!, operator)
+    const { agentId, name } = await resolveAgent(call.given.argument(0)!, operator)
     const list = await operator.call('GET /versions', { query: { agent: agentId } })
     const shown = [...columns(call.io.clock.now()), ...(list.items.some(({ yanked }) => yanked) ? [YANKED] : [])]
     await printList(call, list, shown, `No versions of ${name}.`)
@@ -29,7 +29,7 @@ type ShownVersion = AgentSnapshot & { readonly yanked?: true; readonly yankReaso
 export async function versionsShow(call: CommandContext<ShownVersion>): Promise<void> {
   const { name, version } = versionIn(call)
   await withOperator(await openProject(call), call, async (operator) => {
-    const { agentId } = await agentOf(name, operator)
+    const { agentId } = await resolveAgent(name, operator)
     const snapshot = await operator.call('GET /snapshot', { query: { agent: agentId, version } })
     const view = (await versionViews(operator, agentId)).find(({ versionLabel }) => versionLabel === snapshot.version)
     const { model, digest, boundaries, inputContract, output } = snapshot

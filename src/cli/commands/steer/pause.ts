@@ -8,7 +8,7 @@ import type { AnswerOf } from '../../answers/schema.ts'
 import type { pausedAnswer, pausesAnswer } from '../../answers/steer.ts'
 import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { agentOf, splitVersion } from '../../project/reference.ts'
+import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
 import { printList } from '../../shell/screen/list.ts'
@@ -53,7 +53,7 @@ async function setPaused(
   const reason = call.given.text('reason')
   await withOperator(await openProject(call), call, async (operator) => {
     const isAgent = kind === 'agent' || kind === 'version'
-    const full = isAgent ? (await agentOf(name, operator)).name : name
+    const full = isAgent ? (await resolveAgent(name, operator)).name : name
     const answer = await operator.call('POST /pauses', {
       body: {
         kind,

@@ -7,7 +7,7 @@ import type { ShownTask } from '../../../spec/task.ts'
 import { presentTask } from '../../../spec/view/task-card.ts'
 import { fitApproval } from '../../../terminal/approval.ts'
 import { wrapText } from '../../../terminal/text.ts'
-import { parseJson } from '../input.ts'
+import { parseJsonInput } from '../input.ts'
 import { outputUnderReview } from '../../../spec/view/output-review.ts'
 import { askAcknowledgement } from './acknowledge.ts'
 import { jsonOrText, valueOf } from './answer-value.ts'
@@ -26,7 +26,7 @@ export async function askEdit(decision: OpenDecision, task: ShownTask): Promise<
   const { surface, signal } = decision
   const before = JSON.stringify(task.arguments ?? {}, null, 2)
   try {
-    const edited = parseJson(await surface.edit(`${before}\n`, signal), 'What was saved')
+    const edited = parseJsonInput(await surface.edit(`${before}\n`, signal), 'What was saved')
     if (!isJsonObject(edited)) throw fail('usage', { what: 'Arguments are an object.' })
     if (JSON.stringify(edited, null, 2) === before) return again(decision, 'Nothing was changed.')
     if (!(await confirmEdit(decision, task, edited))) return 'again'

@@ -44,7 +44,10 @@ export async function describeHistory(
 }
 
 /** Result of the probe tool that the author named, or the reason why it cannot be called. */
-export async function probeTask(operator: OperatorClient | undefined, { id }: ShownTask): Promise<readonly string[]> {
+export async function describeProbe(
+  operator: OperatorClient | undefined,
+  { id }: ShownTask,
+): Promise<readonly string[]> {
   try {
     return drawProbe(await operator!.call('POST /tasks/:id/probe', { id, body: undefined }))
   } catch (error) {

@@ -8,7 +8,7 @@ import { withKeyNames } from '../key-names.ts'
 import { explainTask } from '../why.ts'
 import { askApproval, askEdit, askOutcome, askValue } from './ask-answer.ts'
 import type { OpenDecision, PromptAnswer } from './open-decision.ts'
-import { describeHistory, probeTask } from './panels.ts'
+import { describeHistory, describeProbe } from './panels.ts'
 import { writePolicy } from './write-policy.ts'
 
 /** Shows the card, and reads one key or a question's answer. */
@@ -66,7 +66,7 @@ export async function readCardKey(decision: OpenDecision, task: ShownTask): Prom
       return 'again'
     }
     case 'p':
-      return await panel(() => probeTask(session.operator, task))
+      return await panel(() => describeProbe(session.operator, task))
     case 'l':
       return 'later'
     default: {

@@ -41,7 +41,7 @@ function pathsOf({ kind, path, identity }: Document): { readonly shared: string;
 }
 
 /** The lock of the bundle to which a document belongs; undefined where there is none, null for a file that is no lock. */
-export function readLock(workspace: Workspace, document: Document): RawLock | null | undefined {
+export function readRawLock(workspace: Workspace, document: Document): RawLock | null | undefined {
   const path = pathOf(workspace, document)
   if (path === undefined || !workspace.files.has(path)) return undefined
   try {
@@ -63,7 +63,7 @@ function pathOf(workspace: Workspace, document: Document): string | undefined {
 
 /** The lock, as `readLock`; undefined also for an unreadable one. */
 export const lockOf = (workspace: Workspace, document: Document): RawLock | undefined =>
-  readLock(workspace, document) ?? undefined
+  readRawLock(workspace, document) ?? undefined
 
 const pathsOfRoots = (workspace: Workspace): readonly string[] =>
   workspace.documents

@@ -50,7 +50,7 @@ export function lockMembers(workspace: Workspace, root: Document): LockMembers {
   const files = [...new Set([...agents, ...tools].flatMap((document) => filesOf(workspace, document)))]
   return {
     local: [
-      ...documents.flatMap((document) => memberOf(workspace, document)),
+      ...documents.flatMap((document) => lockMembersOf(workspace, document)),
       ...files.map((path) => fileMember(workspace, path)),
     ],
     registry: [
@@ -72,7 +72,7 @@ export function lockMembers(workspace: Workspace, root: Document): LockMembers {
 const KINDS = { Agent: 'agent', Tool: 'tool', Policy: 'policy' } as const
 
 /** A document as a lock member; empty for a kind that is not locked. */
-export function memberOf(workspace: Workspace, document: Document): LocalMember[] {
+export function lockMembersOf(workspace: Workspace, document: Document): LocalMember[] {
   const { kind, identity, value } = document
   if (kind === 'Bundle' || identity === undefined) return []
   const integrity = kind === 'Agent' ? digestOfJson(value) : integrityOf(workspace, document)

@@ -20,7 +20,7 @@ export interface BoundaryAuthority {
 export type GateEffect = 'grant' | 'list' | 'gate'
 
 /** What a policy does; undefined where its decision cannot be read. */
-export function effectOf(policy: Document): GateEffect | undefined {
+export function gateEffectOf(policy: Document): GateEffect | undefined {
   const { type } = decisionOf(policy)
   if (type !== 'allow') return typeof type === 'string' ? 'gate' : undefined
   return policy.at('spec.allow').length > 0 ? 'list' : 'grant'
@@ -82,7 +82,7 @@ function concerns(policy: Document, { ref }: ToolUse): boolean {
 export const stopsOrdinaryCalls = (policy: Document): boolean => policy.memoize(isGate)
 
 function isGate(policy: Document): boolean {
-  const effect = effectOf(policy)
+  const effect = gateEffectOf(policy)
   if (effect === undefined || effect === 'grant') return false
   const condition = conditionOf(policy)
   // Conditions on `svc` only route failures of the runtime to a person; they stop no call.
@@ -92,7 +92,7 @@ function isGate(policy: Document): boolean {
 /** The side-effect default: an irreversible action needs an approval unless a grant lifts it. */
 const needsApproval = (project: LintProject, use: ToolUse): boolean =>
   effectiveClass(project.workspace, use) === 'irreversible_action' &&
-  !authorityOver(project, use).policies.some((policy) => effectOf(policy) === 'grant')
+  !authorityOver(project, use).policies.some((policy) => gateEffectOf(policy) === 'grant')
 
 export interface AuthorityBoundary {
   readonly id: string

@@ -1,4 +1,4 @@
-import { boundariesOf, effectOf } from '../../facts/policies/authority.ts'
+import { boundariesOf, gateEffectOf } from '../../facts/policies/authority.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const authorityAllAllow: LintRule = {
@@ -10,7 +10,7 @@ export const authorityAllAllow: LintRule = {
   kinds: ['Agent'],
   check(document, report, { workspace }) {
     for (const { id, pointer, policies } of boundariesOf(workspace, document)) {
-      if (policies.length === 0 || policies.some((policy) => effectOf(policy) !== 'grant')) continue
+      if (policies.length === 0 || policies.some((policy) => gateEffectOf(policy) !== 'grant')) continue
       const [first] = policies
       report(pointer, `The boundary "${id}" has only policies that grant: it restricts nothing.`, {
         related: [{ path: first!.path, range: first!.placeOf('/spec/decision/type').range, message: 'a grant' }],

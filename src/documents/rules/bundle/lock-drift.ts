@@ -1,9 +1,9 @@
 import type { Document } from '../../text/document.ts'
-import { readLock, type RawLock, type RawLockMember } from '../../facts/lock/lock-file.ts'
+import { readRawLock, type RawLock, type RawLockMember } from '../../facts/lock/lock-file.ts'
 import {
   fileMember,
   lockMembers,
-  memberOf,
+  lockMembersOf,
   type LocalMember,
   type RegistryMember,
 } from '../../facts/lock/lock-members.ts'
@@ -21,7 +21,7 @@ export const bundleLockDrift: LintRule = {
   kinds: ['Bundle', 'Agent'],
   check(document, report, { workspace, locks }) {
     const root = rootOf(workspace, document)
-    const lock = root && readLock(workspace, document)
+    const lock = root && readRawLock(workspace, document)
     if (root === undefined || lock === undefined) return
     const stale = lock === null ? [] : drift(workspace, root, lock)
     const at = document.kind === 'Bundle' ? '/spec/root' : '/metadata/name'
@@ -92,7 +92,7 @@ function memberAt(workspace: Workspace, path: string, kind?: string, id?: string
   if (kind !== 'policy') return fileMember(workspace, path)
   return workspace
     .documentsAt(path)
-    .flatMap((document) => memberOf(workspace, document))
+    .flatMap((document) => lockMembersOf(workspace, document))
     .find((each) => each.kind === kind && each.id === id)
 }
 

@@ -1,5 +1,5 @@
 import { toolDocument, toolsOf, subAgentsOf, textMember } from '../../facts/agents/bindings.ts'
-import { readLock } from '../../facts/lock/lock-file.ts'
+import { readRawLock } from '../../facts/lock/lock-file.ts'
 import { readAgentRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -11,7 +11,7 @@ export const bundleLockMissing: LintRule = {
   crossFile: true,
   kinds: ['Bundle'],
   check(document, report, { workspace, locks }) {
-    if (readLock(workspace, document) !== undefined) return
+    if (readRawLock(workspace, document) !== undefined) return
     for (const agent of workspace.publishedTogether(document)) {
       const tool = toolsOf(agent).find(
         (use) =>

@@ -1,5 +1,5 @@
 import { attachmentsOf, scopeOf } from '../../facts/policies/attachments.ts'
-import { effectOf } from '../../facts/policies/authority.ts'
+import { gateEffectOf } from '../../facts/policies/authority.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyAllowEverything: LintRule = {
@@ -13,7 +13,7 @@ export const policyAllowEverything: LintRule = {
     for (const { at, policies } of attachmentsOf(workspace, document)) {
       const policy = policies[0]
       if (policy === undefined || !at.pointer.startsWith('/spec/default_policies/')) continue
-      if (effectOf(policy) !== 'grant' || scopeOf(policy) !== undefined || policy.at('spec.conditions').length > 0)
+      if (gateEffectOf(policy) !== 'grant' || scopeOf(policy) !== undefined || policy.at('spec.conditions').length > 0)
         continue
       report(at, `${policy.identity?.id ?? at.value} allows every call of every tool.`, {
         why: 'Irreversible actions are then done without an approval.',

@@ -1,7 +1,7 @@
 import { gatedBindings } from '../../facts/policies/attachments.ts'
 import { inputOf } from '../../facts/agents/inputs.ts'
 import { inferredField, namedField } from '../../../policy/allow-field.ts'
-import { effectOf } from '../../facts/policies/authority.ts'
+import { gateEffectOf } from '../../facts/policies/authority.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const policyAllowListAmbiguous: LintRule = {
@@ -12,7 +12,7 @@ export const policyAllowListAmbiguous: LintRule = {
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {
-    if (effectOf(document) !== 'list') return
+    if (gateEffectOf(document) !== 'list') return
     const named = document.at('spec.decision.runtime.*').find(({ key }) => key === 'svc/allow_field')
     if (named !== undefined) {
       if (namedField(named.value) === undefined)

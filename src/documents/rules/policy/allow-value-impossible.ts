@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../base/json/json.ts'
 import { gatedBindings } from '../../facts/policies/attachments.ts'
-import { effectOf } from '../../facts/policies/authority.ts'
+import { gateEffectOf } from '../../facts/policies/authority.ts'
 import { inputOf } from '../../facts/agents/inputs.ts'
 import { inferredField, namedField } from '../../../policy/allow-field.ts'
 import { readArgumentPath } from '../../../policy/condition/path.ts'
@@ -16,7 +16,7 @@ export const policyAllowValueImpossible: LintRule = {
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {
-    if (effectOf(document) !== 'list') return
+    if (gateEffectOf(document) !== 'list') return
     const named = document.at('spec.decision.runtime.*').find(({ key }) => key === 'svc/allow_field')
     const lists = gatedBindings(workspace, document).map((use) => {
       const schema = inputOf(workspace, use)?.value

@@ -1,4 +1,4 @@
-import { boundariesOf, effectOf } from '../../facts/policies/authority.ts'
+import { boundariesOf, gateEffectOf } from '../../facts/policies/authority.ts'
 import { decisionOf } from '../../facts/policies/decision.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -16,7 +16,7 @@ export const policyAuthorityRefAuth: LintRule = {
     const agents = workspace.publishedTogether(document).filter(({ kind }) => kind === 'Agent')
     const boundaries = agents.flatMap((agent) => boundariesOf(workspace, agent))
     const alone = boundaries.some(
-      ({ policies }) => policies.includes(document) && policies.every((policy) => effectOf(policy) === 'grant'),
+      ({ policies }) => policies.includes(document) && policies.every((policy) => gateEffectOf(policy) === 'grant'),
     )
     if (alone) return
     for (const { pointer } of document.at('spec.decision.authority_ref'))

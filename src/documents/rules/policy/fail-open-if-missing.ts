@@ -1,7 +1,7 @@
 import { gatedBindings } from '../../facts/policies/attachments.ts'
 import { inputOf } from '../../facts/agents/inputs.ts'
 import { isDeclaredOptional } from '../../text/property.ts'
-import { effectOf } from '../../facts/policies/authority.ts'
+import { gateEffectOf } from '../../facts/policies/authority.ts'
 import { leavesIn } from '../../facts/policies/conditions.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
@@ -12,7 +12,7 @@ export const policyFailOpenIfMissing: LintRule = {
   reason: 'A model can leave the argument out to avoid the gate.',
   kinds: ['Policy'],
   check(document, report, { workspace }) {
-    if (effectOf(document) !== 'gate') return
+    if (gateEffectOf(document) !== 'gate') return
     const schemas = gatedBindings(workspace, document).map((use) => inputOf(workspace, use)?.value)
     for (const { pointer, leaf } of leavesIn(document)) {
       if (leaf.ifMissing !== false || leaf.path.root !== 'args') continue

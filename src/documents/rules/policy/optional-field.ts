@@ -1,4 +1,4 @@
-import { effectOf } from '../../facts/policies/authority.ts'
+import { gateEffectOf } from '../../facts/policies/authority.ts'
 import { conditionOf, leavesIn } from '../../facts/policies/conditions.ts'
 import { knownCallsOf } from '../../facts/policies/known-calls.ts'
 import { leavesOf, type Condition, type ConditionLeaf } from '../../../policy/condition/condition.ts'
@@ -14,7 +14,7 @@ export const policyOptionalField: LintRule = {
   crossFile: true,
   kinds: ['Policy'],
   check(document, report, { workspace }) {
-    if (effectOf(document) !== 'gate') return
+    if (gateEffectOf(document) !== 'gate') return
     const condition = conditionOf(document)
     if (condition === undefined) return
     const calls = knownCallsOf(workspace, document)

@@ -1,4 +1,4 @@
-import { authorityOver, effectOf } from '../../facts/policies/authority.ts'
+import { authorityOver, gateEffectOf } from '../../facts/policies/authority.ts'
 import { effectiveClass, toolsOf } from '../../facts/agents/bindings.ts'
 import type { Document } from '../../text/document.ts'
 import { memoizePerWorkspace } from '../../workspace/memoize.ts'
@@ -38,7 +38,7 @@ const blanketGrants = memoizePerWorkspace(
     new Set(
       documents.filter(
         (policy) =>
-          policy.kind === 'Policy' && effectOf(policy) === 'grant' && policy.at('spec.conditions').length === 0,
+          policy.kind === 'Policy' && gateEffectOf(policy) === 'grant' && policy.at('spec.conditions').length === 0,
       ),
     ),
 )

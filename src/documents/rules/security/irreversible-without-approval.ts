@@ -1,4 +1,4 @@
-import { authorityOver, effectOf, isStopped } from '../../facts/policies/authority.ts'
+import { authorityOver, gateEffectOf, isStopped } from '../../facts/policies/authority.ts'
 import { effectiveClass, toolsOf } from '../../facts/agents/bindings.ts'
 import { conditionOf } from '../../facts/policies/conditions.ts'
 import { inputOf } from '../../facts/agents/inputs.ts'
@@ -23,7 +23,7 @@ export const securityIrreversibleWithoutApproval: LintRule = {
       const domains: PossibleValuesAt = (path) => (path.root === 'args' ? values?.(path) : undefined)
       // `security/blanket-allow-irreversible` reports grants without conditions.
       const grants = authorityOver(project, use).policies.flatMap((policy) => {
-        const condition = effectOf(policy) === 'grant' ? conditionOf(policy) : undefined
+        const condition = gateEffectOf(policy) === 'grant' ? conditionOf(policy) : undefined
         return condition === undefined ? [] : [{ policy, condition }]
       })
       const together = { any: grants.map(({ condition }) => condition) }

@@ -1,6 +1,12 @@
 import { attachmentsOf, scopeOf } from '../../facts/policies/attachments.ts'
 import { effectiveClass, toolsOf, type ToolUse } from '../../facts/agents/bindings.ts'
-import { authorityOver, boundariesOf, effectOf, isStopped, stopsOrdinaryCalls } from '../../facts/policies/authority.ts'
+import {
+  authorityOver,
+  boundariesOf,
+  gateEffectOf,
+  isStopped,
+  stopsOrdinaryCalls,
+} from '../../facts/policies/authority.ts'
 import { closureOf, subAgentEdges } from '../../facts/agents/closure.ts'
 import type { Document } from '../../text/document.ts'
 import type { LintProject, LintRule } from '../../facts/rule.ts'
@@ -61,6 +67,6 @@ function isOpen(project: LintProject, use: ToolUse): boolean {
   if (isStopped(project, use)) return false
   return (
     effectiveClass(project.workspace, use) !== 'irreversible_action' ||
-    authorityOver(project, use).policies.some((policy) => effectOf(policy) === 'grant')
+    authorityOver(project, use).policies.some((policy) => gateEffectOf(policy) === 'grant')
   )
 }

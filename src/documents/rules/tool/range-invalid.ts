@@ -1,4 +1,4 @@
-import { isRange, readLogicalRef } from '../../text/reference.ts'
+import { isVersionRange, readLogicalRef } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolRangeInvalid: LintRule = {
@@ -10,7 +10,7 @@ export const toolRangeInvalid: LintRule = {
   check(document, report) {
     for (const ref of document.texts('spec.tools.*.ref')) {
       const range = readLogicalRef(ref.value)?.range
-      if (range !== undefined && !isRange(range))
+      if (range !== undefined && !isVersionRange(range))
         report(ref, `"${range}" is not a semver range.`, { fix: 'Write one such as ^1.2 or 1.2.0.' })
     }
   },

@@ -1,5 +1,5 @@
 import { toolsOf } from '../../facts/agents/bindings.ts'
-import { fitsRange, isRange } from '../../text/reference.ts'
+import { fitsRange, isVersionRange } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 
 export const toolRangeTooWide: LintRule = {
@@ -10,7 +10,7 @@ export const toolRangeTooWide: LintRule = {
   kinds: ['Agent'],
   check(document, report) {
     for (const { ref, pointer } of toolsOf(document)) {
-      if (ref?.range === undefined || !isRange(ref.range) || !fitsRange(FAR, ref.range)) continue
+      if (ref?.range === undefined || !isVersionRange(ref.range) || !fitsRange(FAR, ref.range)) continue
       report(`${pointer}/ref`, `"${ref.range}" accepts every future version.`, {
         why: 'A breaking version of the tool would be used without notice.',
       })

@@ -1,6 +1,6 @@
 import { BUILTIN_VERSION } from '../../../spec/snapshot.ts'
 import { toolDocument, toolsOf } from '../../facts/agents/bindings.ts'
-import { BUILTIN_TOOLS, fitsRange, isRange } from '../../text/reference.ts'
+import { BUILTIN_TOOLS, fitsRange, isVersionRange } from '../../text/reference.ts'
 import type { LintRule } from '../../facts/rule.ts'
 import { nearestCandidate } from '../../text/suggest.ts'
 
@@ -16,7 +16,7 @@ export const toolUnresolved: LintRule = {
       if (use.ref === undefined || toolDocument(workspace, use) !== undefined) continue
       const { id, range, namespace } = use.ref
       const at = document.texts('spec.tools.*.ref').find(({ pointer }) => pointer === `${use.pointer}/ref`)
-      if (at === undefined || (range !== undefined && !isRange(range))) continue
+      if (at === undefined || (range !== undefined && !isVersionRange(range))) continue
       const local = workspace.find(document, 'Tool', id).map(({ identity }) => identity!.version)
       const versions = use.builtin ? [BUILTIN_VERSION] : [...new Set([...local, ...published.versions('Tool', id)])]
       if (versions.some((version) => fitsRange(version, range))) continue

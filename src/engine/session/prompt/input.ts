@@ -24,7 +24,7 @@ export function firstMessage(input: JsonObject): string {
 }
 
 /** Leaf names of the files marked anywhere in a value, in order. */
-export function filesIn(value: JsonValue): readonly string[] {
+export function fileNamesIn(value: JsonValue): readonly string[] {
   const names: string[] = []
   const visit = (each: JsonValue): void => {
     if (typeof each !== 'object' || each === null) return

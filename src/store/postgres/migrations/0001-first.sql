@@ -37,6 +37,8 @@ create table version (
   snapshot text not null,
   published_at bigint not null,
   published_by text not null,
+  -- In the words of who published.
+  message text,
   yanked boolean not null default false,
   yank_reason text check (yank_reason is null or yanked),
   unique (agent_id, label)
@@ -75,9 +77,36 @@ create table deployment (
   version_id text not null references version (id),
   from_version_id text references version (id),
   deployed_at bigint not null,
-  deployed_by text not null
+  deployed_by text not null,
+  -- In the words of who deployed.
+  message text
 );
-create index deployment_of_agent on deployment (agent_id);
+create index deployment_of_agent on deployment (agent_id, n);
+
+-- The documents of publications as they were written, each text once, as JSON.
+create table source_text (
+  digest text primary key,
+  text text not null
+);
+
+-- Files of a publication. The closure digest does not cover comments and order: the first publication is kept.
+create table source_file (
+  workspace_id text not null,
+  closure_digest text not null,
+  path text collate "C" not null,
+  digest text not null references source_text (digest),
+  primary key (workspace_id, closure_digest, path)
+);
+
+-- The publication with which a version came.
+create table source_member (
+  workspace_id text not null,
+  kind text not null check (kind in ('Agent', 'Tool', 'Policy')),
+  id text not null,
+  version text not null,
+  closure_digest text not null,
+  primary key (workspace_id, kind, id, version)
+);
 
 -- No foreign key to `agent`: agents are never deleted, and each start would lock the row of its agent.
 create table session (

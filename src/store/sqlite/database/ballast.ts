@@ -4,6 +4,7 @@
  */
 import { rmSync } from 'node:fs'
 import { rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Clock } from '../../../base/clock.ts'
 
 export interface DiskBallast {
@@ -18,6 +19,9 @@ export const NO_BALLAST: DiskBallast = { release: () => false, isHeld: () => tru
 
 /** Between two attempts to reserve the space again. */
 const RETRY_MS = 5000
+
+/** Its file in a data directory. */
+export const ballastOf = (directory: string): string => join(directory, 'ballast')
 
 /** Writes the file in the background unless it already has the right size. */
 export function openBallast(file: string, bytes: number, clock: Pick<Clock, 'monotonic'>): DiskBallast {

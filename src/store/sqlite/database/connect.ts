@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type Database from 'better-sqlite3'
 import { fail } from '../../../base/failure.ts'
+import { databaseFailure } from './unusable.ts'
 import { hasNodeSqlite, openNodeSqlite, type NodeSqliteModule } from './node-sqlite.ts'
 
 /** The release for Node 20, which npm does not choose by itself. `config` of package.json names the same one. */
@@ -14,7 +15,7 @@ type ConnectionOptions = Pick<Database.Options, 'timeout' | 'readonly'>
  * installs 13 from Node 22 on, as an optional package; without it, Node's own SQLite serves.
  * @param options `timeout`: milliseconds to wait for another process's lock
  * @param node version of Node
- * @throws Failure `native_sqlite_missing`, `store_unreadable`
+ * @throws Failure `native_sqlite_missing`, `store_unreadable`, `data_directory_full`
  */
 export function connectSqlite(
   path: string,
@@ -27,8 +28,7 @@ export function connectSqlite(
     return open(path, options)
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    if ('code' in error && String(error.code).startsWith('SQLITE_'))
-      throw fail('store_unreadable', { file: path, why: error.message }, { cause: error })
+    if ('code' in error && String(error.code).startsWith('SQLITE_')) throw databaseFailure(path, error)
     if (isMissing(error)) throw missing(node, error)
     throw error
   }

@@ -1,8 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
 import type Database from 'better-sqlite3'
-import { fail, isFailure } from '../../../base/failure.ts'
+import { fail } from '../../../base/failure.ts'
 import { connectSqlite } from './connect.ts'
 import { migrateSchema } from './migrate.ts'
+import { databaseFailure } from './unusable.ts'
 import { createPrivateFile } from './private-file.ts'
 
 const MIB = 1024 * 1024
@@ -13,7 +14,7 @@ const CHECKED_BYTES = 96 * MIB
 /**
  * Opens our database file, or one in memory, and migrates it to the newest schema. A new file can be read by its owner only;
  * SQLite gives the log beside it the same mode.
- * @throws Failure `store_unreadable`, `native_sqlite_missing`
+ * @throws Failure `store_unreadable`, `data_directory_full`, `native_sqlite_missing`
  */
 export function openDatabase(path: string): Database.Database {
   const inMemory = path === ':memory:'
@@ -38,8 +39,7 @@ export function openDatabase(path: string): Database.Database {
     return db
   } catch (error) {
     db.close()
-    if (isFailure(error)) throw error
-    throw fail('store_unreadable', { file: path, why: (error as Error).message }, { cause: error })
+    throw databaseFailure(path, error)
   }
 }
 

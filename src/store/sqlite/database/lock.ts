@@ -4,6 +4,7 @@ import { fail } from '../../../base/failure.ts'
 import { runInDataDirectory } from '../../../base/file-error.ts'
 import { makeDirectory } from '../../../base/make-directory.ts'
 import { connectSqlite } from './connect.ts'
+import { databaseFailure } from './unusable.ts'
 import { createPrivateFile } from './private-file.ts'
 
 export interface DirectoryLock {
@@ -33,7 +34,7 @@ export function lockDirectory(directory: string): DirectoryLock {
     if (code === 'SQLITE_BUSY') throw fail('store_locked', { directory }, { cause: error })
     if (code.startsWith('SQLITE_READONLY'))
       throw fail('data_directory_unusable', { directory, why: 'it cannot be written' }, { cause: error })
-    throw fail('store_unreadable', { file, why: (error as Error).message }, { cause: error })
+    throw databaseFailure(file, error)
   }
   return { release: () => void db.close() }
 }

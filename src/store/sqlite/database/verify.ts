@@ -1,5 +1,6 @@
-import { fail, isFailure } from '../../../base/failure.ts'
+import { fail } from '../../../base/failure.ts'
 import { openDatabase } from './database.ts'
+import { databaseFailure } from './unusable.ts'
 
 /**
  * Opens a database that no process uses, migrates it to the newest schema and checks all of its content.
@@ -13,8 +14,7 @@ export function verifyDatabase(path: string): void {
     // The caller moves one file, so the log must be merged into it.
     db.pragma('wal_checkpoint(truncate)')
   } catch (error) {
-    if (isFailure(error)) throw error
-    throw fail('store_unreadable', { file: path, why: (error as Error).message }, { cause: error })
+    throw databaseFailure(path, error)
   } finally {
     db.close()
   }

@@ -1,8 +1,8 @@
-import type { AgentId, WorkspaceId } from '../../base/ids.ts'
-import { dayOf, toCostRow, type StoredCost } from '../rows/cost-rows.ts'
-import type { CompletionSpend } from '../session-update.ts'
-import type { Store } from '../store.ts'
-import type { PostgresPool } from './database/pool.ts'
+import type { AgentId, WorkspaceId } from '../../../base/ids.ts'
+import { dayOf, toCostRow, type StoredCost } from '../../rows/cost-rows.ts'
+import type { CompletionSpend } from '../../session-update.ts'
+import type { Store } from '../../store.ts'
+import type { PostgresPool } from '../database/pool.ts'
 
 export const costReads = (db: PostgresPool): Pick<Store, 'costs'> => ({
   async costs(workspaceId, from, to, limit) {

@@ -1,13 +1,19 @@
-import { fail } from '../../base/failure.ts'
-import type { VersionId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json/json.ts'
-import type { AgentSnapshot } from '../../spec/snapshot.ts'
-import { toObject } from '../rows/json-column.ts'
-import { describeDifferences, refuseConflicts, type VersionConflict } from '../rows/version-conflict.ts'
-import { toDocument, toVersion, type DocumentRow, type VersionRow } from '../rows/version-rows.ts'
-import type { Store } from '../store.ts'
-import type { AgentVersion, StoredMember, VersionPublication } from '../version-rows.ts'
-import type { PostgresPool, PostgresQueries } from './database/pool.ts'
+import { fail } from '../../../base/failure.ts'
+import type { VersionId } from '../../../base/ids.ts'
+import type { AgentSnapshot } from '../../../spec/snapshot.ts'
+import {
+  toDeployment,
+  toDocument,
+  toVersion,
+  type DeploymentColumns,
+  type DocumentRow,
+  type VersionRow,
+} from '../../rows/version-rows.ts'
+import type { Store } from '../../store.ts'
+import type { AgentVersion } from '../../version-rows.ts'
+import type { PostgresPool } from '../database/pool.ts'
+import { publishMembers } from './members.ts'
+import { sourceReads } from './sources.ts'
 
 type VersionMethods = Pick<
   Store,
@@ -16,7 +22,9 @@ type VersionMethods = Pick<
   | 'versionByDigest'
   | 'versions'
   | 'deployedVersions'
+  | 'deployments'
   | 'documents'
+  | 'sources'
   | 'deploy'
   | 'setYanked'
   | 'setDocumentYanked'
@@ -46,6 +54,7 @@ export function versionMethods(db: PostgresPool): VersionMethods {
   }
 
   return {
+    ...sourceReads(db),
     version: (id) => findVersion('v.id = :id', { id }),
     versionByDigest: (workspaceId, digest) =>
       findVersion('v.digest = :digest and a.workspace_id = :workspaceId', { digest, workspaceId }),
@@ -77,7 +86,15 @@ export function versionMethods(db: PostgresPool): VersionMethods {
       return rows.map(toDocument)
     },
     publish: (publication) => db.transaction((tx) => publishMembers(tx, publication)),
-    deploy: (agentId, versionId, at, by) =>
+    async deployments(agentId, limit) {
+      const rows = await db.rows<DeploymentColumns>(
+        `select version_id, from_version_id, deployed_at, deployed_by, message
+         from deployment where agent_id = :agentId order by n desc limit :limit`,
+        { agentId, limit },
+      )
+      return rows.map(toDeployment)
+    },
+    deploy: (agentId, versionId, at, by, message) =>
       db.transaction(async (tx) => {
         const found = await tx.row<{ deployed_version_id: VersionId | null }>(
           `select a.deployed_version_id
@@ -96,9 +113,9 @@ export function versionMethods(db: PostgresPool): VersionMethods {
             { agentId, versionId },
           )
           await tx.run(
-            `insert into deployment (agent_id, version_id, from_version_id, deployed_at, deployed_by)
-             values (:agentId, :versionId, :from, :at, :by)`,
-            { agentId, versionId, from, at, by },
+            `insert into deployment (agent_id, version_id, from_version_id, deployed_at, deployed_by, message)
+             values (:agentId, :versionId, :from, :at, :by, :message)`,
+            { agentId, versionId, from, at, by, message },
           )
         }
         return { from }
@@ -131,79 +148,6 @@ export function versionMethods(db: PostgresPool): VersionMethods {
   }
 }
 
-async function publishMembers(tx: PostgresQueries, publication: VersionPublication): Promise<readonly StoredMember[]> {
-  const { workspaceId, agents, documents, at, by } = publication
-  // One publication of a workspace after the other: two of the same version must not both find it new.
-  await tx.rows(`select pg_advisory_xact_lock(hashtextextended(current_schema() || ' publish ' || :workspaceId, 0))`, {
-    workspaceId,
-  })
-  const known = new Map<object, { readonly digest: string; readonly content: string }>()
-  for (const agent of agents) {
-    const { id, version } = agent.snapshot
-    await tx.run(
-      'insert into agent (id, workspace_id, name) values (:agentId, :workspaceId, :id) on conflict do nothing',
-      {
-        agentId: agent.agentId,
-        workspaceId,
-        id,
-      },
-    )
-    const found = await tx.row<{ digest: string; content: string }>(
-      'select digest, snapshot as content from version where agent_id = :agentId and label = :version',
-      { agentId: agent.agentId, version },
-    )
-    if (found) known.set(agent, found)
-  }
-  for (const document of documents) {
-    const { kind, id, version } = document
-    const found = await tx.row<{ digest: string; content: string }>(
-      `select digest, document as content from document
-       where workspace_id = :workspaceId and kind = :kind and id = :id and version = :version`,
-      { workspaceId, kind, id, version },
-    )
-    if (found) known.set(document, found)
-  }
-  refuseConflicts([
-    ...agents.flatMap((agent) => {
-      const { id, version, digest } = agent.snapshot
-      return conflictOf({ id, version, digest }, known.get(agent), { ...agent.snapshot } as unknown as JsonObject)
-    }),
-    ...documents.flatMap((each) => conflictOf(each, known.get(each), each.document)),
-  ])
-  const members: StoredMember[] = []
-  for (const agent of agents) {
-    const { id, agentId, snapshot, closureDigest } = agent
-    const { version, digest } = snapshot
-    if (!known.has(agent))
-      await tx.run(
-        `insert into version (id, agent_id, label, digest, closure_digest, snapshot, published_at, published_by)
-         values (:id, :agentId, :version, :digest, :closureDigest, :snapshot, :at, :by)`,
-        { id, agentId, version, digest, closureDigest, snapshot: JSON.stringify(snapshot), at, by },
-      )
-    members.push({ kind: 'Agent', id: snapshot.id, version, digest, already: known.has(agent) })
-  }
-  for (const each of documents) {
-    const { kind, id, version, digest, document } = each
-    if (!known.has(each))
-      await tx.run(
-        `insert into document (workspace_id, kind, id, version, digest, document, published_at, published_by)
-         values (:workspaceId, :kind, :id, :version, :digest, :document, :at, :by)`,
-        { workspaceId, kind, id, version, digest, document: JSON.stringify(document), at, by },
-      )
-    members.push({ kind, id, version, digest, already: known.has(each) })
-  }
-  return members
-}
-
-const conflictOf = (
-  { id, version, digest }: { readonly id: string; readonly version: string; readonly digest: string },
-  known: { readonly digest: string; readonly content: string } | undefined,
-  content: JsonObject,
-): readonly VersionConflict[] =>
-  !known || known.digest === digest
-    ? []
-    : [{ id, version, differs: describeDifferences(toObject(known.content), content) }]
-
-const COLUMNS = `v.id, a.id as agent_id, a.workspace_id, v.closure_digest, v.published_at, v.published_by,
+const COLUMNS = `v.id, a.id as agent_id, a.workspace_id, v.closure_digest, v.published_at, v.published_by, v.message,
   v.yanked::int as yanked, v.yank_reason`
 const FROM = 'from version v join agent a on a.id = v.agent_id'

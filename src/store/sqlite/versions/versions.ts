@@ -1,23 +1,38 @@
-import type { Instant } from '../../base/clock.ts'
-import type { Digest } from '../../base/digest.ts'
-import { fail } from '../../base/failure.ts'
-import type { AgentId, VersionId, WorkspaceId } from '../../base/ids.ts'
-import type { JsonObject } from '../../base/json/json.ts'
-import type { PublishedDocument } from '../../spec/snapshot.ts'
-import { toObject, toText } from '../rows/json-column.ts'
-import { describeDifferences, type VersionConflict, refuseConflicts } from '../rows/version-conflict.ts'
-import { toDocument, toVersion, type DocumentRow, type VersionRow } from '../rows/version-rows.ts'
-import type { Store } from '../store.ts'
-import type { AgentVersion, StoredMember, VersionPublication } from '../version-rows.ts'
-import type { AgentTable } from './agents.ts'
 import type { Database } from 'better-sqlite3'
+import type { Instant } from '../../../base/clock.ts'
+import { fail } from '../../../base/failure.ts'
+import type { AgentId, VersionId, WorkspaceId } from '../../../base/ids.ts'
+import type { PublishedDocument } from '../../../spec/snapshot.ts'
+import type { AgentVersion, StoredMember, VersionPublication } from '../../version-rows.ts'
+import type { Store } from '../../store.ts'
+import type { AgentTable } from '../agents.ts'
+import { openMembers } from './members.ts'
+import { openSources } from './sources.ts'
+import { refuseConflicts } from '../../rows/version-conflict.ts'
+import {
+  toDeployment,
+  toDocument,
+  toVersion,
+  type DeploymentColumns,
+  type DocumentRow,
+  type VersionRow,
+} from '../../rows/version-rows.ts'
 
 export interface VersionTable {
-  readonly reads: Pick<Store, 'version' | 'versionByDigest' | 'versions' | 'deployedVersions' | 'documents'>
+  readonly reads: Pick<
+    Store,
+    'version' | 'versionByDigest' | 'versions' | 'deployedVersions' | 'deployments' | 'documents' | 'sources'
+  >
   /** @throws Failure `version_exists` */
   publish(publication: VersionPublication): readonly StoredMember[]
   /** @throws Failure `not_found` */
-  deploy(agentId: AgentId, versionId: VersionId, at: Instant, by: string): { readonly from: VersionId | null }
+  deploy(
+    agentId: AgentId,
+    versionId: VersionId,
+    at: Instant,
+    by: string,
+    message?: string,
+  ): { readonly from: VersionId | null }
   /** @throws Failure `not_found` */
   setYanked(versionId: VersionId, yanked: boolean, reason?: string): void
   /** @throws Failure `not_found` */
@@ -34,6 +49,7 @@ const MAX_CACHED = 256
 
 export function openVersions(db: Database, agents: AgentTable): VersionTable {
   const members = openMembers(db, agents)
+  const sources = openSources(db)
   const one = db.prepare<[string], VersionRow>(`${SELECT} where v.id = ?`)
   const byDigest = db.prepare<[string, string], { id: VersionId }>(
     `select v.id
@@ -51,6 +67,14 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
      where a.id = ?
      group by d.version_id
      order by max(d.rowid) desc`,
+  )
+  const history = db.prepare<[string, number], DeploymentColumns>(
+    `select d.version_id, d.from_version_id, d.deployed_at, d.deployed_by, d.message
+     from deployment d
+       join agent a on a.n = d.agent_n
+     where a.id = ?
+     order by d.n desc
+     limit ?`,
   )
   const documents = db.prepare<[string, string, string], DocumentRow>(
     `select d.kind, d.id, d.version, d.digest, d.document,
@@ -87,8 +111,8 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
      where n = :n`,
   )
   const insertDeployment = db.prepare(
-    `insert into deployment (agent_n, version_id, from_version_id, deployed_at, deployed_by)
-     values (:n, :versionId, :from, :at, :by)`,
+    `insert into deployment (agent_n, version_id, from_version_id, deployed_at, deployed_by, message)
+     values (:n, :versionId, :from, :at, :by, :message)`,
   )
 
   const cache = new Map<VersionId, AgentVersion>()
@@ -106,6 +130,7 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
 
   return {
     reads: {
+      ...sources.reads,
       async version(id) {
         return findVersion(id)
       },
@@ -119,6 +144,9 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
       async deployedVersions(agentId) {
         return deployments.all(agentId).map((row) => row.version_id)
       },
+      async deployments(agentId, limit) {
+        return history.all(agentId, limit).map(toDeployment)
+      },
       async documents(workspaceId, kind, id) {
         return documents.all(workspaceId, kind, id).map(toDocument)
       },
@@ -128,12 +156,13 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
         ...publication.agents.flatMap((agent) => members.findAgentConflict(publication, agent) ?? []),
         ...publication.documents.flatMap((document) => members.findDocumentConflict(publication, document) ?? []),
       ])
+      sources.keep(publication)
       return [
         ...publication.agents.map((agent) => members.publishAgent(publication, agent)),
         ...publication.documents.map((document) => members.publishDocument(publication, document)),
       ]
     },
-    deploy(agentId, versionId, at, by) {
+    deploy(agentId, versionId, at, by, message) {
       const found = deployed.get(agentId, versionId)
       if (!found) throw fail('not_found', { what: 'version of this agent' })
       const from = found.deployed_version_id
@@ -141,7 +170,7 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
       if (from !== versionId) {
         agents.clearCache()
         deploy.run({ n: found.n, versionId })
-        insertDeployment.run({ n: found.n, versionId, from, at, by })
+        insertDeployment.run({ n: found.n, versionId, from, at, by, message: message ?? null })
       }
       return { from }
     },
@@ -159,72 +188,8 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
   }
 }
 
-/** The members of publications: each version of an agent or document is stored once. */
-function openMembers(db: Database, agents: AgentTable) {
-  const knownAgent = db.prepare<[number, string], { digest: Digest; snapshot: string }>(
-    'select digest, snapshot from version where agent_n = ? and label = ?',
-  )
-  const insertAgent = db.prepare(
-    `insert into version (id, agent_n, label, digest, closure_digest, snapshot, published_at, published_by)
-     values (:id, :agentN, :label, :digest, :closureDigest, :snapshot, :at, :by)`,
-  )
-  const knownDocument = db.prepare<[string, string, string, string], { digest: Digest; document: string }>(
-    'select digest, document from document where workspace_id = ? and kind = ? and id = ? and version = ?',
-  )
-  const insertDocument = db.prepare(
-    `insert into document (workspace_id, kind, id, version, digest, document, published_at, published_by)
-     values (:workspaceId, :kind, :id, :version, :digest, :document, :at, :by)`,
-  )
-
-  const findPublished = (
-    { workspaceId }: VersionPublication,
-    { agentId, snapshot }: VersionPublication['agents'][number],
-  ) => knownAgent.get(agents.numberOf(agentId, workspaceId, snapshot.id), snapshot.version)
-
-  return {
-    /** Undefined when this version is new, or was published with the same content. */
-    findAgentConflict(
-      publication: VersionPublication,
-      agent: VersionPublication['agents'][number],
-    ): VersionConflict | undefined {
-      const known = findPublished(publication, agent)
-      const { id, version, digest } = agent.snapshot
-      if (!known || known.digest === digest) return undefined
-      const content = { ...agent.snapshot } as unknown as JsonObject
-      return { id, version, differs: describeDifferences(toObject(known.snapshot), content) }
-    },
-    findDocumentConflict(
-      { workspaceId }: VersionPublication,
-      { kind, id, version, digest, document }: PublishedDocument,
-    ): VersionConflict | undefined {
-      const known = knownDocument.get(workspaceId, kind, id, version)
-      if (!known || known.digest === digest) return undefined
-      return { id, version, differs: describeDifferences(toObject(known.document), document) }
-    },
-    publishAgent(publication: VersionPublication, agent: VersionPublication['agents'][number]): StoredMember {
-      const { workspaceId, at, by } = publication
-      const { id, agentId, snapshot, closureDigest } = agent
-      const { version, digest } = snapshot
-      const known = findPublished(publication, agent)
-      if (!known) {
-        const agentN = agents.numberOf(agentId, workspaceId, snapshot.id)
-        insertAgent.run({ id, agentN, label: version, digest, closureDigest, snapshot: toText(snapshot), at, by })
-      }
-      return { kind: 'Agent', id: snapshot.id, version, digest, already: known !== undefined }
-    },
-    publishDocument(
-      { workspaceId, at, by }: VersionPublication,
-      { kind, id, version, digest, document }: PublishedDocument,
-    ): StoredMember {
-      const known = knownDocument.get(workspaceId, kind, id, version)
-      if (!known) insertDocument.run({ workspaceId, kind, id, version, digest, document: toText(document), at, by })
-      return { kind, id, version, digest, already: known !== undefined }
-    },
-  }
-}
-
 const SELECT = `
   select v.id, a.id as agent_id, a.workspace_id, v.snapshot, v.closure_digest, v.published_at, v.published_by,
-         v.yanked, v.yank_reason
+         v.message, v.yanked, v.yank_reason
   from version v
     join agent a on a.n = v.agent_n`

@@ -1,4 +1,4 @@
-import type { PlanChange } from '../session-update.ts'
+import type { PlanChange } from '../../session-update.ts'
 
 /** What completions begin and end, as the function that counts them reads it. */
 export const toPlanColumns = ({ cap, reserves, frees }: PlanChange) => ({

@@ -1,25 +1,42 @@
 /** Recorded policy decisions, for `policy explain` and `policy backtest`. */
-import { toIsoText } from '../../base/clock.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import type { RecordedDecision } from '../../spec/operator-views.ts'
-import { starterAbove } from '../../spec/run-starter.ts'
-import type { Run } from '../../spec/run.ts'
-import type { Session } from '../../spec/session.ts'
-import type { AgentSnapshot } from '../../spec/snapshot.ts'
-import type { RunStep } from '../../spec/step.ts'
-import type { RunStarter } from '../../spec/starter.ts'
-import type { CallRow } from '../../store/session-update.ts'
-import type { RunFilter } from '../../store/queries.ts'
-import type { ServerServices } from '../runtime/services.ts'
-import type { OperatorAction } from './people/act.ts'
-import { findAgent, findRun } from './find/find.ts'
-import { parseSince } from './runs.ts'
+import { toIsoText } from '../../../base/clock.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
+import type { RecordedDecision } from '../../../spec/operator-views.ts'
+import { starterAbove } from '../../../spec/run-starter.ts'
+import type { Run } from '../../../spec/run.ts'
+import type { Session } from '../../../spec/session.ts'
+import type { AgentSnapshot } from '../../../spec/snapshot.ts'
+import type { RunStep } from '../../../spec/step.ts'
+import type { RunStarter } from '../../../spec/starter.ts'
+import type { CallRow } from '../../../store/session-update.ts'
+import type { RunFilter } from '../../../store/queries.ts'
+import type { ServerServices } from '../../runtime/services.ts'
+import type { OperatorAction } from '../people/act.ts'
+import { rememberSnapshots, type SnapshotLookup } from '../../../policy/replay/recorded-facts.ts'
+import { findAgent, findRun, findVersion } from '../find/find.ts'
+import { parseSince } from '../runs.ts'
 
 /** Runs read per query. */
 const PAGE = 500
 
 export const listDecisions: OperatorAction<'GET /decisions'> = async ({ services, query }) => {
-  const { run, agent, since } = query
+  const items = await collectDecisions(services, query)
+  return { items, total: items.length }
+}
+
+interface DecisionFilter {
+  /** The whole tree of a run. */
+  readonly run?: string
+  readonly agent?: string
+  readonly since?: string
+}
+
+/** Oldest first. @param pause called after each session, so that others have their turn */
+export async function collectDecisions(
+  services: ServerServices,
+  { run, agent, since }: DecisionFilter,
+  pause: () => Promise<void> | void = () => {},
+): Promise<readonly RecordedDecision[]> {
   const from = since === undefined ? 0 : parseSince(since)
   const sessions =
     run === undefined
@@ -32,10 +49,17 @@ export const listDecisions: OperatorAction<'GET /decisions'> = async ({ services
   for (const id of sessions) {
     const session = await services.store.session(id)
     if (session) items.push(...(await decisionsOf(services, session, agent, from)))
+    await pause()
   }
-  const sorted = items.sort((a, b) => (a.recordedAt < b.recordedAt ? -1 : a.recordedAt > b.recordedAt ? 1 : 0))
-  return { items: sorted, total: sorted.length }
+  return items.sort((a, b) => (a.recordedAt < b.recordedAt ? -1 : a.recordedAt > b.recordedAt ? 1 : 0))
 }
+
+/** Published versions, each read once. */
+export const snapshotsOf = (services: ServerServices): SnapshotLookup =>
+  rememberSnapshots(async (agent, label) => {
+    const { snapshot } = await findVersion(services, await findAgent(services, agent), label)
+    return snapshot
+  })
 
 async function sessionsOf({ store }: ServerServices, filter: RunFilter): Promise<readonly Run['sessionId'][]> {
   const found = new Set<Run['sessionId']>()

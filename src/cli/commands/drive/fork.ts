@@ -1,0 +1,86 @@
+import { safeJson, safeText } from '../../../base/escape-text.ts'
+import { fail } from '../../../base/failure.ts'
+import { parseJson, type JsonValue } from '../../../base/json/json.ts'
+import { shortId } from '../../../base/short-text.ts'
+import type { DryDifference, DryForkView } from '../../../spec/dry-fork.ts'
+import type { dryForksAnswer, runsAnswer } from '../../answers/drive.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
+import { withOperator } from '../../project/operator.ts'
+import { openProject } from '../../project/project.ts'
+import { runIdOf } from '../../project/reference.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { wholeNumber } from '../../shell/numbers.ts'
+
+type ForkAnswer = AnswerOf<typeof runsAnswer> | AnswerOf<typeof dryForksAnswer>
+
+export async function runsFork(call: CommandContext<ForkAnswer>): Promise<void> {
+  const { given, mode, out } = call
+  const at = wholeNumber(given.text('at'), 'at')
+  if (at === undefined || at < 1)
+    throw fail('usage', { what: '--at names the last step to take over; svc runs steps RUN lists them.' })
+  const version = given.text('version')
+  const edits = given.list('edit').map(parseEdit)
+  await withOperator(await openProject(call), call, async (operator) => {
+    const runs: string[] = []
+    for (const text of given.rest(0)) runs.push(await runIdOf(text, operator))
+    const body = {
+      runs,
+      at,
+      edits,
+      ...(version !== undefined && { version }),
+      ...(given.flag('allow-widen') && { allowWiden: true }),
+      ...(given.flag('allow-yanked') && { allowYanked: true }),
+    }
+    if (given.flag('dry')) {
+      const tried = await operator.call('POST /runs/dry-fork', { body })
+      if (mode.json) return await out.json(tried)
+      for (const each of tried.items) for (const line of linesOf(each)) out.line(line)
+      return out.line(summaryOf(tried))
+    }
+    const started = await operator.call('POST /runs/fork', { body })
+    if (mode.json) return await out.json(started)
+    for (const { runId, forkOf = '', forkStep, agent, versionLabel, status } of started.items)
+      out.line(
+        safeText(
+          `${shortId(runId)} goes on from step ${forkStep} of ${shortId(forkOf)}: ${agent}@${versionLabel} is ${status}`,
+        ),
+      )
+  })
+}
+
+function parseEdit(text: string): { step: number; value: JsonValue } {
+  const match = /^(\d+)(:?=)(.*)$/s.exec(text)
+  if (!match)
+    throw fail(
+      'usage',
+      { what: `"${text}" is no edit.` },
+      { fix: 'Write 3=text, or 5:=json for the result of a call.' },
+    )
+  const [, step, operator, given] = match as unknown as [string, string, string, string]
+  if (operator === '=') return { step: Number(step), value: given }
+  try {
+    return { step: Number(step), value: parseJson(given) }
+  } catch (error) {
+    throw fail('usage', { what: `The value of step ${step} is not JSON: ${(error as Error).message}.` })
+  }
+}
+
+function linesOf({ runId, versionLabel, status, output, differences, differs, stopped }: DryForkView): string[] {
+  const result = status.was === status.would ? status.would : `${status.would} instead of ${status.was}`
+  const same = differs ? '' : output.isSame ? ', as it was' : ', with another output'
+  const head = `${shortId(runId)} as ${versionLabel.would}: ${stopped === undefined ? result + same : `stopped: ${stopped}`}`
+  return [safeText(head), ...differences.map((each) => `  ${safeText(describeDifference(each))}`)]
+}
+
+function describeDifference({ what, tool, arguments: given, was, would }: DryDifference): string {
+  const call = `${tool} ${safeJson(given)}`
+  if (what === 'decided') return `${call}: ${words(would)} instead of ${words(was)}`
+  return what === 'called' ? `would call ${call}: ${words(would)}` : `would not call ${call}`
+}
+
+const words = (decision = 'not decided'): string => decision.replaceAll('_', ' ')
+
+function summaryOf({ total, differing }: { readonly total: number; readonly differing: number }): string {
+  const runs = total === 1 ? '1 run' : `${total} runs`
+  return differing === 0 ? `${runs}: nothing would differ` : `${runs}: ${differing} would differ`
+}

@@ -1,0 +1,23 @@
+import type { SecretView } from '../../../spec/operator-views.ts'
+import type { OperatorList } from '../../../spec/operator.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import type { TableColumn } from '../../../terminal/table.ts'
+import { withOperator } from '../../project/operator.ts'
+import { openProject } from '../../project/project.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { printList } from '../../shell/screen/list.ts'
+
+/** What the server finds in its own environment, which may be another than that of this terminal. Never a value. */
+export async function secretsList(call: CommandContext<OperatorList<SecretView>>): Promise<void> {
+  await withOperator(await openProject(call), call, async (operator) => {
+    await printList(call, await operator.call('GET /secrets', {}), columns, 'No deployed agent names a secret.')
+  })
+}
+
+const columns: readonly TableColumn<SecretView>[] = [
+  { title: 'AGENT', cell: ({ agent }) => safeText(agent) },
+  { title: 'SECRET', cell: ({ name }) => safeText(name) },
+  { title: 'VARIABLE', cell: ({ env }) => safeText(env) },
+  { title: 'STATE', cell: ({ state }) => state, style: (theme, { state }) => (state === 'set' ? theme.ok : theme.bad) },
+  { title: 'USED BY', cell: ({ usedBy }) => safeText(usedBy.join(', ')) || 'nothing' },
+]

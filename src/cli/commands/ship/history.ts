@@ -1,0 +1,56 @@
+/** What was published as it was written, and who deployed what and why. */
+import { fail } from '../../../base/failure.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import type { OperatorList } from '../../../spec/operator.ts'
+import type { DeploymentView, SourcesView } from '../../../spec/operator-views.ts'
+import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
+import { withOperator } from '../../project/operator.ts'
+import { openProject } from '../../project/project.ts'
+import { resolveAgent, splitVersion } from '../../project/reference.ts'
+import { suggestWord } from '../../shell/nearest.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { printList, printTable } from '../../shell/screen/list.ts'
+
+type SourceFile = SourcesView['files'][number]
+
+/** Lists the files of a version, or prints one. */
+export async function versionsSource(call: CommandContext<SourcesView>): Promise<void> {
+  const { given, mode, out } = call
+  const { name: id, version } = splitVersion(given.argument(0)!)
+  const path = given.argument(1)
+  await withOperator(await openProject(call), call, async (operator) => {
+    const query = { id, ...(version !== undefined && { version }), kind: kindOf(given.text('kind')) }
+    const sources = await operator.call('GET /sources', { query })
+    if (mode.json) return await out.json(sources)
+    if (path === undefined) return printTable(call, sources.files, columns, 'No files.')
+    const file = sources.files.find((each) => each.path === path)
+    const paths = sources.files.map((each) => each.path)
+    if (!file) throw fail('not_found', { what: `file ${path} of ${id}` }, { fix: suggestWord(path, paths) })
+    return out.line(file.text.replace(/\n$/, ''))
+  })
+}
+
+const kindOf = (given = 'agent'): 'Agent' | 'Tool' | 'Policy' =>
+  given === 'tool' ? 'Tool' : given === 'policy' ? 'Policy' : 'Agent'
+
+const columns: readonly TableColumn<SourceFile>[] = [
+  { title: 'PATH', cell: ({ path }) => path },
+  { title: 'BYTES', cell: ({ text }) => String(Buffer.byteLength(text)), align: 'right' },
+  { title: 'DIGEST', cell: ({ digest }) => digest.slice(7, 15), plain: ({ digest }) => digest },
+]
+
+export async function agentsHistory(call: CommandContext<OperatorList<DeploymentView>>): Promise<void> {
+  await withOperator(await openProject(call), call, async (operator) => {
+    const { agentId, name } = await resolveAgent(call.given.argument(0)!, operator)
+    const list = await operator.call('GET /deployments', { query: { agent: agentId } })
+    await printList(call, list, historyColumns(call.io.clock.now()), `${name} was never deployed.`)
+  })
+}
+
+const historyColumns = (now: number): readonly TableColumn<DeploymentView>[] => [
+  timeColumn('WHEN', ({ at }) => at, now),
+  { title: 'VERSION', cell: ({ versionLabel }) => versionLabel },
+  { title: 'BEFORE', cell: ({ from }) => from ?? '-' },
+  { title: 'BY', cell: ({ by }) => safeText(by) },
+  { title: 'WHY', cell: ({ message }) => safeText(message ?? '') },
+]

@@ -1,0 +1,27 @@
+/** A recorded decision, and beside it the same call as it would be decided now. */
+import type { DecideView } from '../../spec/operator-views.ts'
+import { html, type View } from '../parts/html.ts'
+import { ExplanationView } from './explanation-view.ts'
+
+export function ComparisonView({ decided, name }: { readonly decided: DecideView; readonly name: string }): View {
+  const { before, after, documents } = decided
+  const kept = documents.filter(({ isEdited }) => !isEdited)
+  const edited = documents.filter(({ isEdited }) => isEdited)
+  // An edited policy stands in the place of the one of its name, also where it has another version.
+  const now = [...edited, ...kept]
+  return html`
+    <div class="compared">
+      <div>
+        <h2>As it was</h2>
+        <${ExplanationView} explained=${before} documents=${kept} />
+      </div>
+      ${
+        after &&
+        html`<div class="compared-after">
+          <h2>${name}</h2>
+          <${ExplanationView} explained=${after} documents=${now} />
+        </div>`
+      }
+    </div>
+  `
+}

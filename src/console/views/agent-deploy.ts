@@ -1,0 +1,179 @@
+/** Deploying a version: what it may do more is read first, and why it is done is asked. */
+import { useState } from 'preact/hooks'
+import { safeJson, safeText } from '../../base/escape-text.ts'
+import type { ChangeView, VersionView } from '../../spec/operator-views.ts'
+import { announce } from '../parts/announce.ts'
+import { Badge } from '../parts/badge.ts'
+import { html, type View } from '../parts/html.ts'
+import { Icon } from '../parts/icon.ts'
+import { Age } from '../parts/moments.ts'
+import { ErrorNote, Loading } from '../parts/states.ts'
+import { hintAll } from '../wire/live.ts'
+import { withQuery } from '../wire/navigation.ts'
+import { callOperator, RequestError } from '../wire/request.ts'
+import { aboutWorkspace, useResource } from '../wire/resource.ts'
+
+/** Shows what would change before it is deployed: a wider authority is the first thing that is read. */
+export function DeployForm({
+  name,
+  from,
+  to,
+  onDone,
+}: {
+  readonly name: string
+  readonly from: VersionView | undefined
+  readonly to: VersionView
+  readonly onDone: () => void
+}): View {
+  const [problem, setProblem] = useState<string | undefined>(undefined)
+  const [isUnderstood, setUnderstood] = useState(false)
+  const [message, setMessage] = useState('')
+  const difference = useResource(`deploy ${name} ${from?.versionLabel} ${to.versionLabel}`, async () =>
+    from
+      ? await callOperator('GET /difference', { query: { agent: name, from: from.versionLabel, to: to.versionLabel } })
+      : undefined,
+  )
+  const widens = difference.value.value?.widens === true
+  const isRead = from === undefined || difference.value.value !== undefined || difference.error.value !== undefined
+  const deploy = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    try {
+      await callOperator('POST /deploy', {
+        body: {
+          agent: name,
+          version: to.versionLabel,
+          message: message.trim(),
+          ...(to.yanked && { allowYanked: true }),
+        },
+      })
+      announce(`${to.versionLabel} is deployed.`)
+      hintAll()
+      onDone()
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error
+      setProblem(error.message)
+    }
+  }
+  return html`
+    <form class="cancel-form wide" onSubmit=${(event: Event) => void deploy(event)}>
+      <p>
+        <b>Deploy ${safeText(name)}@${safeText(to.versionLabel)}?</b> New runs take it; runs that have begun keep the
+        version they have.
+      </p>
+      ${to.yanked && html`<p class="note bad"><${Icon} name="warning" /><span>This version is yanked${to.yankReason ? `: ${safeText(to.yankReason)}` : ''}.</span></p>`}
+      ${difference.error.value && html`<${ErrorNote} error=${difference.error.value} />`}
+      ${difference.value.value && html`<${Changes} changes=${difference.value.value.changes} />`}
+      ${widens && html`<label class="switch"><input type="checkbox" checked=${isUnderstood} onChange=${() => setUnderstood(!isUnderstood)} /><span>It may do more than before, and that is intended.</span></label>`}
+      <label class="field"
+        ><span>Why</span
+        ><input
+          value=${message}
+          maxlength="1000"
+          autocomplete="off"
+          placeholder="Shown in the history of deployments"
+          onInput=${(event: { currentTarget: HTMLInputElement }) => setMessage(event.currentTarget.value)}
+      /></label>
+      ${problem !== undefined && html`<p class="why-not" role="alert">${problem}</p>`}
+      <div class="buttons">
+        <button class="button primary" disabled=${!isRead || (widens && !isUnderstood) || message.trim() === ''}>
+          Deploy ${safeText(to.versionLabel)}
+        </button>
+        <button type="button" class="button" onClick=${onDone}>Back</button>
+      </div>
+    </form>
+  `
+}
+
+export function Difference({
+  name,
+  from,
+  to,
+}: {
+  readonly name: string
+  readonly from: string
+  readonly to: string
+}): View {
+  const difference = useResource(
+    `difference ${name} ${from} ${to}`,
+    () => callOperator('GET /difference', { query: { agent: name, from, to } }),
+    () => false,
+  )
+  const read = difference.value.value
+  return html`
+    <header class="screen-head section">
+      <h2>From ${safeText(from)} to ${safeText(to)}</h2>
+      <div class="buttons">
+        <a class="button small" href=${withQuery({ from: to, version: from })}>The other way</a>
+        <a class="button small" href=${withQuery({ from: undefined })}>Done</a>
+      </div>
+    </header>
+    <${ErrorNote} error=${difference.error.value} />
+    ${read ? html`<${Changes} changes=${read.changes} />` : !difference.error.value && html`<${Loading} rows=${3} />`}
+  `
+}
+
+const Changes = ({ changes }: { readonly changes: readonly ChangeView[] }): View =>
+  changes.length === 0
+    ? html`<p class="dim">Nothing changes.</p>`
+    : html`
+        <ul class="changes-list">
+          ${changes.map(
+            (change, at) => html`
+              <li key=${at} class=${change.widens ? 'wider' : ''}>
+                <p>
+                  ${change.widens ? html`<${Badge} tone="bad" icon="warning" text="may do more" />` : html`<${Badge} tone="quiet" icon="dot" text=${change.severity} />`}
+                  <span>${safeText(change.say)}</span>
+                  ${change.path !== null && html`<span class="place">${safeText(change.path)}</span>`}
+                </p>
+                ${change.witness && html`<p class="witness">for example <code>${safeText(change.witness.tool)} ${safeJson(change.witness.arguments)}</code><span class="dim"> was </span>${safeText(change.witness.before)}<span class="dim">, is </span><b>${safeText(change.witness.after)}</b></p>`}
+              </li>
+            `,
+          )}
+        </ul>
+      `
+
+/** Who made which version the active one, and why. */
+export function DeploymentHistory({ name }: { readonly name: string }): View | null {
+  const deployments = useResource(
+    `deployments ${name}`,
+    () => callOperator('GET /deployments', { query: { agent: name } }),
+    aboutWorkspace,
+  )
+  const items = deployments.value.value?.items ?? []
+  if (items.length === 0) return null
+  return html`
+    <h2 class="section">Deployments</h2>
+    <div class="table-wrap" role="region" aria-label="Deployments" tabindex="0">
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">Version</th>
+            <th scope="col">When</th>
+            <th scope="col">By</th>
+            <th scope="col">Why</th>
+            <th scope="col"><span class="unseen">Actions</span></th>
+          </tr>
+        </thead>
+        <tbody>
+          ${items.map(
+            ({ versionLabel, from, at, by, message }) => html`
+              <tr key=${at}>
+                <td>
+                  ${safeText(versionLabel)}${from !== null && html`<span class="dim"> after ${safeText(from)}</span>`}
+                </td>
+                <td class="when"><${Age} at=${at} /></td>
+                <td>${safeText(by)}</td>
+                <td class="why-text">
+                  ${message === null ? html`<span class="dim">nobody said</span>` : safeText(message)}
+                </td>
+                <td class="actions">
+                  ${from !== null && from !== versionLabel && html`<a class="button small quiet" href=${withQuery({ from, version: versionLabel })}>What it changed</a>`}
+                </td>
+              </tr>
+            `,
+          )}
+        </tbody>
+      </table>
+    </div>
+  `
+}

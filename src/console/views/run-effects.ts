@@ -1,0 +1,71 @@
+/** The ledger of a run: every call with its keys, how often it was sent, and what became of it. */
+import { safeText } from '../../base/escape-text.ts'
+import { shortId } from '../../base/short-text.ts'
+import type { CallView } from '../../spec/operator-views.ts'
+import { Badge, type Tone } from '../parts/badge.ts'
+import { html, type View } from '../parts/html.ts'
+import type { IconName } from '../parts/icon.ts'
+import { TimeOfDay } from '../parts/moments.ts'
+import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { callOperator } from '../wire/request.ts'
+import { useResource } from '../wire/resource.ts'
+
+export function EffectsTab({ id, last }: { readonly id: string; readonly last: number }): View {
+  const calls = useResource(
+    `calls ${id} ${last}`,
+    () => callOperator('GET /runs/:id/calls', { id }),
+    () => false,
+  )
+  const items = calls.value.value?.items
+  if (!items)
+    return calls.error.value ? html`<${ErrorNote} error=${calls.error.value} />` : html`<${Loading} rows=${3} />`
+  if (items.length === 0) return html`<${EmptyState} icon="tool" title="No call was made yet." />`
+  return html`
+    <div class="table-wrap" role="region" aria-label="Calls" tabindex="0">
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">Call</th>
+            <th scope="col">Outcome</th>
+            <th scope="col" class="num">Attempt</th>
+            <th scope="col">Effect key</th>
+            <th scope="col">Idempotency key</th>
+            <th scope="col">Last change</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${items.map((call) => html`<${CallRow} key=${`${call.runId} ${call.toolCallId}`} call=${call} />`)}
+        </tbody>
+      </table>
+    </div>
+  `
+}
+
+const OUTCOMES: Readonly<Record<string, readonly [Tone, IconName]>> = {
+  executed: ['ok', 'check'],
+  denied: ['bad', 'cross'],
+  rejected: ['bad', 'cross'],
+  failed: ['bad', 'warning'],
+  invalid: ['bad', 'warning'],
+  unknown: ['warn', 'warning'],
+  awaiting: ['waiting', 'person'],
+}
+
+function CallRow({ call }: { readonly call: CallView }): View {
+  const { tool, agent, runId, state, attempts, effect, idempotencyKey, at } = call
+  const [tone, icon] = OUTCOMES[state] ?? (['quiet', 'dot'] as const)
+  return html`
+    <tr>
+      <td>
+        ${safeText(tool)}<span class="sub">${safeText(agent)} <code>${shortId(runId)}</code></span>
+      </td>
+      <td><${Badge} tone=${tone} icon=${icon} text=${safeText(state.replaceAll('_', ' '))} /></td>
+      <td class="num kept">${attempts}</td>
+      <td class="key">
+        ${effect ? html`<code>${safeText(effect.key)}</code><span class="sub">${effect.holds ? 'held' : 'given back'}, ${safeText(effect.outcome.replaceAll('_', ' '))}</span>` : html`<span class="dim">none</span>`}
+      </td>
+      <td class="key"><code class="dim">${safeText(idempotencyKey)}</code></td>
+      <td class="when"><${TimeOfDay} at=${at} /></td>
+    </tr>
+  `
+}

@@ -1,0 +1,76 @@
+/** Decides recorded calls again under other policies and finds those that come out otherwise. Source: policies, section 7. */
+import type { DecisionFlip } from '../../spec/explanation.ts'
+import type { RecordedDecision } from '../../spec/operator-views.ts'
+import type { PolicySet } from '../../spec/policy-set.ts'
+import type { AgentSnapshot } from '../../spec/snapshot.ts'
+import type { CallFacts, PolicySets } from '../condition/decision.ts'
+import { describeVerdict } from '../decide.ts'
+import { evaluatePolicies } from '../evaluate-policies.ts'
+import { indexRecordedCalls } from './recorded-calls.ts'
+import { recordedFacts, recordedPolicySets, type ReplayedFacts, type SnapshotLookup } from './recorded-facts.ts'
+
+/** What stands in place of the recorded policies and tools. */
+export interface Replacements {
+  policiesOf(snapshot: AgentSnapshot): PolicySet
+  /** The side-effect class of the tool in a given bundle; undefined = as recorded. */
+  classOf(decision: RecordedDecision): CallFacts['tool']['side_effect_class']
+}
+
+export interface BacktestResult {
+  readonly flips: readonly { readonly decision: RecordedDecision; readonly flip: DecisionFlip }[]
+  /** History measures that no recorded decision had read. */
+  readonly assumed: readonly string[]
+}
+
+/**
+ * @param decisions oldest first
+ * @param pause called after each decision, so that others have their turn and a reader who has gone ends it
+ */
+export async function backtest(
+  decisions: readonly RecordedDecision[],
+  snapshots: SnapshotLookup,
+  replacements: Replacements,
+  pause: () => Promise<void> | void = () => {},
+): Promise<BacktestResult> {
+  const calls = indexRecordedCalls(decisions)
+  const flips: BacktestResult['flips'][number][] = []
+  const assumed = new Set<string>()
+  for (const decision of decisions) {
+    const replayed = recordedFacts(decision, calls)
+    const before = await recordedPolicySets(decision, snapshots)
+    const after = await recordedPolicySets(decision, snapshots, (snapshot) => replacements.policiesOf(snapshot))
+    const flip = flipOf(decision, before, after, replayed, replacements.classOf(decision))
+    if (flip) flips.push({ decision, flip })
+    replayed.assumed.forEach((each) => assumed.add(each))
+    await pause()
+  }
+  return { flips, assumed: [...assumed].sort() }
+}
+
+/** Undefined where the decision stays the same, or where it had another reason than policies. */
+function flipOf(
+  recorded: RecordedDecision,
+  before: PolicySets,
+  after: PolicySets,
+  { facts, assumed }: ReplayedFacts,
+  newClass: CallFacts['tool']['side_effect_class'],
+): DecisionFlip | undefined {
+  const { runId, toolCallId, ref, tool, decision: was } = recorded
+  const changed = newClass === undefined ? facts : { ...facts, tool: { ...facts.tool, side_effect_class: newClass } }
+  const verdict = evaluatePolicies(after, tool, changed)
+  const now = verdict.decision
+  // A flip that the old policies show too comes from recounted history, not from the new policies.
+  if (now === was || now === evaluatePolicies(before, tool, facts).decision) return undefined
+  const { policies, error } = describeVerdict(verdict)
+  const winner = policies[0]
+  const isByPolicy = winner !== undefined && winner.matched !== 'false' && !verdict.byDefault
+  return {
+    runId,
+    toolCallId,
+    tool: ref,
+    was,
+    now,
+    ...(assumed.size > 0 && { assumed: [...assumed].sort() }),
+    by: error ?? (isByPolicy ? `${winner.id}@${winner.version}` : 'default'),
+  }
+}

@@ -1,0 +1,33 @@
+/** Which secrets the deployed agents name, and whether this server has them. Never a value. */
+import type { SecretView } from '../../spec/operator-views.ts'
+import type { AgentSnapshot } from '../../spec/snapshot.ts'
+import type { ServerServices } from '../runtime/services.ts'
+import type { OperatorAction } from './people/act.ts'
+
+export const listSecrets: OperatorAction<'GET /secrets'> = async ({ services }) => {
+  const { store, workspace } = services
+  const items: SecretView[] = []
+  for (const { deployedVersionId } of await store.agents(workspace.id)) {
+    const version = deployedVersionId === null ? undefined : await store.version(deployedVersionId)
+    if (version) items.push(...secretsOf(version.snapshot, services))
+  }
+  return { items, total: items.length }
+}
+
+const secretsOf = (snapshot: AgentSnapshot, { secretState }: ServerServices): readonly SecretView[] =>
+  Object.entries(snapshot.secrets).map(([name, { fromEnv }]) => ({
+    agent: snapshot.id,
+    name,
+    env: fromEnv,
+    state: secretState(fromEnv),
+    usedBy: usersOf(snapshot, name),
+  }))
+
+function usersOf({ model, fallback = [], mcpServers }: AgentSnapshot, name: string): readonly string[] {
+  const models = [model, ...fallback].filter(({ secret }) => secret === name)
+  const servers = mcpServers.filter(({ auth }) => auth?.secret === name)
+  return [
+    ...new Set(models.map(({ provider }) => `model ${provider}`)),
+    ...servers.map(({ name: server }) => `mcp ${server}`),
+  ]
+}

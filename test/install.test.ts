@@ -1,0 +1,65 @@
+/** docs/install.md with the real npm, in an empty home. `test/examples/pipelines.test.ts` installs in a project. */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
+import { npm, npmEnvironment, packPackage } from './packed.ts'
+
+vi.setConfig({ testTimeout: 240_000 })
+const root = resolve(import.meta.dirname, '..')
+const page = readFileSync(join(root, 'docs/install.md'), 'utf8')
+const home = mkdtempSync(join(tmpdir(), 'svc-install-'))
+afterAll(() => rmSync(home, { recursive: true, force: true }))
+
+const packed = packPackage()
+beforeEach(({ skip }) => skip(!packed.isInstalled, 'npm reaches no registry'))
+
+/** A start by name, as in a new shell. */
+function svc(prefix: string, args: readonly string[]) {
+  const { PATH, LANG } = npmEnvironment()
+  const env = { PATH: `${join(prefix, 'bin')}:${PATH}`, LANG, HOME: home }
+  const { status, stdout } = spawnSync('sh', ['-c', 'exec svc "$@"', 'sh', ...args], {
+    cwd: home,
+    env,
+    encoding: 'utf8',
+  })
+  return { status, stdout }
+}
+
+test('npm installs the archive, compiles nothing, and the command and its man page are there', () => {
+  expect(page).toContain(`npm install --global ./${basename(packed.archive)}\n`)
+  expect(packed.printed).not.toMatch(/gyp|deprecated|EBADENGINE/)
+  expect(svc(packed.prefix, ['--version'])).toEqual({ status: 0, stdout: '0.1.0\n' })
+  expect(svc(packed.prefix, ['demo', '--speed', '0'])).toEqual({
+    status: 0,
+    stdout: expect.stringMatching(/\ncompleted\t\{"refunded":180,"currency":"EUR"\}\n$/) as unknown,
+  })
+  expect(readFileSync(join(packed.prefix, 'share/man/man1/svc.1'), 'utf8')).toContain('.TH SVC 1')
+})
+
+test('an installation takes what the page says, and at most 110 MB', () => {
+  const native = join(packed.directory, 'node_modules/better-sqlite3')
+  // Links of the test are no part of it; on Node 20 npm leaves the optional package out.
+  const bytes = sizeOf(packed.directory, native) + (Number.parseInt(process.versions.node) < 22 ? 0 : sizeOf(native))
+  expect(bytes).toBeLessThan(110e6)
+  const [said] = /(\d+) MB(?= \(\d+ MB on disk\))/.exec(page)!
+  const without = sizeOf(packed.directory, native) / 1e6
+  expect(Math.abs(without - Number.parseInt(said))).toBeLessThan(3)
+})
+
+/** Bytes of files and of directories themselves, as `du --bytes` counts. */
+function sizeOf(directory: string, except?: string): number {
+  return readdirSync(directory, { withFileTypes: true })
+    .map((each) => ({ path: join(directory, each.name), each }))
+    .filter(({ path, each }) => path !== except && !each.isSymbolicLink())
+    .map(({ path, each }) => (each.isDirectory() ? sizeOf(path, except) : statSync(path).size))
+    .reduce((sum, size) => sum + size, statSync(directory).size)
+}
+
+test('npm installs the checkout itself', () => {
+  expect(page).toContain('npm ci && npm install --global .\n')
+  const prefix = join(home, 'checkout')
+  npm(['install', '--global', '--prefix', prefix, '.'], root)
+  expect(svc(prefix, ['--version'])).toEqual({ status: 0, stdout: '0.1.0\n' })
+})

@@ -1,0 +1,196 @@
+/** Forks of runs through a whole server, for good and dry. Source: decisions, section 18; command line, 2.7. */
+import { writeFileSync, existsSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { digestOf } from '../../src/base/digest.ts'
+import { sealSet } from '../../src/policy/policy-set.ts'
+import type { Conversation, RunStatusBody } from '../../src/spec/api.ts'
+import type { DryForkView } from '../../src/spec/dry-fork.ts'
+import type { RunView } from '../../src/spec/operator-views.ts'
+import type { AgentSnapshot, ScriptTurn } from '../../src/spec/snapshot.ts'
+import { policy } from '../engine/bench.ts'
+import { DESK, directory, policiesFor, running, tool } from './running.ts'
+import { snapshotOf } from './fixtures.ts'
+
+const TOOLS = [
+  tool('acme.look', { sideEffectClass: 'read_only' }),
+  tool('acme.pay', { sideEffectClass: 'non_idempotent_write' }),
+]
+const LOOK: ScriptTurn = { call: { tool: 'look', arguments: { order: '${input.order}' } } }
+const pay = (amount: number): ScriptTurn => ({ call: { tool: 'pay', arguments: { amount } } })
+
+const agent = (version: string, script: readonly ScriptTurn[], more: Partial<AgentSnapshot> = {}): AgentSnapshot =>
+  snapshotOf(DESK, version, {
+    model: { provider: 'scripted', name: 'script', script },
+    tools: TOOLS,
+    policies: policiesFor('look', 'pay'),
+    ...more,
+  })
+
+/** A server whose tools write a line for each call, and a run that looked, paid and completed. */
+async function paidRun() {
+  const log = `${directory()}-calls`
+  const handler = `${log}.mjs`
+  writeFileSync(
+    handler,
+    `import { appendFileSync } from 'node:fs'
+let text = ''
+for await (const piece of process.stdin) text += piece
+const { tool } = JSON.parse(text)
+appendFileSync(${JSON.stringify(log)}, tool + '\\n')
+console.log(JSON.stringify(tool === 'acme.look' ? { due: 20 } : 'receipt 7'))`,
+  )
+  const command = { command: [process.execPath, handler] }
+  const house = await running({
+    snapshot: agent('1.0.0', [LOOK, pay(20), { say: 'Paid 20.' }]),
+    config: { tools: { 'acme.look': command, 'acme.pay': command } },
+  })
+  const { body } = await house.start({ order: 'A-1' })
+  const runId = body['runId'] as string
+  await house.until(runId, 'engine.session.completed')
+  const publish = async (snapshot: AgentSnapshot) =>
+    house.operator('POST /publish', {
+      bundle: { root: DESK, agents: [snapshot], documents: [], closureDigest: digestOf(snapshot.digest) },
+    })
+  const made = (): string[] => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [])
+  const dry = async (more: object = {}) =>
+    (await house.operator('POST /runs/dry-fork', { runs: [runId], at: 1, ...more })) as {
+      items: DryForkView[]
+      total: number
+      differing: number
+    }
+  const stepOf = async (type: string) =>
+    (await house.get<Conversation>(`/v1/runs/${runId}/conversation`)).items.find((item) => item.type === type)!.ordinal
+  return { house, runId, publish, made, dry, stepOf }
+}
+
+test('a fork has the first steps as they were, and what follows is decided and made anew', async () => {
+  const { house, runId, made, stepOf } = await paidRun()
+  expect(made()).toEqual(['acme.look', 'acme.pay'])
+  const at = await stepOf('ToolResult')
+  const { items } = (await house.operator('POST /runs/fork', { runs: [runId], at })) as { items: RunView[] }
+  const fork = items[0]!
+  expect(fork).toMatchObject({ forkOf: runId, forkStep: at, agent: DESK })
+  await house.until(fork.runId, 'engine.user_task.created')
+  const status = await house.get<RunStatusBody>(`/v1/runs/${fork.runId}`)
+  // The same payment was made in the run that this one repeats.
+  expect(status).toMatchObject({
+    status: 'WaitingForHITL',
+    forkOf: runId,
+    forkStep: at,
+    pending: [{ kind: 'approval', call: { name: 'pay', arguments: { amount: 20 } } }],
+  })
+  expect(made()).toEqual(['acme.look', 'acme.pay'])
+  await house.operator(`POST /runs/${fork.runId}/messages`, {
+    userTaskId: status.pending![0]!.userTaskId!,
+    approved: true,
+  })
+  await house.until(fork.runId, 'engine.session.completed')
+  expect(made()).toEqual(['acme.look', 'acme.pay', 'acme.pay'])
+  const { items: steps } = await house.get<Conversation>(`/v1/runs/${fork.runId}/conversation`)
+  expect(steps.map(({ type }) => type).slice(0, 5)).toEqual([
+    'UserMessage',
+    'Reasoning',
+    'ToolCall',
+    'ToolResult',
+    'Reasoning',
+  ])
+})
+
+test('a step can be edited before the fork goes on', async () => {
+  const { house, runId, stepOf } = await paidRun()
+  const at = await stepOf('ToolResult')
+  const { items } = (await house.operator('POST /runs/fork', {
+    runs: [runId],
+    at,
+    edits: [{ step: at, value: { due: 5 } }],
+  })) as { items: RunView[] }
+  const { items: steps } = await house.get<Conversation>(`/v1/runs/${items[0]!.runId}/conversation`)
+  expect(steps.find(({ type }) => type === 'ToolResult')!.content).toMatchObject({ result: { due: 5 }, edited: true })
+})
+
+test('a dry fork plays tools from the recording and makes no call', async () => {
+  const { house, runId, made, dry } = await paidRun()
+  const before = await house.operator('GET /runs')
+  const tried = await dry()
+  expect(tried).toMatchObject({ total: 1, differing: 0 })
+  expect(tried.items[0]).toMatchObject({
+    runId,
+    status: { was: 'Completed', would: 'Completed' },
+    output: { was: 'Paid 20.', would: 'Paid 20.', isSame: true },
+    differences: [],
+    differs: false,
+  })
+  expect(made()).toEqual(['acme.look', 'acme.pay'])
+  expect(await house.operator('GET /runs')).toEqual(before)
+  expect(((await house.operator('GET /tasks')) as { items: unknown[] }).items).toEqual([])
+})
+
+test('a changed policy is tried on what really happened: what it would ask is told', async () => {
+  const { publish, made, dry } = await paidRun()
+  const entry = policy('ask', { effect: 'require_approval' })
+  const policies = sealSet({
+    ...policiesFor('look', 'pay'),
+    entries: [entry],
+    index: { look: [], pay: [entry.id] },
+  })
+  await publish(agent('1.1.0', [LOOK, pay(20), { say: 'Paid 20.' }], { policies }))
+  const { items, differing } = await dry({ version: '1.1.0' })
+  expect(differing).toBe(1)
+  expect(items[0]!.differences).toEqual([
+    { what: 'decided', tool: 'pay', arguments: { amount: 20 }, was: 'allow', would: 'require_approval' },
+  ])
+  expect(items[0]!.status).toEqual({ was: 'Completed', would: 'Completed' })
+  expect(made()).toEqual(['acme.look', 'acme.pay'])
+})
+
+test('a call that the recording does not have stops the dry run before it is made', async () => {
+  const { publish, made, dry } = await paidRun()
+  await publish(agent('1.2.0', [LOOK, pay(2000), { say: 'Paid 2000.' }]))
+  const { items } = await dry({ version: '1.2.0' })
+  expect(items[0]).toMatchObject({
+    stopped: 'pay would be called, and the recording has no result of it',
+    differs: true,
+    differences: [
+      { what: 'called', tool: 'pay', arguments: { amount: 2000 } },
+      { what: 'not_called', tool: 'pay', arguments: { amount: 20 } },
+    ],
+  })
+  expect(made()).toEqual(['acme.look', 'acme.pay'])
+})
+
+test('the same fork for good makes the call that the dry one does not', async () => {
+  const { house, runId, publish, made } = await paidRun()
+  await publish(agent('1.2.0', [LOOK, pay(2000), { say: 'Paid 2000.' }]))
+  const { items } = (await house.operator('POST /runs/fork', {
+    runs: [runId],
+    at: 1,
+    version: '1.2.0',
+    allowWiden: true,
+  })) as { items: RunView[] }
+  await house.until(items[0]!.runId, 'engine.session.completed')
+  expect(made()).toEqual(['acme.look', 'acme.pay', 'acme.look', 'acme.pay'])
+})
+
+test('what cannot be forked is refused in one sentence, and nothing starts', async () => {
+  const { house, runId, stepOf } = await paidRun()
+  const refused = (body: object): Promise<string> =>
+    house.operator('POST /runs/fork', { runs: [runId], at: 1, ...body }).then(
+      () => 'started',
+      (error: Error) => (JSON.parse(error.message) as { error: string }).error,
+    )
+  const decided = await stepOf('PolicyDecision')
+  expect(await refused({ at: 900 })).toBe(`Run ${runId} has no step 900.`)
+  expect(await refused({ version: '9.9.9' })).toContain('9.9.9')
+  expect(await refused({ at: decided, edits: [{ step: decided, value: 'allow' }] })).toBe(
+    `Step ${decided} is a PolicyDecision, of which nothing is edited this way.`,
+  )
+  expect(await refused({ runs: [runId, '019f0000-0000-7000-8000-000000000000'] })).toBe('No such run.')
+  expect(((await house.operator('GET /runs')) as { total: number }).total).toBe(1)
+})
+
+test('no key reaches a fork', async () => {
+  const { house, runId } = await paidRun()
+  for (const path of [`/v1/runs/${runId}/fork`, '/v1/runs/fork', '/runs/fork', '/runs/dry-fork'])
+    expect([path, [404, 405].includes((await house.post(path, { runs: [runId], at: 1 })).status)]).toEqual([path, true])
+  expect(((await house.operator('GET /runs')) as { total: number }).total).toBe(1)
+})
