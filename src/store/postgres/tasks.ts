@@ -125,14 +125,14 @@ const OF_WORKSPACE = `
 const STATUSES: readonly TaskStatus[] = ['pending', 'completed', 'expired', 'cancelled']
 
 /** The votes `v` of a task that count. */
-export const VOTES = `json_agg(json_strip_nulls(json_build_object(
+export const COUNTED_VOTES = `json_agg(json_strip_nulls(json_build_object(
     'approver', v.approver, 'approved', v.approved, 'at', v.at, 'comment', v.comment
   )) order by v.n)`
 
 async function withVotes(on: PostgresQueries, rows: readonly TaskRow[]): Promise<readonly TaskRecord[]> {
   if (rows.length === 0) return []
   const votes = await on.rows<{ task_id: string; votes: readonly TaskVote[] }>(
-    `select v.task_id, ${VOTES} as votes from vote v where v.task_id = any (:ids) and not v.voided group by v.task_id`,
+    `select v.task_id, ${COUNTED_VOTES} as votes from vote v where v.task_id = any (:ids) and not v.voided group by v.task_id`,
     { ids: rows.map(({ id }) => id) },
   )
   const ofTask = new Map(votes.map((each) => [each.task_id, each.votes]))

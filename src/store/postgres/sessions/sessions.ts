@@ -6,7 +6,7 @@ import { toSession, type SessionRow } from '../../rows/session-rows.ts'
 import type { Store } from '../../store.ts'
 import type { DatabaseMoment } from '../database/moment.ts'
 import type { PostgresPool } from '../database/pool.ts'
-import { VOTES } from '../tasks.ts'
+import { COUNTED_VOTES } from '../tasks.ts'
 import { SESSION_FIELDS } from './session-columns.ts'
 import { listSessions } from './session-lists.ts'
 
@@ -73,7 +73,7 @@ const LOAD = `
       select json_agg(json_build_object(
           'body', t.body,
           'votes', coalesce((
-            select ${VOTES} from vote v where v.task_id = t.id and not v.voided
+            select ${COUNTED_VOTES} from vote v where v.task_id = t.id and not v.voided
           ), '[]')
         ) order by t.n)
       from user_task t where t.session_id = s.id and t.status = 'pending'
