@@ -168,6 +168,12 @@ export const failures = {
       `Run ${a.runId} was followed by run ${a.newest} of the same session.`,
     fix: 'Name the newest run of the session, or start this one again with svc runs retry.',
   },
+  run_not_movable: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; why: string }) => `Run ${a.runId} cannot be moved to another version now: ${a.why}.`,
+    fix: 'Pause its version with svc agents pause AGENT@VERSION, and move it when what is under way has ended.',
+  },
   run_not_resumable: {
     status: 409,
     exit: EXIT.conflict,
@@ -206,6 +212,13 @@ export const failures = {
     message: (a: { version: string; from: string; changes: readonly string[] }) =>
       `Version ${a.version} may do more than ${a.from}${a.changes.length === 0 ? ', as far as is known here' : `: ${a.changes.join('; ')}`}.`,
     fix: 'Review the difference with svc bundle diff, then add --allow-widen.',
+  },
+  migration_widens: {
+    status: 409,
+    exit: EXIT.usage,
+    message: (a: { version: string; from: string; changes: readonly string[] }) =>
+      `A waiting run moves only to a version that may do no more. Version ${a.version} may do more than ${a.from}${a.changes.length === 0 ? ', as far as is known here' : `: ${a.changes.join('; ')}`}.`,
+    fix: 'Move it to another version, or cancel it and start it again.',
   },
   version_gone: {
     status: 409,

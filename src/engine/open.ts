@@ -16,6 +16,7 @@ import { followRunEvents } from './drive/follow.ts'
 import { probeCall } from './drive/probe-call.ts'
 import { claimOf, findRepeated } from './session/repeated-request.ts'
 import { startFork } from './fork.ts'
+import { migrateStoredRun } from './migrate-run.ts'
 import { resumeStoredRun } from './resume.ts'
 import { completeOutside, signalRun } from './steer-run.ts'
 import { startSession } from './start.ts'
@@ -95,6 +96,7 @@ export function createEngine(parts: EngineParts): Engine {
       return { runId, status }
     },
     fork: (source, request) => startFork(parts, driver, source, request),
+    migrate: (runId, request) => migrateStoredRun(parts, driver, runId, request),
     resume: (runId, request) => resumeStoredRun(parts, driver, runId, request),
     async erase(sessionId) {
       await store.eraseSession(sessionId, parts.clock.now())

@@ -36,6 +36,7 @@ import { listRestored, releaseRestored } from './operator/restored.ts'
 import { resumeRun, retryRun } from './operator/resume.ts'
 import { cancelRun, listRuns, sendMessage, startRun } from './operator/runs.ts'
 import { deleteSession, getSession, listSessions, patchSession } from './operator/sessions.ts'
+import { migrateRun } from './operator/steer/migrate.ts'
 import { listPauses, setPaused } from './operator/steer/pauses.ts'
 import { revokeStanding } from './operator/standing.ts'
 import { getReference } from './operator/reference.ts'
@@ -75,6 +76,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /runs/:id/calls': listCalls,
   'POST /runs/:id/cancel': cancelRun,
   'POST /runs/:id/resume': resumeRun,
+  'POST /runs/:id/migrate': migrateRun,
   'POST /runs/:id/retry': retryRun,
   'POST /runs/fork': forkRuns,
   'POST /runs/dry-fork': tryForks,

@@ -126,6 +126,8 @@ interface OperatorAnswers {
   /** A run that failed, was cancelled or is held goes on where it stopped. */
   'POST /runs/:id/resume': RunView
   /** A new run of the deployed version with the same input. */
+  /** Moves a waiting run to a version that may do no more; `changed` is false where it is on it. */
+  'POST /runs/:id/migrate': RunView & { readonly changed: boolean }
   'POST /runs/:id/retry': RunView
   /** New runs with the first steps of others as they were. Nothing starts where one of them cannot be forked so. */
   'POST /runs/fork': OperatorList<RunView>

@@ -301,7 +301,8 @@ function otherOf({ theme }: Canvas, item: TimelineItem, content: JsonObject): Ti
  */
 function draw(canvas: Canvas, head: string, { text, style, note }: TimelineText): string[] {
   const indent = widthOf(head)
-  const room = Math.max(8, canvas.width - indent)
+  // A screen reader reads lines, however long they are.
+  const room = canvas.isAccessible ? Number.POSITIVE_INFINITY : Math.max(8, canvas.width - indent)
   const applyStyle = (plain: string): string => (style && plain !== '' ? style(plain) : plain)
   if (!note) return [`${head}${applyStyle(truncateText(text, room))}`.trimEnd()]
   if (text === '') return wrapNote(note, room).map((line, at) => `${at === 0 ? head : ' '.repeat(indent)}${line}`)

@@ -1,11 +1,13 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import {
   answerTask,
+  completeCall,
   isTerminal,
   isWaiting,
   iterateSessions,
   pendingTasks,
   runToEnd,
+  sendSignal,
   waitForRun,
   type ConversationTimelineItem,
   type TaskDecision,
@@ -278,4 +280,16 @@ test('the type of a row narrows its content for the type checker', () => {
     }),
     said({ ...row, ...times, type: 'Output', content: { step_kind: 'Output', output: 1 } }),
   ]).toEqual(['Failed', 'Output'])
+})
+
+test('a signal and a report go to their routes, and no error names a token', async () => {
+  const { client, asked } = world({
+    [`POST /v1/runs/${ROOT}/signals/parcel.delivered`]: [status('Running')],
+    'POST /v1/completions/svcc_1': [{ runId: ROOT, status: 'Running' }],
+  })
+  expect(await sendSignal(client, ROOT, 'parcel.delivered', { id: 'P-7' })).toEqual(status('Running'))
+  expect(await completeCall(client, 'svcc_1', { result: 1 })).toEqual({ runId: ROOT, status: 'Running' })
+  expect(asked).toHaveLength(2)
+  const error = await completeCall(client, 'svcc_2', { error: 'no' }).catch((thrown: unknown) => thrown)
+  expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('svcc_2')
 })

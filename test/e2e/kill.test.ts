@@ -167,3 +167,49 @@ async function endOf(
     await after(50)
   }
 }
+
+test(
+  'what an operator stops stays stopped over kill -9, and goes on after it, once',
+  { timeout: 120_000 },
+  async () => {
+    const random = seeded(SEED + 2)
+    courier = await openCourier({ callMs: () => 20 + random() * 30, timeout: '10s' })
+    const { access, project, arrivals } = courier
+    const at = ['--data', project.data]
+    const stop = (...more: string[]) =>
+      svcJson<{ changed: boolean }>(['stop', '--all', ...more, ...at], { cwd: project.directory })
+    const accepted: string[] = []
+    for (let round = 0; round < 3; round++) {
+      const server = await courier.serve()
+      const api = customer(server, access)
+      for (let run = 0; run < RUNS_A_LIFE; run++) accepted.push(await api.start())
+      await after(random() * LONGEST_LIFE_MS)
+      expect((await stop('--reason', 'what is this?')).changed).toBe(true)
+      // Calls that were under way arrive; no other leaves.
+      await after(200)
+      const seen = arrivals.length
+      await server.stop('SIGKILL')
+      const next = await courier.serve()
+      await after(1000)
+      expect(arrivals.length).toBe(seen)
+      expect((await stop()).changed).toBe(false)
+      expect((await stop('--resume')).changed).toBe(true)
+      await next.stop('SIGKILL')
+    }
+    const server = await courier.serve()
+    const api = customer(server, access)
+    for (;;) {
+      const open = (await api.sessions()).filter(({ status }) => !ENDED.has(status))
+      if (open.length === 0) break
+      for (const { rootRunId } of open) await api.help(rootRunId!)
+      await courier.review()
+      await after(50)
+    }
+    expect((await api.sessions()).map(({ status }) => status)).toEqual(accepted.map(() => 'Completed'))
+    for (const tool of ['acme.post', 'acme.pay', 'acme.stamp']) {
+      const keys = arrivals.filter((each) => each.tool === tool).map(({ key }) => key)
+      expect([tool, keys.length, new Set(keys).size]).toEqual([tool, accepted.length, accepted.length])
+    }
+    expect(await server.stop('SIGTERM')).toBe(0)
+  },
+)

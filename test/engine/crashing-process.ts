@@ -44,6 +44,7 @@ export function createCrashingProcess(crashes: readonly Crash[]): CrashingProces
       ...store,
       start: (...given) => commit(() => store.start(...given)),
       save: (...given) => commit(() => store.save(...given)),
+      setPaused: (...given) => commit(() => store.setPaused(...given)),
     }),
     async send(work) {
       if (crashed) return never()

@@ -223,7 +223,10 @@ async function sharedProcess() {
   const engine = createEngine({ ...bench.parts, worker: 'other', leaseTimes, timers })
   const advance = async (ms: number): Promise<void> => {
     bench.clock.set(bench.clock.now() + ms)
-    for (const { at, callback } of alarms.splice(0)) at <= bench.clock.now() ? callback() : timers.set(callback, ms)
+    for (const { at, callback } of alarms.splice(0)) {
+      if (at <= bench.clock.now()) callback()
+      else timers.set(callback, ms)
+    }
     await turns()
   }
   const pauseElsewhere = (isPaused: boolean) =>

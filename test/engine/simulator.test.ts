@@ -31,11 +31,17 @@ import {
   type Model,
   type ModelReply,
 } from './bench.ts'
+import { UnsentError } from '../../src/base/net/transport.ts'
+import { findPause, type PauseAct } from '../../src/spec/steer/pause.ts'
+import { COMPLETION, COMPLETION_TIMEOUT } from '../../src/spec/steer/wait.ts'
+import { HELD_BACK } from '../../src/tools/outcome.ts'
 import { createCrashingProcess, type Crash } from './crashing-process.ts'
 
 const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? 60)
 
 const ROUNDS = 80
+/** The round in which every pause ends, if none did before. */
+const LAST_PAUSED = 20
 /** A budget that a lost completion has gone far beyond is granted again and again, but not for ever. */
 const PATIENCE = 50
 
@@ -46,7 +52,10 @@ const CLASSES: Readonly<Record<string, SideEffectClass | undefined>> = {
   pay: 'irreversible_action',
   sign: 'non_idempotent_write',
   stamp: undefined,
+  ship: 'non_idempotent_write',
 }
+/** Its calls end when somebody reports them. */
+const OUTSIDE = 'ship'
 const SAFE: ReadonlySet<string> = new Set(['look', 'put'])
 /** Nothing of these happens before a person has said so; `sign` needs two. */
 const GATED: Readonly<Record<string, number>> = { pay: 1, sign: 2 }
@@ -56,6 +65,8 @@ const REPLIES: Readonly<Record<string, JsonObject>> = {
   child: { message: 'go' },
   ask_parent: { question: 'So?' },
   ask_user: { message: 'Where to?' },
+  wait_event: { name: 'go', timeout: '2m' },
+  wait_until: { after: '1m' },
 }
 
 interface PlannedCall {
@@ -66,6 +77,14 @@ interface PlannedCall {
   readonly takes: number
   readonly answersAfter?: number
   readonly outcome: 'returned' | 'failed' | 'lost' | 'lost, then gone' | 'never arrived'
+}
+
+/** `lift` ends every pause. */
+interface PlannedAct {
+  readonly round: number
+  readonly turn: number
+  readonly act:
+    'pause all' | 'pause agent' | 'pause tool' | 'pause provider' | 'lift' | 'steer' | 'interrupt' | 'signal' | 'report'
 }
 
 interface Plan {
@@ -81,6 +100,8 @@ interface Plan {
   readonly noIsFatal: boolean
   /** The round in which the run is cancelled, if it is still there. */
   readonly cancelled: number | null
+  /** What operators and clients do meanwhile, in rounds and turns of the event loop. */
+  readonly acts: readonly PlannedAct[]
   /** How often the session goes on with another root run after it ended. */
   readonly continues: number
   /** How often an operator lets a run go on that did not complete. */
@@ -108,10 +129,13 @@ const callOf = (...others: string[]): fc.Arbitrary<PlannedCall> =>
 const sometimes = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
   fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value })
 const plan: fc.Arbitrary<Plan> = fc.record({
-  root: fc.array(fc.array(callOf('child', 'child', 'ask_user'), { minLength: 1, maxLength: 3 }), {
-    minLength: 1,
-    maxLength: 3,
-  }),
+  root: fc.array(
+    fc.array(callOf('child', 'child', 'ask_user', 'wait_event', 'wait_until'), { minLength: 1, maxLength: 3 }),
+    {
+      minLength: 1,
+      maxLength: 3,
+    },
+  ),
   child: fc.array(callOf('ask_parent', 'ask_parent', 'ask_parent'), { maxLength: 2 }),
   completions: fc.array(fc.constantFrom('answers', 'answers', 'answers', 'busy', 'breaks off', 'falls silent'), {
     maxLength: 8,
@@ -121,6 +145,27 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   people: fc.array(fc.boolean(), { maxLength: 6 }),
   noIsFatal: fc.boolean(),
   cancelled: sometimes(fc.integer({ min: 0, max: 6 })),
+  acts: fc.array(
+    fc.record({
+      round: fc.integer({ min: 0, max: 12 }),
+      turn: fc.integer({ min: 0, max: 20 }),
+      act: fc.constantFrom(
+        'pause all',
+        'pause agent',
+        'pause tool',
+        'pause provider',
+        'lift',
+        'lift',
+        'steer',
+        'interrupt',
+        'signal',
+        'signal',
+        'report',
+        'report',
+      ),
+    }),
+    { maxLength: 8 },
+  ),
   continues: fc.constantFrom(0, 0, 1, 2),
   resumes: fc.constantFrom(0, 1, 3),
   crashes: fc.array(fc.record({ at: fc.integer({ min: 1, max: 50 }), after: fc.boolean() }), { maxLength: 3 }),
@@ -149,6 +194,7 @@ const refusal: fc.Arbitrary<Plan> = fc
     people: [...people, false],
     noIsFatal: true,
     cancelled: null,
+    acts: [],
     continues: 0,
     resumes: 0,
     crashes,
@@ -163,20 +209,39 @@ interface History {
   readonly sent: ReadonlyMap<string, readonly string[]>
   /** Calls that left for a run that had ended, or below one that had. */
   readonly tooLate: readonly string[]
+  /** What began while it was paused. */
+  readonly whilePaused: readonly string[]
+  /** Calls that were reported twice, or that nobody could report. */
+  readonly reported: readonly string[]
 }
 
 async function live(
-  { root, child, completions, budget, asks, people, noIsFatal, cancelled, continues, resumes, crashes }: Plan,
+  { root, child, completions, budget, asks, people, noIsFatal, cancelled, acts, continues, resumes, crashes }: Plan,
   classes = CLASSES,
+  isBlind = false,
 ): Promise<History> {
   const world = createCrashingProcess(crashes)
   const effects = new Map<string, number>()
   const sent = new Map<string, string[]>()
   const tooLate: string[] = []
+  const whilePaused: string[] = []
+  const reported: string[] = []
+  const tokens = new Map<string, string>()
+  let pauses: readonly PauseAct[] = []
+  /** Notes what begins although an operator was told that it does not. */
+  const begins = (what: string, tool?: string): void => {
+    const agents = ['acme.root']
+    const target = tool === undefined ? { provider: 'scripted' } : { tool: `acme.${tool}` }
+    if (findPause(pauses, { agents, versions: [], ...target })) whilePaused.push(what)
+  }
   const tools = Object.keys(CLASSES).map((name) => {
     const { sideEffectClass: _, ...undeclared } = tool(name)
     const given = classes[name]
-    return { ...undeclared, ...(given && { sideEffectClass: given }) }
+    return {
+      ...undeclared,
+      ...(given && { sideEffectClass: given }),
+      ...(name === OUTSIDE && { labels: { [COMPLETION]: 'external', [COMPLETION_TIMEOUT]: '2m' } }),
+    }
   })
   const on_reject = noIsFatal ? 'fail' : 'return_to_agent'
   const policies = [
@@ -186,7 +251,7 @@ async function live(
   const helper = snapshotOf({ name: 'child', tools, policies, limits: { max_wall_clock_seconds: 600 } })
   const agent = snapshotOf({
     name: 'root',
-    tools: [...tools, builtin('ask_user')],
+    tools: [...tools, builtin('ask_user'), waitTool('wait_event'), waitTool('wait_until')],
     agents: [boundAgent(helper)],
     policies,
     limits: {
@@ -204,8 +269,10 @@ async function live(
   })
   const played =
     (script: readonly (readonly PlannedCall[])[]): Model =>
-    ({ run }) =>
+    ({ run, mayLeave }) =>
       world.send(() => {
+        if (mayLeave?.() === false) return new UnsentError('Held back.', 'ERR_HELD_BACK', undefined)
+        begins(`turn ${run.turn}`)
         switch (left.shift()) {
           case 'busy':
             return overloaded
@@ -223,8 +290,11 @@ async function live(
     tools: Object.fromEntries(
       tools.map(({ wire }) => [
         wire,
-        ({ idempotencyKey, arguments: given, attempt, run }) =>
+        ({ idempotencyKey, arguments: given, attempt, run, mayLeave, completionToken }) =>
           world.send(async () => {
+            if (mayLeave?.() === false) return HELD_BACK
+            begins(idempotencyKey, wire)
+            if (completionToken !== undefined) tokens.set(idempotencyKey, completionToken)
             const { takes, answersAfter = 0, outcome, n } = given as unknown as PlannedCall & { n: number }
             if (await hasEnded(bench.store, run.id as RunId)) tooLate.push(idempotencyKey)
             await turns(takes)
@@ -244,18 +314,55 @@ async function live(
           }),
       ]),
     ),
-    store: world.wrap,
+    store: (store) => ({ ...world.wrap(store), ...(isBlind && { pauses: () => Promise.resolve([]) }) }),
   })
   const opinions = [...people]
   const opinion = (): boolean => opinions.shift() ?? true
   let session: SessionId | undefined
+  const play = async ({ act }: PlannedAct): Promise<void> => {
+    const { engine, store } = bench
+    const pause = (isPaused: boolean, kind: PauseAct['kind'], name: string) =>
+      engine.setPaused(WORKSPACE, { kind, name, isPaused, at: bench.clock.now(), by: 'operator:olga', reason: null })
+    const kind = act.slice('pause '.length) as PauseAct['kind']
+    if (act === 'lift') {
+      // From here on something may leave.
+      pauses = []
+      for (const { kind: of, name } of await store.pauses(WORKSPACE)) await pause(false, of, name)
+    } else if (act.startsWith('pause '))
+      await pause(
+        true,
+        kind,
+        { all: '', agent: 'acme.root', tool: 'acme.post', provider: 'scripted', version: '' }[kind],
+      )
+    pauses = await store.pauses(WORKSPACE)
+    const root = session && (await store.session(session))?.rootRunId
+    if (act === 'report')
+      for (const [key, token] of tokens) {
+        const { duplicate } = await engine.complete(token, { result: { done: key } })
+        if (!duplicate) reported.push(key)
+      }
+    if (root === undefined) return
+    if (act === 'steer') await engine.answer(root, { text: 'Go on.', by: key(), steer: true })
+    if (act === 'interrupt') await engine.answer(root, { text: 'No.', by: key(), steer: 'interrupt' })
+    if (act === 'signal') await engine.signal(root, 'go', 7)
+  }
   for (let round = 0; round < ROUNDS; round++) {
-    await turns(20)
+    let at = 0
+    for (const each of acts.filter((one) => one.round === round).toSorted((a, b) => a.turn - b.turn)) {
+      await turns(each.turn - at)
+      at = each.turn
+      if (!world.hasCrashed()) await play(each).catch(() => {})
+    }
+    await turns(20 - at)
     if (world.hasCrashed()) {
       world.restart()
       await bench.restart()
+      pauses = await bench.store.pauses(WORKSPACE)
       continue
     }
+    // What people stop goes on in the end.
+    if (round >= LAST_PAUSED && (await bench.store.pauses(WORKSPACE)).length > 0)
+      await play({ round, turn: 0, act: 'lift' }).catch(() => {})
     session ??= (await bench.store.sessions({ workspaceId: WORKSPACE }, { skip: 0, take: 1 })).items[0]?.id
     if (session === undefined) {
       await bench.engine.start(startOf('root')).catch(() => {})
@@ -301,11 +408,13 @@ async function live(
       await bench.engine.answer(rootRunId, { text: 'yes', by: key() }).catch(() => {})
   }
   if (session === undefined) throw new Error('No run was ever accepted.')
-  return { bench, session, effects, sent, tooLate }
+  return { bench, session, effects, sent, tooLate, whilePaused, reported }
 }
 
 /** True for a run that is not there to be told any more. */
 const hasEnded = async (store: Store, run: RunId): Promise<boolean> => (await store.run(run))!.state.at === 'done'
+
+const waitTool = (name: 'wait_event' | 'wait_until') => tool(name, { id: `svc.${name}`, builtin: true })
 
 /** An operator tells the truth, and of what did not happen decides whether it should. */
 function review(task: TaskRecord, effects: ReadonlyMap<string, number>, opinion: () => boolean): Partial<GivenAnswer> {
@@ -327,7 +436,7 @@ interface Told {
   readonly steps: readonly RunStep[]
 }
 
-async function check({ bench, session, effects, sent, tooLate }: History): Promise<Told> {
+async function check({ bench, session, effects, sent, tooLate, whilePaused, reported }: History): Promise<Told> {
   const ended = (await bench.store.session(session))!
   expect(ended.status).toMatch(/^(Completed|Cancelled|Failed)$/)
   const runs = await bench.store.runsOfSession(session)
@@ -339,6 +448,8 @@ async function check({ bench, session, effects, sent, tooLate }: History): Promi
   expect(twice).toEqual([])
   // Nothing is begun for a run that has ended: its descendants end with it.
   expect(tooLate).toEqual([])
+  expect(whilePaused).toEqual([])
+  expect(reported).toHaveLength(new Set(reported).size)
   for (const [idempotencyKey, times] of effects) {
     const [, runId, turn, index] = idempotencyKey.split(':')
     const asked = ofType(steps, 'Reasoning').filter((step) => step.runId === runId && step.error === null)
@@ -450,8 +561,17 @@ interface Rare {
   of(events: readonly StoredEvent[], steps: readonly RunStep[]): boolean
 }
 
+const holds =
+  (reason: string): Rare['of'] =>
+  (events) =>
+    events.some(({ data: { hold } }) => isJsonObject(hold ?? null) && (hold as JsonObject)['reason'] === reason)
+
 /** What histories are worth nothing without: each of these is met, or the plans are too tame. */
 const RARE: readonly Rare[] = [
+  { name: 'a hold by an operator', of: holds('paused') },
+  { name: 'a wait for a signal', of: holds('signal') },
+  { name: 'work outside', of: holds('external') },
+  { name: 'a message', of: (_, steps) => steps.some(({ content }) => content['steer'] === true) },
   { name: 'a child', of: (_, steps) => ofType(steps, 'SubAgentCall').length > 0 },
   { name: 'a question', of: (events) => subjects(events, /^engine\.aitl\.escalated$/) > 0 },
   { name: 'a limit', of: (_, steps) => ofType(steps, 'LimitReached').length > 0 },
@@ -533,6 +653,15 @@ test('breaks a promise in some history if tools declare themselves safer than th
   await expect(
     fc.assert(
       fc.asyncProperty(plan, async (each) => void (await check(await live(each, lying)))),
+      { numRuns: 200, endOnFailure: true },
+    ),
+  ).rejects.toThrow('Property failed')
+}, 60_000)
+
+test('breaks a promise in some history if the engine does not know what is paused', async () => {
+  await expect(
+    fc.assert(
+      fc.asyncProperty(plan, async (each) => void (await check(await live(each, CLASSES, true)))),
       { numRuns: 200, endOnFailure: true },
     ),
   ).rejects.toThrow('Property failed')

@@ -257,6 +257,7 @@ export function openHouse(
     },
     probe: () => Promise.reject(new Error('not asked here')),
     fork: () => Promise.reject(new Error('not asked here')),
+    migrate: () => Promise.reject(new Error('not asked here')),
     resume: () => Promise.reject(new Error('not asked here')),
     erase: (sessionId) => store.eraseSession(sessionId, clock.now()),
     follow(run, after, signal) {

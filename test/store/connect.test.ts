@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
-import { connectSqlite, describeSqlite, SQLITE_FOR_NODE_20 } from '../../src/store/sqlite/database/connect.ts'
+import {
+  connectSqlite,
+  describeSqlite,
+  sqliteRemedy,
+  SQLITE_FOR_NODE_20,
+} from '../../src/store/sqlite/database/connect.ts'
 
 const load = createRequire(import.meta.url)
 
@@ -57,4 +62,16 @@ test.each(['22.18.0', '24.19.0', '26.1.0'])('Node %s falls back to its own SQLit
   }
   expect(connectSqlite(':memory:', {}, node, loadFrom).memory).toBe(true)
   expect(asked).toEqual(['better-sqlite3/package.json', 'node:sqlite'])
+})
+
+test.each([
+  ['22.12.0', '/usr/lib/node_modules/@svc-agents/cli/dist/start.js', 'npm install --global better-sqlite3@13'],
+  [
+    '20.19.0',
+    '/usr/lib/node_modules/@svc-agents/cli/dist/start.js',
+    `npm install --global --allow-scripts=better-sqlite3 ${SQLITE_FOR_NODE_20}`,
+  ],
+  ['20.19.0', '/work/desk/node_modules/@svc-agents/cli/dist/start.js', `npm install ${SQLITE_FOR_NODE_20}`],
+])('with Node %s at %s, "%s" installs it where it is found', (node, module, command) => {
+  expect(sqliteRemedy(node, `file://${module}`)).toBe(command)
 })

@@ -282,3 +282,11 @@ test('nothing in a step moves the cursor or ends its line', () => {
   for (const line of lines) expect(line).not.toMatch(CONTROL)
   for (const line of drawTimeline(canvasOf(60), items, runs)) expect(widthOf(line)).toBeLessThanOrEqual(60)
 })
+
+test('a screen reader gets every word, on lines as long as they are', () => {
+  const [item] = timeline(['Reasoning', { text: 'The item arrived broken and the risk is low, so a refund is due.' }])
+  const canvas = { ...canvasOf(40), isAccessible: true }
+  expect(createLiveTimeline(canvas).add(item!)).toEqual([
+    '  reasoning  The item arrived broken and the risk is low, so a refund is due.',
+  ])
+})

@@ -173,7 +173,7 @@ export function createLimit(signal: PlatformSignal | undefined, ms: number) {
   }
 }
 
-export const pathOf = (url: string): string => new URL(url).pathname
+export const pathOf = (url: string): string => new URL(publicUrl(url)).pathname
 
 async function once(
   transport: ClientTransport,
@@ -220,4 +220,5 @@ function whyOf(error: unknown): string {
   return code ?? (cause instanceof Error && cause.message ? cause.message : error.message)
 }
 
-const publicUrl = (url: string): string => url.replace(/([?&]X-Amz-[^=]*=)[^&]*/gi, '$1***')
+/** The token of a completion is all that it takes to end its call. */
+const publicUrl = (url: string): string => url.replace(/([?&]X-Amz-[^=]*=|\/v1\/completions\/)[^&]*/gi, '$1***')

@@ -43,6 +43,25 @@ export const steerCommands: readonly CommandEntry[] = [
     load: async () => (await import('../commands/drive/resume.ts')).runsRetry,
   },
   {
+    path: 'runs migrate',
+    plane: 'operator',
+    summary: 'move waiting runs to a version with equal or tighter authority',
+    arguments: [{ name: '[runs...]', description: 'ids, unique endings or @last' }],
+    options: [
+      { flags: '--to <version>', description: 'version of the agent: 1.4.1' },
+      { flags: '--agent <agent>', description: 'all waiting runs of this agent' },
+      { flags: '--reason <text>', description: 'kept with the run' },
+    ],
+    examples: ['svc runs migrate @last --to 1.4.1', 'svc runs migrate --agent acme.refund-desk --to 1.4.1 --json'],
+    ...printsDocument(runsAnswer),
+    exits: {
+      2: 'the version may do more, or is yanked',
+      5: 'no such run, agent or version',
+      6: 'something of a run is under way',
+    },
+    load: async () => (await import('../commands/steer/migrate.ts')).runsMigrate,
+  },
+  {
     path: 'runs fork',
     plane: 'operator',
     summary: 'new runs with the first steps of others as they were; --dry only tells what they would do',

@@ -18,7 +18,11 @@ export interface LintOptions extends Partial<Omit<LintProject, 'workspace'>> {
   readonly crossFile?: boolean
 }
 
-/** Sorted by file and position; of the files in focus when the workspace has one. No content of a document makes it throw. */
+/**
+ * All findings of a workspace, sorted by file and position: what reading the files found and what the rules find, with the
+ * severities of the project, without what a comment suppresses, of the files in focus where the workspace has one, and without
+ * findings that only follow from another. No content of a document makes it throw.
+ */
 export function lintWorkspace(workspace: Workspace, options: LintOptions = {}): Diagnostic[] {
   const ruled = checkDocuments(workspace, options)
   const graded = [...workspace.findings, ...ruled].flatMap((each) => {

@@ -146,6 +146,10 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     await mailboxes.post(sessionId, (tx) => advanceRun(tx.run(runId), event), { ...options, runId }).catch(ignore)
   }
 
+  /**
+   * The loop of one session: reads the session where it must, applies what is in the mailbox as one batch, and saves it, until
+   * the mailbox is empty. A batch that cannot be saved is tried again later; what cannot be saved at all is taken out of it.
+   */
   async function processInbox(actor: SessionActor): Promise<void> {
     actor.oneByOne = false
     while (actor.inbox.length > 0 && !actor.awaitsRetry && lifecycle.phase !== 'closed') {
@@ -178,6 +182,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     actor.inbox.unshift(...unfinished.map(({ id }) => toRecovery(id, inFlight)))
   }
 
+  /** Reads from outside what the transitions will ask for, since they are pure. */
   async function applyAndSave(actor: SessionActor, live: LiveSession, batch: readonly MailboxItem[]): Promise<void> {
     await live.versions.prepare(
       live.tree.runs,
@@ -190,6 +195,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     return done
   }
 
+  /** Applies a batch, saves it as one update, starts what the new state asks for, and then answers those who posted. */
   async function commit(
     actor: SessionActor,
     live: LiveSession,
@@ -199,6 +205,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     const paused = await pauses.read(live.tree.session.workspaceId)
     const readContext = (effectsOf: ReadEffects) =>
       transitionContextOf(contextParts, actor, live, outlook, paused, effectsOf)
+    // Before the save reads who holds the effect keys: a call that ends meanwhile is noticed.
     const endsSeen = effectWaits.count()
     const applied = await commitBatch(commitParts, actor, live, batch, readContext, outlook.version)
     if (!applied) return
@@ -207,6 +214,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     effects.reconcile(actor, live)
     for (const { item, value } of applied) item.resolve(value)
     if (actor.maySend || !(await takeOver(holding, live))) return
+    // Held from now on: an empty item lets the loop read the session again and recover its calls.
     actor.isStale = true
     actor.inbox.push({ apply: ignore, resolve: ignore, reject: ignore })
   }

@@ -50,6 +50,7 @@ import { asksAboutLimit } from '../limits/on-limit.ts'
 import { startTurn } from '../limits/request-completion.ts'
 import { readOutput } from './output.ts'
 import { resumeRun } from './resume.ts'
+import { migrateRun } from './migrate.ts'
 import { steerCalls, steerCompletion } from './steer.ts'
 import { chooseEarlier, messagesBefore } from '../session/prompt/earlier.ts'
 import { fileNamesIn, firstMessage } from '../session/prompt/input.ts'
@@ -90,6 +91,7 @@ export const transitions: Table = {
     'hitl_wait.due': applyHitlWait,
     woken: recoverCompletion,
     stopped: markUnsent,
+    migrated: migrateRun,
     cancelled: cancelRun,
     broken: failRun,
   },
@@ -102,6 +104,7 @@ export const transitions: Table = {
     'wall_clock.due': applyWallClock,
     'hitl_wait.due': applyHitlWait,
     woken: retryAtStart,
+    migrated: migrateRun,
     cancelled: cancelRun,
     broken: failRun,
   },
@@ -127,6 +130,7 @@ export const transitions: Table = {
     exhausted: (run, _, { breach }) => haltRun(run, breach),
     woken: (run, here, { inFlight }) => recoverCalls(run, here, inFlight),
     stopped: (run, here, { inFlight }) => revertUnsent(run, here, inFlight),
+    migrated: migrateRun,
     cancelled: cancelRun,
     broken: failRun,
   },
@@ -139,6 +143,7 @@ export const transitions: Table = {
       return resumeHeld(run, here.then)
     },
     woken: changeNothing,
+    migrated: migrateRun,
     cancelled: cancelRun,
     broken: failRun,
   },
@@ -152,6 +157,7 @@ export const transitions: Table = {
     },
     'hitl_wait.due': applyHitlWait,
     woken: changeNothing,
+    migrated: migrateRun,
     cancelled: cancelRun,
     broken: failRun,
   },

@@ -136,6 +136,12 @@ export interface EngineParts {
 /** What a tool reports of a call that it accepted. */
 export type OutsideReport = { readonly result: JsonValue } | { readonly error: JsonValue }
 
+export interface MigrationRequest {
+  readonly by: Principal
+  readonly reason?: string
+  readonly version: AgentVersion
+}
+
 export interface Engine {
   /**
    * Starts a run of the agent's deployed version, in a new session or as the next root run of one. Resolves once session, run and
@@ -184,6 +190,14 @@ export interface Engine {
    * Source: decisions, section 18.
    */
   resume(runId: RunId, request: ResumeRequest): Promise<ResumedRun>
+  /**
+   * Moves a run that waits, or is held, to another version of its agent; its open calls are decided again. Whether the version may
+   * do more is for the caller to look at.
+   * @throws Failure `not_found`, `not_a_root_run`, `run_not_movable`
+   *
+   * Source: decisions, section 18.
+   */
+  migrate(runId: RunId, request: MigrationRequest): Promise<void>
   /**
    * Starts a run, in a session of its own, that has the first steps of another one as they were.
    * @throws Failure `step_not_found`, `step_not_forkable`, `step_not_editable`, `plan_limit_exceeded`

@@ -95,6 +95,8 @@ export type RunTransitionEvent =
       /** True where the limit that ended the run is granted again. */
       readonly grants?: boolean
     }
+  /** An operator moves the run to another version of its agent. */
+  | { readonly type: 'migrated'; readonly version: AgentVersion; readonly by: string; readonly reason: string | null }
   /** The descendants have used up a budget of this run, which halts at once. */
   | { readonly type: 'exhausted'; readonly breach: LimitBreach }
   /** An internal error: an event could not be applied, or its result can never be saved. */

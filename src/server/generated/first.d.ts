@@ -45,6 +45,7 @@ export declare const checks: Readonly<
     | 'GET /runs/:id/step query'
     | 'POST /runs/:id/cancel body'
     | 'POST /runs/:id/resume body'
+    | 'POST /runs/:id/migrate body'
     | 'POST /runs/:id/retry body'
     | 'POST /runs/fork body'
     | 'POST /runs/dry-fork body'

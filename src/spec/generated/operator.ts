@@ -274,6 +274,13 @@ export interface OperatorRequests<Bundle> {
       readonly grant?: boolean
     }
   }
+  'POST /runs/:id/migrate': {
+    readonly body: {
+      /** Label of the version that the run moves to. */
+      readonly version: string
+      readonly reason?: string
+    }
+  }
   'POST /runs/:id/retry': { readonly body: {} }
   'POST /runs/fork': {
     readonly body: {

@@ -4,7 +4,8 @@ import { safeText } from '../../../base/escape-text.ts'
 import type { ShownTask } from '../../../spec/task.ts'
 import { describeDecided, describeSubject } from '../../../spec/view/task-card.ts'
 import { readInboxItem } from '../../../spec/view/task-content.ts'
-import { truncateText } from '../../../terminal/text.ts'
+import { wrapMessage } from '../../../terminal/message.ts'
+import { wrapText } from '../../../terminal/text.ts'
 import { formatRelative } from '../../../terminal/time.ts'
 import type { OperatorClient } from '../../project/operator.ts'
 import { RemoteError } from '../../shell/remote.ts'
@@ -33,12 +34,13 @@ export async function describeHistory(
     const when = formatRelative(Date.parse(decided.at), now)
     return { text: `${when}  ${describeSubject(readInboxItem(item))}  ${safeText(describeDecided(decided))}`, decided }
   })
+  const about = `Decided before about ${safeText(task.tool?.ref ?? '')}: ${total} (${summary})`
   return [
-    theme.strong(
-      truncateText(`Decided before about ${safeText(task.tool?.ref ?? '')}: ${total} (${summary})`, width - 2),
-    ),
-    ...lines.map(({ text, decided }) =>
-      (decided.outcome === 'approved' ? theme.ok : theme.bad)(truncateText(text, width - 2)),
+    ...wrapText(about, width - 2).map(theme.strong),
+    ...lines.flatMap(({ text, decided }) =>
+      wrapMessage(text, width - 2)
+        .split('\n')
+        .map(decided.outcome === 'approved' ? theme.ok : theme.bad),
     ),
   ]
 }

@@ -1,4 +1,5 @@
 /** `W`: the policy that would have decided so, proposed on the card. */
+import { relative } from 'node:path'
 import { isFailure } from '../../../base/failure.ts'
 import { safeBlock, safeText } from '../../../base/escape-text.ts'
 import type { ShownTask } from '../../../spec/task.ts'
@@ -7,6 +8,7 @@ import { fitApproval } from '../../../terminal/approval.ts'
 import type { Canvas } from '../../../terminal/screen.ts'
 import { wrapText } from '../../../terminal/text.ts'
 import { openProject } from '../../project/project.ts'
+import { quoteShell } from '../example-input.ts'
 import { again, type OpenDecision } from './open-decision.ts'
 
 /** Proposes the policy that would have decided so, in files beside the data: nothing is deployed. */
@@ -33,14 +35,29 @@ export async function writePolicy(decision: OpenDecision, task: ShownTask): Prom
         .split('\n')
         .map((line) => colorDifference(canvas, line)),
     )
-    const text = `Proposed in ${path}; nothing is changed or deployed. To take it: patch -p0 -d ${project.directory} < ${path}`
-    decision.panel = { key: 'W', lines: wrapText(safeText(text), canvas.width - 2).map(canvas.theme.ok) }
+    const lines = [
+      `Proposed in ${fromHere(call.cwd, path)}; nothing is changed or deployed. To take it:`,
+      patchCommand(call.cwd, project.directory, path),
+    ]
+    decision.panel = {
+      key: 'W',
+      lines: lines.flatMap((line) => wrapText(safeText(line), canvas.width - 2)).map(canvas.theme.ok),
+    }
     return 'again'
   } catch (error) {
     if (!isFailure(error)) throw error
     return again(decision, error.message)
   }
 }
+
+/** The shorter of the two ways to name a path. */
+const fromHere = (cwd: string, path: string): string => {
+  const near = relative(cwd, path) || '.'
+  return near.length < path.length ? near : path
+}
+
+const patchCommand = (cwd: string, project: string, difference: string): string =>
+  `patch -p0${project === cwd ? '' : ` -d ${quoteShell(project)}`} < ${quoteShell(fromHere(cwd, difference))}`
 
 const colorDifference = ({ theme }: Canvas, line: string): string =>
   line.startsWith('+') ? theme.ok(line) : line.startsWith('-') ? theme.bad(line) : line

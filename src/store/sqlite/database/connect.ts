@@ -70,9 +70,20 @@ const MISSING = /^Could not locate the bindings file|^Cannot find module|NODE_MO
 const isMissing = (error: unknown): error is Error => error instanceof Error && MISSING.test(error.message)
 
 const missing = (node: string, cause: Error) => {
-  const command = isSince22(node) ? 'npm install --include=optional' : `npm install ${SQLITE_FOR_NODE_20}`
-  const fix = `${command}     (without a compiler, or where only npm can be reached: Node 22.18 or later has SQLite built in)`
+  const fix = `${sqliteRemedy(node, import.meta.url)}     (without a compiler, or where only npm can be reached: Node 22.18 or later has SQLite built in)`
   return fail('native_sqlite_missing', undefined, { cause, fix })
+}
+
+/**
+ * The command that installs SQLite where svc finds it.
+ * @param module address of a module of svc: below `lib/node_modules`, on Windows `npm/node_modules`, npm has installed it globally
+ */
+export function sqliteRemedy(node: string, module: string): string {
+  const isGlobal = /[\\/](?:lib|npm)[\\/]node_modules[\\/]/.test(module)
+  if (isSince22(node)) return isGlobal ? 'npm install --global better-sqlite3@13' : 'npm install --include=optional'
+  return isGlobal
+    ? `npm install --global --allow-scripts=better-sqlite3 ${SQLITE_FOR_NODE_20}`
+    : `npm install ${SQLITE_FOR_NODE_20}`
 }
 
 /** Node warns that its SQLite is experimental; nobody who runs a command can do anything about it. */

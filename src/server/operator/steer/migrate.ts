@@ -1,0 +1,21 @@
+/** `svc runs migrate`: a waiting run moves to a version whose authority is equal or tighter. Source: command line, 2.7. */
+import { fail } from '../../../base/failure.ts'
+import { findWider } from '../authority.ts'
+import { findAgent, findRun, findVersion } from '../find/find.ts'
+import type { OperatorAction } from '../people/act.ts'
+import { toRunView } from '../runs.ts'
+
+export const migrateRun: OperatorAction<'POST /runs/:id/migrate'> = async ({ services, operator, id, body }) => {
+  const { store, engine, log } = services
+  const run = await findRun(services, id)
+  const version = await findVersion(services, await findAgent(services, run.agentId), body.version)
+  const { snapshot, yanked, yankReason } = version
+  if (version.id === run.agentVersionId) return { ...(await toRunView(services, run)), changed: false }
+  if (yanked) throw fail('version_yanked', { id: snapshot.id, version: snapshot.version, reason: yankReason })
+  const own = await store.version(run.agentVersionId)
+  const wider = own ? await findWider(services, own.snapshot, snapshot) : []
+  if (wider) throw fail('migration_widens', { version: snapshot.version, from: run.versionLabel, changes: wider })
+  await engine.migrate(run.id, { by: operator, version, ...(body.reason !== undefined && { reason: body.reason }) })
+  log.write('info', 'A run was moved to another version.', { runId: run.id, version: snapshot.version })
+  return { ...(await toRunView(services, await findRun(services, run.id))), changed: true }
+}
