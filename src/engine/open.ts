@@ -105,6 +105,7 @@ export function createEngine(parts: EngineParts): Engine {
     },
     follow: (run, after, signal) => followRunEvents(store, notifier, run, after, signal),
     watch: (listener) => notifier.watch(listener),
+    fullSince: (sessionId) => driver.fullSince(sessionId),
     waitForPause: (run, signal) => waitForPause(store, notifier, driver, run, signal),
     conversation: (sessionId, part) => conversationOf(store, sessionId, part),
     async recover() {

@@ -107,6 +107,26 @@ export function sessionContract(name: string, open: (clock: Clock) => Store | Pr
       await expect(store.start(update, NO_LIMITS)).rejects.toMatchObject({ code: 'run_moved_on' })
     })
 
+    test.each([
+      ['a session that an operator began', null],
+      ['a session of its own', TRIGGER],
+    ])('a run that continues %s counts once for the trigger that started it', async (_, triggerId) => {
+      const limits = { ...NO_LIMITS, maxConcurrentRuns: 1 }
+      const another = async (name: string) => (await store.start(aStart(name), limits)).outcome
+      const first = await start('s', { ...ENDED, triggerId })
+      const running = { status: 'Running', finishedAt: null, rootRunId: runId('second') } as const
+      const session = { ...first, ...running, entryRunId: first.rootRunId }
+      const run = aRun(session, { starter: { ...starter, triggerId: TRIGGER } })
+      expect(await store.start({ ...aTurn(session, { runs: [run] }), busy: false }, limits)).toEqual({
+        outcome: 'started',
+      })
+      expect(await another('refused')).toBe('concurrency_limited')
+      expect((await store.start(aStart('free', { triggerId: null }), limits)).outcome).toBe('started')
+      const ended = { ...session, ...ENDED, version: 2 }
+      await store.save(aTurn(ended, { runs: [aRun(ended, { starter: run.starter! })], busy: false }))
+      expect(await another('accepted')).toBe('started')
+    })
+
     test('counts the sessions of each status, through every change of it', async () => {
       const count = async (...status: string[]) =>
         (await store.sessions({ workspaceId: WORKSPACE, agentId: AGENT, status }, { skip: 0, take: 5 })).total

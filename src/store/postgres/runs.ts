@@ -111,6 +111,7 @@ export const toRunColumns = (sessionId: SessionId, run: Run) => ({
   error: run.error,
   error_code: run.errorCode,
   starter: run.starter ? toText({ ...run.starter }) : null,
+  starter_trigger_id: run.starter?.triggerId ?? null,
   origin: run.origin ? toText({ ...run.origin }) : null,
   origin_run_id: run.origin?.runId ?? null,
   started_at: run.startedAt,

@@ -9,9 +9,25 @@ import type { PostgresPool } from './database/pool.ts'
 
 export const stepReads = (
   db: PostgresPool,
-): Pick<Store, 'stepsOfRun' | 'stepsOfSession' | 'stepsAfter' | 'stepSizes'> => ({
+): Pick<Store, 'stepsOfRun' | 'saidInRun' | 'stepsOfSession' | 'stepsAfter' | 'stepSizes'> => ({
   async stepsOfRun(runId) {
     return (await db.rows<StepRow>(`${SELECT} where t.run_id = :runId order by t.sequence`, { runId })).map(toStep)
+  },
+  async saidInRun(runId) {
+    const rows = await db.rows<StepRow>(
+      `${SELECT}
+       where t.run_id = :runId and (
+         t.type in ('UserMessage', 'Output', 'RunCompleted', 'RunResumed')
+         or t.type = 'Reasoning' and exists (
+           select 1 from step m
+           where m.run_id = t.run_id and m.type = 'UserMessage'
+             and coalesce((m.content::json -> 'reply_to')::text, 'null') <> 'null'
+         )
+       )
+       order by t.sequence`,
+      { runId },
+    )
+    return rows.map(toStep)
   },
   async stepsOfSession(sessionId) {
     const rows = await db.rows<StepRow>(`${SELECT} where t.session_id = :sessionId order by t.ordinal`, { sessionId })

@@ -8,7 +8,7 @@ import type { Store } from '../store.ts'
 import type { Database } from 'better-sqlite3'
 
 export interface StepTable {
-  readonly reads: Pick<Store, 'stepsOfRun' | 'stepsOfSession' | 'stepsAfter' | 'stepSizes'>
+  readonly reads: Pick<Store, 'stepsOfRun' | 'saidInRun' | 'stepsOfSession' | 'stepsAfter' | 'stepSizes'>
   add(sessionN: number, runN: number, step: RunStep): void
   close(sessionN: number, end: StepEnd): void
 }
@@ -28,6 +28,17 @@ export function openSteps(db: Database): StepTable {
      where session_n = ? and ordinal = ? and finished_at is null`,
   )
   const ofRun = db.prepare<[string], StepRow>(`${SELECT} where r.id = ? order by t.sequence`)
+  const said = db.prepare<[string], StepRow>(
+    `${SELECT}
+     where r.id = ? and (
+       t.type in ('UserMessage', 'Output', 'RunCompleted', 'RunResumed')
+       or t.type = 'Reasoning' and exists (
+         select 1 from step m
+         where m.run_n = t.run_n and m.type = 'UserMessage' and json_extract(m.content, '$.reply_to') is not null
+       )
+     )
+     order by t.sequence`,
+  )
   const ofSession = db.prepare<[string], StepRow>(`${SELECT} where s.id = ? order by t.ordinal`)
   const after = db.prepare<[string, number, number], StepRow>(
     `${SELECT} where s.id = ? and t.ordinal > ? order by t.ordinal limit ?`,
@@ -47,6 +58,9 @@ export function openSteps(db: Database): StepTable {
       },
       async stepsOfRun(runId) {
         return ofRun.all(runId).map(toStep)
+      },
+      async saidInRun(runId) {
+        return said.all(runId).map(toStep)
       },
       async stepsOfSession(sessionId) {
         return ofSession.all(sessionId).map(toStep)

@@ -202,6 +202,8 @@ create table run (
   error text,
   error_code text,
   starter text,
+  -- Of the starter: a run that continues a session counts for the trigger that started it.
+  starter_trigger_id text,
   -- The run that the run repeats, from the start or from a step on.
   origin text,
   origin_run_id uuid,
@@ -214,6 +216,7 @@ create index run_of_agent on run (agent_id, started_at, n);
 create index run_started on run (workspace_id, started_at, n);
 create index run_tail on run (tail);
 create index run_of_origin on run (origin_run_id) where origin_run_id is not null;
+create index run_open_of_starter on run (starter_trigger_id) where starter_trigger_id is not null and finished_at is null;
 create index run_open on run (workspace_id, started_at) where finished_at is null;
 
 -- The words of runs, for searching: of their input, and of their output and error once they have ended.

@@ -135,12 +135,12 @@ begin
     with written as (
       insert into run (
         id, session_id, workspace_id, agent_id, tail, agent_name, version_id, version_label, llm_model, parent_run_id,
-        parent_call_id, depth, input, state, status, usage, last_sequence, output, error, error_code, starter, origin, origin_run_id, started_at,
+        parent_call_id, depth, input, state, status, usage, last_sequence, output, error, error_code, starter, starter_trigger_id, origin, origin_run_id, started_at,
         finished_at
       )
       select r.id, r.session_id, r.workspace_id, r.agent_id, r.tail, r.agent_name, r.version_id, r.version_label, r.llm_model,
         r.parent_run_id, r.parent_call_id, r.depth, r.input, r.state, r.status, r.usage, r.last_sequence, r.output, r.error,
-        r.error_code, r.starter, r.origin, r.origin_run_id, r.started_at, r.finished_at
+        r.error_code, r.starter, r.starter_trigger_id, r.origin, r.origin_run_id, r.started_at, r.finished_at
       from json_populate_recordset(null::run, runs) r
       where r.session_id = any (accepted)
       on conflict (id) do update
@@ -548,7 +548,11 @@ begin
       -- Stops counting at the limit, because a trigger may have any number of waiting runs.
       if u.max_open is not null and u.max_open <= (
         select count(*) from (
-          select 1 from session o where o.trigger_id = u.trigger_id and o.finished_at is null limit u.max_open
+          select 1 from session o where o.trigger_id = u.trigger_id and o.finished_at is null
+          union all
+          select 1 from run r join session o on o.id = r.session_id
+          where r.starter_trigger_id = u.trigger_id and r.finished_at is null and o.trigger_id is distinct from u.trigger_id
+          limit u.max_open
         ) counted
       ) then outcome := 'max_open'; return next; continue; end if;
     end if;
