@@ -286,6 +286,35 @@ test.each(Object.entries(CASES))('%s', async (_, { input = {}, is, ...about }) =
   await bench.engine.close(0)
 })
 
+test.each([
+  ['that repeats its question', { q: EVIL }, { asked: EVIL }, ['model']],
+  ['that finds another value', { q: 'Ana' }, { email: GOOD }, ['tool:acme.note']],
+])(
+  'the earlier result of a call with an effect key %s vouches for no more than the first time',
+  async (_, args, gives, is) => {
+    const note = tool('note', {
+      sideEffectClass: 'idempotent_write',
+      labels: { 'svc/effect-key': 'note:{args.q}' },
+    })
+    const agent = snapshotOf({ name: 'root', tools: [note, send()], policies: [{ on: ['send'], entry: asking() }] })
+    const to = 'email' in gives ? GOOD : EVIL
+    const bench = await openBench({
+      agents: [agent, snapshotOf({ name: 'first', tools: [note] })],
+      models: {
+        first: ({ run }) => (run.turn === 1 ? { calls: [{ name: 'note', args }] } : 'Done.'),
+        root: ({ run }) =>
+          [{ calls: [{ name: 'note', args }] }, { calls: [{ name: 'send', args: { to } }] }][run.turn - 1] ?? 'Done.',
+      },
+      tools: { note: () => returns(gives), send: () => returns('sent') },
+    })
+    await bench.waitForEnd(await bench.start('first'))
+    const run = await bench.start('root')
+    await turns(300)
+    expect(bench.invoked.filter(({ tool: { wire } }) => wire === 'note')).toHaveLength(1)
+    expect(await sourcesIn(bench, run)).toEqual({ to: is })
+  },
+)
+
 test('the corpus has at least 60 cases', () => {
   expect(Object.keys(CASES).length).toBeGreaterThanOrEqual(60)
 })

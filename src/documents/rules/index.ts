@@ -71,6 +71,8 @@ import { limitsMissingLoop } from './limits/missing-loop.ts'
 import { limitsMissingTokens } from './limits/missing-tokens.ts'
 import { limitsNonPositive } from './limits/non-positive.ts'
 import { limitsPriceUnknown } from './limits/price-unknown.ts'
+import { limitsSessionBelowRun } from './limits/session-below-run.ts'
+import { limitsWholeNumber } from './limits/whole-number.ts'
 import { lintSuppressionWithoutReason } from './lint/suppression-without-reason.ts'
 import { lintUnknownRule } from './lint/unknown-rule.ts'
 import { lintUnusedSuppression } from './lint/unused-suppression.ts'
@@ -278,6 +280,8 @@ const table = {
   'limits/escalate-nobody': limitsEscalateNobody,
   'limits/child-exceeds-parent': limitsChildExceedsParent,
   'limits/depth-exceeded': limitsDepthExceeded,
+  'limits/whole-number': limitsWholeNumber,
+  'limits/session-below-run': limitsSessionBelowRun,
   'limits/cost-cap': limitsCostCap,
   'limits/context': limitsContext,
   'limits/outage': limitsOutage,

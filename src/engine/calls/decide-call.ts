@@ -3,6 +3,7 @@ import type { DecisionId, RunId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { CallFacts, PolicyDecision } from '../../policy/condition/decision.ts'
 import { previousAsJson } from '../../spec/effect.ts'
+import { newDecisionBudget } from '../../policy/condition/attributable.ts'
 import { recordReads, type HistorySeen, type SourcesSeen } from '../../policy/condition/recorded-reads.ts'
 import { decideByPolicies } from '../../policy/decide.ts'
 import { requireApproval } from '../../policy/require-approval.ts'
@@ -27,10 +28,11 @@ export interface GateDecision {
 export function decideCall(call: CallHandle, target: CallTarget, trigger: DispatchTrigger = 'none'): GateDecision {
   const { run, record } = call
   const effect = callEffectOf(call)
+  const searches = newDecisionBudget()
   const known = callFactsOf(run, record, target.tool, {
     trigger,
     effect: effect && effectFacts(effect, call),
-    source: (segments) => sourcesOf(call, segments, target.schemas),
+    source: (segments) => sourcesOf(call, segments, target.schemas, searches),
   })
   const { facts, seen, sources } = recordReads(known)
   // Of the ancestors' policies, only inherited gates apply.

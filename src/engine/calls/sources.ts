@@ -27,11 +27,13 @@ const FILE = `untrusted:tool:${READ_FILE}`
 /**
  * The names of the value of an argument, sorted; undefined where nobody can tell.
  * @param schemas input schemas of what is called
+ * @param decision what all searches of one decision may use
  */
 export function sourcesOf(
   call: CallHandle,
   segments: readonly PathSegment[],
   schemas: readonly JsonSchema[],
+  decision: SearchBudget,
 ): readonly string[] | undefined {
   const value = at(call.record.arguments, segments)
   if (value === undefined) return undefined
@@ -44,7 +46,7 @@ export function sourcesOf(
     return names.size > 0 ? [...names].sort() : undefined
   }
   try {
-    const search = { value, budget: newSearchBudget() }
+    const search = { value, budget: newSearchBudget(decision) }
     if (schemas.some((schema) => states(schema, value, search.budget))) names.add('document')
     for (const name of namesIn(call.run, Infinity, search)) names.add(name)
   } catch (error) {
@@ -79,7 +81,7 @@ function states(schema: JsonSchema, value: JsonValue, budget: SearchBudget): boo
   const canonical = canonicalJson(value)
   const isValue = (each: JsonValue): boolean => canonicalJson(each) === canonical
   const visit = (part: JsonValue): boolean => {
-    if (--budget.values < 0) throw new SearchExhausted()
+    budget.takeValue()
     if (Array.isArray(part)) return part.some(visit)
     if (!isJsonObject(part)) return false
     const { enum: values, const: only, default: usual } = part
@@ -104,6 +106,9 @@ function namesIn(run: RunHandle, before: number, search: Search): ReadonlySet<st
   handInput(run, search, names)
   for (const text of run.tx.context.attachedTexts(run.id)) hand(text, FILE)
   const sent = new Map<string, RunStep>()
+  /** Arguments of calls as the model wrote them, and as people did: what a call asks that is given an earlier result. */
+  const asked = new Map<string, JsonValue>()
+  const edits: JsonValue[] = []
   let isFirstMessage = true
   for (const step of run.steps()) {
     if (step.ordinal >= before) break
@@ -113,10 +118,15 @@ function namesIn(run: RunHandle, before: number, search: Search): ReadonlySet<st
       // The first message is the input, which was searched above.
       if (!isFirstMessage) hand(content['text'] ?? null, 'person')
       isFirstMessage = false
-    } else if (type === 'UserTaskRes') handAnswer(run, step, hand)
-    else if (type === 'ToolResult' && content['probe_of'] === undefined)
-      handResult(run, step, sent.get(textOf(content['tool_call_id'])), { search, names, hand })
-    else if (type === 'SubAgentResult') handChildResult(run, step, { search, names, hand })
+    } else if (type === 'Reasoning') for (const { id, arguments: args } of callsOf(step)) asked.set(id, args)
+    else if (type === 'UserTaskRes') {
+      handAnswer(run, step, hand)
+      if (isJsonObject(content['metadata'])) edits.push(content['metadata']['svc/arguments'] ?? null)
+    } else if (type === 'ToolResult' && content['probe_of'] === undefined) {
+      const id = textOf(content['tool_call_id'])
+      const repeats = content['repeated'] === true ? [asked.get(id) ?? null, ...edits] : undefined
+      handResult(run, step, { sent: sent.get(id), repeats }, { search, names, hand })
+    } else if (type === 'SubAgentResult') handChildResult(run, step, { search, names, hand })
   }
   return names
 }
@@ -162,7 +172,18 @@ const changesOf = (before: JsonObject, edited: JsonObject): readonly JsonValue[]
     return isJsonObject(old) && isJsonObject(value) ? changesOf(old, value) : [value]
   })
 
-function handResult(run: RunHandle, step: RunStep, sent: RunStep | undefined, { search, names, hand }: Handing): void {
+/** How a call came to its result: it was sent, or was given that of an earlier call which asked the same. */
+interface AskedCall {
+  readonly sent: RunStep | undefined
+  readonly repeats: JsonValue | undefined
+}
+
+function handResult(
+  run: RunHandle,
+  step: RunStep,
+  { sent, repeats }: AskedCall,
+  { search, names, hand }: Handing,
+): void {
   const { content } = step
   const result = content['result'] ?? null
   const wire = textOf(content['name'])
@@ -172,8 +193,8 @@ function handResult(run: RunHandle, step: RunStep, sent: RunStep | undefined, { 
   if (!tool) return handAnswerOfParent(run, step, result, { search, names, hand })
   if (tool.id === ASK_USER || tool.id === REQUEST_INPUT) return hand(result, 'person')
   // A call that never left has a result that svc wrote.
-  if (!sent && content['repeated'] !== true) return
-  if (isEchoed(search, sent?.content['arguments'] ?? {})) return
+  const asked = sent ? (sent.content['arguments'] ?? {}) : repeats
+  if (asked === undefined || isEchoed(search, asked)) return
   hand(result, tool.id === READ_FILE ? FILE : `${isTaintSource(tool) ? 'untrusted:' : ''}tool:${tool.id}`)
 }
 

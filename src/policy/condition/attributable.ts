@@ -1,5 +1,5 @@
 /** Which values say by themselves where they come from, and where a value occurs. Source: policies, section 2.1. */
-import { canonicalJson, isJsonObject, type JsonValue } from '../../base/json/json.ts'
+import type { JsonValue } from '../../base/json/json.ts'
 
 const MIN_CHARACTERS = 4
 const MIN_DIGITS = 5
@@ -24,38 +24,64 @@ export interface ValueOccurrence {
   readonly isToken: boolean
 }
 
-/** What was handed over is searched up to this; beyond it nobody can tell any more. */
-export interface SearchBudget {
-  values: number
-  characters: number
-}
-
-export const newSearchBudget = (): SearchBudget => ({ values: 100_000, characters: 8 * 1024 * 1024 })
-
 /** Thrown when the budget is used up. */
 export class SearchExhausted extends Error {}
+
+/** What was handed over is searched up to this; beyond it nobody can tell any more. */
+export class SearchBudget {
+  private values: number
+  private characters: number
+  private readonly whole: SearchBudget | undefined
+
+  /** @param whole is used up too */
+  constructor(values = 100_000, characters = 8 * 1024 * 1024, whole?: SearchBudget) {
+    this.values = values
+    this.characters = characters
+    this.whole = whole
+  }
+
+  /** @throws SearchExhausted */
+  takeValue(): void {
+    if (--this.values < 0) throw new SearchExhausted()
+    this.whole?.takeValue()
+  }
+
+  /** @throws SearchExhausted */
+  takeCharacters(count: number): void {
+    this.characters -= count
+    if (this.characters < 0) throw new SearchExhausted()
+    this.whole?.takeCharacters(count)
+  }
+}
+
+/** Of all searches of one decision: its policies may ask about each element of a list. */
+export const newDecisionBudget = (): SearchBudget => new SearchBudget(1_000_000, 64 * 1024 * 1024)
+/** Of the search for one value. */
+export const newSearchBudget = (decision?: SearchBudget): SearchBudget =>
+  new SearchBudget(undefined, undefined, decision)
+
+/** What looking at one place costs beside its characters. */
+const PLACE = 8
 
 /** Searches a value for another one: typed, by canonical text, and texts also as tokens of texts. */
 export function findValue(sought: JsonValue, within: JsonValue, budget: SearchBudget): ValueOccurrence {
   let [isWhole, isToken] = [false, false]
-  const canonical = typeof sought === 'object' && sought !== null ? canonicalJson(sought) : undefined
+  const isParts = typeof sought === 'object' && sought !== null
   const lookInText = (text: string, isKey: boolean): void => {
-    budget.characters -= text.length
-    if (budget.characters < 0) throw new SearchExhausted()
+    budget.takeCharacters(text.length)
     if (typeof sought !== 'string') return
     // The name of a member is handed over, but not as a value.
     if (text === sought && !isKey) isWhole = true
-    else if (!isToken && containsToken(text, sought)) isToken = true
+    else if (!isToken && containsToken(text, sought, budget)) isToken = true
   }
   const visit = (value: JsonValue): void => {
-    if (--budget.values < 0) throw new SearchExhausted()
+    budget.takeValue()
     if (typeof value === 'string') return lookInText(value, false)
     if (typeof value !== 'object' || value === null) {
       if (value === sought) isWhole = true
       return
     }
-    if (canonical !== undefined && !isWhole && isLike(value, sought) && canonicalJson(value) === canonical)
-      isWhole = true
+    if (isParts && !isWhole && isSame(value, sought, budget)) isWhole = true
     if (Array.isArray(value)) for (const each of value) visit(each)
     else
       for (const [key, each] of Object.entries(value)) {
@@ -67,31 +93,75 @@ export function findValue(sought: JsonValue, within: JsonValue, budget: SearchBu
   return { isWhole, isToken }
 }
 
-/** Cheap first comparison of two lists or objects. */
-const isLike = (value: JsonValue, sought: JsonValue): boolean =>
-  Array.isArray(value)
-    ? Array.isArray(sought) && value.length === sought.length
-    : isJsonObject(value) && isJsonObject(sought) && Object.keys(value).length === Object.keys(sought).length
+/** True for values with the same canonical text. Ends at the first difference, so that values which are alike cost no more than others. */
+function isSame(a: JsonValue, b: JsonValue, budget: SearchBudget): boolean {
+  budget.takeCharacters(PLACE)
+  if (typeof a === 'string' && typeof b === 'string') {
+    if (a.length === b.length) budget.takeCharacters(a.length)
+    return a === b
+  }
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
+  if (Array.isArray(a) || Array.isArray(b))
+    return (
+      Array.isArray(a) &&
+      Array.isArray(b) &&
+      a.length === b.length &&
+      a.every((each, at) => isSame(each, b[at]!, budget))
+    )
+  const entries = Object.entries(a)
+  return (
+    entries.length === Object.keys(b).length &&
+    entries.every(([key, each]) => Object.hasOwn(b, key) && isSame(each, b[key]!, budget))
+  )
+}
+
+/** Longer tokens are looked for by their beginning: searching a text takes time that grows with both, where both repeat themselves. */
+const BEGINNING = 32
 
 /** True if the text has the token with no letter or digit beside it, and no sign between that joins it to one. */
-function containsToken(text: string, token: string): boolean {
-  for (let at = text.indexOf(token); at !== -1; at = text.indexOf(token, at + 1))
-    if (!isJoined(text, at - 1, -1) && !isJoined(text, at + token.length, 1)) return true
+function containsToken(text: string, token: string, budget: SearchBudget): boolean {
+  const beginning = token.slice(0, BEGINNING)
+  const before: JoinerRun = { from: 0, to: -1, isJoined: false }
+  const after: JoinerRun = { from: 0, to: -1, isJoined: false }
+  for (let at = text.indexOf(beginning); at !== -1; at = text.indexOf(beginning, at + 1)) {
+    budget.takeCharacters(PLACE + token.length)
+    if (!text.startsWith(token, at)) continue
+    if (!isJoined(text, at - 1, -1, before) && !isJoined(text, at + token.length, 1, after)) return true
+  }
   return false
+}
+
+/** Joining signs that were looked at, in one direction: what follows them is the same for each. */
+interface JoinerRun {
+  from: number
+  to: number
+  isJoined: boolean
 }
 
 const WORD = /[\p{L}\p{N}\p{M}]/u
 const JOINERS = '@._+-/:'
 
 /** True if what stands at `at` belongs to the token beside it. */
-function isJoined(text: string, at: number, step: 1 | -1): boolean {
+function isJoined(text: string, at: number, step: 1 | -1, run: JoinerRun): boolean {
+  if (at >= run.from && at <= run.to) return run.isJoined
   const here = characterAt(text, at, step)
   if (here === '') return false
   if (WORD.test(here)) return true
   if (!JOINERS.includes(here)) return false
   let next = at + step
-  while (JOINERS.includes(text[next] ?? ' ')) next += step
-  return WORD.test(characterAt(text, next, step))
+  while (JOINERS.includes(text[next] ?? ' ')) {
+    // The rest is known.
+    if (next >= run.from && next <= run.to) {
+      run.from = Math.min(run.from, at)
+      run.to = Math.max(run.to, at)
+      return run.isJoined
+    }
+    next += step
+  }
+  run.from = Math.min(at, next - step)
+  run.to = Math.max(at, next - step)
+  run.isJoined = WORD.test(characterAt(text, next, step))
+  return run.isJoined
 }
 
 /** The character at a place, which may be half of a pair in the direction of `step`. */
