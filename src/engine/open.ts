@@ -53,6 +53,8 @@ export function createEngine(parts: EngineParts): Engine {
     // Not all processes at once.
     const waitMs = claimEveryMs * (0.5 + parts.random())
     nextClaim = timers.set(() => {
+      // Hints may have got lost: readers look by themselves.
+      notifier.notifyAll()
       void driver.claimAll().then(scheduleNextTimer).catch(logLost).finally(scheduleClaim)
     }, waitMs)
   }
@@ -103,6 +105,7 @@ export function createEngine(parts: EngineParts): Engine {
     },
     follow: (run, after, signal) => followRunEvents(store, notifier, run, after, signal),
     watch: (listener) => notifier.watch(listener),
+    fullSince: (sessionId) => driver.fullSince(sessionId),
     waitForPause: (run, signal) => waitForPause(store, notifier, driver, run, signal),
     conversation: (sessionId, part) => conversationOf(store, sessionId, part),
     async recover() {

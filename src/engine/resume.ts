@@ -1,7 +1,7 @@
 /** Resuming a run on an operator's word. Source: decisions, section 18; command line, 2.7. */
 import { fail } from '../base/failure.ts'
 import type { RunId } from '../base/ids.ts'
-import { outageHold } from '../spec/hold.ts'
+import { outageHold, pausedSince } from '../spec/hold.ts'
 import { approverOf } from '../spec/key.ts'
 import type { SessionDriver } from './drive/drive.ts'
 import { advanceRun } from './machine/advance.ts'
@@ -41,7 +41,8 @@ export async function resumeStoredRun(
       if (isHeld)
         here.addStep('RunResumed', { resumed_by: event.by, reason: why, status: here.record.status, error: null })
       if (isHeld && event.version) throw fail('run_not_ended', { runId, status: here.record.status })
-      advanceRun(here, event)
+      if (isHeld) for (const held of tx.runs().filter(outageHold)) advanceRun(tx.run(held.id), event)
+      else advanceRun(here, event)
       return here.statusNow()
     },
     { versions },
@@ -62,7 +63,13 @@ function checkResumable({ id: runId, record, state, usage, tx }: RunHandle): voi
         { runId, why: 'it came from a backup' },
         { fix: 'Release it with svc restore --resume.' },
       )
-    if (!outageHold({ state })) throw fail('run_not_ended', { runId, status: record.status })
+    if (pausedSince({ state }) !== undefined)
+      throw fail(
+        'run_not_resumable',
+        { runId, why: 'an operator paused it' },
+        { fix: 'Let it go on with svc stop --resume.' },
+      )
+    if (!tx.runs().some(outageHold)) throw fail('run_not_ended', { runId, status: record.status })
     return
   }
   if (state.outcome === 'completed') throw fail('run_completed', { runId })

@@ -6,7 +6,7 @@ import type { CallWait } from './steer/wait.ts'
 
 /** The member `hold` of a run's status and of `engine.run.paused`. */
 export type RunHold = {
-  readonly reason: OutageReason | 'restored' | 'paused' | CallWait['kind']
+  readonly reason: OutageReason | 'restored' | 'paused' | 'storage_full' | CallWait['kind']
   readonly since: string
   /** Absent while an attempt is made. */
   readonly nextAttemptAt?: string
@@ -23,6 +23,24 @@ export function holdOfState(run: Pick<Run, 'state'>): RunHold | undefined {
   if (since !== undefined) return { reason: 'paused', since: toIsoText(since) }
   return outageHold(run) ?? waitHold(run)
 }
+
+/** The hold of a run, else of a sub-agent that it waits for: of several the one that has lasted longest. */
+export function holdWithin(run: Pick<Run, 'state'>, runs: readonly Run[]): RunHold | undefined {
+  const own = holdOfState(run)
+  if (own || run.state.at !== 'calling') return own
+  const below = run.state.calls.flatMap(({ state }) => {
+    const child = state.at === 'delegated' ? runs.find(({ id }) => id === state.child) : undefined
+    return (child && holdWithin(child, runs)) ?? []
+  })
+  return below.toSorted((a, b) => (a.since < b.since ? -1 : 1))[0]
+}
+
+/** True for a run that waits for a sub-agent. */
+export const waitsForAgent = ({ state }: Pick<Run, 'state'>): boolean =>
+  state.at === 'calling' && state.calls.some((call) => call.state.at === 'delegated')
+
+/** The hold of a run of which nothing can be stored. */
+export const storageHold = (since: Instant): RunHold => ({ reason: 'storage_full', since: toIsoText(since) })
 
 /** Since when an operator's pause holds something of a run; undefined where none does. */
 export function pausedSince({ state }: Pick<Run, 'state'>): Instant | undefined {
@@ -83,6 +101,7 @@ export const HOLD_TEXTS: Readonly<Record<RunHold['reason'], string>> = {
   mcp_unreachable: 'an MCP server cannot be reached',
   secret_missing: 'a secret is missing where the server runs (svc secrets check)',
   quota_spent: "a quota is spent: the account's at the model's vendor, or the plan of the workspace for the day",
+  storage_full: 'the disk of the server is full',
   paused: 'an operator paused it (svc stop --list tells who and why)',
   timer: 'it waits for a time',
   signal: 'it waits for a signal (svc signal)',

@@ -145,6 +145,8 @@ export interface Store {
   runsEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly Run[]>
   /** Steps of a run in order, for the model's transcript. */
   stepsOfRun(runId: RunId): Promise<readonly RunStep[]>
+  /** What was said in a run, in order: its messages, completions that asked what a message answers, outputs and ends. */
+  saidInRun(runId: RunId): Promise<readonly RunStep[]>
   /** All steps of a session by `ordinal`. */
   stepsOfSession(sessionId: SessionId): Promise<readonly RunStep[]>
   /** Steps of a session after the ordinal `after`, in order, at most `limit`. */

@@ -411,7 +411,7 @@ describe('svc/max-tool-calls', () => {
   test.each(['0', '-1', '1.5', 'many', '10000'])('"%s" is refused with its place', async (text) => {
     const { findings } = await compileFiles(bounded(text))
     expect(findings.map(({ rule, message }) => [rule, message])).toContainEqual([
-      'doc/schema',
+      'limits/whole-number',
       'svc/max-tool-calls is a whole number from 1 to 9999, as text.',
     ])
   })

@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
+import { svc } from './binary.ts'
 import { openBranchOffice, type BranchOffice } from './branch-office.ts'
 import { customer, ENDED } from './courier.ts'
 import { isBroken, seeded } from './seeded.ts'
@@ -13,13 +14,16 @@ let office: BranchOffice | undefined
 afterEach(() => office?.close())
 
 test(
-  `after kill -9 at ${KILLS} random moments each order was paid once, although two agents were asked for it`,
-  { timeout: 120_000 + KILLS * 5000 },
+  `after kill -9 at ${KILLS} random moments each order was paid once, although two agents were asked for it and runs were cancelled and resumed`,
+  { timeout: 120_000 + KILLS * 15_000 },
   async () => {
     const random = seeded(SEED)
     office = await openBranchOffice(() => random() * 60)
     const { agents, payments, review } = office
     const accepted: { readonly runId: string; readonly at: number }[] = []
+    const { directory, data } = office.project
+    const steer = (...args: string[]) => svc(['runs', ...args, '--data', data], { cwd: directory })
+    const resumed = new Set<string>()
 
     for (let kill = 0; kill < KILLS; kill++) {
       const server = await office.serve()
@@ -40,8 +44,17 @@ test(
       await server.stop('SIGKILL')
       over.abort()
       for (const each of await work) if (each.status === 'rejected' && !isBroken(each.reason)) throw each.reason
+      // What was under way at the kill is cancelled, and goes on: no payment is made again for it.
+      const victim = accepted.at(-1 - Math.floor(random() * 3))?.runId
+      if (victim === undefined) continue
+      await steer('cancel', victim)
+      const { code, stderr } = await steer('resume', victim, '--reason', 'after the kill')
+      // A run that had completed before has nothing to resume.
+      expect(code === 0 ? '' : stderr).toMatch(/^$|run_completed/)
+      if (code === 0) resumed.add(victim)
     }
     expect(accepted.length).toBeGreaterThan(KILLS)
+    expect(resumed.size).toBeGreaterThan(0)
 
     const server = await office.serve()
     const desks = agents.map((access) => customer(server, access))

@@ -397,3 +397,51 @@ test('pays once a run after a crash before or after any commit or send, and the 
       await bench.engine.close(0)
     }
 }, 60_000)
+
+test('reads of runs that are over only what was said in them', async () => {
+  const given: string[][] = []
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [tool('look')] })],
+    models: {
+      root({ messages, run }) {
+        if (run.turn === 1) return { calls: [{ name: 'look' }] }
+        given.push(textsOf(messages))
+        return `Answer to ${String(run.input['message'])}`
+      },
+    },
+    tools: { look: () => returns('x'.repeat(1000)) },
+  })
+  const read: string[] = []
+  for (const name of ['stepsOfRun', 'stepsOfSession', 'saidInRun'] as const) {
+    const original = bench.store[name].bind(bench.store) as (id: never) => Promise<readonly { readonly type: string }[]>
+    vi.spyOn(bench.store, name).mockImplementation((async (id: never) => {
+      const steps = await original(id)
+      read.push(...steps.map(({ type }) => type))
+      return steps
+    }) as never)
+  }
+  const first = await bench.start('root', { message: '0' })
+  await bench.waitForEnd(first)
+  const sessionId = await sessionOf(bench, first)
+  const results: number[] = []
+  for (const message of ['1', '2', '3', '4']) {
+    read.length = 0
+    await bench.waitForEnd(await goOn(bench, sessionId, message))
+    results.push(read.filter((type) => type === 'ToolResult').length)
+  }
+  // The newest run that ended is read whole once; of older ones no tool result is.
+  expect(results).toEqual([1, 1, 1, 1])
+  expect(given.at(-1)).toEqual([
+    'user: 0',
+    'agent: Answer to 0',
+    'user: 1',
+    'agent: Answer to 1',
+    'user: 2',
+    'agent: Answer to 2',
+    'user: 3',
+    'agent: Answer to 3',
+    'user: 4',
+    'agent: ',
+    `tool: ${'x'.repeat(1000)}`,
+  ])
+})

@@ -6,6 +6,7 @@ import { agentIdOf, nameBasedId, versionIdOf, workspaceIdOf } from '../../src/ba
 import type { TaskRecord } from '../../src/spec/task.ts'
 import type { RunId } from '../../src/base/ids.ts'
 import { NOTHING_USED, type RunUsage } from '../../src/spec/run.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import type { RunStep } from '../../src/spec/step.ts'
 import { toTimelineItem } from '../../src/spec/view/timeline-item.ts'
 import type { IdempotencyClaim } from '../../src/store/start-outcome.ts'
@@ -48,13 +49,13 @@ const ALL = { skip: 0, take: 100 }
 const ELSEWHERE = workspaceIdOf('elsewhere')
 
 /** The contract of every store. Each backend runs the whole list. */
-export function storeContract(name: string, open: (clock: Clock) => Store): void {
+export function storeContract(name: string, open: (clock: Clock) => Store | Promise<Store>): void {
   describe(`the contract, ${name}`, () => {
     let now = NOW
     let store: Store
-    beforeEach(() => {
+    beforeEach(async () => {
       now = NOW
-      store = open({ now: () => now, monotonic: () => now })
+      store = await open({ now: () => now, monotonic: () => now })
     })
     afterEach(() => store.close())
 
@@ -401,6 +402,26 @@ export function storeContract(name: string, open: (clock: Clock) => Store): void
         expect(await store.stepsAfter(session.id, 3, 2)).toEqual([])
         expect(await store.stepsOfRun(runId('a'))).toEqual([steps[0], steps[2]])
         expect(await store.stepsOfRun(child.id)).toEqual([steps[1]])
+      })
+
+      test('reads of a run what was said, with completions only where a message answers one', async () => {
+        const session = await started('a')
+        const child = aRun(session, { id: runId('child'), parentRunId: runId('a'), depth: 1 })
+        const said = (ordinal: number, type: RunStep['type'], content: JsonObject) =>
+          aStep(session, ordinal, { type, content, sequence: ordinal })
+        const steps = [
+          said(1, 'UserMessage', { text: 'Book' }),
+          said(2, 'Reasoning', { text: 'Which?' }),
+          said(3, 'ToolResult', { result: 'x'.repeat(100_000) }),
+          said(4, 'UserMessage', { text: 'Blue', reply_to: 'call_1' }),
+          aStep(session, 5, { runId: child.id, sequence: 1, type: 'UserMessage', content: { text: 'Other' } }),
+          aStep(session, 6, { runId: child.id, sequence: 2, type: 'Reasoning', content: { text: 'Other' } }),
+          said(7, 'Output', { output: { long: 'y'.repeat(100_000) } }),
+        ]
+        await store.save(aTurn(session, { runs: [child], steps }))
+        expect(await store.saidInRun(runId('a'))).toEqual([steps[0], steps[1], steps[3], steps[6]])
+        expect(await store.saidInRun(child.id)).toEqual([steps[4]])
+        expect(await store.saidInRun(runId('unknown'))).toEqual([])
       })
 
       test('closes an open step of an earlier update, once', async () => {

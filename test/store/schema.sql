@@ -630,3 +630,5 @@ CREATE TABLE source_member (
 CREATE INDEX deployment_of_agent on deployment (agent_n, n);
 
 CREATE INDEX effect_of_session on effect (session_id, at);
+
+CREATE INDEX run_open_of_starter on run (json_extract(starter, '$.triggerId')) where starter is not null and finished_at is null;

@@ -22,13 +22,13 @@ import {
 const DAY = 24 * 3_600_000
 const ENDED = { status: 'Completed', finishedAt: NOW + 10, output: 'secret output' } as const
 
-export function sessionContract(name: string, open: (clock: Clock) => Store): void {
+export function sessionContract(name: string, open: (clock: Clock) => Store | Promise<Store>): void {
   describe(`sessions, ${name}`, () => {
     let now = NOW
     let store: Store
-    beforeEach(() => {
+    beforeEach(async () => {
       now = NOW
-      store = open({ now: () => now, monotonic: () => now })
+      store = await open({ now: () => now, monotonic: () => now })
     })
     afterEach(() => store.close())
 
@@ -105,6 +105,26 @@ export function sessionContract(name: string, open: (clock: Clock) => Store): vo
         (await store.sessions({ workspaceId: WORKSPACE, agentId: AGENT, tag: 'new' }, { skip: 0, take: 5 })).total,
       ).toBe(1)
       await expect(store.start(update, NO_LIMITS)).rejects.toMatchObject({ code: 'run_moved_on' })
+    })
+
+    test.each([
+      ['a session that an operator began', null],
+      ['a session of its own', TRIGGER],
+    ])('a run that continues %s counts once for the trigger that started it', async (_, triggerId) => {
+      const limits = { ...NO_LIMITS, maxConcurrentRuns: 1 }
+      const another = async (name: string) => (await store.start(aStart(name), limits)).outcome
+      const first = await start('s', { ...ENDED, triggerId })
+      const running = { status: 'Running', finishedAt: null, rootRunId: runId('second') } as const
+      const session = { ...first, ...running, entryRunId: first.rootRunId }
+      const run = aRun(session, { starter: { ...starter, triggerId: TRIGGER } })
+      expect(await store.start({ ...aTurn(session, { runs: [run] }), busy: false }, limits)).toEqual({
+        outcome: 'started',
+      })
+      expect(await another('refused')).toBe('concurrency_limited')
+      expect((await store.start(aStart('free', { triggerId: null }), limits)).outcome).toBe('started')
+      const ended = { ...session, ...ENDED, version: 2 }
+      await store.save(aTurn(ended, { runs: [aRun(ended, { starter: run.starter! })], busy: false }))
+      expect(await another('accepted')).toBe('started')
     })
 
     test('counts the sessions of each status, through every change of it', async () => {

@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { MAX_COST, MAX_COST_FORM } from '../../documents/facts/cost-cap.ts'
 import { outageProblem, readOutageTerms, type OutageTerms } from '../../documents/facts/outage.ts'
+import { readWholeLimit, type WholeLimit } from '../../documents/facts/whole-limits.ts'
 import { MODEL_FALLBACK, namesFallbackFile, readModelFallback } from '../../documents/facts/agents/model-fallback.ts'
 import { readValues } from '../../documents/workspace/read.ts'
 import { isOnlineProvider, type AgentDocument, type ModelSpec } from '../../spec/document.ts'
@@ -32,10 +33,10 @@ function inlineMember(state: CompileState, member: BundleAgent): void {
       ? undefined
       : inlineSchemaFile(state, contract, spot('/metadata/annotations/svc~1input-schema'))
   if (contractSchema !== undefined) member.contract = contractSchema
-  const maxToolCalls = readWholeNumber(state, agent, spot, 'svc/max-tool-calls', 4)
+  const maxToolCalls = readLimit(state, agent, spot, 'svc/max-tool-calls')
   if (maxToolCalls !== undefined) member.maxToolCalls = maxToolCalls
-  const tokens = readWholeNumber(state, agent, spot, 'svc/max-tokens-per-session', 12)
-  const runs = readWholeNumber(state, agent, spot, 'svc/max-runs-per-session', 6)
+  const tokens = readLimit(state, agent, spot, 'svc/max-tokens-per-session')
+  const runs = readLimit(state, agent, spot, 'svc/max-runs-per-session')
   if (tokens !== undefined || runs !== undefined)
     member.sessionLimits = { ...(tokens !== undefined && { tokens }), ...(runs !== undefined && { runs }) }
   const maxCost = readMaxCost(state, agent, spot)
@@ -56,19 +57,18 @@ function inlineMember(state: CompileState, member: BundleAgent): void {
 }
 
 /** An annotation that is a limit. Source: decisions, section 15. */
-function readWholeNumber(
+function readLimit(
   state: CompileState,
   agent: AgentDocument,
   spot: (pointer: string) => DocumentPlace,
-  annotation: string,
-  digits: number,
+  annotation: WholeLimit,
 ): number | undefined {
   const text = agent.metadata.annotations?.[annotation]
   if (text === undefined) return undefined
-  if (/^[1-9]\d*$/.test(text) && text.length <= digits) return Number(text)
+  const read = readWholeLimit(annotation, text)
+  if ('value' in read) return read.value
   const at = spot(`/metadata/annotations/${annotation.replace('/', '~1')}`)
-  const most = '9'.repeat(digits)
-  return reportFinding(state, 'doc/schema', at, `${annotation} is a whole number from 1 to ${most}, as text.`)
+  return reportFinding(state, 'limits/whole-number', at, read.problem)
 }
 
 function readMaxCost(

@@ -71,6 +71,8 @@ import { limitsMissingLoop } from './limits/missing-loop.ts'
 import { limitsMissingTokens } from './limits/missing-tokens.ts'
 import { limitsNonPositive } from './limits/non-positive.ts'
 import { limitsPriceUnknown } from './limits/price-unknown.ts'
+import { limitsSessionBelowRun } from './limits/session-below-run.ts'
+import { limitsWholeNumber } from './limits/whole-number.ts'
 import { lintSuppressionWithoutReason } from './lint/suppression-without-reason.ts'
 import { lintUnknownRule } from './lint/unknown-rule.ts'
 import { lintUnusedSuppression } from './lint/unused-suppression.ts'
@@ -193,6 +195,7 @@ import { toolDescriptionDrift } from './tool/description-drift.ts'
 import { toolDescriptionMissing } from './tool/description-missing.ts'
 import { toolDuplicateBinding } from './tool/duplicate-binding.ts'
 import { toolEffectKeyConstant } from './tool/effect-key-constant.ts'
+import { toolCompletionInvalid } from './tool/completion-invalid.ts'
 import { toolEffectKeyInvalid } from './tool/effect-key-invalid.ts'
 import { toolEffectKeyMissing } from './tool/effect-key-missing.ts'
 import { toolEffectKeyShared } from './tool/effect-key-shared.ts'
@@ -278,6 +281,8 @@ const table = {
   'limits/escalate-nobody': limitsEscalateNobody,
   'limits/child-exceeds-parent': limitsChildExceedsParent,
   'limits/depth-exceeded': limitsDepthExceeded,
+  'limits/whole-number': limitsWholeNumber,
+  'limits/session-below-run': limitsSessionBelowRun,
   'limits/cost-cap': limitsCostCap,
   'limits/context': limitsContext,
   'limits/outage': limitsOutage,
@@ -322,6 +327,7 @@ const table = {
   'tool/effect-key-missing': toolEffectKeyMissing,
   'tool/effect-key-unstable': toolEffectKeyUnstable,
   'tool/effect-key-constant': toolEffectKeyConstant,
+  'tool/completion-invalid': toolCompletionInvalid,
   'tool/effect-key-invalid': toolEffectKeyInvalid,
   'tool/effect-key-shared': toolEffectKeyShared,
   'tool/probe-unusable': toolProbeUnusable,

@@ -63,10 +63,26 @@ export const retryCallsNow = (run: RunHandle, here: StateAt<'calling'>): RunStat
     here,
     ({ state }) => state.at === 'retrying',
     (call) => {
-      run.setTimer('retry', call.record.id, null)
-      return call.moveTo({ at: 'proposed' })
+      return authorizeAgain(call)
     },
   )
+
+/** Calls that are all held or settled, as they go on after a wait for something else; undefined where others are under way. */
+export function callsToResume(run: RunHandle, { turn, calls }: StateAt<'calling'>): readonly ToolCall[] | undefined {
+  const isHeld = ({ state, outage }: ToolCall): boolean =>
+    state.at === 'retrying' && outage !== undefined && isHeldBy(outage)
+  if (!calls.some(isHeld) || !calls.every((call) => isHeld(call) || call.state.at === 'settled')) return undefined
+  return calls.map((record) => {
+    return record.state.at === 'retrying' ? authorizeAgain(new CallHandle(run, turn, record)) : record
+  })
+}
+
+/** What the policies said holds for seconds: a call that was held is authorized again, under the approval that it has. */
+function authorizeAgain(call: CallHandle): ToolCall {
+  const { run, record } = call
+  run.setTimer('retry', record.id, null)
+  return call.moveTo({ at: 'proposed', ...(record.approval && { approved: record.approval }) })
+}
 
 /** A process that starts may have the secret that was missing. */
 export const retryCallsAtStart = (run: RunHandle, here: StateAt<'calling'>): StateAt<'calling'> => ({
@@ -92,7 +108,5 @@ function attemptAgain(call: CallHandle): ToolCall {
   const later = laterAttempt(run, record.outage)
   run.setTimer('retry', record.id, later ?? null)
   if (later !== undefined) return { ...record, state: { at: 'retrying', until: later } }
-  // What the policies said holds for seconds; a call that was held is authorized again.
-  if (!record.outage || !isHeldBy(record.outage)) return call.moveTo({ at: 'ready' })
-  return call.moveTo({ at: 'proposed', ...(record.approval && { approved: record.approval }) })
+  return record.outage && isHeldBy(record.outage) ? authorizeAgain(call) : call.moveTo({ at: 'ready' })
 }

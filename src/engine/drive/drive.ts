@@ -67,6 +67,8 @@ export interface SessionDriver {
   wake(sessionId: SessionId): Promise<void>
   /** A run as it is stored, where its session is at work in this process. */
   inMemory(sessionId: SessionId, runId: RunId): Run | undefined
+  /** Since when a save of the session has failed on a full disk. */
+  fullSince(sessionId: SessionId): Instant | undefined
   /** Stores how long a restore has held a session, which uses none of its limits. */
   endHold(sessionId: SessionId): Promise<void>
   /** Reads a session again that is held no longer, and continues it. */
@@ -209,6 +211,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     const endsSeen = effectWaits.count()
     const applied = await commitBatch(commitParts, actor, live, batch, readContext, outlook.version)
     if (!applied) return
+    actor.fullSince = undefined
     for (const { item } of applied) if (item.effectKey !== undefined) actor.inFlight.delete(item.effectKey)
     effectWaits.keep(actor.id, live.tree, endsSeen)
     effects.reconcile(actor, live)
@@ -226,6 +229,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
   }
 
   function retryLater(actor: SessionActor, batch: readonly MailboxItem[], error: unknown): void {
+    if (isFailure(error, 'storage_full')) actor.fullSince ??= clock.now()
     const isRetried = keepForRetry(log, actor, batch, error, lifecycle.phase === 'closed')
     slots.keep(actor.id, (key) => actor.inFlight.has(key))
     if (isRetried) timers.scheduleRetry()
@@ -285,6 +289,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       if (hint === 'all') {
         for (const { id } of mailboxes.all()) markStale(id)
         for (const { id } of mailboxes.all()) void wake(id)
+        notifier.notifyAll()
         await leases.claimAll()
         return
       }
@@ -292,7 +297,8 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
         if (mailboxes.find(id) || leases.epochOf(id) !== undefined) {
           markStale(id)
           void wake(id)
-        } else if (await leases.claimOne(id)) queue().wake(id)
+        } else if (hint.isFree && (await leases.claimOne(id))) queue().wake(id)
+        notifier.notify(id)
       }
     },
     reload(update) {
@@ -306,7 +312,13 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       return mailboxes.post(sessionId, apply, options)
     },
     wake,
-    inMemory: (sessionId, runId) => mailboxes.find(sessionId)?.live?.tree.runs.find(({ id }) => id === runId),
+    inMemory(sessionId, runId) {
+      const actor = mailboxes.find(sessionId)
+      // What another process may have changed is read from the store.
+      if (!actor || actor.isStale || leases.epochOf(sessionId) === undefined) return undefined
+      return actor.live?.tree.runs.find(({ id }) => id === runId)
+    },
+    fullSince: (sessionId) => mailboxes.find(sessionId)?.fullSince,
     async endHold(sessionId) {
       if (lifecycle.phase !== 'open') throw fail('shutting_down')
       await mailboxes.post(sessionId, (tx) => tx.endHold())

@@ -1,4 +1,5 @@
 /** Mailboxes of sessions: changes to one session are applied one batch after another, those of different sessions side by side. */
+import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { RunId, SessionId, VersionId } from '../../base/ids.ts'
 import { advanceRun } from '../machine/advance.ts'
@@ -47,6 +48,8 @@ export interface SessionActor {
   running: Promise<void> | undefined
   /** True while all that is in the inbox waits for the next attempt to save it. */
   awaitsRetry: boolean
+  /** Since when saves have failed on a full disk. */
+  fullSince: Instant | undefined
   /** True after a save whose content was refused: items are applied one by one, to find the one that cannot be saved. */
   oneByOne: boolean
   /** Runs whose end cannot be stored either: this process starts no effects for them. */
@@ -103,6 +106,7 @@ export function createMailboxes(
         inbox: [],
         running: undefined,
         awaitsRetry: false,
+        fullSince: undefined,
         oneByOne: false,
         blockedRuns: new Set(),
         inFlight: new Map(),

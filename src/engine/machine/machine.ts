@@ -24,7 +24,7 @@ import { contextBudget, USUAL_WINDOW } from '../../spec/context-rule.ts'
 import type { LimitName, RunState } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { beginCalls, proceedWithCalls } from '../calls/calls.ts'
-import { retryCalls, retryCallsAfterOutage, retryCallsNow } from '../calls/outage.ts'
+import { callsToResume, retryCalls, retryCallsAfterOutage, retryCallsNow } from '../calls/outage.ts'
 import { applyCallOutcome, applyLateOutcome } from '../calls/outcome.ts'
 import { applyChildEnd, applyChildQuestion, applyQuestionAnswer, applyReply } from '../calls/replies.ts'
 import { recoverCalls, revertUnsent } from '../calls/restart.ts'
@@ -52,7 +52,7 @@ import { readOutput } from './output.ts'
 import { resumeRun } from './resume.ts'
 import { migrateRun } from './migrate.ts'
 import { steerCalls, steerCompletion } from './steer.ts'
-import { chooseEarlier, messagesBefore } from '../session/prompt/earlier.ts'
+import { chooseEarlier, countUnread, messagesBefore, type SessionBefore } from '../session/prompt/earlier.ts'
 import { fileNamesIn, firstMessage } from '../session/prompt/input.ts'
 import { abandonCompletion } from '../session/unanswered.ts'
 
@@ -184,10 +184,10 @@ function startRun(run: RunHandle, here: StateAt<'thinking'>): RunState {
   run.addEvent('run', 'engine.run.started', { status: 'Running', output: null, error: null })
   const files = fileNamesIn(input).map((filename): JsonObject => ({ filename }))
   const { tx, snapshot } = run
-  const before = messagesBefore(run.record, { runs: tx.runs(), stepsOf: ({ id }) => tx.run(id).steps() })
+  const session: SessionBefore = { runs: tx.runs(), stepsOf: ({ id }) => tx.run(id).steps() }
   const { contextWindow = USUAL_WINDOW } = tx.context.termsOf(snapshot.model)
   const room = snapshot.context ? contextBudget(snapshot.context, contextWindow) : Math.floor(contextWindow / 4)
-  const earlier = chooseEarlier(before, room)
+  const earlier = chooseEarlier(messagesBefore(run.record, session), countUnread(run.record, session), room)
   run.addStep('UserMessage', {
     text: firstMessage(input) + shownMetadata(run),
     ...(files.length > 0 && { files }),
@@ -209,7 +209,10 @@ function shownMetadata({ tx: { session }, snapshot, record }: RunHandle): string
 
 function resumeHeld(run: RunHandle, then: RunState): RunState {
   if (then.at === 'thinking') return startTurn(run, then.turn, then.note)
-  return then.at === 'calling' ? beginCalls(run, then) : then
+  if (then.at !== 'calling') return then
+  // Held before its calls were decided, or later, while they were held themselves.
+  const isBegun = then.calls.some(({ state, outage }) => state.at !== 'proposed' || outage)
+  return isBegun ? proceedWithCalls(run, then) : beginCalls(run, then)
 }
 
 /** States in which a run or its child may wait for a person. */
@@ -232,11 +235,21 @@ function applyWallClock(run: RunHandle, here: StateAt<'thinking' | 'backing_off'
   return applyLimit(run, breach, { at: 'thinking', turn, attempt: 1, ...(note && { note }) })
 }
 
-/** Calls in flight are not aborted to ask an operator: the limit is checked again before the next completion. */
-function applyWallClockWhileCalling(run: RunHandle): RunState | undefined {
+/** A limit that was reached while calls were under way is looked at again after this time, in case they come to be held. */
+const LOOK_AGAIN_MS = 60_000
+
+/**
+ * Calls in flight are not aborted to ask an operator: the limit is checked again before the next completion. Where nothing is in
+ * flight, because what the calls need is out of reach, the operator is asked at once.
+ */
+function applyWallClockWhileCalling(run: RunHandle, here: StateAt<'calling'>): RunState | undefined {
   const breach = wallClockBreach(run)
-  if (!breach || asksAboutLimit(run, breach.limit)) return undefined
-  return haltRun(run, breach)
+  if (!breach) return undefined
+  if (!asksAboutLimit(run, breach.limit)) return haltRun(run, breach)
+  const calls = callsToResume(run, here)
+  if (calls) return applyLimit(run, breach, { ...here, calls })
+  run.setTimer('wall_clock', '', run.tx.now + LOOK_AGAIN_MS)
+  return here
 }
 
 /** The run keeps waiting while an operator is asked: the task it waits for may still be answered. */

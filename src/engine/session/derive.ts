@@ -1,7 +1,7 @@
 /** Derives what follows from the states of the runs when a transaction is saved: their statuses and their waits. */
 import type { RunId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
-import { holdOfState, restoredHold } from '../../spec/hold.ts'
+import { holdWithin, restoredHold, waitsForAgent } from '../../spec/hold.ts'
 import { pendingOf } from '../../spec/view/pending.ts'
 import { isTerminal, type Run } from '../../spec/run.ts'
 import { statusesOf } from './status.ts'
@@ -35,10 +35,12 @@ export function deriveStatuses(tx: SessionTransaction): void {
  * @param before the runs as they were read
  */
 export function deriveHolds(tx: SessionTransaction, before: readonly Run[]): void {
-  for (const was of before) {
+  const now = tx.runs()
+  for (const was of before.length > 1 ? before.toSorted((a, b) => b.depth - a.depth) : before) {
     const run = tx.run(was.id)
-    if (run.state === was.state || run.record.status !== 'Running') continue
-    const [earlier, hold] = [holdOfState(was), holdOfState(run)]
+    const mayDiffer = run.state !== was.state || waitsForAgent(was)
+    if (!mayDiffer || run.record.status !== 'Running') continue
+    const [earlier, hold] = [holdWithin(was, before), holdWithin(run, now)]
     if (earlier?.reason === hold?.reason || (!hold && was.status !== 'Running')) continue
     const data = { status: 'Running', output: null, error: null, ...(hold && { hold }) }
     const subject = hold ? 'paused' : 'resumed'

@@ -1,5 +1,5 @@
 /** The interface of the engine, used by the server, the operator application and the demo. */
-import type { Clock } from '../../base/clock.ts'
+import type { Clock, Instant } from '../../base/clock.ts'
 import type { AgentId, IdSource, RunId, SessionId, TaskId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { Log } from '../../base/log.ts'
@@ -217,6 +217,8 @@ export interface Engine {
   follow(run: RunId | FollowedRun, after: number, signal: AbortSignal): AsyncIterable<readonly FollowedEvent[]>
   /** Tells of every session that changes, without saying what, until the returned function is called. */
   watch(listener: (sessionId: SessionId) => void): () => void
+  /** Since when this process cannot store what happens to a session, because the disk is full; undefined where it can. */
+  fullSince(sessionId: SessionId): Instant | undefined
   /**
    * Resolves when the run has ended or waits for somebody, or when the signal aborts, with the run as it is then where it was
    * looked at.

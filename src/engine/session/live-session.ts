@@ -7,6 +7,7 @@ import type { CallRow, SessionTree, SessionUpdate } from '../../store/session-up
 import type { WorkerId } from '../../store/lease.ts'
 import type { Store } from '../../store/store.ts'
 import { callKey } from './keys.ts'
+import { MAX_MESSAGES, messagesOfRun } from './prompt/earlier.ts'
 import type { VersionLookup } from './versions.ts'
 
 export interface LiveSession {
@@ -64,12 +65,60 @@ export async function loadLive(
   if (!stored) return undefined
   const { heldBy, ...tree } = stored
   const [steps, calls, heldSince, repeatedCalls] = await Promise.all([
-    store.stepsOfSession(id),
+    readSteps(store, tree),
     store.calls({ sessionId: id }),
     store.restoredAt(id),
     readRepeatedCalls(store, tree.runs),
   ])
   return createLive(tree, steps, calls, versionsOf(tree), { heldSince, heldBy, repeatedCalls })
+}
+
+/** Beyond what any model is given of earlier runs. */
+const MAX_SAID_LENGTH = 8 * 1024 * 1024
+
+/**
+ * The steps that a session goes on with: all of what may still change, and of root runs that are over only what was said, as far
+ * back as a prompt may reach. So the hundredth run of a session reads little more than the second.
+ */
+async function readSteps(store: Store, tree: SessionTree): Promise<readonly RunStep[]> {
+  const over = rootsThatAreOver(tree)
+  // Of an erased session nothing was said any more.
+  if (over.length === 0 || tree.session.erasedAt !== undefined) return store.stepsOfSession(tree.session.id)
+  const roots = new Set<RunId>(over.map(({ id }) => id))
+  const rootOf = createRootLookup(tree.runs)
+  const others = tree.runs.filter(({ id }) => !roots.has(rootOf(id)))
+  const steps = (await Promise.all(others.map(({ id }) => store.stepsOfRun(id)))).flat()
+  let [count, length] = [0, 0]
+  for (const { id } of over.toReversed()) {
+    if (count >= MAX_MESSAGES || length >= MAX_SAID_LENGTH) break
+    const said = await store.saidInRun(id)
+    steps.push(...said)
+    for (const { text } of messagesOfRun(said)) {
+      count++
+      length += text.length
+    }
+  }
+  return steps.sort((a, b) => a.ordinal - b.ordinal)
+}
+
+/** Root runs before the newest whose trees nothing can change any more, oldest first. */
+function rootsThatAreOver({ session, runs, tasks }: SessionTree): readonly Run[] {
+  const roots = runs.filter(({ id, parentRunId }) => parentRunId === null && id !== session.rootRunId)
+  if (roots.length === 0) return []
+  const rootOf = createRootLookup(runs)
+  const changing = new Set<RunId>(runs.filter(({ state }) => state.at !== 'done').map(({ id }) => rootOf(id)))
+  // The review of a call with an unknown outcome outlives its run.
+  for (const { runId } of tasks) changing.add(rootOf(runId))
+  return roots.filter(({ id }) => !changing.has(id))
+}
+
+function createRootLookup(runs: readonly Run[]): (id: RunId) => RunId {
+  const parents = new Map(runs.map(({ id, parentRunId }) => [id, parentRunId]))
+  return (id) => {
+    let at = id
+    for (let above = parents.get(at); above; above = parents.get(at)) at = above
+    return at
+  }
 }
 
 /** How many runs that repeat each other are looked through. */

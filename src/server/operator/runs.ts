@@ -1,11 +1,11 @@
 /** Runs of all agents, driven with the operator's authority. The routes that read one run are those of `/v1`. */
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail, type Failure } from '../../base/failure.ts'
-import { holdOf } from '../view/shape.ts'
+import { readHold } from '../view/hold.ts'
 import { isUuid, type SessionId } from '../../base/ids.ts'
 import type { RehearsalOptions } from '../../spec/operator.ts'
 import type { RunView } from '../../spec/operator-views.ts'
-import { isTerminal, isWaiting, originFields, type Run } from '../../spec/run.ts'
+import { isWaiting, originFields, type Run } from '../../spec/run.ts'
 import { VIEW_DIGEST } from '../../spec/view/task-view.ts'
 import { startLimits } from '../runtime/rates.ts'
 import { checkMessageFiles, toAnswer } from '../routes/messages.ts'
@@ -117,7 +117,7 @@ export async function toRunView(services: ServerServices, run: Run): Promise<Run
   const { store } = services
   const session = await store.session(run.sessionId)
   const waitingOn = isWaiting(run.status) ? await waitOf(services, run) : undefined
-  const heldAt = isTerminal(run.status) ? undefined : await store.restoredAt(run.sessionId)
+  const hold = await readHold(services, run)
   return {
     runId: run.id,
     sessionId: run.sessionId,
@@ -132,7 +132,7 @@ export async function toRunView(services: ServerServices, run: Run): Promise<Run
     ...(run.usage.cost && { cost: run.usage.cost }),
     trigger: session?.triggerName ?? session?.triggerType ?? 'operator',
     ...(waitingOn !== undefined && { waitingOn }),
-    ...holdOf(run, heldAt),
+    ...(hold && { hold }),
     ...originFields(run),
   }
 }

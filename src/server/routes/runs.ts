@@ -6,6 +6,7 @@ import { acceptedReply, okReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
 import { runInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import { readHold } from '../view/hold.ts'
 import { readPending } from '../view/pending.ts'
 import { waitAsPreferred } from './prefer-wait.ts'
 import { toRunStatus } from '../view/shape.ts'
@@ -16,9 +17,9 @@ export const getRun = (services: ServerServices, identify: IdentifyCaller): Rout
   withCaller(services, identify, async (call, { principal }) => {
     const found = await runInScope(services, principal, call.params['runId']!)
     const { headers, run = found } = await waitAsPreferred(services, call, principal, found)
-    const heldAt = await services.store.restoredAt(run.sessionId)
+    const hold = await readHold(services, run)
     const pending = await readPending(services.store, run, !seesTimeline(principal))
-    return { ...okReply(toRunStatus(run, heldAt, pending, principal)), headers }
+    return { ...okReply(toRunStatus(run, hold, pending, principal)), headers }
   })
 
 /**

@@ -1,19 +1,19 @@
 /** Converts rows of the store to bodies of the API. Source: HTTP API, "Resources and their fields"; decisions, section 5. */
-import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
+import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { toSessionBody } from '../../engine/session/timeline.ts'
 import type { PendingAnswer, RunStatusBody, SessionListItem } from '../../spec/api.ts'
-import { holdOfState, restoredHold, type RunHold } from '../../spec/hold.ts'
+import type { RunHold } from '../../spec/hold.ts'
 import type { Principal } from '../../spec/key.ts'
-import { isTerminal, originFields, type Run } from '../../spec/run.ts'
+import { originFields, type Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 
 /**
- * @param heldAt since when the run's session is held because it came from a backup
+ * @param hold as `readHold` found it
  * @param pending what it waits for, as the caller may see it
  */
 export const toRunStatus = (
   run: Run,
-  heldAt: Instant | undefined,
+  hold: RunHold | undefined,
   pending: readonly PendingAnswer[],
   principal: Principal,
 ): RunStatusBody => ({
@@ -31,18 +31,10 @@ export const toRunStatus = (
   finishedAt: isoOrNull(run.finishedAt),
   // An operator's own prices are nobody else's business.
   ...(principal.type === 'operator' && run.usage.cost && { cost: run.usage.cost }),
-  ...holdOf(run, heldAt),
+  ...(hold && { hold }),
   ...originFields(run),
   pending,
 })
-
-/** A restore holds a run whatever else does. */
-export function holdOf(run: Run, heldAt: Instant | undefined): { hold?: RunHold } {
-  if (isTerminal(run.status)) return {}
-  if (heldAt !== undefined) return restoredHold(heldAt)
-  const hold = run.status === 'Running' ? holdOfState(run) : undefined
-  return hold ? { hold } : {}
-}
 
 export const toSessionListItem = (session: Session): SessionListItem => ({
   ...toSessionBody(session),

@@ -11,7 +11,7 @@ import { textOf } from '../bindings.ts'
 import { fileNamesOf } from './input.ts'
 
 /** Messages at most, however short. */
-const MAX_MESSAGES = 1000
+export const MAX_MESSAGES = 1000
 
 export interface EarlierMessage {
   readonly by: 'user' | 'agent'
@@ -20,21 +20,38 @@ export interface EarlierMessage {
 }
 
 /** The session as a run sees it. */
-interface SessionBefore {
+export interface SessionBefore {
   /** In the order in which they were added. */
   readonly runs: readonly Run[]
   readonly stepsOf: (run: Run) => readonly RunStep[]
 }
 
-/** Messages and outputs of the root runs before this one, oldest first; none for a child. */
-export function messagesBefore(run: Run, { runs, stepsOf }: SessionBefore): readonly EarlierMessage[] {
+/** Messages and outputs of the root runs before this one, oldest first, as far back as they were read; none for a child. */
+export const messagesBefore = (run: Run, session: SessionBefore): readonly EarlierMessage[] =>
+  readBefore(run, session).flatMap(messagesOfRun)
+
+/** How many messages came before those of `messagesBefore`, as the oldest run that was read says. */
+export function countUnread(run: Run, session: SessionBefore): number {
+  const earlier = earlierOf(readBefore(run, session)[0] ?? [])
+  return earlier ? Number(earlier['messages']) + Number(earlier['left_out']) : 0
+}
+
+/** Steps of the root runs before this one, oldest first, from the newest back to the first of which none was read. */
+function readBefore(run: Run, { runs, stepsOf }: SessionBefore): readonly (readonly RunStep[])[] {
   if (run.parentRunId !== null) return []
   const at = runs.findIndex(({ id }) => id === run.id)
   const roots = runs.slice(0, Math.max(0, at)).filter(({ parentRunId }) => parentRunId === null)
-  return roots.flatMap((root) => messagesOfRun(stepsOf(root)))
+  const all = roots.map(stepsOf)
+  return all.slice(all.findLastIndex((steps) => steps.length === 0) + 1)
 }
 
-function messagesOfRun(steps: readonly RunStep[]): readonly EarlierMessage[] {
+/** What the first step of a run says of the messages before it. */
+function earlierOf(steps: readonly RunStep[]): JsonObject | undefined {
+  const earlier = steps.find(({ type }) => type === 'UserMessage')?.content['earlier']
+  return isJsonObject(earlier) ? earlier : undefined
+}
+
+export function messagesOfRun(steps: readonly RunStep[]): readonly EarlierMessage[] {
   const asked = new Map(
     steps.flatMap(({ type, content, ordinal }) =>
       type === 'Reasoning' ? questionsIn(content).map(({ id, text }) => [id, { text, ordinal }] as const) : [],
@@ -68,9 +85,12 @@ const questionsIn = (content: JsonObject): readonly { readonly id: string; reado
     return isJsonObject(call) && typeof text === 'string' ? [{ id: textOf(call['id']), text }] : []
   })
 
-/** How much of the session a run is given, as its first step tells it; undefined where nothing came before. */
-/** @param room tokens that it may take */
-export function chooseEarlier(before: readonly EarlierMessage[], room: number): JsonObject | undefined {
+/**
+ * How much of the session a run is given, as its first step tells it; undefined where nothing came before.
+ * @param unread messages before those
+ * @param room tokens that it may take
+ */
+export function chooseEarlier(before: readonly EarlierMessage[], unread: number, room: number): JsonObject | undefined {
   if (before.length === 0) return undefined
   let left = room
   let count = 0
@@ -82,7 +102,7 @@ export function chooseEarlier(before: readonly EarlierMessage[], room: number): 
   const first = before.at(-count)
   return {
     messages: count,
-    left_out: before.length - count,
+    left_out: unread + before.length - count,
     ...(count > 0 && first && { from_ordinal: first.ordinal }),
   }
 }
@@ -98,8 +118,8 @@ export function withEarlierTexts(content: JsonObject, before: readonly EarlierMe
 
 /** The messages before those of a run's own steps, as it was decided when the run started. */
 export function toEarlierMessages(steps: readonly RunStep[], before: readonly EarlierMessage[]): ModelMessage[] {
-  const earlier = steps.find(({ type }) => type === 'UserMessage')?.content['earlier']
-  if (!isJsonObject(earlier)) return []
+  const earlier = earlierOf(steps)
+  if (!earlier) return []
   const count = Number(earlier['messages'])
   const kept = earlier['texts']
   const leftOut = Number(earlier['left_out'])

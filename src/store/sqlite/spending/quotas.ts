@@ -1,10 +1,11 @@
-import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../../base/clock.ts'
 import type { WorkspaceId } from '../../../base/ids.ts'
-import type { Session } from '../../../spec/session.ts'
 import { toScaled } from '../../../base/json/decimal.ts'
-import type { StartOutcome, StartLimits } from '../../start-outcome.ts'
-import { MS_OF_DAY, type CostTable } from './costs.ts'
+import type { Session } from '../../../spec/session.ts'
+import { MS_OF_DAY } from '../../rows/cost-rows.ts'
+import type { StartLimits, StartOutcome } from '../../start-outcome.ts'
+import type { CostTable } from './costs.ts'
+import type { Database } from 'better-sqlite3'
 
 type StartRefusal = Extract<StartOutcome, { outcome: 'rate_limited' | 'concurrency_limited' | 'plan_limited' }>
 
@@ -35,9 +36,17 @@ export function openQuotas(db: Database, costs: CostTable): QuotaTable {
   )
   const deleteBuckets = db.prepare<[string]>('delete from rate_bucket where trigger_id = ?')
   // Stops counting at the limit, because a trigger may have any number of waiting runs.
-  const open = db.prepare<[string, number], { open: number }>(
+  const open = db.prepare<{ triggerId: string; limit: number }, { open: number }>(
     `select count(*) as open
-     from (select 1 from session where trigger_id = ? and finished_at is null limit ?)`,
+     from (
+       select 1 from session where trigger_id = :triggerId and finished_at is null
+       union all
+       select 1
+       from run r cross join session s on s.n = r.session_n
+       where json_extract(r.starter, '$.triggerId') = :triggerId and r.starter is not null and r.finished_at is null
+         and s.trigger_id is not :triggerId
+       limit :limit
+     )`,
   )
   const readUse = db.prepare<[string, number], { runs: number; tokens: number }>(
     'select runs, tokens from plan_day where workspace_id = ? and day = ?',
@@ -96,7 +105,7 @@ export function openQuotas(db: Database, costs: CostTable): QuotaTable {
             limit: `${slowest.rate} per ${slowest.span.name}`,
             retryAfterSeconds: slowest.retryAfterSeconds,
           }
-        if (maxConcurrentRuns !== null && open.get(triggerId, maxConcurrentRuns)!.open >= maxConcurrentRuns)
+        if (maxConcurrentRuns !== null && open.get({ triggerId, limit: maxConcurrentRuns })!.open >= maxConcurrentRuns)
           return { outcome: 'concurrency_limited', limit: maxConcurrentRuns }
         for (const each of buckets) each.take()
       }

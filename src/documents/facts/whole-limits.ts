@@ -1,0 +1,18 @@
+/** Limits of an Agent that its annotations give as whole numbers. Each with the most digits that it may have. */
+export const WHOLE_LIMITS = {
+  'svc/max-tool-calls': 4,
+  'svc/max-tokens-per-session': 12,
+  'svc/max-runs-per-session': 6,
+} as const
+
+export type WholeLimit = keyof typeof WHOLE_LIMITS
+
+/** The number that the text of such an annotation gives, or what is wrong with it. */
+export function readWholeLimit(
+  name: WholeLimit,
+  text: string,
+): { readonly value: number } | { readonly problem: string } {
+  const digits = WHOLE_LIMITS[name]
+  if (/^[1-9]\d*$/.test(text) && text.length <= digits) return { value: Number(text) }
+  return { problem: `${name} is a whole number from 1 to ${'9'.repeat(digits)}, as text.` }
+}
