@@ -95,6 +95,7 @@ const program = {
     '@inquirer/prompts',
     'listhen',
     'jq-wasm',
+    'pg',
   ],
 }
 
@@ -114,6 +115,7 @@ async function buildProgram(directory, entryPoints, define) {
     },
   })
   cpSync('src/store/sqlite/migrations', `${directory}/migrations`, { recursive: true })
+  cpSync('src/store/postgres/migrations', `${directory}/postgres-migrations`, { recursive: true })
   return metafile
 }
 

@@ -23,6 +23,9 @@ async function photograph(): Promise<void> {
   const done = await desk.start({ order: 'A-1001', amount: 40 })
   const waiting = await desk.start({ order: 'A-1042', amount: 180 })
   await desk.start({ order: 'A-2001', amount: 1500 })
+  await desk.operator.call('POST /triggers', {
+    body: { agent: 'acme.refund-desk', type: 'schedule', cron: '0 7 * * 1-5', timeZone: 'Europe/Berlin' },
+  })
   await desk.publish('1.1.0', { 'policies/refund-limit.yaml': ['value: 100', 'value: 500'] })
   const { items } = await desk.operator.call('GET /tasks', { query: {} })
   const large = items.find(({ why }) => why.includes('1500'))!
@@ -33,14 +36,19 @@ async function photograph(): Promise<void> {
     run: `/runs/${waiting}`,
     step: `/runs/${waiting}?step=16`,
     conversation: `/runs/${done}?tab=conversation`,
+    why: `/runs/${waiting}?tab=why`,
+    effects: `/runs/${waiting}?tab=effects`,
     events: `/runs/${done}?tab=events`,
     agents: '/agents',
     agent: '/agents/acme.refund-desk',
     difference: '/agents/acme.refund-desk?from=1.0.0&version=1.1.0',
+    'what-if': '/policies?file=policies/refund-limit.yaml',
     try: '/try/acme.refund-desk',
     files: '/files',
     costs: '/costs',
     admin: '/admin?tab=sessions',
+    triggers: '/admin?tab=triggers',
+    secrets: '/admin?tab=secrets',
     logs: '/admin?tab=logs',
   }
   const wanted = process.argv.slice(2)
@@ -57,6 +65,7 @@ async function photograph(): Promise<void> {
     for (const [name, path] of Object.entries(screens)) {
       if (wanted.length > 0 && !wanted.includes(name)) continue
       await open(page, desk.server.consoleUrl! + path)
+      if (name === 'what-if') await tryAnEdit(page)
       await page.screenshot({ path: join(DIRECTORY, `${name}-${look}.png`) })
       if (name === 'card' && look === 'light') await page.screenshot({ path: README })
     }
@@ -70,6 +79,16 @@ async function open(page: Page, address: string): Promise<void> {
   await page.goto(address)
   await page.locator('#main :is(h1, .card):visible').first().waitFor()
   await page.locator('.loading').waitFor({ state: 'detached' })
+}
+
+/** Raises the limit, and opens the first call that would be decided otherwise. */
+async function tryAnEdit(page: Page): Promise<void> {
+  await page.locator('.cm-line', { hasText: 'value: 100' }).first().click()
+  await page.keyboard.press('End')
+  await page.keyboard.type('0')
+  await page.getByRole('button', { name: 'Decide again' }).click()
+  await page.locator('.flip-row').first().click()
+  await page.locator('.compared-after').waitFor()
 }
 
 await photograph()

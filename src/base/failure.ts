@@ -444,6 +444,34 @@ export const failures = {
     exit: EXIT.conflict,
     message: (a: { file: string; why: string }) => `${a.file} cannot be used as a store: ${a.why}.`,
   },
+  store_unreachable: {
+    status: 503,
+    exit: EXIT.unavailable,
+    message: (a: { database: string; why: string }) => `The database ${a.database} cannot be used now: ${a.why}.`,
+    fix: 'Check that PostgreSQL runs, and that address, user and password are right.',
+  },
+  store_not_migrated: {
+    exit: EXIT.conflict,
+    message: (a: { database: string; found: number; newest: number }) =>
+      `The database ${a.database} has ${a.found === 0 ? 'no tables of svc' : `schema ${a.found}`}, and this svc needs schema ${a.newest}.`,
+    fix: 'Run svc store migrate.',
+  },
+  store_rights_missing: {
+    exit: EXIT.denied,
+    message: (a: { database: string; why: string }) => `The user of ${a.database} lacks a right: ${a.why}.`,
+    fix: 'Let the user create a schema in the database, or create the schema and make the user its owner.',
+  },
+  backup_elsewhere: {
+    status: 409,
+    exit: EXIT.usage,
+    message: (a: { database: string }) => `svc does not back up the database ${a.database} itself.`,
+    fix: 'Back it up with the means of PostgreSQL, such as pg_dump, and the bucket with those of your storage.',
+  },
+  postgres_client_missing: {
+    exit: EXIT.usage,
+    message: () => 'PostgreSQL cannot be used: its client, the package pg, is not installed.',
+    fix: 'npm install pg@8.23.1',
+  },
 
   backup_broken: {
     exit: EXIT.unavailable,

@@ -53,6 +53,8 @@ export function createEngine(parts: EngineParts): Engine {
     // Not all processes at once.
     const waitMs = claimEveryMs * (0.5 + parts.random())
     nextClaim = timers.set(() => {
+      // Hints may have got lost: readers look by themselves.
+      notifier.notifyAll()
       void driver.claimAll().then(scheduleNextTimer).catch(logLost).finally(scheduleClaim)
     }, waitMs)
   }

@@ -26,8 +26,14 @@ export interface LeaseHolder {
 /** Epoch of the lease that a start gives. */
 export const FIRST_EPOCH = 1
 
-/** Sessions that another process changed or released; `all` where they are too many to be named. Hints may get lost. */
-export type SessionHint = { readonly sessions: readonly SessionId[] } | 'all'
+/** Sessions that another process changed; `all` where they are too many to be named. Hints may get lost. */
+export type SessionHint =
+  | {
+      readonly sessions: readonly SessionId[]
+      /** They have work in flight and no holder: whoever comes first takes them. */
+      readonly isFree: boolean
+    }
+  | 'all'
 
 export interface LeaseTimes {
   /** How long a lease lasts unless it is renewed, which happens three times in it. */

@@ -108,6 +108,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'keys revoke': () => ['keys', 'revoke', ids.key, '--yes'],
   backup: () => ['backup', 'another.tgz'],
   restore: () => ['restore', 'backup.tgz', '--data', 'elsewhere', '--force', '--yes'],
+  'store migrate': () => ['store', 'migrate'],
   reset: () => ['reset', '--all', '--yes', '--data', 'elsewhere'],
   run: () => ['run', AGENT, `order=A-${++refunded}`, 'amount=5'],
   'runs list': () => ['runs', 'list'],
@@ -168,6 +169,7 @@ const REFUSED: Readonly<Record<string, number>> = {
   'runs resume': 6,
   'sessions delete': 6,
   console: 6,
+  'store migrate': 2,
   test: 0,
 }
 

@@ -1,11 +1,13 @@
 /** Content of others in a real browser: it stays text, and what cannot be undone needs a second act. Source: console, 3.3 and 7. */
 import { expect, test } from 'vitest'
+import { REFUND_DESK } from '../../scripts/screens/refund-server.ts'
 import { safeJson } from '../../src/base/escape-text.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { snapshotOf } from '../server/fixtures.ts'
 import { ask, desk, DESK, policiesFor, publishDesk, tool } from '../server/running.ts'
 import { describeInBrowser, openPage } from './browser.ts'
 import { newCode, openWithConsole, signedIn } from './browser-session.ts'
+import { openDesk } from './open-desk.ts'
 
 /** Calls a tool with what it was given: undone by nobody. */
 const payer: AgentSnapshot = snapshotOf(DESK, '1.0.0', {
@@ -63,6 +65,15 @@ describeInBrowser('content of others', () => {
     await page.goto(`${server.consoleUrl}/runs/${runId}?tab=conversation`)
     await page.getByText('onerror=alert(1)> **bold**').waitFor()
     expect(await page.locator('.said a[href^="javascript"], .said img').count()).toBe(0)
+    for (const [tab, place] of [
+      ['why', '.explained'],
+      ['effects', '.table'],
+    ] as const) {
+      await page.goto(`${server.consoleUrl}/runs/${runId}?tab=${tab}`)
+      await page.locator(place).waitFor()
+      expect(await page.locator('#main :is(img, script, svg[onload], a[href^="javascript"])').count()).toBe(0)
+      expect(await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069\u200b]/.test(document.body.innerText))).toBe(false)
+    }
     expect(await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069\u200b]/.test(document.body.innerText))).toBe(false)
   })
 
@@ -147,5 +158,38 @@ describeInBrowser('a session', () => {
       'DENY',
       expect.stringContaining("frame-ancestors 'none'"),
     ])
+  })
+})
+
+describeInBrowser('documents of others', () => {
+  test('stay text in the editor, in an explanation and in the history of deployments', async () => {
+    const desk = await openDesk()
+    const evil = '<img src=x onerror=alert(1)>'
+    await desk.publish('1.1.0', {
+      'policies/refund-limit.yaml': [
+        'reason: Refunds above EUR 100 need a person',
+        `reason: '${evil}' # ${evil} \u202edekcehc`,
+      ],
+    })
+    const body = { agent: REFUND_DESK, version: '1.1.0', message: evil }
+    await desk.operator.call('POST /deploy', { body })
+    const run = await desk.start({ order: 'A-1042', amount: 180 })
+    const { page } = await openPage(await desk.address())
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor()
+    const inert = async (): Promise<void> => {
+      // The editor puts images without a source beside the marks it draws.
+      expect(await page.locator('#main :is(img:not(.cm-widgetBuffer), script, [onerror])').count()).toBe(0)
+    }
+    await page.goto(`${desk.server.consoleUrl}/runs/${run}?tab=why`)
+    await page.locator('.written-line', { hasText: 'onerror' }).first().waitFor()
+    await inert()
+    expect(await page.evaluate(() => document.body.innerText.includes('\u202e'))).toBe(false)
+    await page.goto(`${desk.server.consoleUrl}/policies?file=policies/refund-limit.yaml`)
+    await page.locator('.cm-line', { hasText: 'onerror' }).first().waitFor()
+    await page.locator('.cm-specialChar').waitFor()
+    await inert()
+    await page.goto(`${desk.server.consoleUrl}/agents/${REFUND_DESK}`)
+    await page.getByRole('region', { name: 'Deployments' }).getByText(evil).waitFor()
+    await inert()
   })
 })

@@ -1,7 +1,9 @@
 /** Every kind of task in a real browser: options, texts, numbers, replies, roles and comprehension. Source: console, 2.1. */
 import { expect, test } from 'vitest'
 import type { PolicyEntry } from '../../src/spec/policy-set.ts'
-import type { ScriptTurn } from '../../src/spec/snapshot.ts'
+import type { ServerOptions } from '../../src/server/open.ts'
+import type { Toolbox } from '../../src/tools/tool.ts'
+import type { AgentSnapshot, BoundTool, ScriptTurn } from '../../src/spec/snapshot.ts'
 import { sealSet } from '../../src/policy/policy-set.ts'
 import { builtin, policy } from '../engine/bench.ts'
 import { snapshotOf } from '../server/fixtures.ts'
@@ -15,12 +17,24 @@ interface Listed {
 }
 
 /** A run that waits for what its script calls first, in a browser that shows the task. */
-async function openTask(script: readonly ScriptTurn[], gate?: Partial<PolicyEntry>) {
-  const server = await openWithConsole()
+async function openTask(
+  script: readonly ScriptTurn[],
+  gate?: Partial<PolicyEntry>,
+  {
+    agent = {},
+    refunds = {},
+    standIn,
+  }: {
+    readonly agent?: Partial<AgentSnapshot>
+    readonly refunds?: Partial<BoundTool>
+    readonly standIn?: ServerOptions['standIn']
+  } = {},
+) {
+  const server = await openWithConsole({ ...(standIn && { standIn }) })
   const tools = [
     builtin('request_input'),
     builtin('ask_user'),
-    tool('acme.refunds', { sideEffectClass: 'idempotent_write' }),
+    tool('acme.refunds', { sideEffectClass: 'idempotent_write', ...refunds }),
   ]
   const entry = gate && policy('gate', gate)
   const policies = sealSet({
@@ -35,6 +49,7 @@ async function openTask(script: readonly ScriptTurn[], gate?: Partial<PolicyEntr
     model: { provider: 'scripted', name: 'script', script },
     tools,
     policies,
+    ...agent,
   })
   await publishDesk(server.operator, {}, snapshot)
   const { runId, sessionId } = await ask<{ runId: string; sessionId: string }>(server.operator, 'POST /runs', {
@@ -114,12 +129,70 @@ describeInBrowser('a task', () => {
     expect(await output()).toBe('Done.')
   })
 
+  test('that a policy escalates is rejected with a reason', async () => {
+    const { page, output } = await openTask(pay, { effect: 'escalate' })
+    await page.getByText('Decision of an operator needed').first().waitFor()
+    expect(await findingsOfAxe(page)).toEqual([])
+    await page.getByRole('button', { name: /^Reject/ }).click()
+    await page.getByLabel('Reason').fill('Not this one.')
+    await page.getByRole('button', { name: 'Reject', exact: true }).click()
+    await page.locator('.card.closed').waitFor()
+    expect(await output()).toBe('Done.')
+  })
+
+  test('about an output that is not valid is answered with the output as it should be', async () => {
+    const schema = { type: 'object', properties: { refunded: { type: 'number' } }, required: ['refunded'] }
+    const { page, output } = await openTask([{ say: '{"refunded": "180"}' }], undefined, {
+      agent: { output: { format: 'json', schema, strict: false, on_invalid: 'escalate' } },
+    })
+    const text = page.getByLabel('Output as it should be')
+    expect(await text.inputValue()).toBe('{"refunded": "180"}')
+    expect(await findingsOfAxe(page)).toEqual([])
+    await text.fill('{"refunded": 180}')
+    await page.getByRole('button', { name: /^Approve/ }).click()
+    await page.locator('.card.closed').waitFor()
+    expect(await output()).toEqual({ refunded: 180 })
+  })
+
+  test('about a call of unknown outcome is answered with what happened, and with its result', async () => {
+    const { page, output } = await openTask(
+      [{ call: { tool: 'refunds', arguments: { amount: 180 } } }, { say: '${results.refunds.id}' }],
+      undefined,
+      { refunds: { sideEffectClass: 'non_idempotent_write' }, standIn: withBrokenRefunds },
+    )
+    await page.getByText('What happened?').waitFor()
+    const answer = page.getByRole('button', { name: 'Answer' })
+    expect([await answer.isDisabled(), await page.getByRole('radio', { checked: true }).count()]).toEqual([true, 0])
+    expect(await findingsOfAxe(page)).toEqual([])
+    await page.getByLabel(/^It happened/).check()
+    await page.getByLabel(/^Its result/).fill('{"id":"R-77"}')
+    await answer.click()
+    await page.locator('.card.closed').waitFor()
+    expect(await output()).toBe('R-77')
+  })
+
   test('for a role tells who lacks it, and offers no decision', async () => {
     const { page } = await openTask(pay, { obligations: { approver_role: 'treasurer' } })
     await page.getByText('not yours').waitFor()
     await page.getByText('operator ana@acme.example does not have the role treasurer').waitFor()
     expect(await page.getByRole('button', { name: /Approve|Reject|Edit/ }).count()).toBe(0)
   })
+})
+
+/** The connection to the refunds breaks after each call was sent. */
+const withBrokenRefunds = (tools: Toolbox): Toolbox => ({
+  ...tools,
+  route: (_, { id }) =>
+    id === 'acme.refunds'
+      ? {
+          route: 'http',
+          timeoutMs: 1000,
+          invoke: async () => ({ at: 'unknown', code: 'broken', error: 'The connection broke.' }),
+        }
+      : undefined,
+  describe: async () => undefined,
+  findUnsetSecret: () => undefined,
+  close: () => tools.close(),
 })
 
 describeInBrowser('a run that asks', () => {

@@ -1,7 +1,11 @@
 /** The other screens in a real browser: agents, try it, files, costs and admin. Source: console, 2. */
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { snapshotOf } from '../server/fixtures.ts'
+import { ask, DESK, publishDesk } from '../server/running.ts'
 import { findingsOfAxe } from './axe.ts'
 import { describeInBrowser, openPage } from './browser.ts'
+import { newCode, openWithConsole } from './browser-session.ts'
 import { openDesk } from './open-desk.ts'
 
 const SCREENS = [
@@ -104,7 +108,49 @@ describeInBrowser('an agent', () => {
   })
 })
 
+describeInBrowser('a file', () => {
+  test('is kept when it is chosen, and handed to the run', async () => {
+    const server = await openWithConsole()
+    const reference = { type: 'object', properties: { svcFile: { const: true }, filename: { type: 'string' } } }
+    const snapshot = snapshotOf(DESK, '1.0.0', {
+      model: { provider: 'scripted', name: 'script', script: [{ say: 'Read ${input.document.filename}.' }] },
+      inputContract: { type: 'object', properties: { document: reference }, required: ['document'] },
+    })
+    await publishDesk(server.operator, {}, snapshot)
+    const { page } = await openPage(`${server.consoleUrl}/#code=${await newCode(server)}`)
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor()
+    await page.goto(`${server.consoleUrl}/try/${DESK}`)
+    const start = page.getByRole('button', { name: 'Start' })
+    expect(await start.isDisabled()).toBe(true)
+    const bytes = Buffer.from('Total: 180 EUR')
+    await page.getByLabel('document').setInputFiles({ name: '<b>bill.txt', mimeType: 'text/plain', buffer: bytes })
+    await page.getByText(/^Kept as .*b-bill\.txt$/).waitFor()
+    expect(await findingsOfAxe(page)).toEqual([])
+    await start.click()
+    await page.getByText('Completed', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Files', exact: true }).click()
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: /b-bill\.txt$/ }).click()
+    expect(readFileSync((await (await download).path())!, 'utf8')).toBe('Total: 180 EUR')
+  })
+})
+
 describeInBrowser('administration', () => {
+  test('says when a schedule starts next, and which secrets the server lacks', async () => {
+    const server = await openWithConsole()
+    const secrets = { vendor: { fromEnv: 'SVC_TEST_NO_SUCH_KEY' } }
+    await publishDesk(server.operator, {}, snapshotOf(DESK, '1.0.0', { secrets }))
+    await ask(server.operator, 'POST /triggers', { agent: DESK, type: 'schedule', cron: '0 9 1 1 *', timeZone: 'UTC' })
+    const { page } = await openPage(`${server.consoleUrl}/#code=${await newCode(server)}`)
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor()
+    await page.goto(`${server.consoleUrl}/admin?tab=triggers`)
+    await page.getByText(/next in .* 01 Jan \d{4}, /).waitFor()
+    expect(await findingsOfAxe(page)).toEqual([])
+    await page.getByRole('link', { name: 'Secrets' }).click()
+    await page.getByRole('row', { name: /vendor.*SVC_TEST_NO_SUCH_KEY missing nothing/ }).waitFor()
+    expect(await findingsOfAxe(page)).toEqual([])
+  })
+
   test('revokes a key after it asked once more', async () => {
     const desk = await openDesk()
     await desk.operator.call('POST /operator-keys', { body: { email: 'bo@acme.example' } })

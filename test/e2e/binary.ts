@@ -163,9 +163,9 @@ export interface Access {
 export async function deploy(
   { directory, data }: Project,
   agent: string,
-  options: { readonly uploads?: boolean } = {},
+  options: { readonly uploads?: boolean; readonly env?: RunOptions['env'] } = {},
 ): Promise<Access> {
-  const at = { cwd: directory }
+  const at = { cwd: directory, ...(options.env && { env: options.env }) }
   const published = await svcJson<{ deployed: { agentId: string } }>(['publish', '.', '--deploy', '--data', data], at)
   const { triggerId } = await svcJson<{ triggerId: string }>(
     ['triggers', 'create', agent, '--type', 'api', '--name', 'api', '--data', data],

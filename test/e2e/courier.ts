@@ -19,7 +19,8 @@ export interface Courier {
   readonly access: Access
   /** Every call that arrived, in order. */
   readonly arrivals: readonly Arrival[]
-  serve(failpoint?: string): Promise<ServerProcess>
+  /** @param more options of `svc serve`; of several servers each needs `--data` */
+  serve(failpoint?: string, ...more: readonly string[]): Promise<ServerProcess>
   /** Every operator's task that waits, decided by the book. */
   review: () => Promise<void>
   close(): Promise<void>
@@ -35,12 +36,15 @@ export interface CourierOptions {
    * it: a test that counts calls gives them time.
    */
   readonly timeout?: string
+  /** Of every command and server. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export async function openCourier({
   classOfPost = 'non_idempotent_write',
   callMs = () => 0,
   timeout = '1s',
+  env = {},
 }: CourierOptions = {}): Promise<Courier> {
   const arrivals: Arrival[] = []
   const world = createServer((request, response) => {
@@ -66,13 +70,14 @@ export async function openCourier({
   const project = writeProject(
     filesOf(classOfPost, `http://127.0.0.1:${(world.address() as AddressInfo).port}`, timeout),
   )
-  const at = { cwd: project.directory }
-  const access = await deploy(project, 'acme.courier', { uploads: true })
+  const at = { cwd: project.directory, env }
+  const access = await deploy(project, 'acme.courier', { uploads: true, env })
   return {
     project,
     access,
     arrivals,
-    serve: (failpoint) => serve(['--data', project.data], { ...at, ...(failpoint !== undefined && { failpoint }) }),
+    serve: (failpoint, ...more) =>
+      serve(['--data', project.data, ...more], { ...at, ...(failpoint !== undefined && { failpoint }) }),
     async review() {
       const { items } = await svcJson<{ items: { userTaskId: string; tool: string; runId: string }[] }>(
         ['inbox', '--operator', '--data', project.data],

@@ -49,13 +49,13 @@ const ALL = { skip: 0, take: 100 }
 const ELSEWHERE = workspaceIdOf('elsewhere')
 
 /** The contract of every store. Each backend runs the whole list. */
-export function storeContract(name: string, open: (clock: Clock) => Store): void {
+export function storeContract(name: string, open: (clock: Clock) => Store | Promise<Store>): void {
   describe(`the contract, ${name}`, () => {
     let now = NOW
     let store: Store
-    beforeEach(() => {
+    beforeEach(async () => {
       now = NOW
-      store = open({ now: () => now, monotonic: () => now })
+      store = await open({ now: () => now, monotonic: () => now })
     })
     afterEach(() => store.close())
 

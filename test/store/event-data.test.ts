@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/base/json/json.ts'
-import { fromColumn, toColumn, type EventOwner } from '../../src/store/sqlite/event-data.ts'
+import { fromColumn, toColumn, type EventOwner } from '../../src/store/rows/event-data.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 
 const owner = { sessionId: 's', runId: 'r', workspaceId: 'w', agentId: 'a', agentVersionId: 'v' } as EventOwner

@@ -47,11 +47,11 @@ const aClaim = ({ id, rootRunId }: Session, key: string): EffectClaim => ({
   replaces: null,
 })
 
-export function searchContract(name: string, open: (clock: Clock) => Store): void {
+export function searchContract(name: string, open: (clock: Clock) => Store | Promise<Store>): void {
   describe(`search, ${name}`, () => {
     let store: Store
-    beforeEach(() => {
-      store = open({ now: () => NOW, monotonic: () => NOW })
+    beforeEach(async () => {
+      store = await open({ now: () => NOW, monotonic: () => NOW })
     })
     afterEach(() => store.close())
 

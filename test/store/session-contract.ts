@@ -22,13 +22,13 @@ import {
 const DAY = 24 * 3_600_000
 const ENDED = { status: 'Completed', finishedAt: NOW + 10, output: 'secret output' } as const
 
-export function sessionContract(name: string, open: (clock: Clock) => Store): void {
+export function sessionContract(name: string, open: (clock: Clock) => Store | Promise<Store>): void {
   describe(`sessions, ${name}`, () => {
     let now = NOW
     let store: Store
-    beforeEach(() => {
+    beforeEach(async () => {
       now = NOW
-      store = open({ now: () => now, monotonic: () => now })
+      store = await open({ now: () => now, monotonic: () => now })
     })
     afterEach(() => store.close())
 

@@ -34,6 +34,9 @@ export const reloadAnswer = object({
 
 export const diagnosticLine = openObject({ type: oneOf('diagnostic'), severity: string, rule: string, message: string })
 
+/** Versions of the schema before and after. */
+export const migrateAnswer = object({ database: string, from: integer, to: integer })
+
 export const backupAnswer = object({ file: string, bytes: integer, digest: string, runs: integer, objects: integer })
 
 /** How many things a restore holds or a release lets go on. */

@@ -61,6 +61,8 @@ export interface OpenServerOptions {
   readonly logTo?: { write(line: string): void }
   /** Instead of `admin.sock` in the data directory. */
   readonly adminSocket?: string
+  /** Address of a database that several servers share. */
+  readonly store?: string
 }
 
 export async function openProjectServer(
@@ -78,12 +80,14 @@ export async function openProjectServer(
     logTo,
     cassette,
     adminSocket,
+    store,
     otel = false,
   } = opening
   if (dataDirectory !== undefined && project.config.workspace)
     writeWorkspaceName(dataDirectory, project.config.workspace)
   return await openServer({
     ...(dataDirectory !== undefined && { dataDirectory }),
+    ...(store !== undefined && { store }),
     workspace: project.workspace,
     config: project.config,
     configDirectory: project.directory,

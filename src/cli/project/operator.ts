@@ -82,6 +82,7 @@ function openInProcess(
     const { openOperator: openApplication } = await import('../../server/open.ts')
     return await openApplication({
       dataDirectory: project.dataDirectory,
+      ...(project.store !== undefined && { store: project.store }),
       workspace: project.workspace,
       config: project.config,
       configDirectory: project.directory,

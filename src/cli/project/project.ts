@@ -11,6 +11,7 @@ import { statIfAny } from '../files/sync-files.ts'
 import { findOperatorKey } from './operator-key.ts'
 import { readProfile, type RemoteProfile } from './profile.ts'
 import { configIn, mergeConfig, readUserConfig } from './user-config.ts'
+import { readStoreUrl } from './store-url.ts'
 import { readWorkspaceName } from './workspace-file.ts'
 
 export const CONFIG_FILE = 'svc.config.yaml'
@@ -26,6 +27,8 @@ export interface Project {
   readonly config: ProjectConfig
   readonly workspace: string
   readonly dataDirectory: string
+  /** Address of a PostgreSQL database in place of the one in the data directory (`SVC_STORE`). */
+  readonly store?: string
   /**
    * True where the data directory is certain: by a project file, `--data`, a document to act on, or since it exists. Other
    * commands must not create one.
@@ -59,12 +62,14 @@ export async function openProject(
   const dataDirectory = data ? resolve(cwd, data) : join(directory, '.svc')
   const workspace = config.workspace ?? readWorkspaceName(dataDirectory) ?? DEFAULT_WORKSPACE
   const target = readProfile({ globals, io }, config, directory)
+  const store = readStoreUrl(io.env['SVC_STORE'])
   return {
     directory,
     ...(file && { file }),
     config,
     workspace,
     dataDirectory,
+    ...(store !== undefined && { store }),
     anchored: Boolean(file ?? data ?? near) || existsSync(dataDirectory),
     ...(target && { target }),
     ...(globals.url !== undefined && { operatorUrl: globals.url }),

@@ -7,6 +7,7 @@ import {
   consoleSessions,
   diagnosticLine,
   heldCounts,
+  migrateAnswer,
   readyAnswer,
   reloadAnswer,
   resetAnswer,
@@ -52,6 +53,7 @@ export const serveCommands: readonly CommandEntry[] = [
     arguments: [{ name: '[bundles...]', description: 'published and deployed first' }],
     options: [
       ...listening,
+      { flags: '--store <url>', description: 'postgres://… that several servers share (SVC_STORE)' },
       { flags: '--storage <url>', description: 's3://bucket[?endpoint=…] in place of the embedded storage' },
       { flags: '--console', description: 'operators sign in at an address of their own, with the web console' },
       {
@@ -68,11 +70,30 @@ export const serveCommands: readonly CommandEntry[] = [
         description: 'of the operator channel, instead of admin.sock in the data directory',
       },
     ],
-    examples: ['svc serve', 'svc serve --log-format pretty', 'svc serve --port 0 --data /var/lib/svc --json'],
+    examples: [
+      'svc serve',
+      'svc serve --log-format pretty',
+      'svc serve --port 0 --data /var/lib/svc --json',
+      'svc serve --store postgres://svc@db/svc --storage s3://files',
+    ],
     ...printsLines('one line', readyAnswer),
-    exits: { 1: 'a bundle has errors', 6: 'port taken, or another server holds the directory' },
+    exits: {
+      1: 'a bundle has errors',
+      6: 'port taken, or another server holds the directory',
+      8: 'the database cannot be reached',
+    },
     drains: true,
     load: async () => (await import('../commands/serve/serve.ts')).serve,
+  },
+  {
+    path: 'store migrate',
+    plane: 'offline',
+    summary: 'bring the tables of a PostgreSQL database to this version',
+    options: [{ flags: '--store <url>', description: 'postgres://user:password@host:5432/database (SVC_STORE)' }],
+    examples: ['svc store migrate', 'svc store migrate --store postgres://svc@db/svc'],
+    ...printsDocument(migrateAnswer),
+    exits: { 4: 'a right is missing', 6: 'another program or a newer svc wrote it', 8: 'it cannot be reached' },
+    load: async () => (await import('../commands/serve/store.ts')).migrate,
   },
   {
     path: 'console',

@@ -7,7 +7,7 @@ import { yaml } from '@codemirror/lang-yaml'
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint'
 import { EditorState } from '@codemirror/state'
-import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
+import { EditorView, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
@@ -67,7 +67,10 @@ export function CodeEditor({
         extensions: [
           lineNumbers(),
           history(),
+          // Text that turns or hides other text is shown as what it is.
+          highlightSpecialChars(),
           highlightActiveLine(),
+          EditorView.lineWrapping,
           lintGutter(),
           yaml(),
           syntaxHighlighting(colours),

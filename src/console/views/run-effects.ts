@@ -60,7 +60,7 @@ function CallRow({ call }: { readonly call: CallView }): View {
         ${safeText(tool)}<span class="sub">${safeText(agent)} <code>${shortId(runId)}</code></span>
       </td>
       <td><${Badge} tone=${tone} icon=${icon} text=${safeText(state.replaceAll('_', ' '))} /></td>
-      <td class="num kept">${attempts}</td>
+      <td class="num">${attempts}</td>
       <td class="key">
         ${effect ? html`<code>${safeText(effect.key)}</code><span class="sub">${effect.holds ? 'held' : 'given back'}, ${safeText(effect.outcome.replaceAll('_', ' '))}</span>` : html`<span class="dim">none</span>`}
       </td>

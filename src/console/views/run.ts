@@ -33,9 +33,11 @@ const TABS = [
 
 export function RunScreen({ id = '' }: { readonly id?: string }): View {
   const held = useRef<RunOutline | undefined>(undefined)
+  // The beginning of a long run is shown while the rest is read.
+  const [begun, setBegun] = useState<RunOutline | undefined>(undefined)
   const outline = useResource(
     `outline ${id}`,
-    async () => (held.current = await readOutline(id, held.current?.runId === id ? held.current : undefined)),
+    async () => (held.current = await readOutline(id, held.current?.runId === id ? held.current : undefined, setBegun)),
     aboutSession(() => held.current?.sessionId),
   )
   const status = useResource(
@@ -43,7 +45,7 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
     () => callOperator('GET /v1/runs/:id', { id }),
     aboutSession(() => held.current?.sessionId),
   )
-  const read = outline.value.value
+  const read = outline.value.value ?? (begun?.runId === id ? begun : undefined)
   const error = outline.error.value ?? status.error.value
   if (error?.status === 404) return html`<${EmptyState} icon="runs" title="There is no such run." isScreen />`
   if (!read) return error ? html`<${ErrorNote} error=${error} />` : html`<${Loading} rows=${10} />`
@@ -74,16 +76,27 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
   `
 }
 
+/** Rows that are read and shown before the rest of a long run. */
+const FIRST_ROWS = '1000'
+
 /** Goes on where the last reading ended, but for steps that were open then. */
-async function readOutline(id: string, before: RunOutline | undefined): Promise<RunOutline> {
+async function readOutline(
+  id: string,
+  before: RunOutline | undefined,
+  onBegun: (part: RunOutline) => void,
+): Promise<RunOutline> {
   const kept = before ? before.rows.slice(0, firstOpen(before.rows)) : []
   const rows: OutlineRow[] = [...kept]
   let after = kept.at(-1)?.[0] ?? 0
   for (;;) {
-    const part = await callOperator('GET /runs/:id/outline', { id, query: { after: String(after) } })
+    const part = await callOperator('GET /runs/:id/outline', {
+      id,
+      query: { after: String(after), ...(rows.length === 0 && { take: FIRST_ROWS }) },
+    })
     rows.push(...part.rows)
     after = part.after
     if (!part.hasMore) return { ...part, rows }
+    if (!before) onBegun({ ...part, rows: [...rows] })
   }
 }
 

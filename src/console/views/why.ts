@@ -28,7 +28,7 @@ export function WhyTab({ id, last }: { readonly id: string; readonly last: numbe
   if (items.length === 0) return html`<${EmptyState} icon="policies" title="No call was decided yet." />`
   const chosen = choose(items, address.value.query)
   return html`
-    <div class="why">
+    <div class="why-tab">
       <ol class="decisions" aria-label="Decisions">
         ${items.map(
           (each) => html`

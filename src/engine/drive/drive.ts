@@ -289,6 +289,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       if (hint === 'all') {
         for (const { id } of mailboxes.all()) markStale(id)
         for (const { id } of mailboxes.all()) void wake(id)
+        notifier.notifyAll()
         await leases.claimAll()
         return
       }
@@ -296,7 +297,8 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
         if (mailboxes.find(id) || leases.epochOf(id) !== undefined) {
           markStale(id)
           void wake(id)
-        } else if (await leases.claimOne(id)) queue().wake(id)
+        } else if (hint.isFree && (await leases.claimOne(id))) queue().wake(id)
+        notifier.notify(id)
       }
     },
     reload(update) {
@@ -310,8 +312,13 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       return mailboxes.post(sessionId, apply, options)
     },
     wake,
+    inMemory(sessionId, runId) {
+      const actor = mailboxes.find(sessionId)
+      // What another process may have changed is read from the store.
+      if (!actor || actor.isStale || leases.epochOf(sessionId) === undefined) return undefined
+      return actor.live?.tree.runs.find(({ id }) => id === runId)
+    },
     fullSince: (sessionId) => mailboxes.find(sessionId)?.fullSince,
-    inMemory: (sessionId, runId) => mailboxes.find(sessionId)?.live?.tree.runs.find(({ id }) => id === runId),
     async endHold(sessionId) {
       if (lifecycle.phase !== 'open') throw fail('shutting_down')
       await mailboxes.post(sessionId, (tx) => tx.endHold())

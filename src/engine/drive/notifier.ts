@@ -7,10 +7,12 @@ import type { LiveText, StoredEvent } from '../../spec/event.ts'
 
 export interface SessionNotifier {
   /**
-   * Events up to number `seq` are stored.
+   * Events up to number `seq` are stored; up to a number that only the store knows where another process stored them.
    * @param fresh the events that this save stored, for readers who have all before them; made only where somebody reads
    */
-  notify(sessionId: SessionId, seq: number, fresh?: FreshEvents): void
+  notify(sessionId: SessionId, seq?: number, fresh?: FreshEvents): void
+  /** Events of any session may be stored. */
+  notifyAll(): void
   /** Model text as it arrives, for those subscribed now. */
   publishDelta(delta: LiveText): void
   /** Tells of every session that changes, until the returned function is called. */
@@ -117,26 +119,30 @@ export function createNotifier(): SessionNotifier {
     wakeSubscribers(channel)
     channel.textTimer = setTimeout(() => releaseText(channel), TEXT_MS).unref()
   }
+  const notify: SessionNotifier['notify'] = (sessionId, seq, fresh) => {
+    for (const tell of watchers) tell(sessionId)
+    const channel = channels.get(sessionId)
+    if (channel === undefined) return
+    channel.notifications++
+    if (seq !== undefined) channel.seq = seq
+    if (fresh)
+      keepPage(
+        channel,
+        fresh.after,
+        once(() => toPage(fresh.make())),
+      )
+    // The text of the next step is a first piece again.
+    endTextTimer(channel)
+    wakeSubscribers(channel)
+  }
   return {
     watch(listener) {
       watchers.add(listener)
       return () => void watchers.delete(listener)
     },
-    notify(sessionId, seq, fresh) {
-      for (const tell of watchers) tell(sessionId)
-      const channel = channels.get(sessionId)
-      if (channel === undefined) return
-      channel.notifications++
-      channel.seq = seq
-      if (fresh)
-        keepPage(
-          channel,
-          fresh.after,
-          once(() => toPage(fresh.make())),
-        )
-      // The text of the next step is a first piece again.
-      endTextTimer(channel)
-      wakeSubscribers(channel)
+    notify,
+    notifyAll() {
+      for (const id of channels.keys()) notify(id)
     },
     publishDelta(delta) {
       const channel = channels.get(delta.sessionId)

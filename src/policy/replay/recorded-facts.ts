@@ -58,7 +58,7 @@ export function recordedFacts(
   args: JsonValue = decision.arguments,
 ): ReplayedFacts {
   const { facts, recordedAt, history } = decision
-  const isEdited = canonicalJson(args) !== canonicalJson(decision.arguments)
+  const isEdited = args !== decision.arguments && canonicalJson(args) !== canonicalJson(decision.arguments)
   const assumed = new Set<string>()
   const { sources, effect, ...roots } = facts
   const known = isJsonObject(sources) ? sources : {}

@@ -26,7 +26,8 @@ export const getOutline: OperatorAction<'GET /runs/:id/outline'> = async ({ serv
   const rows: OutlineRow[] = []
   let after = query.after ?? 0
   let hasMore = true
-  while (hasMore && rows.length < MAX_ROWS) {
+  const most = query.take ?? MAX_ROWS
+  while (hasMore && rows.length < most) {
     const tookLong = startWork()
     const steps = await store.stepsAfter(run.sessionId, after, PAGE)
     for (const step of steps) {

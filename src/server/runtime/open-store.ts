@@ -32,7 +32,7 @@ const NEEDED_BYTES = BALLAST_BYTES + 4 * MIB
  * @throws Failure `store_locked`, `store_unreadable`
  */
 export async function openDataDirectory(
-  { dataDirectory, readOnly = false }: RuntimeOptions,
+  { dataDirectory, store, readOnly = false }: RuntimeOptions,
   closing: CloseStack,
 ): Promise<string> {
   if (dataDirectory === undefined) {
@@ -40,12 +40,11 @@ export async function openDataDirectory(
     closing.push(() => rm(directory, { recursive: true, force: true }))
     return directory
   }
-  if (readOnly) refuseLostWhileFree(dataDirectory)
-  else {
+  if (!readOnly) {
     const lock = lockDirectory(dataDirectory)
     closing.push(() => lock.release())
-    refuseLostDatabase(dataDirectory)
-  }
+    if (store === undefined) refuseLostDatabase(dataDirectory)
+  } else if (store === undefined) refuseLostWhileFree(dataDirectory)
   return dataDirectory
 }
 
@@ -65,21 +64,32 @@ export async function openLogAndStore(
   options: RuntimeOptions,
   { clock, redactor, closing, serving }: StoreParts,
 ): Promise<{ readonly log: Log; readonly store: Store }> {
-  const { dataDirectory, readOnly = false } = options
+  const { dataDirectory } = options
   const processLog = options.log ?? (await import('../log/log.ts')).createLog(redactor, 'info', options.logTo)
   const logFile =
     dataDirectory !== undefined && serving ? openLogFile({ directory: dataDirectory, redactor, clock }) : undefined
   if (logFile) closing.push(() => logFile.close())
   const log = logFile ? logToAll(processLog, logFile) : processLog
 
+  const opened = await openDatabaseOf(options, clock, serving, log)
+  closing.push(() => opened.close())
+  const logged = logFile ? withRunLog(opened, logFile) : opened
+  const store = options.otel ? withSpans(logged, await openTelemetry(options.version), log) : logged
+  return { log, store }
+}
+
+/** @throws Failure of the store */
+async function openDatabaseOf(
+  { dataDirectory, store, readOnly = false }: RuntimeOptions,
+  clock: Clock,
+  serving: boolean,
+  log: Log,
+): Promise<Store> {
+  if (store !== undefined) return await (await import('../../store/postgres/open.ts')).openPostgres({ url: store })
   const file = dataDirectory === undefined ? ':memory:' : join(dataDirectory, 'data.db')
   const ballastBytes = dataDirectory !== undefined && serving ? BALLAST_BYTES : 0
   if (dataDirectory !== undefined && serving) await checkFreeSpace(dataDirectory, file, log)
-  const sqlite = readOnly ? await openSqliteReadOnly(file, clock) : openSqlite(file, { clock, ballastBytes })
-  closing.push(() => sqlite.close())
-  const logged = logFile ? withRunLog(sqlite, logFile) : sqlite
-  const store = options.otel ? withSpans(logged, await openTelemetry(options.version), log) : logged
-  return { log, store }
+  return readOnly ? await openSqliteReadOnly(file, clock) : openSqlite(file, { clock, ballastBytes })
 }
 
 /**

@@ -12,6 +12,8 @@ import type { DocumentCompiler } from './document-compiler.ts'
 export interface RuntimeOptions {
   /** Created when absent on disk, 0700. Undefined = everything in memory, files in a temporary directory. */
   readonly dataDirectory?: string
+  /** Address of a PostgreSQL database that several servers share, instead of the database of the data directory. */
+  readonly store?: string
   /** Workspace name; ids of agents and versions are derived from it. */
   readonly workspace: string
   readonly config: ProjectConfig

@@ -2,12 +2,14 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 import { systemClock } from '../../base/clock.ts'
+import { fail } from '../../base/failure.ts'
 import { createIds, workspaceIdOf } from '../../base/ids.ts'
 import { createRedactor } from '../../base/secret.ts'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { createEngine } from '../../engine/open.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import { canonicalProvider } from '../../spec/document.ts'
+import { DEFAULT_LEASE_TIMES } from '../../store/lease.ts'
 import type { Store } from '../../store/store.ts'
 import { createKeyAttempts } from './attempts.ts'
 import { createChangeHints } from './change-hints.ts'
@@ -79,6 +81,7 @@ async function openParts(
     closing.push((graceMs) => storage.close(graceMs))
     return storage
   }
+  if (uploads && options.store !== undefined && config.storage?.url === undefined) throw noBucket()
   const storage = uploads && (await openStorageAt(uploads))
   let openedLater: Promise<ObjectStorage> | undefined
   const openBlobsLater = async (): Promise<Blobs> =>
@@ -114,6 +117,7 @@ async function openParts(
     ...(plan && { plan }),
     concurrency: { ...config.concurrency, providers: providerConcurrency(config.providers) },
     ...(options.timers && { timers: options.timers }),
+    ...(options.store !== undefined && { leaseTimes: { ...DEFAULT_LEASE_TIMES, claimEveryMs: CLAIM_EVERY_MS } }),
   })
   if (!readOnly) await forgetEndedRehearsals(rehearsals, store)
   if (storage) {
@@ -167,6 +171,16 @@ async function openParts(
     },
   }
 }
+
+/** How often a process looks for sessions that another one left behind, besides being told. Source: scale-out, section 3.4. */
+const CLAIM_EVERY_MS = 1000
+
+const noBucket = () =>
+  fail(
+    'config_invalid',
+    { what: 'Servers that share a database need a bucket for files, and storage.url names none.' },
+    { fix: 'Give --storage s3://bucket?endpoint=… or storage.url in svc.config.yaml.' },
+  )
 
 /** Limits of parallel requests that providers set themselves, by the provider names of compiled models. */
 const providerConcurrency = (providers: ProjectConfig['providers'] = {}): Readonly<Record<string, number>> =>

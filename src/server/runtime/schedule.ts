@@ -98,7 +98,7 @@ async function startDueRun(
       first: toIsoText(missed[0]!),
       last: toIsoText(missed.at(-1)!),
     })
-  if (isDue) await startBy(parts, trigger)
+  if (isDue) await startBy(parts, trigger, last)
 }
 
 /** Upper bound for counting missed ticks, for schedules of every second after weeks without a server. */
@@ -117,7 +117,8 @@ export const nextTick = ({ cron, timeZone }: Pick<Trigger, 'cron' | 'timeZone'>,
     .nextRun(new Date(since))
     ?.getTime() ?? Infinity
 
-async function startBy({ engine, config, log }: ScheduleParts, trigger: Trigger): Promise<void> {
+/** The key of a tick is claimed with the start: of all servers that share a database, one starts its run. */
+async function startBy({ engine, config, log }: ScheduleParts, trigger: Trigger, tick: Instant): Promise<void> {
   try {
     await engine.start({
       workspaceId: trigger.workspaceId,
@@ -127,6 +128,7 @@ async function startBy({ engine, config, log }: ScheduleParts, trigger: Trigger)
       triggerId: trigger.id,
       triggerName: trigger.name,
       input: {},
+      idempotency: { key: `tick ${trigger.id} ${tick}`, bodyDigest: '' },
       limits: startLimits(config, trigger),
     })
   } catch (error) {

@@ -248,6 +248,8 @@ export interface OperatorRequests<Bundle> {
   'GET /runs/:id/outline': {
     readonly query: {
       readonly after?: number
+      /** About how many rows at most. */
+      readonly take?: number
     }
   }
   'POST /files': {

@@ -1,8 +1,8 @@
-import type { Database } from 'better-sqlite3'
-import type { AgentId, VersionId, WorkspaceId } from '../../base/ids.ts'
-import type { AgentRow } from '../version-rows.ts'
+import type { AgentId, WorkspaceId } from '../../base/ids.ts'
+import { toAgent, type StoredAgentRow } from '../rows/version-rows.ts'
 import type { Store } from '../store.ts'
 import { createRowCache } from './database/row-cache.ts'
+import type { Database } from 'better-sqlite3'
 
 export interface AgentCounts {
   readonly n: number
@@ -60,19 +60,3 @@ export function openAgents(db: Database): AgentTable {
     clearCache: () => cache.clear(),
   }
 }
-
-interface StoredAgentRow {
-  id: AgentId
-  workspace_id: WorkspaceId
-  name: string
-  deployed_version_id: VersionId | null
-  previous_version_id: VersionId | null
-}
-
-const toAgent = (row: StoredAgentRow): AgentRow => ({
-  id: row.id,
-  workspaceId: row.workspace_id,
-  name: row.name,
-  deployedVersionId: row.deployed_version_id,
-  previousVersionId: row.previous_version_id,
-})

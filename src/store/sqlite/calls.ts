@@ -1,10 +1,9 @@
-import type { Database } from 'better-sqlite3'
-import type { Digest } from '../../base/digest.ts'
-import type { AgentId, RunId, SessionId } from '../../base/ids.ts'
+import { toCall, type StoredCallRow } from '../rows/call-rows.ts'
 import type { CallRow } from '../session-update.ts'
 import type { Store } from '../store.ts'
-import { joinClauses, statementCache } from './database/filter.ts'
-import { toValue } from './database/json-column.ts'
+import { statementCache } from './database/filter.ts'
+import { joinClauses } from '../rows/filter.ts'
+import type { Database } from 'better-sqlite3'
 
 export interface CallTable {
   readonly reads: Pick<Store, 'calls'>
@@ -62,31 +61,3 @@ const SELECT = `
     join session s on s.n = c.session_n
     join run r on r.n = c.run_n
     join agent a on a.n = c.agent_n`
-
-interface StoredCallRow {
-  session_id: SessionId
-  run_id: RunId
-  call_id: string
-  agent_id: AgentId
-  ref: string
-  arguments_digest: Digest
-  arguments: string
-  state: string
-  attempt: number
-  idempotency_key: string
-  at: number
-}
-
-const toCall = (row: StoredCallRow): CallRow => ({
-  sessionId: row.session_id,
-  runId: row.run_id,
-  callId: row.call_id,
-  agentId: row.agent_id,
-  ref: row.ref,
-  argumentsDigest: row.arguments_digest,
-  arguments: toValue(row.arguments),
-  state: row.state,
-  attempt: row.attempt,
-  idempotencyKey: row.idempotency_key,
-  at: row.at,
-})

@@ -1,9 +1,10 @@
-import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
-import type { ConsoleSessionId, KeyId, WorkspaceId } from '../../base/ids.ts'
+import type { ConsoleSessionId } from '../../base/ids.ts'
 import type { ConsoleSession } from '../../spec/key.ts'
+import { toConsoleSession, type ConsoleSessionRow } from '../rows/key-rows.ts'
 import type { Store } from '../store.ts'
+import type { Database } from 'better-sqlite3'
 
 export interface ConsoleSessionTable {
   readonly reads: Pick<Store, 'consoleSessionByHash' | 'consoleSessions'>
@@ -48,27 +49,3 @@ export function openConsoleSessions(db: Database): ConsoleSessionTable {
 const SELECT = `
   select id, workspace_id, hash, operator, key_id, browser, created_at, last_used_at, ended_at
   from console_session`
-
-interface ConsoleSessionRow {
-  id: ConsoleSessionId
-  workspace_id: WorkspaceId
-  hash: string
-  operator: string
-  key_id: KeyId | null
-  browser: string
-  created_at: number
-  last_used_at: number
-  ended_at: number | null
-}
-
-const toConsoleSession = (row: ConsoleSessionRow): ConsoleSession => ({
-  id: row.id,
-  workspaceId: row.workspace_id,
-  hash: row.hash,
-  operator: row.operator,
-  keyId: row.key_id,
-  browser: row.browser,
-  createdAt: row.created_at,
-  lastUsedAt: row.last_used_at,
-  endedAt: row.ended_at,
-})

@@ -1,13 +1,13 @@
-import type { Database } from 'better-sqlite3'
-import { fail } from '../../base/failure.ts'
-import type { Digest } from '../../base/digest.ts'
 import type { Instant } from '../../base/clock.ts'
-import type { RunId, SessionId, WorkspaceId } from '../../base/ids.ts'
-import type { EffectRecord, EffectState } from '../../spec/effect.ts'
+import { fail } from '../../base/failure.ts'
+import type { WorkspaceId } from '../../base/ids.ts'
+import type { EffectRecord } from '../../spec/effect.ts'
+import { MAX_OF_KEY, toEffect, type StoredEffect } from '../rows/effect-rows.ts'
 import type { EffectChange } from '../session-update.ts'
 import type { Store } from '../store.ts'
-import { joinClauses, statementCache } from './database/filter.ts'
-import { toValue } from './database/json-column.ts'
+import { statementCache } from './database/filter.ts'
+import { joinClauses } from '../rows/filter.ts'
+import type { Database } from 'better-sqlite3'
 
 export interface EffectTable {
   readonly reads: Pick<Store, 'effectsOfKey' | 'effects'>
@@ -111,60 +111,5 @@ export function openEffects(db: Database): EffectTable {
   }
 }
 
-/** Calls of one key that are read: repetitions that people approved. */
-const MAX_OF_KEY = 16
-
 const isTaken = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT_UNIQUE'
-
-interface StoredEffect {
-  id: string
-  workspace_id: WorkspaceId
-  key: string
-  shown: string
-  session_id: SessionId
-  run_id: RunId
-  call_id: string
-  tool: string
-  tool_version: string
-  agent: string
-  agent_version: string
-  arguments_digest: Digest
-  at: number
-  not_after: number
-  expires_at: number | null
-  state: EffectState
-  result: string | null
-  approved_by: string
-  replaces: string | null
-  holds: number
-  released_at: number | null
-  released_by: string | null
-  release_reason: string | null
-}
-
-const toEffect = (row: StoredEffect): EffectRecord => ({
-  id: row.id,
-  workspaceId: row.workspace_id,
-  key: row.key,
-  shown: row.shown,
-  sessionId: row.session_id,
-  runId: row.run_id,
-  callId: row.call_id,
-  tool: row.tool,
-  toolVersion: row.tool_version,
-  agent: row.agent,
-  agentVersion: row.agent_version,
-  argumentsDigest: row.arguments_digest,
-  at: row.at,
-  notAfter: row.not_after,
-  expiresAt: row.expires_at,
-  state: row.state,
-  holds: row.holds === 1,
-  ...(row.result !== null && { result: toValue(row.result) }),
-  approvedBy: toValue(row.approved_by) as string[],
-  replaces: row.replaces,
-  ...(row.released_at !== null && {
-    released: { at: row.released_at, by: row.released_by ?? '', reason: row.release_reason ?? '' },
-  }),
-})

@@ -1,9 +1,10 @@
-import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
-import type { FileId, WorkspaceId } from '../../base/ids.ts'
+import type { FileId } from '../../base/ids.ts'
 import type { StoredFile } from '../../spec/file.ts'
+import { toFile, type FileRow } from '../rows/file-rows.ts'
 import type { Store } from '../store.ts'
+import type { Database } from 'better-sqlite3'
 
 export interface FileTable {
   readonly reads: Pick<Store, 'fileByKey' | 'fileByName' | 'files' | 'expiredUploads'>
@@ -107,31 +108,3 @@ const SELECT = `
   select id, workspace_id, object_key, staging_key, filename, media_type, max_bytes, size_bytes, created_at, expires_at,
     finalized_at
   from file`
-
-interface FileRow {
-  id: FileId
-  workspace_id: WorkspaceId
-  object_key: string
-  staging_key: string
-  filename: string
-  media_type: string
-  max_bytes: number
-  size_bytes: number | null
-  created_at: number
-  expires_at: number
-  finalized_at: number | null
-}
-
-const toFile = (row: FileRow): StoredFile => ({
-  id: row.id,
-  workspaceId: row.workspace_id,
-  objectKey: row.object_key,
-  stagingKey: row.staging_key,
-  filename: row.filename,
-  mediaType: row.media_type,
-  maxBytes: row.max_bytes,
-  sizeBytes: row.size_bytes,
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  finalizedAt: row.finalized_at,
-})

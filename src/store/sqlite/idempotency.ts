@@ -1,8 +1,8 @@
-import type { Database } from 'better-sqlite3'
-import type { Digest } from '../../base/digest.ts'
 import type { Instant } from '../../base/clock.ts'
+import type { Digest } from '../../base/digest.ts'
+import { toObject, toText } from '../rows/json-column.ts'
 import type { IdempotencyClaim, RepeatedRequest } from '../start-outcome.ts'
-import { toObject, toText } from './database/json-column.ts'
+import type { Database } from 'better-sqlite3'
 
 export interface IdempotencyTable {
   /** The outcome that a request repeated with this key gets; undefined when the key is new or expired. */

@@ -1,10 +1,11 @@
-import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
-import type { AgentId, KeyId, TriggerId, WorkspaceId } from '../../base/ids.ts'
+import type { KeyId } from '../../base/ids.ts'
 import type { ApiKey } from '../../spec/key.ts'
+import type { KeyRow } from '../rows/key-rows.ts'
 import type { Store } from '../store.ts'
 import { createRowCache } from './database/row-cache.ts'
+import type { Database } from 'better-sqlite3'
 
 export interface KeyTable {
   readonly reads: Pick<Store, 'keyByHash' | 'keys' | 'touchKey'>
@@ -94,19 +95,3 @@ const SELECT = `
   select id, workspace_id, agent_id, trigger_id, name, person, prefix, hash, allow_uploads, created_at, expires_at,
     revoked_at, last_used_at
   from api_key`
-
-interface KeyRow {
-  id: KeyId
-  workspace_id: WorkspaceId
-  agent_id: AgentId
-  trigger_id: TriggerId
-  name: string | null
-  person: string | null
-  prefix: string
-  hash: string
-  allow_uploads: number
-  created_at: number
-  expires_at: number | null
-  revoked_at: number | null
-  last_used_at: number | null
-}

@@ -1,9 +1,10 @@
-import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
-import type { KeyId, WorkspaceId } from '../../base/ids.ts'
+import type { KeyId } from '../../base/ids.ts'
 import type { OperatorKey } from '../../spec/key.ts'
+import { toOperatorKey, type OperatorKeyRow } from '../rows/key-rows.ts'
 import type { Store } from '../store.ts'
+import type { Database } from 'better-sqlite3'
 
 export interface OperatorKeyTable {
   readonly reads: Pick<Store, 'operatorKeyByHash' | 'operatorKeys'>
@@ -50,31 +51,3 @@ export function openOperatorKeys(db: Database): OperatorKeyTable {
 const SELECT = `
   select id, workspace_id, email, roles, name, prefix, hash, created_at, expires_at, revoked_at, last_used_at
   from operator_key`
-
-interface OperatorKeyRow {
-  id: KeyId
-  workspace_id: WorkspaceId
-  email: string
-  roles: string
-  name: string | null
-  prefix: string
-  hash: string
-  created_at: number
-  expires_at: number | null
-  revoked_at: number | null
-  last_used_at: number | null
-}
-
-const toOperatorKey = (row: OperatorKeyRow): OperatorKey => ({
-  id: row.id,
-  workspaceId: row.workspace_id,
-  email: row.email,
-  roles: JSON.parse(row.roles) as string[],
-  name: row.name,
-  prefix: row.prefix,
-  hash: row.hash,
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  revokedAt: row.revoked_at,
-  lastUsedAt: row.last_used_at,
-})

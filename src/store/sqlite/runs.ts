@@ -1,15 +1,14 @@
-import type { Database } from 'better-sqlite3'
-import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
-import type { AgentId, RunId, SessionId, VersionId, WorkspaceId } from '../../base/ids.ts'
-import { isTerminal, NOTHING_USED } from '../../spec/run.ts'
-import type { ErrorCode, Run, RunOrigin, RunState, RunStatusName, RunUsage } from '../../spec/run.ts'
-import type { RunStarter } from '../../spec/starter.ts'
-import type { RunFilter } from '../queries.ts'
+import type { RunId, VersionId } from '../../base/ids.ts'
+import type { Run, RunStatusName } from '../../spec/run.ts'
+import { toText } from '../rows/json-column.ts'
+import { isFilteredRuns, isRunSearch, matchesOnlyOpen, MOST_COUNTED } from '../rows/run-filter.ts'
+import { toRun, withoutZeros, type RunRow } from '../rows/run-rows.ts'
+import { endingRange, tailOf } from '../rows/tail.ts'
 import type { Store } from '../store.ts'
 import type { AgentTable } from './agents.ts'
-import { joinClauses, listClause, statementCache } from './database/filter.ts'
-import { toObject, toText, toValue } from './database/json-column.ts'
-import { endingRange, tailOf } from './database/tail.ts'
+import { listClause, statementCache } from './database/filter.ts'
+import { joinClauses } from '../rows/filter.ts'
+import type { Database } from 'better-sqlite3'
 import { openRunText, toMatch, WITH_APPROVER, WITH_EFFECT, WITH_METADATA, WITH_TEXT, WITH_TOOL } from './run-text.ts'
 
 export interface RunTable {
@@ -89,9 +88,9 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
         const items = prepared<RunRow>(
           `${SELECT} where ${where} order by r.started_at desc, r.n desc limit :take offset :skip`,
         ).all({ ...values, take: page.take, skip: page.skip })
-        const total = isFiltered(filter)
+        const total = isFilteredRuns(filter)
           ? prepared<{ total: number }>(
-              `select count(*) as total from (select 1 ${FROM} where ${where} ${isSearch(filter) ? `limit ${MOST_COUNTED}` : ''})`,
+              `select count(*) as total from (select 1 ${FROM} where ${where} ${isRunSearch(filter) ? `limit ${MOST_COUNTED}` : ''})`,
             ).get(values)!.total
           : (agent ?? agents.totals(filter.workspaceId)).runs
         return { items: items.map(toRun), total }
@@ -147,29 +146,6 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
   }
 }
 
-/** The counters that are not zero: most runs use few of them, and only those are stored. */
-function withoutZeros(usage: RunUsage): JsonObject {
-  const used: JsonObject = {}
-  for (const [name, value] of Object.entries(usage)) {
-    const isUsed = isJsonObject(value) ? Object.keys(value).length > 0 : value !== NOTHING_USED[name as keyof RunUsage]
-    if (isUsed) used[name] = value
-  }
-  return used
-}
-
-const matchesOnlyOpen = ({ status, waiting }: RunFilter): boolean =>
-  waiting === true || (status !== undefined && !status.some(isTerminal))
-
-const isFiltered = (filter: RunFilter): boolean =>
-  isSearch(filter) ||
-  [filter.status, filter.waiting, filter.since, filter.sessionId, filter.origin].some((each) => each !== undefined)
-
-const isSearch = ({ roots, text, tool, effect, approver, metadata }: RunFilter): boolean =>
-  roots === true || [text, tool, effect, approver, metadata].some((each) => each !== undefined)
-
-/** Runs of a search that are counted. */
-const MOST_COUNTED = 10_000
-
 /** Values that an update may change, in the order of the statements. Bound by position, which is the fastest way. */
 const changingValues = (run: Run) =>
   [
@@ -191,55 +167,3 @@ const SELECT = `
     case when r.id = s.root_run_id then s.input else r.input end as input, r.starter, r.origin,
     r.state, r.status, r.usage, r.last_sequence, r.output, r.error, r.error_code, r.started_at, r.finished_at
   ${FROM}`
-
-interface RunRow {
-  id: RunId
-  session_id: SessionId
-  workspace_id: WorkspaceId
-  agent_id: AgentId
-  agent_name: string
-  version_id: VersionId
-  version_label: string
-  llm_model: string | null
-  parent_run_id: RunId | null
-  parent_call_id: string | null
-  depth: number
-  input: string
-  state: string
-  status: RunStatusName
-  usage: string
-  last_sequence: number
-  output: string | null
-  error: string | null
-  error_code: ErrorCode | null
-  starter: string | null
-  origin: string | null
-  started_at: number
-  finished_at: number | null
-}
-
-const toRun = (row: RunRow): Run => ({
-  id: row.id,
-  sessionId: row.session_id,
-  workspaceId: row.workspace_id,
-  agentId: row.agent_id,
-  agentName: row.agent_name,
-  agentVersionId: row.version_id,
-  versionLabel: row.version_label,
-  llmModel: row.llm_model,
-  parentRunId: row.parent_run_id,
-  parentCallId: row.parent_call_id,
-  depth: row.depth,
-  input: toObject(row.input),
-  state: JSON.parse(row.state) as RunState,
-  status: row.status,
-  usage: { ...NOTHING_USED, ...(JSON.parse(row.usage) as Partial<RunUsage>) },
-  lastSequence: row.last_sequence,
-  output: toValue(row.output),
-  error: row.error,
-  errorCode: row.error_code,
-  startedAt: row.started_at,
-  finishedAt: row.finished_at,
-  ...(row.starter !== null && { starter: JSON.parse(row.starter) as RunStarter }),
-  ...(row.origin !== null && { origin: JSON.parse(row.origin) as RunOrigin }),
-})

@@ -1,11 +1,11 @@
-import type { Database } from 'better-sqlite3'
-import type { RunId, SessionId, StepId } from '../../base/ids.ts'
-import type { RunStep, StepType } from '../../spec/step.ts'
-import type { StepEnd } from '../session-update.ts'
+import type { RunStep } from '../../spec/step.ts'
 import type { StepSize } from '../queries.ts'
+import { toText } from '../rows/json-column.ts'
+import { splitContent } from '../rows/step-content.ts'
+import { toStep, type StepRow } from '../rows/step-rows.ts'
+import type { StepEnd } from '../session-update.ts'
 import type { Store } from '../store.ts'
-import { toObject, toText } from './database/json-column.ts'
-import { openResults, toContent } from './results.ts'
+import type { Database } from 'better-sqlite3'
 
 export interface StepTable {
   readonly reads: Pick<Store, 'stepsOfRun' | 'saidInRun' | 'stepsOfSession' | 'stepsAfter' | 'stepSizes'>
@@ -14,7 +14,9 @@ export interface StepTable {
 }
 
 export function openSteps(db: Database): StepTable {
-  const results = openResults(db)
+  const addResult = db.prepare<[string, string]>(
+    'insert into large_result (digest, result) values (?, ?) on conflict do nothing',
+  )
   const insert = db.prepare(
     `insert into step (
        session_n, ordinal, run_n, sequence, id, type, content, result_digest, hidden, tokens_used, error, started_at, finished_at
@@ -69,7 +71,8 @@ export function openSteps(db: Database): StepTable {
     },
     // The most frequent write, so its values are bound by position, which is the fastest way.
     add(sessionN, runN, step) {
-      const { content, resultDigest } = results.put(step)
+      const { content, large } = splitContent(step)
+      if (large) addResult.run(large.digest, large.result)
       insert.run(
         sessionN,
         step.ordinal,
@@ -78,7 +81,7 @@ export function openSteps(db: Database): StepTable {
         step.id,
         step.type,
         content,
-        resultDigest,
+        large?.digest ?? null,
         toText(step.hidden),
         step.tokensUsed,
         step.error,
@@ -97,34 +100,3 @@ const SELECT = `
     join run r on r.n = t.run_n
     join session s on s.n = t.session_n
     left join large_result l on l.digest = t.result_digest`
-
-interface StepRow {
-  id: StepId
-  session_id: SessionId
-  run_id: RunId
-  type: StepType
-  sequence: number
-  ordinal: number
-  content: string
-  result: string | null
-  hidden: string | null
-  tokens_used: number | null
-  error: string | null
-  started_at: number
-  finished_at: number | null
-}
-
-const toStep = (row: StepRow): RunStep => ({
-  id: row.id,
-  sessionId: row.session_id,
-  runId: row.run_id,
-  type: row.type,
-  sequence: row.sequence,
-  ordinal: row.ordinal,
-  content: toContent(row.content, row.result),
-  ...(row.hidden === null ? {} : { hidden: toObject(row.hidden) }),
-  tokensUsed: row.tokens_used,
-  error: row.error,
-  startedAt: row.started_at,
-  finishedAt: row.finished_at,
-})

@@ -1,12 +1,13 @@
-import type { Database } from 'better-sqlite3'
 import type { RunId } from '../../base/ids.ts'
 import type { TaskRecord, TaskStatus } from '../../spec/task.ts'
-import type { Store } from '../store.ts'
 import type { TaskInSession } from '../queries.ts'
+import { endingRange, tailOf } from '../rows/tail.ts'
+import type { Store } from '../store.ts'
 import type { AgentTable } from './agents.ts'
-import { joinClauses, listClause, statementCache } from './database/filter.ts'
+import { listClause, statementCache } from './database/filter.ts'
+import { joinClauses } from '../rows/filter.ts'
+import type { Database } from 'better-sqlite3'
 import { createRowCache } from './database/row-cache.ts'
-import { endingRange, tailOf } from './database/tail.ts'
 import { openVotes, parseVotes, VOTES } from './votes.ts'
 
 export interface TaskTable {

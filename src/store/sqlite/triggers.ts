@@ -1,12 +1,14 @@
-import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
-import type { AgentId, TriggerId, WorkspaceId } from '../../base/ids.ts'
+import type { TriggerId } from '../../base/ids.ts'
 import type { Trigger } from '../../spec/key.ts'
+import { toTrigger, type TriggerRow } from '../rows/trigger-rows.ts'
 import type { Store } from '../store.ts'
-import { joinClauses, statementCache } from './database/filter.ts'
+import { statementCache } from './database/filter.ts'
+import { joinClauses } from '../rows/filter.ts'
 import { createRowCache } from './database/row-cache.ts'
 import type { QuotaTable } from './spending/quotas.ts'
+import type { Database } from 'better-sqlite3'
 
 export interface TriggerTable {
   readonly reads: Pick<Store, 'trigger' | 'triggers' | 'ticks'>
@@ -88,40 +90,4 @@ const toRow = (trigger: Trigger) => ({
   exposeTimeline: trigger.exposeTimeline ? 1 : 0,
   allowIps: JSON.stringify(trigger.allowIps),
   allowDelete: trigger.allowDelete ? 1 : 0,
-})
-
-interface TriggerRow {
-  id: TriggerId
-  workspace_id: WorkspaceId
-  agent_id: AgentId
-  type: 'api' | 'schedule'
-  name: string
-  active: number
-  expose_timeline: number
-  allow_ips: string
-  rate_per_minute: number | null
-  rate_per_day: number | null
-  max_concurrent_runs: number | null
-  cron: string | null
-  time_zone: string | null
-  created_at: number
-  allow_delete: 0 | 1
-}
-
-const toTrigger = (row: TriggerRow): Trigger => ({
-  id: row.id,
-  workspaceId: row.workspace_id,
-  agentId: row.agent_id,
-  type: row.type,
-  name: row.name,
-  active: row.active === 1,
-  exposeTimeline: row.expose_timeline === 1,
-  allowIps: JSON.parse(row.allow_ips) as readonly string[],
-  ratePerMinute: row.rate_per_minute,
-  ratePerDay: row.rate_per_day,
-  maxConcurrentRuns: row.max_concurrent_runs,
-  cron: row.cron,
-  timeZone: row.time_zone,
-  createdAt: row.created_at,
-  ...(row.allow_delete === 1 && { allowDelete: true }),
 })

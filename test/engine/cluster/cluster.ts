@@ -113,7 +113,7 @@ export async function liveTogether(
 
   const members: (Member | undefined)[] = Array.from({ length: PROCESSES })
   const tellOthers = (from: VirtualProcess, sessions: readonly SessionId[]): void => {
-    for (const each of members) if (each && each.process !== from) each.process.hint({ sessions })
+    for (const each of members) if (each && each.process !== from) each.process.hint({ sessions, isFree: true })
   }
 
   let opened = 0

@@ -202,7 +202,9 @@ async function mayForget(
   return typed.trim() === workspace
 }
 
-async function refuseRunning({ dataDirectory, target }: Project): Promise<void> {
+async function refuseRunning({ dataDirectory, target, store }: Project): Promise<void> {
+  if (store !== undefined)
+    throw usageFailure('This is about the data directory, and SVC_STORE names a database.', 'Unset SVC_STORE.')
   if (target?.host !== undefined) throw usageFailure('This is done on the machine itself, not over ssh.')
   if (await answersOperator(dataDirectory))
     throw fail('store_locked', { directory: dataDirectory }, { fix: 'Stop the server that runs on it first.' })

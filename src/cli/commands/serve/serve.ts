@@ -6,6 +6,7 @@ import { messageScreen } from '../../shell/screen/list.ts'
 import { createOperator } from '../../project/operator.ts'
 import { answersOperator } from '../../project/operator-socket.ts'
 import { openProject, type Project } from '../../project/project.ts'
+import { readStoreUrl } from '../../project/store-url.ts'
 import { prettyLog } from '../../runs/pretty-log.ts'
 import { openProjectServer, readAddress, readyLine, untilStopped } from '../../project/open-server.ts'
 import { publishPath } from '../ship/publish.ts'
@@ -19,11 +20,13 @@ export async function serve(call: CommandContext<AnswerOf<typeof readyAnswer>>):
   const project = await openProject(call, bundles[0])
   const address = readAddress(call, project, given.flag('console'))
   const [storage, adminSocket] = [given.text('storage'), given.text('admin-socket')]
+  const store = readStoreUrl(given.text('store')) ?? project.store
   const server = await openWhenFree(call, project.dataDirectory, () =>
     openProjectServer(
       {
         project: storage === undefined ? project : withStorage(project, storage),
         dataDirectory: project.dataDirectory,
+        ...(store !== undefined && { store }),
         env: io.env,
         offline: given.flag('offline'),
         otel: given.flag('otel'),

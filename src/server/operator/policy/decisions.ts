@@ -16,7 +16,7 @@ import { rememberSnapshots, type SnapshotLookup } from '../../../policy/replay/r
 import { findAgent, findRun, findVersion } from '../find/find.ts'
 import { parseSince } from '../runs.ts'
 
-/** Runs read per query. */
+/** Runs or steps read per query. */
 const PAGE = 500
 
 export const listDecisions: OperatorAction<'GET /decisions'> = async ({ services, query }) => {
@@ -48,8 +48,7 @@ export async function collectDecisions(
   const items: RecordedDecision[] = []
   for (const id of sessions) {
     const session = await services.store.session(id)
-    if (session) items.push(...(await decisionsOf(services, session, agent, from)))
-    await pause()
+    if (session) items.push(...(await decisionsOf(services, session, agent, from, pause)))
   }
   return items.sort((a, b) => (a.recordedAt < b.recordedAt ? -1 : a.recordedAt > b.recordedAt ? 1 : 0))
 }
@@ -75,26 +74,30 @@ async function decisionsOf(
   session: Session,
   agent: string | undefined,
   from: number,
+  pause: () => Promise<void> | void,
 ): Promise<RecordedDecision[]> {
-  const [steps, runs, calls] = await Promise.all([
-    store.stepsOfSession(session.id),
-    store.runsOfSession(session.id),
-    store.calls({ sessionId: session.id }),
-  ])
+  const [runs, calls] = await Promise.all([store.runsOfSession(session.id), store.calls({ sessionId: session.id })])
+  const runOf = new Map(runs.map((run) => [run.id, run]))
+  const callOf = new Map(calls.map((call) => [`${call.runId} ${call.callId}`, call]))
   const found: RecordedDecision[] = []
-  for (const step of steps) {
-    if (step.type !== 'PolicyDecision' || step.startedAt < from) continue
-    const run = runs.find(({ id }) => id === step.runId)
-    const call = calls.find((each) => each.runId === step.runId && each.callId === step.content['tool_call_id'])
-    if (!run || !call || (agent !== undefined && run.agentName !== agent && run.agentId !== agent)) continue
-    const version = await store.version(run.agentVersionId)
-    if (version) found.push(toRecorded(step, session, run, call, version.snapshot, above(run, runs)))
+  for (let after = 0; ;) {
+    const steps = await store.stepsAfter(session.id, after, PAGE)
+    for (const step of steps) {
+      if (step.type !== 'PolicyDecision' || step.startedAt < from) continue
+      const run = runOf.get(step.runId)
+      const call = callOf.get(`${step.runId} ${textOf(step.content['tool_call_id'])}`)
+      if (!run || !call || (agent !== undefined && run.agentName !== agent && run.agentId !== agent)) continue
+      const version = await store.version(run.agentVersionId)
+      if (version) found.push(toRecorded(step, session, run, call, version.snapshot, above(run, runOf)))
+    }
+    await pause()
+    if (steps.length < PAGE) return found
+    after = steps.at(-1)!.ordinal
   }
-  return found
 }
 
-function above(run: Run, runs: readonly Run[]): readonly Run[] {
-  const parent = runs.find(({ id }) => id === run.parentRunId)
+function above({ parentRunId }: Run, runs: ReadonlyMap<string, Run>): readonly Run[] {
+  const parent = parentRunId === null ? undefined : runs.get(parentRunId)
   return parent ? [parent, ...above(parent, runs)] : []
 }
 

@@ -2,13 +2,14 @@
  * Erasing the content of an ended session. Ids, times, states, counts, costs and the record of each call stay; what people, models
  * and tools wrote goes. Source: decisions, sections 3 and 17; trust, "redaction and erasure".
  */
-import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
 import type { SessionId } from '../../../base/ids.ts'
-import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
+import type { JsonValue } from '../../../base/json/json.ts'
 import { isTerminal, type RunStatusName } from '../../../spec/run.ts'
 import type { TaskRecord } from '../../../spec/task.ts'
+import { onlyNumbers, withoutWords } from '../../rows/erased.ts'
+import type { Database } from 'better-sqlite3'
 import { FORGET_RUN_TEXT, overwriteRunText } from '../run-text.ts'
 
 interface ErasableRow {
@@ -99,42 +100,4 @@ export function prepareErasure(db: Database): (id: SessionId, at: Instant) => vo
       db.pragma(`secure_delete = ${before === 1 ? 'on' : before === 2 ? 'fast' : 'off'}`)
     }
   }
-}
-
-/** Amounts stay, so that limits on sums over a window go on holding. */
-function onlyNumbers(value: JsonValue): JsonValue {
-  if (typeof value === 'number') return value
-  if (Array.isArray(value)) return value.map(onlyNumbers)
-  if (!isJsonObject(value)) return null
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, each]) => {
-      const left = onlyNumbers(each)
-      const isEmpty = left === null || (isJsonObject(left) && Object.keys(left).length === 0)
-      return isEmpty ? [] : [[key, left]]
-    }),
-  )
-}
-
-/** What was asked about which call, and how it was decided by whom. */
-function withoutWords(task: TaskRecord): Omit<TaskRecord, 'votes'> {
-  const { id, sessionId, runId, kind, status, callId, about, createdAt, completedAt, expiresAt } = task
-  const { tool, argumentsDigest, actionDigest, decisionId, approvalsRequired, answer } = task
-  const kept = {
-    callId,
-    about,
-    completedAt,
-    expiresAt,
-    tool,
-    argumentsDigest,
-    actionDigest,
-    decisionId,
-    approvalsRequired,
-    answer: answer && {
-      outcome: answer.outcome,
-      ...(answer.approved !== undefined && { approved: answer.approved }),
-      ...(answer.completedBy !== undefined && { completedBy: answer.completedBy }),
-    },
-  }
-  const present = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined))
-  return { id, sessionId, runId, kind, status, title: '', createdAt, ...present }
 }

@@ -1,8 +1,8 @@
 /** Title, metadata, tags and legal hold of sessions: what people and products say of them. No run reads or writes it. */
-import type { Database } from 'better-sqlite3'
 import type { SessionId } from '../../../base/ids.ts'
 import type { SessionLabels } from '../../queries.ts'
-import { toText } from '../database/json-column.ts'
+import { toText } from '../../rows/json-column.ts'
+import type { Database } from 'better-sqlite3'
 
 export interface LabelTable {
   /** Sets what is given; null and empty values remove. @returns false for a session that is not there, or was erased */

@@ -1,9 +1,11 @@
 /** Lists of sessions, newest start first. Each kind of filter follows an index, and totals are kept counts where they can be. */
-import type { Database } from 'better-sqlite3'
 import type { SessionFilter, SessionPage, SessionPosition } from '../../queries.ts'
+import type { ListedRow } from '../../rows/session-rows.ts'
 import type { AgentCounts, AgentTable } from '../agents.ts'
-import { joinClauses, statementCache } from '../database/filter.ts'
-import { FROM_SESSION, SELECT_LISTED, SESSION_OWNER, type ListedRow } from './session-rows.ts'
+import { statementCache } from '../database/filter.ts'
+import { joinClauses } from '../../rows/filter.ts'
+import { FROM_SESSION, SELECT_LISTED, SESSION_OWNER } from './session-columns.ts'
+import type { Database } from 'better-sqlite3'
 
 export interface ListedPage {
   readonly items: readonly ListedRow[]

@@ -1,17 +1,16 @@
-import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../../base/clock.ts'
-import { digestOf, type Digest } from '../../../base/digest.ts'
 import type { SessionId, VersionId } from '../../../base/ids.ts'
-import type { JsonObject } from '../../../base/json/json.ts'
 import type { RunStatusName } from '../../../spec/run.ts'
 import type { Session } from '../../../spec/session.ts'
 import type { WorkerId } from '../../lease.ts'
-import type { Store } from '../../store.ts'
+import { toText } from '../../rows/json-column.ts'
+import { largeDigest, toListed, toSession, withoutInput, type SessionRow } from '../../rows/session-rows.ts'
 import type { SessionUpdate } from '../../session-update.ts'
+import type { Store } from '../../store.ts'
 import type { AgentTable } from '../agents.ts'
-import { toText } from '../database/json-column.ts'
 import { openSessionLists } from './session-lists.ts'
-import { SELECT_SESSION, toListed, toSession, type SessionRow } from './session-rows.ts'
+import { SELECT_SESSION } from './session-columns.ts'
+import type { Database } from 'better-sqlite3'
 
 /** Stored values that a writer compares its update with. */
 export interface SessionFence {
@@ -199,12 +198,3 @@ function changingValues(session: Session) {
     session.cost === undefined ? null : toText({ ...session.cost }),
   ] as const
 }
-
-/** Beyond this size a list may leave a value out, and name it by its digest. */
-const LARGE_BYTES = 1024
-
-const largeDigest = (text: string): Digest | null => (Buffer.byteLength(text) > LARGE_BYTES ? digestOf(text) : null)
-
-/** A start context repeats the input. It is stored once; null marks its place, which no other start context has there. */
-const withoutInput = ({ startContext, input }: Session): JsonObject =>
-  startContext['userInput'] === input ? { ...startContext, userInput: null } : startContext

@@ -1,10 +1,10 @@
-import type { Database } from 'better-sqlite3'
-import { addDecimals } from '../../../base/json/decimal.ts'
 import type { Instant } from '../../../base/clock.ts'
 import type { WorkspaceId } from '../../../base/ids.ts'
+import { addDecimals } from '../../../base/json/decimal.ts'
+import { dayOf, toCostRow, type StoredCost } from '../../rows/cost-rows.ts'
 import type { CompletionSpend } from '../../session-update.ts'
-import type { CostRow } from '../../queries.ts'
 import type { Store } from '../../store.ts'
+import type { Database } from 'better-sqlite3'
 
 export interface CostTable {
   readonly reads: Pick<Store, 'costs'>
@@ -13,9 +13,6 @@ export interface CostTable {
   /** Money of one day in one currency. */
   spentOn(workspaceId: WorkspaceId, day: number, currency: string): string
 }
-
-export const MS_OF_DAY = 86_400_000
-const dayOf = (instant: Instant): number => Math.floor(instant / MS_OF_DAY)
 
 export function openCosts(db: Database): CostTable {
   const key = 'workspace_id = ? and day = ? and agent_n = ? and provider = ? and model = ? and currency = ?'
@@ -67,33 +64,3 @@ export function openCosts(db: Database): CostTable {
     spentOn: (workspaceId, day, currency) => amountsOn.all(workspaceId, day, currency).reduce(addDecimals, '0'),
   }
 }
-
-interface StoredCost {
-  day: number
-  agent: string
-  provider: string
-  model: string
-  currency: string
-  completions: number
-  unpriced: number
-  input_tokens: number
-  cached_input_tokens: number
-  cache_write_tokens: number
-  output_tokens: number
-  reasoning_tokens: number
-  amount: string
-}
-
-const toCostRow = (row: StoredCost): CostRow => ({
-  day: new Date(row.day * MS_OF_DAY).toISOString().slice(0, 10),
-  agent: row.agent,
-  provider: row.provider,
-  model: row.model,
-  completions: row.completions,
-  inputTokens: row.input_tokens,
-  cachedInputTokens: row.cached_input_tokens,
-  cacheWriteTokens: row.cache_write_tokens,
-  outputTokens: row.output_tokens,
-  reasoningTokens: row.reasoning_tokens,
-  cost: { amounts: row.currency === '' ? {} : { [row.currency]: row.amount }, unpriced: row.unpriced },
-})

@@ -4,7 +4,8 @@ import { fail } from '../../../base/failure.ts'
 import type { RunId, WorkspaceId } from '../../../base/ids.ts'
 import { toScaled } from '../../../base/json/decimal.ts'
 import type { PlanChange, PlanReservation, SpendCap } from '../../session-update.ts'
-import { MS_OF_DAY, type CostTable } from './costs.ts'
+import { MS_OF_DAY } from '../../rows/cost-rows.ts'
+import type { CostTable } from './costs.ts'
 import type { QuotaTable } from './quotas.ts'
 
 export interface PlanTable {

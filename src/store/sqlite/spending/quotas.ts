@@ -1,10 +1,11 @@
-import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../../base/clock.ts'
 import type { WorkspaceId } from '../../../base/ids.ts'
-import type { Session } from '../../../spec/session.ts'
 import { toScaled } from '../../../base/json/decimal.ts'
-import type { StartOutcome, StartLimits } from '../../start-outcome.ts'
-import { MS_OF_DAY, type CostTable } from './costs.ts'
+import type { Session } from '../../../spec/session.ts'
+import { MS_OF_DAY } from '../../rows/cost-rows.ts'
+import type { StartLimits, StartOutcome } from '../../start-outcome.ts'
+import type { CostTable } from './costs.ts'
+import type { Database } from 'better-sqlite3'
 
 type StartRefusal = Extract<StartOutcome, { outcome: 'rate_limited' | 'concurrency_limited' | 'plan_limited' }>
 

@@ -1,11 +1,11 @@
 import type { Database } from 'better-sqlite3'
 import type { Digest } from '../../../base/digest.ts'
-import { canonicalJson, isJsonObject } from '../../../base/json/json.ts'
 import type { JsonObject } from '../../../base/json/json.ts'
 import type { PublishedDocument } from '../../../spec/snapshot.ts'
 import type { StoredMember, VersionPublication } from '../../version-rows.ts'
 import type { AgentTable } from '../agents.ts'
-import { toObject, toText } from '../database/json-column.ts'
+import { toObject, toText } from '../../rows/json-column.ts'
+import { describeDifferences, type VersionConflict } from '../../rows/version-conflict.ts'
 
 /** The members of publications: each version of an agent or document is stored once. */
 export function openMembers(db: Database, agents: AgentTable) {
@@ -70,28 +70,4 @@ export function openMembers(db: Database, agents: AgentTable) {
       return { kind, id, version, digest, already: known !== undefined }
     },
   }
-}
-
-/** A version that was published with different content. */
-interface VersionConflict {
-  readonly id: string
-  readonly version: string
-  readonly differs: string
-}
-
-const describeDifferences = (before: JsonObject, after: JsonObject): string =>
-  findDifferences(before, after).join(', ') || 'digest'
-
-/** Names of the members that differ; for `spec` and `metadata`, the names one level deeper. */
-function findDifferences(before: JsonObject, after: JsonObject, within = ''): string[] {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
-  return names.flatMap((name) => {
-    const [a, b] = [before[name], after[name]]
-    if (name === 'digest' || canonicalJson(a ?? null) === canonicalJson(b ?? null)) return []
-    // Equal digests mean equal content; the place where a policy was written does not count.
-    if (isJsonObject(a) && isJsonObject(b) && a['digest'] !== undefined && a['digest'] === b['digest']) return []
-    if (within === '' && (name === 'spec' || name === 'metadata') && isJsonObject(a) && isJsonObject(b))
-      return findDifferences(a, b, `${name}.`)
-    return [within + name]
-  })
 }

@@ -1,15 +1,22 @@
 import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../../base/clock.ts'
-import type { Digest } from '../../../base/digest.ts'
 import { fail } from '../../../base/failure.ts'
 import type { AgentId, VersionId, WorkspaceId } from '../../../base/ids.ts'
-import type { PublishedDocument, AgentSnapshot } from '../../../spec/snapshot.ts'
-import type { AgentVersion, DeploymentRow, StoredMember, VersionPublication } from '../../version-rows.ts'
+import type { PublishedDocument } from '../../../spec/snapshot.ts'
+import type { AgentVersion, StoredMember, VersionPublication } from '../../version-rows.ts'
 import type { Store } from '../../store.ts'
 import type { AgentTable } from '../agents.ts'
 import { openMembers } from './members.ts'
 import { openSources } from './sources.ts'
-import { toObject } from '../database/json-column.ts'
+import { refuseConflicts } from '../../rows/version-conflict.ts'
+import {
+  toDeployment,
+  toDocument,
+  toVersion,
+  type DeploymentColumns,
+  type DocumentRow,
+  type VersionRow,
+} from '../../rows/version-rows.ts'
 
 export interface VersionTable {
   readonly reads: Pick<
@@ -145,22 +152,10 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
       },
     },
     publish(publication) {
-      const conflicts = [
+      refuseConflicts([
         ...publication.agents.flatMap((agent) => members.findAgentConflict(publication, agent) ?? []),
         ...publication.documents.flatMap((document) => members.findDocumentConflict(publication, document) ?? []),
-      ]
-      const [first] = conflicts
-      if (first)
-        throw fail(
-          'version_exists',
-          { ...first, others: conflicts.length - 1 },
-          {
-            details: conflicts.map(({ id, version, differs }) => ({
-              path: `${id}@${version}`,
-              message: `differs in ${differs}`,
-            })),
-          },
-        )
+      ])
       sources.keep(publication)
       return [
         ...publication.agents.map((agent) => members.publishAgent(publication, agent)),
@@ -198,62 +193,3 @@ const SELECT = `
          v.message, v.yanked, v.yank_reason
   from version v
     join agent a on a.n = v.agent_n`
-
-interface VersionRow {
-  id: VersionId
-  agent_id: AgentId
-  workspace_id: WorkspaceId
-  snapshot: string
-  closure_digest: Digest
-  published_at: number
-  published_by: string
-  message: string | null
-  yanked: number
-  yank_reason: string | null
-}
-
-const toVersion = (row: VersionRow): AgentVersion => ({
-  id: row.id,
-  agentId: row.agent_id,
-  workspaceId: row.workspace_id,
-  snapshot: JSON.parse(row.snapshot) as AgentSnapshot,
-  closureDigest: row.closure_digest,
-  publishedAt: row.published_at,
-  publishedBy: row.published_by,
-  ...(row.message !== null && { message: row.message }),
-  yanked: row.yanked === 1,
-  ...(row.yank_reason !== null && { yankReason: row.yank_reason }),
-})
-
-interface DeploymentColumns {
-  version_id: VersionId
-  from_version_id: VersionId | null
-  deployed_at: number
-  deployed_by: string
-  message: string | null
-}
-
-const toDeployment = (row: DeploymentColumns): DeploymentRow => ({
-  versionId: row.version_id,
-  fromVersionId: row.from_version_id,
-  at: row.deployed_at,
-  by: row.deployed_by,
-  ...(row.message !== null && { message: row.message }),
-})
-
-interface DocumentRow {
-  kind: 'Tool' | 'Policy'
-  id: string
-  version: string
-  digest: Digest
-  document: string
-  yanked: number
-  yank_reason: string | null
-}
-
-const toDocument = ({ yanked, yank_reason: yankReason, ...row }: DocumentRow): PublishedDocument => ({
-  ...row,
-  document: toObject(row.document),
-  ...(yanked === 1 && { yanked: true }),
-  ...(yankReason !== null && { yankReason }),
-})

@@ -1,32 +1,12 @@
-/** Rows of sessions, and the sessions that they are. */
-import type { Digest } from '../../../base/digest.ts'
-import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } from '../../../base/ids.ts'
-import type { JsonObject } from '../../../base/json/json.ts'
-import type { CostSum } from '../../../spec/price.ts'
-import type { RunStatusName } from '../../../spec/run.ts'
-import type { Session } from '../../../spec/session.ts'
-import type { TriggerType } from '../../../spec/starter.ts'
-import type { LeftOutValue, ListedSession } from '../../queries.ts'
-import { toObject, toValue } from '../database/json-column.ts'
-
-// SQLite keeps the written order of a cross join: it follows the index of sessions, newest first, and not agent by agent.
-export const SESSION_OWNER = 'cross join agent a on a.n = s.agent_n'
-export const FROM_SESSION = `from session s ${SESSION_OWNER}`
-
-const COLUMNS = `s.id, a.workspace_id, a.id as agent_id, s.agent_name, s.version_id, s.version_label, s.llm_model,
-  s.trigger_type, s.triggered_by, s.person, s.trigger_id, s.trigger_name, s.root_run_id,
-  s.entry_run_id, s.status, s.total_tokens_used,
-  s.run_count, s.start_context, s.error, s.metadata, s.tags, s.started_at, s.finished_at, s.version,
-  s.last_seq, s.last_ordinal, s.cost, s.title, s.erased_at, s.legal_hold`
-
-export const SELECT_SESSION = `select ${COLUMNS}, s.input, s.output ${FROM_SESSION}`
-
-// `octet_length` reads the size alone: a page of large values costs no more than one of small ones.
-export const SELECT_LISTED = `
-  select ${COLUMNS}, s.n, s.input_digest, s.output_digest,
-    octet_length(s.input) as input_bytes, octet_length(s.output) as output_bytes,
-    case when octet_length(s.input) <= :whole then s.input else 'null' end as input,
-    case when octet_length(s.output) <= :whole then s.output end as output`
+import { digestOf, type Digest } from '../../base/digest.ts'
+import type { AgentId, RunId, SessionId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json/json.ts'
+import type { CostSum } from '../../spec/price.ts'
+import type { RunStatusName } from '../../spec/run.ts'
+import type { Session } from '../../spec/session.ts'
+import type { TriggerType } from '../../spec/starter.ts'
+import type { LeftOutValue, ListedSession } from '../queries.ts'
+import { toObject, toValue } from './json-column.ts'
 
 export interface SessionRow {
   id: SessionId
@@ -122,3 +102,13 @@ export function toSession(row: SessionRow): Session {
 /** A start context repeats the input; null marks its place. */
 const withInput = (startContext: JsonObject, input: JsonObject): JsonObject =>
   startContext['userInput'] === null ? { ...startContext, userInput: input } : startContext
+
+/** Beyond this size a list may leave a value out, and name it by its digest. */
+const LARGE_BYTES = 1024
+
+export const largeDigest = (text: string): Digest | null =>
+  Buffer.byteLength(text) > LARGE_BYTES ? digestOf(text) : null
+
+/** A start context repeats the input. It is stored once; null marks its place, which no other start context has there. */
+export const withoutInput = ({ startContext, input }: Session): JsonObject =>
+  startContext['userInput'] === input ? { ...startContext, userInput: null } : startContext

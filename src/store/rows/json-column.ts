@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../base/json/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 
 /** JSON text for a column. Both `null` and undefined become NULL. */
 export const toText = (value: object | JsonValue | undefined): string | null =>

@@ -1,0 +1,27 @@
+/** `svc store`: the database that several servers share. */
+import { openProject, type Project } from '../../project/project.ts'
+import { readStoreUrl } from '../../project/store-url.ts'
+import type { migrateAnswer } from '../../answers/serve.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
+
+/** @throws Failure `usage`, `store_unreachable`, `store_unreadable`, `store_rights_missing` */
+export async function migrate(call: CommandContext<AnswerOf<typeof migrateAnswer>>): Promise<void> {
+  const { mode, out } = call
+  const url = storeOf(call, await openProject(call))
+  const { migrateDatabase } = await import('../../../store/postgres/migrate-database.ts')
+  const { database, from, to } = await migrateDatabase(url)
+  if (mode.json) return await out.json({ database, from, to })
+  out.line(from === to ? `${database} has schema ${to}` : `migrated ${database} from schema ${from} to ${to}`)
+}
+
+function storeOf({ given }: Pick<CommandContext, 'given'>, project: Project): string {
+  const url = readStoreUrl(given.text('store')) ?? project.store
+  if (url === undefined)
+    throw usageFailure(
+      'There is no database to migrate: the one of the data directory migrates itself.',
+      'svc store migrate --store postgres://user@host/database, or SVC_STORE',
+    )
+  return url
+}

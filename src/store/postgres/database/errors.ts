@@ -1,0 +1,61 @@
+/** What a failure of PostgreSQL means: refused content, no connection, no room, or a conflict that another attempt solves. */
+import { fail, isFailure, type Failure } from '../../../base/failure.ts'
+
+/** Time for somebody to free disk space, and for a database to come back. */
+const FULL_RETRY_SECONDS = 30
+const UNREACHABLE_RETRY_SECONDS = 2
+
+interface ServerError extends Error {
+  readonly severity: string
+  /** SQLSTATE. */
+  readonly code: string
+  readonly constraint?: string
+  readonly detail?: string
+}
+
+/** An error that the server reported; all others come from the connection or from our own code. */
+export const isServerError = (error: unknown): error is ServerError =>
+  error instanceof Error && 'severity' in error && 'code' in error && typeof error.code === 'string'
+
+export const hasState = (error: unknown, ...states: readonly string[]): boolean =>
+  isServerError(error) && states.some((state) => error.code.startsWith(state))
+
+/** Deadlock, conflict or lock timeout: nothing is stored, and the next attempt may succeed. */
+export const isConflict = (error: unknown): boolean => hasState(error, '40001', '40P01', '55P03')
+
+/** Values or constraints: another attempt would be refused as well. */
+export const isContentError = (error: unknown): boolean =>
+  hasState(error, '22', '23', '54') || error instanceof RangeError || error instanceof TypeError
+
+/** Says that the store was closed. */
+export const NOT_OPEN = 'The store is not open.'
+
+/** The connection ended, so that nobody knows whether the statement was committed. */
+export const isLostConnection = (error: unknown): boolean =>
+  hasState(error, '08', '57P01', '57P02', '57P05') ||
+  (error instanceof Error &&
+    !isServerError(error) &&
+    !isFailure(error) &&
+    !isContentError(error) &&
+    error.message !== NOT_OPEN)
+
+/** The failure that callers get: `storage_full`, `store_unreachable`, or the error itself. */
+export function toStoreFailure(error: unknown, database: string): unknown {
+  if (hasState(error, '53100', '53400'))
+    return fail('storage_full', undefined, { cause: error, retryAfterSeconds: FULL_RETRY_SECONDS })
+  // Also a wrong password or name, out of connections or memory, starting up, or read-only after a fail-over.
+  if (isLostConnection(error) || hasState(error, '28', '3D000', '53', '57P03', '57014', '25006'))
+    return storeUnreachable(database, error)
+  if (hasState(error, '42501'))
+    return fail('store_rights_missing', { database, why: reasonOf(error) }, { cause: error })
+  return error
+}
+
+export const storeUnreachable = (database: string, cause: unknown): Failure =>
+  fail('store_unreachable', { database, why: reasonOf(cause) }, { cause, retryAfterSeconds: UNREACHABLE_RETRY_SECONDS })
+
+/** Of several attempts to connect, as to both addresses of a name, the first reason. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '')
+}

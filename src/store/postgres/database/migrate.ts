@@ -1,0 +1,103 @@
+/** Brings the schema of a database to the newest version. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { fail } from '../../../base/failure.ts'
+import type { PostgresPool } from './pool.ts'
+
+/** Oldest version of the schema that this program reads and writes. */
+const OLDEST_READ = 2
+
+export interface SchemaVersions {
+  /** Of the database; 0 where it has none of our tables. */
+  readonly found: number
+  readonly newest: number
+  /** Oldest program version of the schema that may go on with the database. */
+  readonly minReader: number
+}
+
+/**
+ * @throws Failure `store_unreadable` for a schema of another program
+ */
+export async function readSchemaVersions(pool: PostgresPool, schema: string): Promise<SchemaVersions> {
+  const newest = readMigrations().length
+  const tables = await pool.rows<{ name: string }>(
+    `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = :schema and c.relkind in ('r', 'p') order by 1`,
+    { schema },
+  )
+  if (tables.length === 0) return { found: 0, newest, minReader: 0 }
+  if (!tables.some(({ name }) => name === 'svc_schema'))
+    throw fail('store_unreadable', { file: pool.database, why: `its schema ${schema} belongs to another program` })
+  const row = await pool.row<{ version: number; min_reader: number }>('select version, min_reader from svc_schema')
+  return { found: row?.version ?? 0, newest, minReader: row?.min_reader ?? 0 }
+}
+
+/**
+ * Refuses a schema that this program cannot work with.
+ * @throws Failure `store_unreadable`, `store_not_migrated`
+ */
+export function checkSchemaVersions(database: string, { found, newest, minReader }: SchemaVersions): void {
+  if (minReader > newest)
+    throw fail('store_unreadable', {
+      file: database,
+      why: `a newer svc wrote it (schema ${found}, this one knows ${newest})`,
+    })
+  if (found < OLDEST_READ) throw fail('store_not_migrated', { database, found, newest })
+}
+
+/**
+ * Applies what is missing, each migration in a transaction of its own. Processes that migrate at the same time wait for each other.
+ * @returns the versions before
+ * @throws Failure `store_unreadable`, `store_rights_missing`
+ */
+export async function migratePostgres(pool: PostgresPool, schema: string): Promise<SchemaVersions> {
+  const before = await readSchemaVersions(pool, schema)
+  if (before.minReader > before.newest) checkSchemaVersions(pool.database, before)
+  if (before.found >= before.newest) return before
+  await pool.alone(async (client) => {
+    await client.query(`select pg_advisory_lock(hashtextextended('svc migration ' || $1, 0))`, [schema])
+    try {
+      await client.query(`create schema if not exists "${schema}"`)
+      await client.query(
+        `create table if not exists svc_schema (
+             version integer not null, min_reader integer not null, cluster uuid not null default gen_random_uuid()
+           )`,
+      )
+      await client.query(
+        'insert into svc_schema (version, min_reader) select 0, 0 where not exists (select 1 from svc_schema)',
+      )
+      const { rows } = await client.query<{ version: number }>('select version from svc_schema')
+      for (const [index, sql] of readMigrations().entries()) {
+        if (index < rows[0]!.version) continue
+        await client.query('begin')
+        try {
+          await client.query(sql)
+          await client.query('update svc_schema set version = $1, min_reader = greatest(min_reader, $2)', [
+            index + 1,
+            minReaderOf(sql),
+          ])
+          await client.query('commit')
+        } catch (error) {
+          await client.query('rollback')
+          throw error
+        }
+      }
+    } finally {
+      await client.query('select pg_advisory_unlock_all()')
+    }
+  })
+  return before
+}
+
+/** A migration says with `-- min_reader: 3` that programs which know only older versions of the schema must not go on. */
+const minReaderOf = (sql: string): number => Number(/^-- min_reader: (\d+)$/m.exec(sql)?.[1] ?? 0)
+
+/** A build has the directory beside the bundle or one level above its chunks; the sources have it one level above this file. */
+const PLACES = ['./postgres-migrations/', '../postgres-migrations/', '../migrations/']
+
+/** The SQL text of every migration, in order; the first has number 1. */
+function readMigrations(): readonly string[] {
+  const directory = PLACES.map((place) => new URL(place, import.meta.url)).find((each) => existsSync(each))
+  if (!directory) throw new Error('The migrations of the store are not part of this installation.')
+  const names = readdirSync(directory).filter((name) => name.endsWith('.sql'))
+  return names.sort().map((name) => readFileSync(new URL(name, directory), 'utf8'))
+}

@@ -1,0 +1,217 @@
+/** The connections of this process to PostgreSQL. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Client, Pool, PoolClient, PoolConfig, QueryResultRow } from 'pg'
+import { fail } from '../../../base/failure.ts'
+import { hasState, isConflict, isLostConnection, NOT_OPEN, toStoreFailure } from './errors.ts'
+import { toPositional, type NamedValues } from './named-values.ts'
+
+/** Queries on one connection or another. Values are named in the text: `:id`. */
+export interface PostgresQueries {
+  /** An id that is no UUID names nothing: such a query finds no rows. May be made twice when a connection is lost. */
+  rows<Row extends object>(sql: string, values?: NamedValues): Promise<Row[]>
+  row<Row extends object>(sql: string, values?: NamedValues): Promise<Row | undefined>
+  /** Runs a statement that writes, and resolves with the number of its rows. */
+  run(sql: string, values?: NamedValues): Promise<number>
+}
+
+export interface PostgresPool extends PostgresQueries {
+  /** Host, port and name of the database, without credentials. */
+  readonly database: string
+  /** One transaction. It is tried again after a conflict with another one, so `work` has no effects of its own. */
+  transaction<T>(work: (queries: PostgresQueries) => Promise<T>): Promise<T>
+  /** Gives a connection of the pool to `work`, and its errors as they are. */
+  withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T>
+  /** The same, for work that may take long; failures are those of the store. */
+  alone<T>(work: (client: PoolClient) => Promise<T>): Promise<T>
+  /** A connection beside the pool, for `listen`. */
+  connectAlone(): Promise<Client>
+  close(): Promise<void>
+}
+
+export interface PoolOptions {
+  readonly url: string
+  readonly schema: string
+  /** Shown by the server beside each connection. */
+  readonly name: string
+  readonly connections: number
+}
+
+/** Beyond these a statement or the network is stuck, and whoever waits for it is told so. */
+const CONNECT_MS = 5000
+const STATEMENT_MS = 30_000
+const LOCK_MS = 10_000
+/** Longer than the server's own limit, which gives the better message. */
+const ANSWER_MS = STATEMENT_MS + 5000
+
+/** Attempts of a transaction that conflicts with others, and of a query whose connection is lost. */
+const ATTEMPTS = 5
+
+/** Before another attempt to read, each time longer. */
+const RECONNECT_MS = 20
+const RECONNECT_WITHIN_MS = 1000
+
+/** OID of bigint. Our numbers stay far below 2^53. */
+const BIGINT = 20
+
+export async function openPool({ url, schema, name, connections }: PoolOptions): Promise<PostgresPool> {
+  const pg = await loadPg()
+  const config: PoolConfig = {
+    connectionString: url,
+    application_name: name,
+    max: connections,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: ANSWER_MS,
+    keepAlive: true,
+    types: {
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        oid === BIGINT ? Number : pg.types.getTypeParser(oid, format as 'text'),
+    } as NonNullable<PoolConfig['types']>,
+    options: [
+      `search_path=${schema}`,
+      `statement_timeout=${STATEMENT_MS}`,
+      `lock_timeout=${LOCK_MS}`,
+      `idle_in_transaction_session_timeout=${STATEMENT_MS}`,
+      // The plans of short statements are worth no compilation.
+      'jit=off',
+    ]
+      .map((each) => `-c ${each}`)
+      .join(' '),
+  }
+  const pool = new pg.Pool(config)
+  // Otherwise a connection that loses its server while nobody uses it ends the process, and so does one that is in use.
+  pool.on('error', ignoreLost)
+  pool.on('connect', (client) => client.on('error', ignoreLost))
+  return createPool(pool, () => new pg.Client(config), describeUrl(url))
+}
+
+function ignoreLost(): void {
+  // The statement under way, or the next one, fails and tells why.
+}
+
+async function loadPg(): Promise<typeof import('pg')> {
+  try {
+    return (await import('pg')).default as unknown as typeof import('pg')
+  } catch (error) {
+    throw fail('postgres_client_missing', undefined, { cause: error })
+  }
+}
+
+/** What may be said of an address: its password never. */
+export function describeUrl(url: string): string {
+  const { host, pathname, searchParams } = new URL(url)
+  return `${host || (searchParams.get('host') ?? 'localhost')}${pathname}`
+}
+
+function createPool(pool: Pool, createClient: () => Client, database: string): PostgresPool {
+  let closing: Promise<void> | undefined
+  const translated = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (closing) throw notOpen()
+    try {
+      return await work()
+    } catch (error) {
+      throw toStoreFailure(error, database)
+    }
+  }
+  const withClient = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
+    if (closing) throw notOpen()
+    const client = await pool.connect()
+    let error: unknown
+    try {
+      return await work(client)
+    } catch (thrown) {
+      error = thrown
+      throw thrown
+    } finally {
+      // A connection on which something failed may be in any state.
+      client.release(error instanceof Error)
+    }
+  }
+  const queries = queriesOn(pool)
+  return {
+    database,
+    rows: (sql, values) => translated(() => reconnecting(() => queries.rows(sql, values))),
+    row: (sql, values) => translated(() => reconnecting(() => queries.row(sql, values))),
+    run: (sql, values) => translated(() => queries.run(sql, values)),
+    transaction: (work) =>
+      translated(() =>
+        retried(() =>
+          withClient(async (client) => {
+            await client.query('begin')
+            try {
+              const value = await work(queriesOn(client))
+              await client.query('commit')
+              return value
+            } catch (error) {
+              // Where the connection is lost, so is the transaction.
+              await client.query('rollback').catch(ignoreLost)
+              throw error
+            }
+          }),
+        ),
+      ),
+    withClient,
+    alone: (work) =>
+      translated(() =>
+        withClient(async (client) => {
+          await client.query('set statement_timeout = 0')
+          const value = await work(client)
+          await client.query('reset statement_timeout')
+          return value
+        }),
+      ),
+    async connectAlone() {
+      const client = createClient()
+      client.on('error', ignoreLost)
+      await client.connect()
+      return client
+    },
+    close: () => (closing ??= pool.end()),
+  }
+}
+
+const notOpen = () => new Error(NOT_OPEN)
+
+/** Idle connections to a server that restarted are noticed when they are used. Another reading does no harm. */
+async function reconnecting<T>(read: () => Promise<T>): Promise<T> {
+  const until = performance.now() + RECONNECT_WITHIN_MS
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read()
+    } catch (error) {
+      const isOver = attempt === ATTEMPTS || performance.now() > until
+      if (!isLostConnection(error) || (error as Error).message === NOT_OPEN || isOver) throw error
+      await delay(attempt * RECONNECT_MS)
+    }
+  }
+}
+
+async function retried<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isConflict(error) || attempt === ATTEMPTS) throw error
+    }
+  }
+}
+
+function queriesOn(connection: Pool | PoolClient): PostgresQueries {
+  const query = async <Row extends QueryResultRow>(sql: string, values: NamedValues | undefined) =>
+    connection.query<Row>(toPositional(sql, values))
+  return {
+    async rows<Row extends object>(sql: string, values?: NamedValues) {
+      try {
+        return (await query(sql, values)).rows as Row[]
+      } catch (error) {
+        if (hasState(error, '22P02')) return []
+        throw error
+      }
+    },
+    async row<Row extends object>(sql: string, values?: NamedValues) {
+      return (await this.rows<Row>(sql, values))[0]
+    },
+    async run(sql, values) {
+      return (await query(sql, values)).rowCount ?? 0
+    },
+  }
+}

@@ -1,0 +1,88 @@
+import { joinClauses } from '../rows/filter.ts'
+import { MAX_OF_KEY, toEffect, type StoredEffect } from '../rows/effect-rows.ts'
+import type { EffectChange } from '../session-update.ts'
+import type { Store } from '../store.ts'
+import type { PostgresPool, PostgresQueries } from './database/pool.ts'
+
+/** A call that was made, is under way or may have been made, and that no operator has released. */
+const STANDS = `state <> 'not_made' and released_at is null`
+const EXPIRED = `state = 'done' and expires_at is not null and expires_at <= :now`
+
+const SELECT = `
+  select id, workspace_id, key, shown, session_id, run_id, call_id, tool, tool_version, agent, agent_version, arguments_digest, at,
+    not_after, expires_at, state, result, approved_by, replaces, released_at, released_by, release_reason, holds::int as holds
+  from effect`
+
+export const effectMethods = (db: PostgresPool): Pick<Store, 'effectsOfKey' | 'effects' | 'releaseEffect'> => {
+  const ofKey = (on: PostgresQueries, workspaceId: string, key: string, now: number) =>
+    on.rows<StoredEffect>(
+      `${SELECT} where workspace_id = :workspaceId and key = :key and ${STANDS} and not (${EXPIRED})
+       order by at desc, id desc limit ${MAX_OF_KEY}`,
+      { workspaceId, key, now },
+    )
+  return {
+    async effectsOfKey(workspaceId, key, now) {
+      return (await ofKey(db, workspaceId, key, now)).map(toEffect)
+    },
+    async effects({ workspaceId, key, holds, from }, { skip, take }) {
+      const { where, values } = joinClauses([
+        ['workspace_id = :workspaceId', workspaceId],
+        ['key = :key', key],
+        ['at >= :from', from],
+        ['holds', holds || undefined],
+        ['not holds', holds === false || undefined],
+      ])
+      const rows = await db.rows<StoredEffect>(
+        `${SELECT} where ${where} order by at desc, id desc limit :take offset :skip`,
+        { ...values, take, skip },
+      )
+      return rows.map(toEffect)
+    },
+    releaseEffect: (workspaceId, key, by, reason, at) =>
+      db.transaction(async (tx) => {
+        await tx.rows('select id from effect where workspace_id = :workspaceId and key = :key order by id for update', {
+          workspaceId,
+          key,
+        })
+        const standing = (await ofKey(tx, workspaceId, key, -1)).map(toEffect)
+        await tx.run(
+          `update effect set holds = false, released_at = :at, released_by = :by, release_reason = :reason
+           where workspace_id = :workspaceId and key = :key and ${STANDS}`,
+          { workspaceId, key, by, reason, at },
+        )
+        return standing
+      }),
+  }
+}
+
+/** A change of a save as the function that applies it reads it. */
+export function toEffectColumns(change: EffectChange): object {
+  if ('take' in change) {
+    const { take } = change
+    return {
+      take: {
+        id: take.id,
+        key: take.key,
+        shown: take.shown,
+        session_id: take.sessionId,
+        run_id: take.runId,
+        call_id: take.callId,
+        tool: take.tool,
+        tool_version: take.toolVersion,
+        agent: take.agent,
+        agent_version: take.agentVersion,
+        arguments_digest: take.argumentsDigest,
+        at: take.at,
+        not_after: take.notAfter,
+        expires_at: take.expiresAt,
+        approved_by: JSON.stringify(take.approvedBy),
+        replaces: take.replaces,
+      },
+    }
+  }
+  if ('extend' in change) return { extend: { id: change.extend.id, not_after: change.extend.notAfter } }
+  const { runId, callId, state, result } = change.end
+  return {
+    end: { run_id: runId, call_id: callId, state, result: result === undefined ? null : JSON.stringify(result) },
+  }
+}

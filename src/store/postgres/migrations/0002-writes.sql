@@ -1,0 +1,624 @@
+-- What writes sessions: one call per batch, so one round trip and one wait for the disk for all saves that gathered meanwhile.
+-- Each argument is a JSON list of rows of one table; contents inside are JSON text of their own and stay as they were written.
+-- A save that is refused writes nothing and does not hinder the others of its batch; content that the database refuses fails the
+-- whole batch, whose saves are then made one by one.
+
+-- Adds to the kept counts of an agent.
+create function count_agent(of_workspace text, of_agent text, of_what text, of_shard smallint, by_count bigint)
+returns void language sql as $$
+  insert into agent_count (workspace_id, agent_id, what, shard, counted)
+  values (of_workspace, of_agent, of_what, of_shard, by_count)
+  on conflict (agent_id, what, shard) do update set counted = agent_count.counted + excluded.counted
+$$;
+
+-- Refuses where the version of the history is not the one that was seen; the row stays locked until the end of the transaction.
+create function raise_history(of_workspace text, seen bigint) returns void language plpgsql as $$
+begin
+  update history_fence set version = version + 1 where workspace_id = of_workspace and version = seen;
+  if found then return; end if;
+  if seen = 0 then
+    insert into history_fence (workspace_id, version) values (of_workspace, 1) on conflict do nothing;
+    if found then return; end if;
+  end if;
+  raise exception 'history_moved_on' using errcode = 'SV001';
+end $$;
+
+create function apply_effects(of_workspace text, changes json) returns void language plpgsql as $$
+declare
+  change json;
+  e effect;
+  stored record;
+begin
+  for change in select value from json_array_elements(changes) loop
+    if change -> 'take' is not null then
+      e := json_populate_record(null::effect, change -> 'take');
+      update effect set holds = false
+      where workspace_id = of_workspace and key = e.key and holds
+        and (id = e.replaces or (state = 'done' and expires_at is not null and expires_at <= e.at));
+      insert into effect (
+        id, workspace_id, key, shown, session_id, run_id, call_id, tool, tool_version, agent, agent_version, arguments_digest, at,
+        not_after, expires_at, state, result, approved_by, replaces, holds
+      ) values (
+        e.id, of_workspace, e.key, e.shown, e.session_id, e.run_id, e.call_id, e.tool, e.tool_version, e.agent, e.agent_version,
+        e.arguments_digest, e.at, e.not_after, e.expires_at, 'in_flight', null, e.approved_by, e.replaces, true
+      ) on conflict do nothing;
+      if not found then raise exception '%', e.shown using errcode = 'SV002'; end if;
+    elsif change -> 'extend' is not null then
+      e := json_populate_record(null::effect, change -> 'extend');
+      update effect set state = 'in_flight', not_after = e.not_after where id = e.id;
+    else
+      e := json_populate_record(null::effect, change -> 'end');
+      for stored in
+        select id, key, holds from effect
+        where run_id = e.run_id and call_id = e.call_id and state in ('in_flight', 'unknown')
+      loop
+        update effect set state = e.state, result = e.result, holds = stored.holds and e.state <> 'not_made'
+        where id = stored.id;
+        if stored.holds and e.state = 'not_made' then
+          update effect set holds = true
+          where id = (
+            select id from effect
+            where workspace_id = of_workspace and key = stored.key and state <> 'not_made' and released_at is null
+            order by at desc, id desc
+            limit 1
+          );
+        end if;
+      end loop;
+    end if;
+  end loop;
+end $$;
+
+create function put_claims(claims json, now bigint) returns void language sql as $$
+  -- More than one, so that expired claims never pile up.
+  delete from idempotency
+  where ctid = any (array(
+    select ctid from idempotency where expires_at <= now order by expires_at limit 20 for update skip locked
+  ));
+  insert into idempotency (principal, route, key, body_digest, response, expires_at)
+  select principal, route, key, body_digest, response, expires_at
+  from json_populate_recordset(null::idempotency, claims)
+  on conflict (principal, route, key) do update
+  set body_digest = excluded.body_digest, response = excluded.response, expires_at = excluded.expires_at
+$$;
+
+-- @param locks names of what is counted or claimed: whoever counts the same waits here, in one order for all processes, so that
+-- limits are exact and no two batches wait for each other
+create function lock_all(locks text[]) returns void language sql as $$
+  select pg_advisory_xact_lock(k)
+  from (select distinct hashtextextended(current_schema() || ' ' || name, 0) as k from unnest(locks) as name order by 1 offset 0) x
+$$;
+
+-- Sets title, metadata, tags or legal hold. False for a session that is not there, or was erased.
+create function label_session(
+  of_session uuid, has_title boolean, new_title text, new_metadata text, has_metadata boolean, new_tags text[], new_hold boolean,
+  tags_text text
+) returns boolean language plpgsql as $$
+declare
+  s session;
+begin
+  select * into s from session where id = of_session and erased_at is null for update;
+  if not found then return false; end if;
+  if new_tags is not null then
+    delete from session_tag where session_id = of_session;
+    insert into session_tag (agent_id, tag, started_at, session_n, session_id)
+    select s.agent_id, tag, s.started_at, s.n, s.id from unnest(new_tags) as tag
+    on conflict do nothing;
+  end if;
+  update session
+  set title = case when has_title then new_title else title end,
+    metadata = case when has_metadata then new_metadata else metadata end,
+    tags = case when new_tags is null then tags else tags_text end,
+    legal_hold = coalesce(new_hold, legal_hold)
+  where id = of_session;
+  return true;
+end $$;
+
+-- The rows of accepted saves and starts, a statement per table.
+create function write_rows(
+  accepted uuid[], of_shard smallint, now bigint,
+  results json, runs json, steps json, ends json, tasks json, votes json, calls json, events json, clears json, timers json
+) returns void language plpgsql as $$
+declare
+  given bigint;
+  put bigint;
+  missing uuid;
+begin
+  if runs is not null then
+    insert into agent (id, workspace_id, name)
+    select distinct on (r.agent_id) r.agent_id, r.workspace_id, r.agent_name
+    from json_populate_recordset(null::run, runs) r
+    where not exists (select 1 from agent a where a.id = r.agent_id)
+    order by r.agent_id
+    on conflict do nothing;
+
+    select count(*) into given from json_populate_recordset(null::run, runs) r where r.session_id = any (accepted);
+    with written as (
+      insert into run (
+        id, session_id, workspace_id, agent_id, tail, agent_name, version_id, version_label, llm_model, parent_run_id,
+        parent_call_id, depth, input, state, status, usage, last_sequence, output, error, error_code, starter, starter_trigger_id, origin, origin_run_id, started_at,
+        finished_at
+      )
+      select r.id, r.session_id, r.workspace_id, r.agent_id, r.tail, r.agent_name, r.version_id, r.version_label, r.llm_model,
+        r.parent_run_id, r.parent_call_id, r.depth, r.input, r.state, r.status, r.usage, r.last_sequence, r.output, r.error,
+        r.error_code, r.starter, r.starter_trigger_id, r.origin, r.origin_run_id, r.started_at, r.finished_at
+      from json_populate_recordset(null::run, runs) r
+      where r.session_id = any (accepted)
+      on conflict (id) do update
+      set state = excluded.state, usage = excluded.usage, llm_model = excluded.llm_model, last_sequence = excluded.last_sequence,
+        output = excluded.output, error = excluded.error, error_code = excluded.error_code, status = excluded.status,
+        finished_at = excluded.finished_at, version_id = excluded.version_id, version_label = excluded.version_label
+      where run.session_id = excluded.session_id
+      returning run.id, run.session_id, run.workspace_id, run.agent_id, run.input, run.parent_run_id, run.finished_at,
+        run.output, run.error, run.error_code, run.xmax = 0 as is_new
+    ),
+    -- The words of an input are stored once, and those of an output when it is there.
+    worded as (
+      insert into run_words (run_id, session_id, input, output)
+      select w.id, w.session_id,
+        words_of(case when w.parent_run_id is null then s.input else w.input end),
+        case when w.finished_at is not null then words_of(concat_ws(' ', left(w.output, 20000), w.error, w.error_code)) end
+      from written w join session s on s.id = w.session_id
+      where w.is_new
+    ),
+    ended as (
+      update run_words t
+      set output = case
+        when w.finished_at is not null then words_of(concat_ws(' ', left(w.output, 20000), w.error, w.error_code)) end
+      from written w
+      where t.run_id = w.id and not w.is_new and (w.finished_at is not null or t.output is not null)
+    ),
+    counted as (
+      insert into agent_count (workspace_id, agent_id, what, shard, counted)
+      select workspace_id, agent_id, 'runs', of_shard, count(*)
+      from written where is_new group by workspace_id, agent_id order by agent_id
+      on conflict (agent_id, what, shard) do update set counted = agent_count.counted + excluded.counted
+    )
+    select count(*) into put from written;
+    if put <> given then raise exception 'A run belongs to another session.' using errcode = 'SV003'; end if;
+  end if;
+
+  -- One query for all rows that name a run, instead of a foreign key that would check each of them.
+  select named.run_id into missing
+  from (
+    select session_id, run_id from json_populate_recordset(null::step, steps)
+    union select session_id, run_id from json_populate_recordset(null::user_task, tasks)
+    union select session_id, run_id from json_populate_recordset(null::call, calls)
+    union select session_id, run_id from json_populate_recordset(null::event, events)
+    union select session_id, run_id from json_populate_recordset(null::timer, timers)
+  ) named
+  where named.session_id = any (accepted)
+    and not exists (select 1 from run r where r.id = named.run_id)
+  limit 1;
+  if missing is not null then raise exception 'Run % is not in the store.', missing using errcode = 'SV003'; end if;
+
+  if results is not null then
+    insert into large_result (digest, result)
+    select digest, result from json_populate_recordset(null::large_result, results)
+    order by digest
+    on conflict do nothing;
+  end if;
+  if steps is not null then
+    insert into step (
+      session_id, ordinal, run_id, sequence, id, type, content, result_digest, hidden, tokens_used, error, started_at, finished_at
+    )
+    select session_id, ordinal, run_id, sequence, id, type, content, result_digest, hidden, tokens_used, error, started_at,
+      finished_at
+    from json_populate_recordset(null::step, steps)
+    where session_id = any (accepted);
+  end if;
+  if ends is not null then
+    update step t
+    set finished_at = e.finished_at, error = e.error
+    from json_populate_recordset(null::step, ends) e
+    where t.session_id = e.session_id and t.ordinal = e.ordinal and t.finished_at is null and e.session_id = any (accepted);
+  end if;
+
+  if tasks is not null then
+    -- Changed tasks first: a call may have one pending task, so an ended task must be stored before the next one.
+    update user_task t
+    set kind = g.kind, status = g.status, call_id = g.call_id, expires_at = g.expires_at, body = g.body
+    from json_populate_recordset(null::user_task, tasks) g
+    where t.id = g.id and t.session_id = g.session_id and g.session_id = any (accepted);
+    insert into user_task (
+      id, tail, session_id, run_id, workspace_id, agent_id, scope_agent_id, scope_trigger_id, kind, status, call_id, expires_at,
+      created_at, body
+    )
+    select g.id, g.tail, g.session_id, g.run_id, r.workspace_id, r.agent_id, s.agent_id, s.trigger_id, g.kind, g.status,
+      g.call_id, g.expires_at, g.created_at, g.body
+    from json_populate_recordset(null::user_task, tasks) with ordinality as g
+      join session s on s.id = g.session_id
+      join run r on r.id = g.run_id
+    where g.session_id = any (accepted)
+      and not exists (select 1 from user_task t where t.id = g.id and t.session_id = g.session_id)
+    order by g.ordinality;
+    update vote v
+    set voided = true
+    from json_populate_recordset(null::user_task, tasks) g
+    where g.session_id = any (accepted) and v.task_id = g.id and not v.voided
+      and not exists (
+        select 1 from json_populate_recordset(null::vote, votes) w
+        where w.task_id = v.task_id and w.approver = v.approver and w.approved = v.approved and w.at = v.at
+          and w.comment is not distinct from v.comment
+      );
+  end if;
+  if votes is not null then
+    insert into vote (task_id, approver, approved, at, comment)
+    select w.task_id, w.approver, w.approved, w.at, w.comment
+    from json_populate_recordset(null::vote, votes) with ordinality as w
+      join user_task t on t.id = w.task_id and t.session_id = any (accepted)
+    where not exists (
+      select 1 from vote v
+      where v.task_id = w.task_id and not v.voided and v.approver = w.approver and v.approved = w.approved and v.at = w.at
+        and v.comment is not distinct from w.comment
+    )
+    order by w.ordinality;
+  end if;
+
+  if calls is not null then
+    -- The agent is the run's: a call names only the one that it calls.
+    insert into call (
+      session_id, run_id, call_id, workspace_id, agent_id, ref, arguments_digest, arguments, state, attempt, idempotency_key, at
+    )
+    select c.session_id, c.run_id, c.call_id, r.workspace_id, r.agent_id, c.ref, c.arguments_digest, c.arguments, c.state,
+      c.attempt, c.idempotency_key, c.at
+    from json_populate_recordset(null::call, calls) c
+      join run r on r.id = c.run_id
+    where c.session_id = any (accepted)
+    on conflict (session_id, run_id, call_id) do update
+    set ref = excluded.ref, arguments_digest = excluded.arguments_digest, arguments = excluded.arguments, state = excluded.state,
+      attempt = excluded.attempt, idempotency_key = excluded.idempotency_key, at = excluded.at;
+  end if;
+  if events is not null then
+    insert into event (session_id, seq, run_id, ts, kind, subject, ordinal, data)
+    select session_id, seq, run_id, ts, kind, subject, ordinal, data
+    from json_populate_recordset(null::event, events)
+    where session_id = any (accepted);
+  end if;
+
+  -- Cleared first, so that an update may replace a timer.
+  if clears is not null then
+    delete from timer t
+    using json_populate_recordset(null::timer, clears) c
+    where t.session_id = c.session_id and t.run_id = c.run_id and t.kind = c.kind and t.ref = c.ref
+      and t.at = coalesce(c.at, t.at) and c.session_id = any (accepted);
+  end if;
+  if timers is not null then
+    insert into timer (session_id, run_id, kind, ref, at)
+    select session_id, run_id, kind, ref, at
+    from json_populate_recordset(null::timer, timers)
+    where session_id = any (accepted)
+    on conflict (session_id, run_id, kind, ref) do update set at = excluded.at;
+  end if;
+end $$;
+
+-- Adds completions to the sums of the day.
+create function add_costs(spends json, of_shard smallint, now bigint) returns void language sql as $$
+  insert into cost_day
+  select c.workspace_id, now / 86400000, c.agent_id, c.provider, c.model, c.currency, of_shard, count(*), sum(c.unpriced),
+    sum(c.input_tokens), sum(c.cached_input_tokens), sum(c.cache_write_tokens), sum(c.output_tokens), sum(c.reasoning_tokens),
+    sum(c.amount)
+  from json_to_recordset(spends) as c(
+    workspace_id text, agent_id text, provider text, model text, currency text, unpriced bigint, input_tokens bigint,
+    cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, reasoning_tokens bigint, amount numeric
+  )
+  group by c.workspace_id, c.agent_id, c.provider, c.model, c.currency
+  order by c.workspace_id, c.agent_id, c.provider, c.model, c.currency
+  on conflict (workspace_id, day, agent_id, provider, model, currency, shard) do update
+  set completions = cost_day.completions + excluded.completions, unpriced = cost_day.unpriced + excluded.unpriced,
+    input_tokens = cost_day.input_tokens + excluded.input_tokens,
+    cached_input_tokens = cost_day.cached_input_tokens + excluded.cached_input_tokens,
+    cache_write_tokens = cost_day.cache_write_tokens + excluded.cache_write_tokens,
+    output_tokens = cost_day.output_tokens + excluded.output_tokens,
+    reasoning_tokens = cost_day.reasoning_tokens + excluded.reasoning_tokens,
+    amount = cost_day.amount + excluded.amount
+$$;
+
+-- Frees what ended, then reserves what begins. A completion begins while the day's spending and what others have reserved are below
+-- the cap, so that those in flight together exceed it by one completion at most. The caller holds the lock of the plan.
+create function apply_plan(of_workspace text, of_session uuid, plan json, now bigint) returns void language plpgsql as $$
+declare
+  of_plan record;
+  wanted record;
+  held record;
+  spent_tokens bigint;
+  spent_cost numeric;
+begin
+  delete from plan_reservation where run_id in (select value::uuid from json_array_elements_text(plan -> 'frees'));
+  select * into of_plan from json_to_record(plan) as p(max_tokens bigint, max_cost numeric, currency text);
+  for wanted in
+    select * from json_to_recordset(plan -> 'reserves') as w(run_id uuid, tokens bigint, amount numeric, currency text)
+  loop
+    select coalesce(sum(tokens), 0) as tokens, coalesce(sum(amount) filter (where currency = of_plan.currency), 0) as amount
+    into held from plan_reservation where workspace_id = of_workspace and run_id <> wanted.run_id;
+    if of_plan.max_tokens is not null then
+      select coalesce(sum(tokens), 0) into spent_tokens from plan_day
+      where workspace_id = of_workspace and day = now / 86400000;
+      perform check_plan('tokens_per_day', spent_tokens, held.tokens, of_plan.max_tokens, now);
+    end if;
+    if of_plan.max_cost is not null then
+      select coalesce(sum(c.amount), 0) into spent_cost from cost_day c
+      where c.workspace_id = of_workspace and c.day = now / 86400000 and c.currency = of_plan.currency;
+      perform check_plan('cost_per_day', spent_cost, held.amount, of_plan.max_cost, now);
+    end if;
+    insert into plan_reservation (run_id, session_id, workspace_id, tokens, amount, currency)
+    values (wanted.run_id, of_session, of_workspace, wanted.tokens, wanted.amount, wanted.currency)
+    on conflict (run_id) do update
+    set tokens = excluded.tokens, amount = excluded.amount, currency = excluded.currency;
+  end loop;
+end $$;
+
+create function check_plan(of_limit text, spent numeric, held numeric, most numeric, now bigint) returns void
+language plpgsql as $$
+begin
+  if spent >= most then
+    raise exception '% %', of_limit, (86400000 - now % 86400000 + 999) / 1000 using errcode = 'SV004';
+  end if;
+  if held > 0 and spent + held >= most then raise exception '%', of_limit using errcode = 'SV005'; end if;
+end $$;
+
+-- Writes the columns of a save into the row of its session, which the caller has locked.
+create function update_session(stored session, given session, now bigint, of_shard smallint) returns void
+language plpgsql as $$
+begin
+  update session
+  set version_id = given.version_id, version_label = given.version_label, llm_model = given.llm_model, total_tokens_used = given.total_tokens_used, run_count = given.run_count,
+    output = given.output, output_digest = given.output_digest, error = given.error, last_seq = given.last_seq,
+    last_ordinal = given.last_ordinal, cost = given.cost, version = stored.version + 1, status = given.status,
+    finished_at = given.finished_at, busy = given.busy, owner = given.owner, epoch = given.epoch,
+    lease_until = given.lease_until, last_turn = given.last_turn
+  where id = stored.id;
+  if given.status <> stored.status then
+    perform count_agent(stored.workspace_id, stored.agent_id, stored.status, of_shard, -1);
+    perform count_agent(stored.workspace_id, stored.agent_id, given.status, of_shard, 1);
+  end if;
+  if given.total_tokens_used > stored.total_tokens_used then
+    insert into plan_day (workspace_id, day, shard, tokens)
+    values (stored.workspace_id, now / 86400000, of_shard, given.total_tokens_used - stored.total_tokens_used)
+    on conflict (workspace_id, day, shard) do update set tokens = plan_day.tokens + excluded.tokens;
+  end if;
+end $$;
+
+-- @param asks each session, who saves it, the number of the event before the first one, and what else the save does
+create function save_sessions(
+  at_moment bigint, of_shard smallint, locks text[], asks json,
+  results json, runs json, steps json, ends json, tasks json, votes json, calls json, events json, clears json, timers json
+) returns table (i integer, outcome text, lease_epoch bigint, detail text) language plpgsql as $$
+declare
+  now bigint := svc_now(at_moment);
+  accepted uuid[] := '{}';
+  u record;
+  s session;
+  g session;
+  is_held boolean;
+begin
+  perform lock_all(locks);
+  -- In the order of their ids, so that two batches never wait for each other.
+  for u in
+    select a.*
+    from json_to_recordset(asks) as a(
+      i integer, id uuid, session json, worker text, ttl_ms bigint, held_epoch bigint, after_seq bigint, history_seen bigint,
+      effects json, claims json, spends json, plan json
+    )
+    order by a.id
+  loop
+    i := u.i; lease_epoch := null; detail := null; g := json_populate_record(null::session, u.session);
+    select * into s from session where session.id = u.id for update;
+    if not found then outcome := 'not_found'; return next; continue; end if;
+    if s.version <> g.version then outcome := 'run_moved_on'; return next; continue; end if;
+
+    is_held := s.owner is not null and s.lease_until > now;
+    g.owner := s.owner; g.epoch := s.epoch; g.lease_until := s.lease_until;
+    if u.worker is not null then
+      if (case when u.held_epoch is null then is_held and s.owner <> u.worker
+        else not is_held or s.owner <> u.worker or s.epoch <> u.held_epoch end)
+      then outcome := 'lease_lost'; return next; continue; end if;
+      if u.held_epoch is null then
+        g.owner := u.worker; g.epoch := s.epoch + 1; g.lease_until := now + u.ttl_ms;
+      end if;
+    end if;
+    if not g.busy then
+      g.owner := null; g.epoch := s.epoch; g.lease_until := null;
+    end if;
+
+    if s.last_seq <> u.after_seq then outcome := 'gap'; detail := s.last_seq; return next; continue; end if;
+    if u.history_seen is null and u.effects is null and u.plan is null then
+      perform update_session(s, g, now, of_shard);
+      if u.spends is not null then perform add_costs(u.spends, of_shard, now); end if;
+    else
+      begin
+        if u.history_seen is not null then perform raise_history(s.workspace_id, u.history_seen); end if;
+        if u.effects is not null then perform apply_effects(s.workspace_id, u.effects); end if;
+        perform update_session(s, g, now, of_shard);
+        if u.spends is not null then perform add_costs(u.spends, of_shard, now); end if;
+        -- What this save has spent is counted before.
+        if u.plan is not null then perform apply_plan(s.workspace_id, s.id, u.plan, now); end if;
+      exception
+        when sqlstate 'SV001' then outcome := 'history_moved_on'; return next; continue;
+        when sqlstate 'SV002' then outcome := 'effect_taken'; detail := sqlerrm; return next; continue;
+        when sqlstate 'SV004' then outcome := 'plan_spent'; detail := sqlerrm; return next; continue;
+        when sqlstate 'SV005' then outcome := 'plan_reserved'; detail := sqlerrm; return next; continue;
+      end;
+    end if;
+    if u.claims is not null then perform put_claims(u.claims, now); end if;
+    accepted := accepted || s.id;
+    outcome := 'saved';
+    if g.busy and g.owner is null then detail := 'free'; end if;
+    if u.worker is not null and g.owner = u.worker then lease_epoch := g.epoch; end if;
+    return next;
+  end loop;
+  if cardinality(accepted) > 0 then
+    perform write_rows(
+      accepted, of_shard, now, results, runs, steps, ends, tasks, votes, calls, events, clears, timers
+    );
+  end if;
+end $$;
+
+-- The wait in seconds until the bucket of a trigger lets a start through, 0 where it does now; and when it is full after that.
+create function read_bucket(
+  of_trigger text, of_span text, span_ms bigint, rate bigint, now bigint, out wait_seconds bigint, out next_full_at bigint
+) language plpgsql as $$
+declare
+  -- In microseconds, rounded down so that an unused bucket is full again after its span.
+  step_us bigint;
+  full_us bigint;
+  lacking bigint;
+begin
+  if rate < 1 then wait_seconds := span_ms / 1000; return; end if;
+  step_us := span_ms * 1000 / rate;
+  select greatest(now * 1000, coalesce(max(full_at), 0)) into full_us
+  from rate_bucket where trigger_id = of_trigger and span = of_span;
+  lacking := full_us - now * 1000 - (rate - 1) * step_us;
+  wait_seconds := case when lacking > 0 then greatest(1, (lacking + 999999) / 1000000) else 0 end;
+  next_full_at := full_us + step_us;
+end $$;
+
+create function fill_bucket(of_trigger text, of_span text, next_full_at bigint) returns void language sql as $$
+  insert into rate_bucket (trigger_id, span, full_at)
+  select of_trigger, of_span, next_full_at where next_full_at is not null
+  on conflict (trigger_id, span) do update set full_at = excluded.full_at
+$$;
+
+create function start_sessions(
+  at_moment bigint, of_shard smallint, locks text[], asks json,
+  results json, runs json, steps json, ends json, tasks json, votes json, calls json, events json, clears json, timers json
+) returns table (i integer, outcome text, about text, amount bigint) language plpgsql as $$
+declare
+  now bigint := svc_now(at_moment);
+  today bigint := now / 86400000;
+  accepted uuid[] := '{}';
+  u record;
+  s session;
+  g session;
+  claimed record;
+  used record;
+  of_minute record;
+  of_day record;
+begin
+  perform lock_all(locks);
+
+  for u in
+    select a.*
+    from json_to_recordset(asks) as a(
+      i integer, id uuid, session json, worker text, ttl_ms bigint, after_seq bigint, claim json, tags json, labels json,
+      trigger_id text, per_minute bigint, per_day bigint, max_open bigint, plan_runs bigint, plan_tokens bigint, plan_cost numeric,
+      plan_currency text, plan json
+    )
+    order by a.i
+  loop
+    i := u.i; about := null; amount := null; g := json_populate_record(null::session, u.session); s := null;
+    if u.claim is not null then
+      select c.body_digest as given_digest, e.body_digest, e.response into claimed
+      from json_populate_record(null::idempotency, u.claim) c
+        join idempotency e on e.principal = c.principal and e.route = c.route and e.key = c.key and e.expires_at > now;
+      if found then
+        if claimed.body_digest = claimed.given_digest then outcome := 'replayed'; about := claimed.response;
+        else outcome := 'key_reused'; end if;
+        return next; continue;
+      end if;
+    end if;
+    if g.version > 0 then
+      select * into s from session where session.id = u.id for update;
+      if not found then outcome := 'not_found'; return next; continue; end if;
+      if s.version <> g.version then outcome := 'run_moved_on'; return next; continue; end if;
+    end if;
+    if coalesce(s.last_seq, 0) <> u.after_seq then
+      outcome := 'gap'; about := coalesce(s.last_seq, 0); return next; continue;
+    end if;
+
+    if u.plan_runs is not null or u.plan_tokens is not null then
+      select coalesce(sum(p.runs), 0) as runs, coalesce(sum(p.tokens), 0) as tokens into used
+      from plan_day p where p.workspace_id = g.workspace_id and p.day = today;
+      if used.runs >= u.plan_runs then outcome := 'plan_runs'; return next; continue; end if;
+      if used.tokens >= u.plan_tokens then outcome := 'plan_tokens'; return next; continue; end if;
+    end if;
+    if u.plan_cost is not null and u.plan_cost <= (
+      select coalesce(sum(c.amount), 0) from cost_day c
+      where c.workspace_id = g.workspace_id and c.day = today and c.currency = u.plan_currency
+    ) then outcome := 'plan_cost'; return next; continue; end if;
+    if u.trigger_id is not null then
+      select * into of_minute from read_bucket(u.trigger_id, 'minute', 60000, u.per_minute, now);
+      select * into of_day from read_bucket(u.trigger_id, 'day', 86400000, u.per_day, now);
+      -- Both buckets must admit the start, so the longer wait counts.
+      if greatest(of_minute.wait_seconds, of_day.wait_seconds) > 0 then
+        outcome := case when coalesce(of_day.wait_seconds, 0) > coalesce(of_minute.wait_seconds, 0) then 'per_day'
+          else 'per_minute' end;
+        amount := greatest(of_minute.wait_seconds, of_day.wait_seconds);
+        return next; continue;
+      end if;
+      -- Stops counting at the limit, because a trigger may have any number of waiting runs.
+      if u.max_open is not null and u.max_open <= (
+        select count(*) from (
+          select 1 from session o where o.trigger_id = u.trigger_id and o.finished_at is null
+          union all
+          select 1 from run r join session o on o.id = r.session_id
+          where r.starter_trigger_id = u.trigger_id and r.finished_at is null and o.trigger_id is distinct from u.trigger_id
+          limit u.max_open
+        ) counted
+      ) then outcome := 'max_open'; return next; continue; end if;
+    end if;
+    if u.plan is not null then
+      begin
+        perform apply_plan(g.workspace_id, u.id, u.plan, now);
+      exception
+        when sqlstate 'SV004' then outcome := 'plan_spent'; about := sqlerrm; return next; continue;
+        when sqlstate 'SV005' then outcome := 'plan_reserved'; about := sqlerrm; return next; continue;
+      end;
+    end if;
+    if u.trigger_id is not null then
+      perform fill_bucket(u.trigger_id, 'minute', of_minute.next_full_at);
+      perform fill_bucket(u.trigger_id, 'day', of_day.next_full_at);
+    end if;
+    insert into plan_day (workspace_id, day, shard, runs) values (g.workspace_id, today, of_shard, 1)
+    on conflict (workspace_id, day, shard) do update set runs = plan_day.runs + 1;
+    if u.claim is not null then perform put_claims(json_build_array(u.claim), now); end if;
+
+    if s.id is not null then
+      -- The input stands with the session while its root run is the newest one.
+      update run set input = s.input where run.id = s.root_run_id;
+      update session
+      set entry_run_id = coalesce(entry_run_id, root_run_id), root_run_id = g.root_run_id, version_id = g.version_id,
+        version_label = g.version_label, input = g.input, input_digest = g.input_digest, start_context = g.start_context
+      where session.id = s.id;
+      if u.labels is not null then
+        perform label_session(s.id, l.has_title, l.title, l.metadata, l.has_metadata, l.tags, l.legal_hold, l.tags_text)
+        from json_to_record(u.labels) as l(
+          has_title boolean, title text, metadata text, has_metadata boolean, tags text[], legal_hold boolean, tags_text text
+        );
+      end if;
+      g.owner := case when g.busy then s.owner end;
+      g.epoch := s.epoch;
+      g.lease_until := case when g.busy then s.lease_until end;
+      perform update_session(s, g, now, of_shard);
+    else
+      if u.worker is not null and g.busy then
+        g.owner := u.worker; g.epoch := 1; g.lease_until := now + u.ttl_ms;
+      end if;
+      insert into agent (id, workspace_id, name) values (g.agent_id, g.workspace_id, g.agent_name) on conflict do nothing;
+      insert into session (
+        id, workspace_id, agent_id, agent_name, version_id, version_label, llm_model, trigger_type, triggered_by, person,
+        trigger_id, trigger_name, root_run_id, status, total_tokens_used, run_count, input, input_digest, start_context, output,
+        output_digest, error, metadata, tags, cost, started_at, finished_at, version, last_seq, last_ordinal, last_turn, busy,
+        owner, epoch, lease_until
+      ) values (
+        g.id, g.workspace_id, g.agent_id, g.agent_name, g.version_id, g.version_label, g.llm_model, g.trigger_type,
+        g.triggered_by, g.person, g.trigger_id, g.trigger_name, g.root_run_id, g.status, g.total_tokens_used, g.run_count,
+        g.input, g.input_digest, g.start_context, g.output, g.output_digest, g.error, g.metadata, g.tags, g.cost, g.started_at,
+        g.finished_at, 1, g.last_seq, g.last_ordinal, g.last_turn, g.busy, g.owner, coalesce(g.epoch, 0), g.lease_until
+      ) returning * into s;
+      perform count_agent(s.workspace_id, s.agent_id, s.status, of_shard, 1);
+      if u.tags is not null then
+        insert into session_tag (agent_id, tag, started_at, session_n, session_id)
+        select s.agent_id, tag, s.started_at, s.n, s.id from json_array_elements_text(u.tags) as tag
+        on conflict do nothing;
+      end if;
+    end if;
+    accepted := accepted || g.id;
+    outcome := 'started';
+    return next;
+  end loop;
+  if cardinality(accepted) > 0 then
+    perform write_rows(
+      accepted, of_shard, now, results, runs, steps, ends, tasks, votes, calls, events, clears, timers
+    );
+  end if;
+end $$;

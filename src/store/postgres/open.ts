@@ -1,0 +1,129 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import type { Clock } from '../../base/clock.ts'
+import { fail } from '../../base/failure.ts'
+import type { Store } from '../store.ts'
+import { agentReads } from './agents.ts'
+import { callReads } from './calls.ts'
+import { consoleSessionMethods } from './console-sessions.ts'
+import { costReads } from './spending/costs.ts'
+import { createHints } from './database/hints.ts'
+import { checkSchemaVersions, readSchemaVersions } from './database/migrate.ts'
+import type { DatabaseMoment } from './database/moment.ts'
+import { openPool, type PostgresPool } from './database/pool.ts'
+import { effectMethods } from './effects.ts'
+import { eventReads } from './events.ts'
+import { fileMethods } from './files.ts'
+import { idempotencyReads } from './idempotency.ts'
+import { openPostgresKeys } from './keys.ts'
+import { operatorKeyMethods } from './operator-keys.ts'
+import { runReads } from './runs.ts'
+import { deletionMethods } from './sessions/delete-sessions.ts'
+import { erasePostgresSession } from './sessions/erase-session.ts'
+import { leaseMethods } from './sessions/leases.ts'
+import { pauseMethods } from './sessions/pauses.ts'
+import { restoredMethods } from './sessions/restored.ts'
+import { toLabelColumns } from './sessions/session-labels.ts'
+import { sessionReads } from './sessions/sessions.ts'
+import { standingMethods } from './standing.ts'
+import { stepReads } from './steps.ts'
+import { taskReads } from './tasks.ts'
+import { timerReads } from './timers.ts'
+import { triggerMethods } from './triggers.ts'
+import { openPostgresUpdates } from './updates.ts'
+import { versionMethods } from './versions/versions.ts'
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database` */
+  readonly url: string
+  readonly schema?: string
+  /** Instead of the clock of the database: for tests. */
+  readonly clock?: Clock
+  /** Of the pool; one more listens. */
+  readonly connections?: number
+}
+
+/** Of our tables, unless a test names another. */
+export const SCHEMA = 'svc'
+const CONNECTIONS = 10
+/** Rows over which the kept counts of an agent are spread. */
+const SHARDS = 32
+
+/**
+ * Opens the store of a process among several. Writes and reads go to the database, and nothing that an operator can revoke is
+ * cached. The schema must be migrated.
+ * @throws Failure `store_unreachable`, `store_not_migrated`, `store_unreadable`, `postgres_client_missing`
+ */
+export async function openPostgres(options: PostgresOptions): Promise<Store> {
+  const { url, schema = SCHEMA, connections = CONNECTIONS } = options
+  const self = randomUUID().slice(0, 8)
+  const pool = await openPool({ url, schema, name: `svc ${self}`, connections })
+  try {
+    checkSchemaVersions(pool.database, await readSchemaVersions(pool, schema))
+    return createPostgresStore(pool, schema, self, options.clock)
+  } catch (error) {
+    await pool.close()
+    throw error
+  }
+}
+
+function createPostgresStore(pool: PostgresPool, schema: string, self: string, clock: Clock | undefined): Store {
+  const moment: DatabaseMoment = { isGiven: clock !== undefined, now: () => clock?.now() ?? null }
+  const hints = createHints(pool, schema, self)
+  const { writeUses, ...keys } = openPostgresKeys(pool)
+  const { drained, ...updates } = openPostgresUpdates({ pool, moment, hints, shard: randomInt(SHARDS) })
+  let closing: Promise<void> | undefined
+
+  async function close(): Promise<void> {
+    await drained()
+    await writeUses().catch(() => {})
+    await hints.close()
+    await pool.close()
+  }
+
+  return {
+    ...agentReads(pool),
+    ...callReads(pool),
+    ...consoleSessionMethods(pool),
+    ...costReads(pool),
+    ...deletionMethods(pool),
+    ...effectMethods(pool),
+    ...eventReads(pool),
+    ...fileMethods(pool),
+    ...idempotencyReads(pool),
+    ...keys,
+    ...leaseMethods(pool, moment, hints),
+    ...operatorKeyMethods(pool),
+    ...restoredMethods(pool),
+    ...pauseMethods(pool),
+    ...runReads(pool),
+    ...sessionReads(pool, moment),
+    ...standingMethods(pool),
+    ...stepReads(pool),
+    ...taskReads(pool),
+    ...timerReads(pool, moment),
+    ...triggerMethods(pool),
+    ...updates,
+    ...versionMethods(pool),
+    hints: (signal) => hints.follow(signal),
+    async labelSession(id, labels) {
+      const given = toLabelColumns(labels)
+      const set = await pool.row<{ done: boolean }>(
+        `select label_session(
+           :id::uuid, :has_title, :title, :metadata, :has_metadata, :tags::text[], :legal_hold, :tags_text
+         ) as done`,
+        { id, ...given },
+      )
+      if (set?.done) return
+      const stored = await pool.row('select 1 as found from session where id = :id', { id })
+      throw stored ? fail('session_erased') : fail('not_found', { what: 'session' })
+    },
+    async eraseSession(id, at) {
+      await erasePostgresSession(pool, id, at)
+      hints.changed([id])
+    },
+    async backup() {
+      throw fail('backup_elsewhere', { database: pool.database })
+    },
+    close: () => (closing ??= close()),
+  }
+}

@@ -1,0 +1,38 @@
+/** How a search of runs finds them. */
+
+/** Runs that a search looks at for each of its parts, newest first. */
+const MOST_FOUND = 2000
+
+/** Of runs that hold all words of `:text` in their input, or in their output and error. */
+export const WITH_WORDS = `r.id in (
+  select run_id from run_words
+  where input @@ to_tsquery('simple', :text) or output @@ to_tsquery('simple', :text)
+  order by run_id desc limit ${MOST_FOUND})`
+
+export const WITH_CALLED_TOOL = `r.id in (
+  select run_id from call where split_part(ref, '@', 1) = :tool order by at desc limit ${MOST_FOUND})`
+
+/** Needs `:workspaceId` too. */
+export const WITH_EFFECT_KEY = `r.id in (
+  select run_id from effect where key = :effect and workspace_id = :workspaceId order by at desc limit ${MOST_FOUND})`
+
+export const WITH_VOTE_OF = `r.id in (
+  select t.run_id
+  from (select task_id from vote where approver = :approver order by at desc limit ${MOST_FOUND}) v
+    join user_task t on t.id = v.task_id)`
+
+/** Of sessions whose metadata has the member `:metadataKey` with the JSON text `:metadataValue`, among the newest. */
+export const WITH_METADATA_MEMBER = `s.metadata is not null and s.n > (select max(n) from session) - 20000
+  and (s.metadata::json -> :metadataKey)::text = :metadataValue`
+
+/**
+ * The words of a text as a query: all of them, each also as the beginning of a longer one. A word with marks inside, such as
+ * `A-1042`, stays together. Undefined where there are none.
+ */
+export function toTextQuery(text: string): string | undefined {
+  const words = text.split(/\s+/).flatMap((word) => {
+    const parts = word.toLowerCase().match(/[\p{L}\p{N}]+/gu)
+    return parts ? [`${parts.map((part) => `'${part}'`).join(' <-> ')}:*`] : []
+  })
+  return words.length === 0 ? undefined : words.map((word) => `(${word})`).join(' & ')
+}

@@ -1,0 +1,82 @@
+import type { TaskVote } from '../../../spec/task.ts'
+import type { TaskRecord } from '../../../spec/task.ts'
+import type { WorkerId } from '../../lease.ts'
+import { toRun, type RunRow } from '../../rows/run-rows.ts'
+import { toSession, type SessionRow } from '../../rows/session-rows.ts'
+import type { Store } from '../../store.ts'
+import type { DatabaseMoment } from '../database/moment.ts'
+import type { PostgresPool } from '../database/pool.ts'
+import { COUNTED_VOTES } from '../tasks.ts'
+import { SESSION_FIELDS } from './session-columns.ts'
+import { listSessions } from './session-lists.ts'
+
+type SessionReads = Pick<Store, 'load' | 'session' | 'sessions' | 'sessionValue' | 'sessionsEndingWith'>
+
+const SELECT = `select ${SESSION_FIELDS}, s.input, s.output from session s`
+
+export const sessionReads = (db: PostgresPool, moment: DatabaseMoment): SessionReads => ({
+  async load(id) {
+    const row = await db.row<TreeRow>(LOAD, { id, given: moment.now() })
+    return (
+      row && {
+        session: toSession(row),
+        runs: row.runs.map((run) => toRun(run)),
+        tasks: row.tasks.map(({ body, votes }) => ({ ...(JSON.parse(body) as Omit<TaskRecord, 'votes'>), votes })),
+        ...(row.held_by !== null && { heldBy: row.held_by }),
+      }
+    )
+  },
+  async session(id) {
+    const row = await db.row<SessionRow>(`${SELECT} where s.id = :id`, { id })
+    return row && toSession(row)
+  },
+  sessions: (filter, page) => listSessions(db, filter, page),
+  async sessionValue(id, name) {
+    const row = await db.row<{ value: string | null }>(`select ${name} as value from session where id = :id`, { id })
+    return row?.value ?? undefined
+  },
+  async sessionsEndingWith(workspaceId, ending, limit) {
+    // A rare query of people: a scan is cheaper than an index that every start would have to write.
+    const rows = await db.rows<SessionRow>(
+      `${SELECT}
+       where right(replace(s.id::text, '-', ''), length(:ending)) = :ending and s.workspace_id = :workspaceId
+       order by s.started_at desc, s.n desc
+       limit :limit`,
+      { workspaceId, ending, limit },
+    )
+    return rows.map(toSession)
+  },
+})
+
+interface TreeRow extends SessionRow {
+  held_by: WorkerId | null
+  runs: readonly RunRow[]
+  tasks: readonly { readonly body: string; readonly votes: readonly TaskVote[] }[]
+}
+
+// One statement, and so one moment: a session is never read with runs of another version.
+const LOAD = `
+  select ${SESSION_FIELDS}, s.input, s.output,
+    case when s.owner is not null and s.lease_until > svc_now(:given) then s.owner end as held_by,
+    coalesce((
+      select json_agg(json_build_object(
+          'id', r.id, 'session_id', r.session_id, 'workspace_id', r.workspace_id, 'agent_id', r.agent_id,
+          'agent_name', r.agent_name, 'version_id', r.version_id, 'version_label', r.version_label, 'llm_model', r.llm_model,
+          'parent_run_id', r.parent_run_id, 'parent_call_id', r.parent_call_id, 'depth', r.depth,
+          'input', case when r.id = s.root_run_id then s.input else r.input end, 'starter', r.starter, 'origin', r.origin, 'state', r.state,
+          'status', r.status, 'usage', r.usage, 'last_sequence', r.last_sequence, 'output', r.output, 'error', r.error,
+          'error_code', r.error_code, 'started_at', r.started_at, 'finished_at', r.finished_at
+        ) order by r.n)
+      from run r where r.session_id = s.id
+    ), '[]') as runs,
+    coalesce((
+      select json_agg(json_build_object(
+          'body', t.body,
+          'votes', coalesce((
+            select ${COUNTED_VOTES} from vote v where v.task_id = t.id and not v.voided
+          ), '[]')
+        ) order by t.n)
+      from user_task t where t.session_id = s.id and t.status = 'pending'
+    ), '[]') as tasks
+  from session s
+  where s.id = :id`

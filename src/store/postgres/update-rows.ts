@@ -1,0 +1,49 @@
+/** The rows of a batch of updates: a list per table, as `write_rows` takes them; spends go with their save, which they count in. */
+import type { RunId } from '../../base/ids.ts'
+import type { SessionUpdate } from '../session-update.ts'
+import { toCallColumns } from './calls.ts'
+import { toJsonRows } from './database/named-values.ts'
+import { toEventColumns } from './events.ts'
+import { toRunColumns } from './runs.ts'
+import { toEndColumns, toStepColumns } from './steps.ts'
+import { toTaskColumns, toVoteColumns } from './tasks.ts'
+import { toClearColumns, toTimerColumns } from './timers.ts'
+
+/** Of each list its JSON text, in the order of the arguments of `save_sessions`; null where it is empty. */
+export function toRowLists(updates: readonly SessionUpdate[]): readonly (string | null)[] {
+  const steps = updates.flatMap((each) => each.steps.map((step) => toStepColumns(each.session.id, step)))
+  const lists: readonly (readonly object[])[] = [
+    lastOfEach(
+      steps.flatMap(({ large }) => large ?? []),
+      ({ digest }) => digest,
+    ),
+    lastOfEach(
+      updates.flatMap(({ session, runs }) => runs.map((run) => toRunColumns(session.id, run))),
+      ({ id }) => id,
+    ),
+    steps.map(({ columns }) => columns),
+    updates.flatMap(({ session, closedSteps }) => closedSteps.map((end) => toEndColumns(session.id, end))),
+    updates.flatMap(({ session, tasks }) => tasks.map((task) => toTaskColumns(session.id, task))),
+    updates.flatMap(({ tasks }) => tasks.flatMap(toVoteColumns)),
+    lastOfEach(
+      updates.flatMap(({ session, calls }) => calls.map((call) => toCallColumns(session.id, call))),
+      ({ session_id, run_id, call_id }) => `${session_id} ${run_id} ${call_id}`,
+    ),
+    updates.flatMap(({ session, events, runs }) => {
+      const changed = new Map<RunId, (typeof runs)[number]>(runs.map((run) => [run.id, run]))
+      return events.map((event) => toEventColumns(session.id, event, changed.get(event.runId)))
+    }),
+    updates.flatMap(({ session, clearTimers }) => clearTimers.map((timer) => toClearColumns(session.id, timer))),
+    lastOfEach(
+      updates.flatMap(({ session, setTimers }) => setTimers.map((timer) => toTimerColumns(session.id, timer))),
+      ({ session_id, run_id, kind, ref }) => `${session_id} ${run_id} ${kind} ${ref}`,
+    ),
+  ]
+  return lists.map(toJsonRows)
+}
+
+/** One statement touches a row once: of rows with one key the last counts. */
+function lastOfEach<Row>(rows: readonly Row[], keyOf: (row: Row) => string): readonly Row[] {
+  const byKey = new Map(rows.map((row) => [keyOf(row), row]))
+  return byKey.size === rows.length ? rows : [...byKey.values()]
+}

@@ -1,0 +1,192 @@
+/** Starts and saves of sessions. Those that gather while a statement is under way share the next one. */
+import { randomUUID } from 'node:crypto'
+import { fail } from '../../base/failure.ts'
+import type { LeaseHolder } from '../lease.ts'
+import type { SessionUpdate } from '../session-update.ts'
+import type { Store } from '../store.ts'
+import { toCostColumns } from './spending/costs.ts'
+import { createBatchQueue } from './database/batch.ts'
+import { hasState, isContentError, toStoreFailure } from './database/errors.ts'
+import type { SessionHints } from './database/hints.ts'
+import type { DatabaseMoment } from './database/moment.ts'
+import { toJsonRows } from './database/named-values.ts'
+import type { PostgresPool } from './database/pool.ts'
+import { toEffectColumns } from './effects.ts'
+import { toClaimColumns } from './idempotency.ts'
+import { findStored, runWithReply } from './lost-reply.ts'
+import { toPlanColumns } from './spending/plan.ts'
+import { toChangedColumns, toStartColumns } from './sessions/session-columns.ts'
+import { toLabelColumns } from './sessions/session-labels.ts'
+import {
+  toSaveAnswer,
+  toStartAnswer,
+  type SaveAnswer,
+  type PendingSave,
+  type SaveRow,
+  type StartAnswer,
+  type PendingStart,
+  type StartRow,
+} from './update-answers.ts'
+import { toRowLists } from './update-rows.ts'
+
+interface PostgresUpdates extends Pick<Store, 'start' | 'save'> {
+  /** Resolves when everything accepted until now is stored or refused. */
+  readonly drained: () => Promise<void>
+}
+
+export interface UpdateParts {
+  readonly pool: PostgresPool
+  readonly moment: DatabaseMoment
+  readonly hints: SessionHints
+  /** Of the kept counts that this process adds to. */
+  readonly shard: number
+}
+
+export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts): PostgresUpdates {
+  const saves = createBatchQueue<PendingSave, SaveAnswer>({
+    key: ({ update }) => update.session.id,
+    async make(requests) {
+      const locks = [...new Set(requests.flatMap(({ update }) => planLock(update)))]
+      const asks = requests.map(toSaveColumns)
+      const values = [moment.now(), shard, locks, toJsonRows(asks), ...toRowLists(requests.map(({ update }) => update))]
+      const rows = await runWithReply<SaveRow>(pool, SAVE, values, async () =>
+        (await findStored(pool, requests)).map(({ index, lease_epoch }) => ({
+          i: index,
+          outcome: 'saved',
+          lease_epoch,
+          detail: null,
+        })),
+      )
+      const found = new Map(rows.map((row) => [row.i, row]))
+      const answers = requests.map((request, index) => toSaveAnswer(request, found.get(index), pool.database))
+      for (const [at, { update }] of requests.entries())
+        if (!(answers[at] instanceof Error)) hints.changed([update.session.id], found.get(at)?.detail === 'free')
+      return answers
+    },
+  })
+  const starts = createBatchQueue<PendingStart, StartAnswer>({
+    key: ({ update }) => update.session.id,
+    async make(requests) {
+      const locks = [...new Set(requests.flatMap(locksOf))]
+      const asks = requests.map(toStartColumnsOf)
+      const values = [moment.now(), shard, locks, toJsonRows(asks), ...toRowLists(requests.map(({ update }) => update))]
+      const rows = await runWithReply<StartRow>(pool, START, values, async () =>
+        (await findStored(pool, requests)).map(({ index }) => ({
+          i: index,
+          outcome: 'started',
+          about: null,
+          amount: null,
+        })),
+      )
+      const found = new Map(rows.map((row) => [row.i, row]))
+      const answers = requests.map((request, index) => toStartAnswer(request, found.get(index), pool.database))
+      for (const [at, { update, holder }] of requests.entries())
+        if (isStarted(answers[at]!)) hints.changed([update.session.id], update.busy && holder === undefined)
+      return answers
+    },
+  })
+
+  return {
+    async start(update, limits, claim, holder) {
+      const answer = await starts
+        .add({ update, limits, claim, holder, turn: randomUUID() })
+        .catch((error: unknown) => Promise.reject(toUpdateFailure(error, pool.database)))
+      if (answer instanceof Error) throw answer
+      return answer
+    },
+    async save(update, holder) {
+      const answer = await saves
+        .add({ update, holder, turn: randomUUID() })
+        .catch((error: unknown) => Promise.reject(toSaveFailure(error, pool.database)))
+      if (answer instanceof Error) throw answer
+      return answer
+    },
+    async drained() {
+      await Promise.all([starts.drained(), saves.drained()])
+    },
+  }
+}
+
+/** Moment, shard, locks, requests, and ten lists of rows. */
+const VALUES = Array.from({ length: 14 }, (_, index) => `$${index + 1}`).join(', ')
+const SAVE = `select * from save_sessions(${VALUES})`
+const START = `select * from start_sessions(${VALUES})`
+
+const holderColumns = (holder: LeaseHolder | undefined) => ({
+  worker: holder?.worker ?? null,
+  ttl_ms: holder?.ttlMs ?? null,
+  held_epoch: holder?.epoch ?? null,
+})
+
+const toSaveColumns = ({ update, holder, turn }: PendingSave, i: number) => ({
+  i,
+  id: update.session.id,
+  session: toChangedColumns(update.session, update.busy, turn),
+  ...holderColumns(holder),
+  after_seq: numberBefore(update),
+  history_seen: update.historySeen ?? null,
+  effects: update.effects && update.effects.length > 0 ? update.effects.map(toEffectColumns) : null,
+  claims: update.claims && update.claims.length > 0 ? update.claims.map(toClaimColumns) : null,
+  spends: update.spends.length > 0 ? toSpendColumns(update) : null,
+  plan: update.plan ? toPlanColumns(update.plan) : null,
+})
+
+const toSpendColumns = ({ session, runs, spends }: SessionUpdate) =>
+  spends.map((spend) => toCostColumns(session.workspaceId, runs.find(({ id }) => id === spend.runId)!.agentId, spend))
+
+const toStartColumnsOf = ({ update, holder, turn, limits, claim }: PendingStart, i: number) => ({
+  i,
+  id: update.session.id,
+  session: toStartColumns(update.session, update.busy, turn),
+  ...holderColumns(holder),
+  after_seq: numberBefore(update),
+  claim: claim ? toClaimColumns(claim) : null,
+  tags: update.session.tags ?? null,
+  labels: update.labels ? toLabelColumns(update.labels) : null,
+  trigger_id: triggerOf(update),
+  per_minute: limits.ratePerMinute,
+  per_day: limits.ratePerDay,
+  max_open: limits.maxConcurrentRuns,
+  plan_runs: limits.planRunsPerDay,
+  plan_tokens: limits.planTokensPerDay,
+  plan_cost: limits.planCostPerDay?.amount ?? null,
+  plan_currency: limits.planCostPerDay?.currency ?? null,
+  plan: update.plan ? toPlanColumns(update.plan) : null,
+})
+
+const triggerOf = ({ session, runs }: SessionUpdate): string | null => (runs.at(-1)?.starter ?? session).triggerId
+
+/** What a start counts or claims, each under one name: whoever counts the same waits for it. */
+function locksOf({ update, limits, claim }: PendingStart): readonly string[] {
+  const trigger = triggerOf(update)
+  const { ratePerMinute, ratePerDay, maxConcurrentRuns, planRunsPerDay, planTokensPerDay, planCostPerDay } = limits
+  const isLimited = [ratePerMinute, ratePerDay, maxConcurrentRuns].some((each) => each !== null)
+  const isPlanned = [planRunsPerDay, planTokensPerDay, planCostPerDay].some((each) => each !== null)
+  return [
+    ...(claim ? [JSON.stringify(['claim', claim.principal, claim.route, claim.key]).replaceAll('\0', '\ufffd')] : []),
+    ...(trigger !== null && isLimited ? [`trigger ${trigger}`] : []),
+    ...(isPlanned ? [planLockOf(update)] : planLock(update)),
+  ]
+}
+
+const planLockOf = ({ session }: SessionUpdate): string => `plan ${session.workspaceId}`
+
+/** Completions that begin are counted one after the other in all processes. */
+const planLock = (update: SessionUpdate): readonly string[] => (update.plan ? [planLockOf(update)] : [])
+
+/** The number that the stored events must end with, so that those of the update follow without a gap; -1 where they have one. */
+function numberBefore({ session, events }: SessionUpdate): number {
+  const before = session.lastSeq - events.length
+  return events.every((event, index) => event.seq === before + index + 1) ? before : -1
+}
+
+const isStarted = (answer: StartAnswer): boolean => !(answer instanceof Error) && answer.outcome === 'started'
+
+/** Rows that name what is not there are a bug of ours, and no content that could be refused. */
+const toUpdateFailure = (error: unknown, database: string): unknown =>
+  hasState(error, 'SV003') ? new Error((error as Error).message, { cause: error }) : toStoreFailure(error, database)
+
+const toSaveFailure = (error: unknown, database: string): unknown =>
+  isContentError(error)
+    ? fail('state_not_saved', { why: (error as Error).message }, { cause: error })
+    : toUpdateFailure(error, database)

@@ -1,0 +1,17 @@
+/** What a list of runs is filtered by, and how far its runs are counted. */
+import { isTerminal } from '../../spec/run.ts'
+import type { RunFilter } from '../queries.ts'
+
+/** Runs of a search that are counted. */
+export const MOST_COUNTED = 10_000
+
+export const matchesOnlyOpen = ({ status, waiting }: RunFilter): boolean =>
+  waiting === true || (status !== undefined && !status.some(isTerminal))
+
+/** False where the kept count of runs is the total. */
+export const isFilteredRuns = (filter: RunFilter): boolean =>
+  isRunSearch(filter) ||
+  [filter.status, filter.waiting, filter.since, filter.sessionId, filter.origin].some((each) => each !== undefined)
+
+export const isRunSearch = ({ roots, text, tool, effect, approver, metadata }: RunFilter): boolean =>
+  roots === true || [text, tool, effect, approver, metadata].some((each) => each !== undefined)

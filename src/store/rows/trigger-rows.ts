@@ -1,0 +1,38 @@
+import type { AgentId, TriggerId, WorkspaceId } from '../../base/ids.ts'
+import type { Trigger } from '../../spec/key.ts'
+
+export interface TriggerRow {
+  id: TriggerId
+  workspace_id: WorkspaceId
+  agent_id: AgentId
+  type: 'api' | 'schedule'
+  name: string
+  active: number
+  expose_timeline: number
+  allow_ips: string
+  rate_per_minute: number | null
+  rate_per_day: number | null
+  max_concurrent_runs: number | null
+  cron: string | null
+  time_zone: string | null
+  created_at: number
+  allow_delete: 0 | 1
+}
+
+export const toTrigger = (row: TriggerRow): Trigger => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  agentId: row.agent_id,
+  type: row.type,
+  name: row.name,
+  active: row.active === 1,
+  exposeTimeline: row.expose_timeline === 1,
+  allowIps: JSON.parse(row.allow_ips) as readonly string[],
+  ratePerMinute: row.rate_per_minute,
+  ratePerDay: row.rate_per_day,
+  maxConcurrentRuns: row.max_concurrent_runs,
+  cron: row.cron,
+  timeZone: row.time_zone,
+  createdAt: row.created_at,
+  ...(row.allow_delete === 1 && { allowDelete: true }),
+})

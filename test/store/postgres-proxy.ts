@@ -1,0 +1,57 @@
+/** Stands between a client and PostgreSQL, and loses connections at chosen moments. */
+import { createConnection, createServer, type Socket } from 'node:net'
+
+export interface PostgresProxy {
+  /** Of a database, through the proxy. */
+  url(database: string): string
+  /**
+   * What becomes of the next statement with this text: its reply is lost after the server has made it; the connection breaks when
+   * the server has it, or before it gets it.
+   */
+  loseNext(text: string, what: 'reply' | 'connection' | 'statement'): void
+  close(): Promise<void>
+}
+
+/** @param socket path of the server's Unix socket */
+export async function openPostgresProxy(socket: string): Promise<PostgresProxy> {
+  let next: { readonly text: string; readonly what: 'reply' | 'connection' | 'statement' } | undefined
+  const clients = new Set<Socket>()
+  const listener = createServer((client) => {
+    clients.add(client)
+    client.on('close', () => clients.delete(client))
+    client.on('error', () => {})
+    const server = createConnection(socket)
+    server.on('error', () => client.destroy())
+    let losesReply = false
+    client.on('data', (data) => {
+      if (next && data.includes(next.text)) {
+        const { what } = next
+        next = undefined
+        if (what === 'statement') return void client.destroy()
+        losesReply = what === 'reply'
+        server.write(data)
+        if (what === 'connection') client.destroy()
+        return
+      }
+      server.write(data)
+    })
+    server.on('data', (data) => {
+      if (losesReply) client.destroy()
+      else client.write(data)
+    })
+    server.on('close', () => client.destroy())
+    // The server notices a client that left only when it next writes: as with a network that breaks.
+    client.on('end', () => server.end())
+  })
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+  const { port } = listener.address() as { port: number }
+  return {
+    url: (database) => `postgres://svc@127.0.0.1:${port}/${database}`,
+    loseNext: (text, what) => void (next = { text, what }),
+    close: () =>
+      new Promise((resolve) => {
+        for (const each of clients) each.destroy()
+        listener.close(() => resolve())
+      }),
+  }
+}

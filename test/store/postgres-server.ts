@@ -1,0 +1,85 @@
+/** A PostgreSQL of its own for a test file, in a temporary directory and on a Unix socket; undefined where none is installed. */
+import { execFileSync } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface PostgresServer {
+  /** Of a database of this name, which is made where it is new. */
+  url(database?: string): string
+  /** Path of its Unix socket. */
+  readonly socket: string
+  /** Ends it as a crash would, and starts it again. */
+  restart(): void
+  stop(): void
+}
+
+/** Where Debian and others install the programs of each version. */
+const PLACES = ['/usr/lib/postgresql', '/usr/local/pgsql', '/opt/homebrew/opt']
+
+function findPrograms(): string | undefined {
+  const named = process.env['SVC_TEST_POSTGRES_BIN']
+  if (named !== undefined) return named
+  const candidates = PLACES.filter((place) => existsSync(place)).flatMap((place) => [
+    join(place, 'bin'),
+    ...readdirSync(place)
+      .sort((a, b) => Number.parseInt(b) - Number.parseInt(a))
+      .map((version) => join(place, version, 'bin')),
+  ])
+  return candidates.find((each) => existsSync(join(each, 'initdb')))
+}
+
+/** PostgreSQL refuses to run as root: then as the user that its package made. */
+function findUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const idOf = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { stdio: ['ignore', 'pipe', 'ignore'] }))
+  return { uid: idOf('-u'), gid: idOf('-g') }
+}
+
+/** @param settings of the server; without `fsync`, since no test ends the machine */
+export function startPostgres(settings: readonly string[] = []): PostgresServer | undefined {
+  const programs = findPrograms()
+  if (programs === undefined) {
+    process.stderr.write('PostgreSQL is not installed: its tests are skipped (apt-get install postgresql).\n')
+    return undefined
+  }
+  const user = findUser()
+  const directory = mkdtempSync(join(tmpdir(), 'svc-pg-'))
+  if (user) chownSync(directory, user.uid, user.gid)
+  chmodSync(directory, 0o755)
+  const data = join(directory, 'data')
+  const run = (program: string, args: readonly string[]): string =>
+    execFileSync(join(programs, program), args, {
+      ...user,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      cwd: directory,
+    })
+  run('initdb', ['-D', data, '-A', 'trust', '-U', 'svc', '--no-sync', '-E', 'UTF8', '--locale=C.UTF-8'])
+  const all = ['fsync=off', 'max_connections=200', "listen_addresses=''", ...settings]
+  const start = (): void => {
+    const options = `-k ${directory} ${all.map((each) => `-c ${each}`).join(' ')}`
+    run('pg_ctl', ['-D', data, '-w', '-s', '-l', join(directory, 'log'), '-o', options, 'start'])
+  }
+  start()
+  const databases = new Set(['postgres'])
+  return {
+    socket: join(directory, '.s.PGSQL.5432'),
+    url(database = 'postgres') {
+      if (!databases.has(database)) run('createdb', ['-h', directory, '-U', 'svc', database])
+      databases.add(database)
+      return `postgres:///${database}?host=${encodeURIComponent(directory)}&user=svc`
+    },
+    restart() {
+      run('pg_ctl', ['-D', data, '-w', '-s', '-m', 'immediate', 'stop'])
+      start()
+    },
+    stop() {
+      try {
+        run('pg_ctl', ['-D', data, '-w', '-s', '-m', 'immediate', 'stop'])
+      } finally {
+        rmSync(directory, { recursive: true, force: true })
+      }
+    },
+  }
+}
