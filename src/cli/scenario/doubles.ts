@@ -25,7 +25,7 @@ export function withDoubles(
       return {
         route: 'mock',
         timeoutMs,
-        invoke: (_, signal) => invokeDouble(double, timeoutMs, time, AbortSignal.any([signal, ended])),
+        invoke: (_invocation, signal) => invokeDouble(double, timeoutMs, time, AbortSignal.any([signal, ended])),
       }
     },
     async describe(agent, tool, signal) {

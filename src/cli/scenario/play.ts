@@ -17,6 +17,7 @@ import { RemoteError } from '../shell/remote.ts'
 import { answerOf, createScriptedAnswers, delayOf, type DecisionRule, type ScriptedAnswers } from '../runs/decisions.ts'
 import type { EarlierRun, Scenario } from './scenario.ts'
 import { fakeFiles } from './files.ts'
+import { nextOutside, type DueEvent, type OutsideEvent } from './outside.ts'
 import { waitUntilIdle } from './idle.ts'
 import { openScenarioServer, type ScenarioServer } from './scenario-server.ts'
 
@@ -53,7 +54,7 @@ export async function playScenario(
   const undecided = new Set<string>()
   const since = server.time.clock.now()
   try {
-    const play = async (run: EarlierRun, waitsOut: boolean): Promise<PlayedRun> => {
+    const play = async (run: EarlierRun & Pick<Scenario, 'outside'>, waitsOut: boolean): Promise<PlayedRun> => {
       await fakeFiles(server, project, run.input)
       return await playRun(server, run.agent ?? agent, run, { waitsOut, undecided, signal })
     }
@@ -63,9 +64,9 @@ export async function playScenario(
       if (problem === undefined) continue
       return { events: [], undecided: [...undecided], problem: `before[${at}]: ${problem}`, virtualMs: virtualMs() }
     }
-    const { decide = [], input = {}, expect } = scenario
+    const { decide = [], outside = [], input = {}, expect } = scenario
     const { started, problem } = await play(
-      { decide, input },
+      { decide, outside, input },
       expect?.limits?.includes('max_hitl_wait_minutes') === true,
     )
     if (!started) return { events: [], undecided: [], problem: problem!, virtualMs: 0 }
@@ -109,16 +110,18 @@ interface RunWaits {
 async function playRun(
   server: ScenarioServer,
   agent: string,
-  { input = {}, decide = [] }: EarlierRun,
+  { input = {}, decide = [], outside = [] }: EarlierRun & Pick<Scenario, 'outside'>,
   { signal, ...waits }: RunWaits,
 ): Promise<PlayedRun> {
   const started = await startRun(server, agent, input)
   if (typeof started === 'string') return { problem: started }
   const answers = createScriptedAnswers(decide)
+  const used = new Set<OutsideEvent>()
   for (;;) {
     const tree = await waitUntilIdle(server, started.sessionId as SessionId, signal)
     if (isTerminal(tree.session.status)) return { started }
-    const problem = await answerOrAdvance(server, answers, waits)
+    const coming = nextOutside(tree.runs, outside, used)
+    const problem = await answerOrAdvance(server, answers, waits, coming, (event) => used.add(event))
     if (problem !== undefined) return { started, problem }
   }
 }
@@ -144,6 +147,8 @@ async function answerOrAdvance(
   server: ScenarioServer,
   answers: ScriptedAnswers,
   { waitsOut, undecided }: Omit<RunWaits, 'signal'>,
+  coming: DueEvent | undefined,
+  recordUse: (event: OutsideEvent) => void,
 ): Promise<string | undefined> {
   const { operator, store, time } = server
   const { items } = await operator.call('GET /tasks', { query: {} })
@@ -161,6 +166,12 @@ async function answerOrAdvance(
     if (!next || at < next.at) next = { rule, task, at }
   }
   const due = Math.min((await store.nextTimerAt()) ?? Infinity, time.asleep.until ?? Infinity)
+  if (coming && coming.at < Math.min(due, next?.at ?? Infinity)) {
+    time.advance(Math.max(time.clock.now(), coming.at))
+    recordUse(coming.event)
+    const { error } = await server.applyOutside(coming)
+    return error === undefined ? undefined : `what comes from outside is refused: ${error}`
+  }
   if (next && next.at < due) {
     time.advance(next.at)
     return await answerTask(server, answers, next)

@@ -15,6 +15,7 @@ import { createOperator, type OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
 import { packageVersion } from '../shell/version.ts'
 import { withDoubles } from './doubles.ts'
+import { applyOutside, withTokens, type DueEvent } from './outside.ts'
 import type { ToolDouble } from './scenario.ts'
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts'
 
@@ -28,6 +29,8 @@ export interface ScenarioServer {
     message: JsonObject,
     by: { readonly id?: string; readonly roles?: readonly string[] },
   ): Promise<MessageAccepted>
+  /** Lets a signal or a report from outside happen. */
+  applyOutside(due: DueEvent): Promise<MessageAccepted>
   close(): Promise<void>
 }
 
@@ -43,6 +46,7 @@ export async function openScenarioServer(
 ): Promise<ScenarioServer> {
   const time = createVirtualTime(START)
   const ended = new AbortController()
+  const tokens = new Map<string, string>()
   const server = await openOperator({
     workspace: project.workspace,
     config: project.config,
@@ -55,7 +59,7 @@ export async function openScenarioServer(
     timers: time.timers,
     wait: (ms, signal) => time.wait(ms, signal),
     cassette,
-    standIn: (real) => withDoubles(real, doubles, time, ended.signal),
+    standIn: (real) => withTokens(withDoubles(real, doubles, time, ended.signal), tokens),
   })
   const operator = createOperator(
     (request) => server.operator.fetch(request),
@@ -76,6 +80,7 @@ export async function openScenarioServer(
     store: server.store,
     time,
     close,
+    applyOutside: (due) => applyOutside(server.engine, tokens, due),
     answer(runId, message, { id = 'scenario', roles = [] }) {
       const by: Principal = { type: 'operator', id, workspaceId: workspaceIdOf(project.workspace), roles }
       return server.engine.answer(runId as RunId, toAnswer(parseMessage({ runId, ...message }, runId), by))

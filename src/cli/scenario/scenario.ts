@@ -2,6 +2,7 @@
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { readTestFile, type ReadTestFile } from '../pages/test-file.ts'
 import { ruleFindings, type DecisionRule } from '../runs/decisions.ts'
+import type { OutsideEvent } from './outside.ts'
 
 export interface ToolDouble {
   readonly result?: JsonValue
@@ -49,6 +50,7 @@ export interface Scenario {
   readonly tools?: Readonly<Record<string, ToolDouble>>
   readonly before?: readonly EarlierRun[]
   readonly decide?: readonly DecisionRule[]
+  readonly outside?: readonly OutsideEvent[]
   readonly expect?: ScenarioExpectation
 }
 

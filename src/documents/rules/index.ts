@@ -195,6 +195,7 @@ import { toolDescriptionDrift } from './tool/description-drift.ts'
 import { toolDescriptionMissing } from './tool/description-missing.ts'
 import { toolDuplicateBinding } from './tool/duplicate-binding.ts'
 import { toolEffectKeyConstant } from './tool/effect-key-constant.ts'
+import { toolCompletionInvalid } from './tool/completion-invalid.ts'
 import { toolEffectKeyInvalid } from './tool/effect-key-invalid.ts'
 import { toolEffectKeyMissing } from './tool/effect-key-missing.ts'
 import { toolEffectKeyShared } from './tool/effect-key-shared.ts'
@@ -326,6 +327,7 @@ const table = {
   'tool/effect-key-missing': toolEffectKeyMissing,
   'tool/effect-key-unstable': toolEffectKeyUnstable,
   'tool/effect-key-constant': toolEffectKeyConstant,
+  'tool/completion-invalid': toolCompletionInvalid,
   'tool/effect-key-invalid': toolEffectKeyInvalid,
   'tool/effect-key-shared': toolEffectKeyShared,
   'tool/probe-unusable': toolProbeUnusable,

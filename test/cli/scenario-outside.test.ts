@@ -1,0 +1,94 @@
+/** Scenarios of runs that wait: for a time, a signal, and work outside. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { svc, temporary } from './recording-io.ts'
+
+const { path: cwd, remove } = temporary()
+afterAll(remove)
+
+const FILES: Readonly<Record<string, string>> = {
+  'svc.config.yaml': 'workspace: parcels\n',
+  'bundle.yaml': `apiVersion: svc/v1
+kind: Bundle
+metadata: { name: parcels, namespace: acme, version: 1.0.0 }
+spec: { root: agent.yaml }
+`,
+  'agent.yaml': `apiVersion: svc/v1
+kind: Agent
+metadata: { name: clerk, namespace: acme, version: 1.0.0, owner: team }
+spec:
+  purpose: Waits for a parcel, then runs a job.
+  instructions: { text: Wait for the parcel. }
+  model: { provider: scripted, name: clerk, provider_options: { script: clerk.script.yaml } }
+  tools:
+    - ref: svc.wait_until@^1
+    - ref: svc.wait_event@^1
+    - ref: acme.job@^1.0
+  limits: { max_tokens_per_run: 20000, max_loop_iterations: 8 }
+`,
+  'job.yaml': `apiVersion: svc/v1
+kind: Tool
+metadata:
+  name: job
+  namespace: acme
+  version: 1.0.0
+  labels: { svc/completion: external, svc/completion-timeout: 6h }
+spec:
+  description: Starts a long job.
+  input_schema: { inline: { type: object, properties: {}, additionalProperties: false } }
+  side_effect_class: non_idempotent_write
+`,
+  'clerk.script.yaml': `- call: { tool: wait_until, arguments: { after: 30m } }
+- call: { tool: wait_event, arguments: { name: parcel.delivered, schema: { type: object, required: [id] } } }
+- call: { tool: job, arguments: {} }
+- say: 'Parcel \${results.wait_event.data.id}: \${results.job.rows} rows.'
+`,
+}
+
+beforeAll(() => {
+  for (const [name, text] of Object.entries(FILES)) write(name, text)
+})
+
+function write(name: string, text: string): void {
+  mkdirSync(dirname(join(cwd, name)), { recursive: true })
+  writeFileSync(join(cwd, name), text)
+}
+
+async function play(rest: string) {
+  write('one.scenario.yaml', `scenario: a parcel\nbundle: .\ntools: { acme.job: { result: accepted } }\n${rest}`)
+  const { code, stdout } = await svc(['test'], { cwd })
+  return { code, stdout }
+}
+
+test('a time, a signal and a report come in virtual time', async () => {
+  const given = await play(`outside:
+  - { signal: parcel.delivered, data: { id: P-7 }, after: 1h }
+  - { complete: acme.job, result: { rows: 12 }, after: 2h }
+expect:
+  status: Completed
+  output: 'Parcel P-7: 12 rows.'
+  calls: [{ tool: acme.job, times: 1 }]
+`)
+  expect(given).toEqual({ code: 0, stdout: 'one.scenario.yaml  ✔ a parcel  3 h 30 min (virtual)\n' })
+})
+
+test('a signal whose data does not fit fails the scenario with the reason', async () => {
+  const { code, stdout } = await play('outside: [{ signal: parcel.delivered, data: { nr: 7 } }]\n')
+  expect(code).toBe(1)
+  expect(stdout).toContain('what comes from outside is refused: The data of the signal parcel.delivered is not valid')
+})
+
+test('a signal that never comes is named as a wait without an end', async () => {
+  const { code, stdout } = await play('outside: []\n')
+  expect(code).toBe(1)
+  expect(stdout).toContain('the run waits for something that never comes')
+})
+
+test('what nobody reports in time is put before a person', async () => {
+  const { code } = await play(`outside: [{ signal: parcel.delivered, data: { id: P-7 } }]
+decide: [{ task: anomaly_review, option: stop }]
+expect: { status: Failed, error_code: tool_failed, calls: [{ tool: acme.job, times: 1 }] }
+`)
+  expect(code).toBe(0)
+})
