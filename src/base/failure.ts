@@ -467,6 +467,12 @@ export const failures = {
     message: (a: { database: string }) => `svc does not back up the database ${a.database} itself.`,
     fix: 'Back it up with the means of PostgreSQL, such as pg_dump, and the bucket with those of your storage.',
   },
+  clock_off: {
+    exit: EXIT.unavailable,
+    message: (a: { database: string; seconds: number }) =>
+      `The clock of this machine is ${Math.abs(a.seconds).toFixed(1)} s ${a.seconds > 0 ? 'ahead of' : 'behind'} that of the database ${a.database}.`,
+    fix: 'Synchronize both clocks, for example with chrony.',
+  },
   postgres_client_missing: {
     exit: EXIT.usage,
     message: () => 'PostgreSQL cannot be used: its client, the package pg, is not installed.',

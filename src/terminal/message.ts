@@ -32,7 +32,7 @@ const GAP = / {3,}/
 const NAMED = new RegExp(String.raw`^${STYLE}[a-z]+: `)
 
 /** A number and its unit are one word. */
-const WORD = / *(?:\(?[\d.]+ (?:ms|s|min)\b\S*|\S+)/g
+const WORD = / *(?:\(?[\d.]+ (?:ms|s|min|tokens)\b\S*|\S+)/g
 
 /** JSON may be broken anywhere; ids, paths and addresses stay whole. */
 const piecesOf = (word: string, width: number): string[] =>
@@ -43,13 +43,14 @@ function wrapLongLine(line: string, width: number): string[] {
   const label = LABEL.exec(line)?.[1] ?? ''
   const beside = widthOf(label)
   const hang = ' '.repeat(beside > 0 && beside <= width / 3 ? beside : Math.min(indent + 2, Math.floor(width / 4)))
+  // Columns that name themselves, as `fix: …   docs: …`, stand below one another.
+  const isNamed = NAMED.test(line.slice(indent))
   const lines: string[] = []
   let current = label === '' ? ' '.repeat(indent) : label
   let isEmpty = true
   const startLine = (column = ''): void => {
     lines.push(current.trimEnd())
-    // A column that names itself, as `docs: …`, stands below the first.
-    current = label === '' && NAMED.test(column) ? ' '.repeat(indent) : hang
+    current = isNamed && NAMED.test(column) ? ' '.repeat(indent) : hang
     isEmpty = true
   }
   const put = (part: string, gap: string): void => {

@@ -11,10 +11,10 @@ import { makeFacts } from '../policy/make.ts'
 import { verifies } from './verifies.ts'
 
 verifies('authoring.kinds', () => {
-  for (const kind of KINDS) sound(kind, {})
-  faulty('Agent', [{ kind: 'Robot' }, 'kind must be Agent, Tool, Policy or Bundle, but is "Robot".'])
-  faulty('Agent', [{ kind: undefined }, '`kind` is missing: Agent, Tool, Policy or Bundle.'])
-  faulty('Agent', [
+  for (const kind of KINDS) expectValid(kind, {})
+  expectShapeFaults('Agent', [{ kind: 'Robot' }, 'kind must be Agent, Tool, Policy or Bundle, but is "Robot".'])
+  expectShapeFaults('Agent', [{ kind: undefined }, '`kind` is missing: Agent, Tool, Policy or Bundle.'])
+  expectShapeFaults('Agent', [
     { kind: 'Tool' },
     '`purpose` is not a key of spec. `instructions` is not a key of spec. `model` is not a key of spec.',
   ])
@@ -22,7 +22,7 @@ verifies('authoring.kinds', () => {
 
 verifies('authoring.api-version', () => {
   for (const kind of KINDS)
-    faulty(
+    expectShapeFaults(
       kind,
       [{ apiVersion: 'svc/v2' }, 'apiVersion must be `svc/v1`, but is "svc/v2".'],
       [{ apiVersion: undefined }, '`apiVersion: svc/v1` is missing.'],
@@ -32,54 +32,61 @@ verifies('authoring.api-version', () => {
 
 verifies('authoring.unknown-properties', () => {
   for (const kind of KINDS)
-    faulty(
+    expectShapeFaults(
       kind,
       [{ banana: 1 }, '`banana` is not a key of the top level.'],
       [{ 'metadata.banana': 1 }, '`banana` is not a key of metadata.'],
       [{ 'spec.banana': 1 }, '`banana` is not a key of spec.'],
     )
-  faulty(
+  expectShapeFaults(
     'Agent',
     [{ 'spec.model.banana': 1 }, '`banana` is not a key of spec.model.'],
     [{ 'spec.limits.banana': 1 }, '`banana` is not a key of spec.limits.'],
     [{ 'output.banana': 1 }, '`banana` is not a key of output.'],
   )
-  faulty('Policy', [{ 'spec.decision': { type: 'deny', banana: 1 } }, '`banana` is not a key of spec.decision.'])
-  sound('Policy', { 'spec.decision': { type: 'deny', runtime: { 'svc/x': [1] } } }, { 'spec.conditions': { any: [] } })
-  sound('Agent', { 'spec.model.provider_options': { any: { thing: [1] } } })
+  expectShapeFaults('Policy', [
+    { 'spec.decision': { type: 'deny', banana: 1 } },
+    '`banana` is not a key of spec.decision.',
+  ])
+  expectValid(
+    'Policy',
+    { 'spec.decision': { type: 'deny', runtime: { 'svc/x': [1] } } },
+    { 'spec.conditions': { any: [] } },
+  )
+  expectValid('Agent', { 'spec.model.provider_options': { any: { thing: [1] } } })
 })
 
 verifies('authoring.identity', () => {
   for (const kind of KINDS)
     for (const name of ['name', 'namespace', 'version'])
-      faulty(
+      expectShapeFaults(
         kind,
         [{ [`metadata.${name}`]: undefined }, `metadata needs \`${name}\`.`],
         [{ [`metadata.${name}`]: '' }, `metadata.${name} must not be empty.`],
         [{ [`metadata.${name}`]: 1.5 }, `metadata.${name} must be a string, but 1.5 without quotes is a number.`],
       )
-  judged('Tool', [{ 'metadata.version': 'one' }, 'id/invalid-semver: "one" is not a semver version.'])
+  expectLintErrors('Tool', [{ 'metadata.version': 'one' }, 'id/invalid-semver: "one" is not a semver version.'])
 })
 
 verifies('authoring.labels', () => {
   for (const kind of KINDS) {
-    sound(kind, { 'metadata.labels': { team: 'claims' } })
-    faulty(kind, [
+    expectValid(kind, { 'metadata.labels': { team: 'claims' } })
+    expectShapeFaults(kind, [
       { 'metadata.labels': { team: 1 } },
       'metadata.labels.team must be a string, but 1 without quotes is a number.',
     ])
   }
-  sound('Agent', { 'metadata.annotations': { ticket: 'A-1' } })
-  faulty('Agent', [
+  expectValid('Agent', { 'metadata.annotations': { ticket: 'A-1' } })
+  expectShapeFaults('Agent', [
     { 'metadata.annotations': { ticket: 1 } },
     'metadata.annotations.ticket must be a string, but 1 without quotes is a number.',
   ])
-  faulty('Bundle', [{ 'metadata.annotations': {} }, '`annotations` is not a key of metadata.'])
+  expectShapeFaults('Bundle', [{ 'metadata.annotations': {} }, '`annotations` is not a key of metadata.'])
 })
 
 verifies('authoring.agent.fields', () => {
-  sound('Agent', { secrets: {}, output: {}, 'metadata.owner': 'desk team' })
-  faulty(
+  expectValid('Agent', { secrets: {}, output: {}, 'metadata.owner': 'desk team' })
+  expectShapeFaults(
     'Agent',
     [{ metadata: undefined }, 'The document needs `metadata`.'],
     [{ spec: undefined }, 'The document needs `spec`.'],
@@ -90,7 +97,7 @@ verifies('authoring.agent.fields', () => {
 })
 
 verifies('authoring.agent.governance', () => {
-  sound(
+  expectValid(
     'Agent',
     { 'metadata.governance': {} },
     {
@@ -102,7 +109,7 @@ verifies('authoring.agent.governance', () => {
       },
     },
   )
-  faulty(
+  expectShapeFaults(
     'Agent',
     [
       { 'metadata.governance.authority_boundaries': [''] },
@@ -119,8 +126,8 @@ verifies('authoring.agent.governance', () => {
 verifies('authoring.agent.secrets', () => {
   const noName = (name: string) =>
     `"${name}" cannot be a name here. A secret name begins with a lower-case letter and has only lower-case letters, digits, \`_\` and \`-\`.`
-  sound('Agent', { secrets: { 'a-b_c9': { fromEnv: 'KEY' } } })
-  faulty(
+  expectValid('Agent', { secrets: { 'a-b_c9': { fromEnv: 'KEY' } } })
+  expectShapeFaults(
     'Agent',
     [{ secrets: { Key: { fromEnv: 'KEY' } } }, noName('Key')],
     [{ secrets: { '9key': { fromEnv: 'KEY' } } }, noName('9key')],
@@ -131,13 +138,13 @@ verifies('authoring.agent.secrets', () => {
 })
 
 verifies('authoring.agent.instructions', () => {
-  sound(
+  expectValid(
     'Agent',
     { 'spec.instructions': { ref: 'a.md' } },
     { 'spec.instructions': { ref: 'a.md', version: 'r2' } },
     { 'spec.instructions': { ref: 'a.md', version: 2 } },
   )
-  faulty(
+  expectShapeFaults(
     'Agent',
     [{ 'spec.instructions': undefined }, 'spec needs `instructions`.'],
     [{ 'spec.instructions': {} }, 'spec.instructions needs exactly one of `ref` or `text`.'],
@@ -159,8 +166,8 @@ verifies('authoring.agent.purpose', async () => {
 })
 
 verifies('authoring.agent.model', () => {
-  sound('Agent', { 'spec.model': { provider: 'any-other', name: 'm' } })
-  faulty(
+  expectValid('Agent', { 'spec.model': { provider: 'any-other', name: 'm' } })
+  expectShapeFaults(
     'Agent',
     [{ 'spec.model': { name: 'm' } }, 'spec.model needs `provider`.'],
     [{ 'spec.model': { provider: '', name: 'm' } }, 'spec.model.provider must not be empty.'],
@@ -175,14 +182,18 @@ verifies('authoring.agent.base-url', () => {
   })
   const secrets = { 'vendor_b-compatible': { fromEnv: 'KEY' } }
   const foreign = '`base_url` belongs to openai-compatible providers only.'
-  sound('Agent', model('vendor_b-compatible', 'https://llm.example/v1'), model('openai-compatible', 'http://127.0.0.1'))
-  faulty(
+  expectValid(
+    'Agent',
+    model('vendor_b-compatible', 'https://llm.example/v1'),
+    model('openai-compatible', 'http://127.0.0.1'),
+  )
+  expectShapeFaults(
     'Agent',
     [model('vendor_b-compatible'), '`base_url` is missing: an openai-compatible provider has no address of its own.'],
     [model('vendor_b', 'https://llm.example/v1'), foreign],
     [model('any-other', 'https://llm.example/v1'), foreign],
   )
-  judged(
+  expectLintErrors(
     'Agent',
     [{ ...model('vendor_b-compatible', 'https://llm.example/v1'), secrets }, ''],
     [
@@ -199,7 +210,7 @@ verifies('authoring.agent.base-url', () => {
 verifies('authoring.agent.model-secret', () => {
   const model = { provider: 'vendor_a', name: 'm' }
   const key = { fromEnv: 'KEY' }
-  judged(
+  expectLintErrors(
     'Agent',
     [{ secrets: { key }, 'spec.model': { ...model, secret: 'key' } }, ''],
     [{ secrets: { vendor_a: key }, 'spec.model': model }, ''],
@@ -212,7 +223,7 @@ verifies('authoring.agent.model-secret', () => {
       'model/secret-undeclared: No secret "kex" is declared. Did you mean "key"?',
     ],
   )
-  faulty('Agent', [
+  expectShapeFaults('Agent', [
     { 'spec.model': { ...model, secret: 'Key' } },
     'spec.model.secret is not a secret name, which begins with a lower-case letter and has only lower-case letters, digits, `_` and `-`.',
   ])
@@ -220,12 +231,12 @@ verifies('authoring.agent.model-secret', () => {
 
 verifies('authoring.agent.parameters', () => {
   const parameters = (value: JsonObject) => ({ 'spec.model.parameters': value })
-  sound(
+  expectValid(
     'Agent',
     parameters({ temperature: 0.5, max_output_tokens: 100, stop_sequences: ['END'] }),
     parameters({ top_p: 1 }),
   )
-  faulty(
+  expectShapeFaults(
     'Agent',
     [parameters({ temperature: 0.5, top_p: 1 }), '`temperature` and `top_p` must not both be set.'],
     [
@@ -258,18 +269,20 @@ verifies('authoring.agent.parameters-passed', async () => {
 })
 
 verifies('authoring.agent.effort', () => {
-  for (const effort of ['low', 'medium', 'high']) sound('Agent', { 'spec.model.reasoning': { effort } })
-  faulty('Agent', [
+  for (const effort of ['low', 'medium', 'high']) expectValid('Agent', { 'spec.model.reasoning': { effort } })
+  expectShapeFaults('Agent', [
     { 'spec.model.reasoning': { effort: 'max' } },
     'spec.model.reasoning.effort must be one of `low`, `medium`, `high`, but is "max".',
   ])
 })
 
 verifies('authoring.agent.output', async () => {
-  sound('Agent', { output: { format: 'text' } })
+  expectValid('Agent', { output: { format: 'text' } })
   for (const on_invalid of ['retry', 'repair', 'escalate', 'fail'])
-    sound('Agent', { output: { format: 'json', schema: { inline: { type: 'object' } }, strict: true, on_invalid } })
-  faulty(
+    expectValid('Agent', {
+      output: { format: 'json', schema: { inline: { type: 'object' } }, strict: true, on_invalid },
+    })
+  expectShapeFaults(
     'Agent',
     [{ output: { format: 'xml' } }, 'output.format must be one of `text`, `json`, but is "xml".'],
     [
@@ -289,14 +302,14 @@ verifies('authoring.agent.default-policies', async () => {
 
 verifies('authoring.schema-spec', () => {
   for (const place of ['spec.input_schema', 'spec.output_schema']) {
-    sound(
+    expectValid(
       'Tool',
       { [place]: { ref: 'a.json' } },
       { [place]: { ref: 'a.json', version: 3 } },
       { [place]: { ref: 'a.json', version: 'r3' } },
       { [place]: { inline: { type: 'object' } } },
     )
-    faulty(
+    expectShapeFaults(
       'Tool',
       [
         { [place]: { ref: 'a.json', inline: { type: 'object' } } },
@@ -311,8 +324,8 @@ verifies('authoring.schema-spec', () => {
 
 verifies('authoring.policy-attachment', () => {
   const attached = (...each: JsonValue[]) => ({ 'spec.default_policies': each })
-  sound('Agent', attached('acme.limit', { ref: 'policies/limit.yaml' }))
-  faulty(
+  expectValid('Agent', attached('acme.limit', { ref: 'policies/limit.yaml' }))
+  expectShapeFaults(
     'Agent',
     [attached(''), 'spec.default_policies[0] must not be empty.'],
     [attached({}), 'spec.default_policies[0] needs `ref`.'],
@@ -322,12 +335,12 @@ verifies('authoring.policy-attachment', () => {
   )
 })
 
-const binding = (given: JsonObject) => ({ 'spec.tools': [{ ref: 'acme.pay@^1', ...given }] })
+const withToolBinding = (given: JsonObject) => ({ 'spec.tools': [{ ref: 'acme.pay@^1', ...given }] })
 
 verifies('authoring.tool-binding', () => {
-  sound(
+  expectValid(
     'Agent',
-    binding({
+    withToolBinding({
       as: 'pay',
       description: 'Pays.',
       input_schema: { inline: { type: 'object' } },
@@ -336,20 +349,20 @@ verifies('authoring.tool-binding', () => {
       policies: ['acme.limit', { ref: 'policies/limit.yaml' }],
     }),
   )
-  faulty(
+  expectShapeFaults(
     'Agent',
     [{ 'spec.tools': [{}] }, 'spec.tools[0] needs `ref`.'],
-    [binding({ ref: '' }), 'spec.tools[0].ref must not be empty.'],
-    [binding({ as: '' }), 'spec.tools[0].as must not be empty.'],
-    [binding({ mcp: {} }), 'spec.tools[0].mcp needs `server`.'],
-    [binding({ mcp: { server: 'crm', tool: '' } }), 'spec.tools[0].mcp.tool must not be empty.'],
-    [binding({ mcp: { server: 'crm', banana: 1 } }), '`banana` is not a key of spec.tools[0].mcp.'],
+    [withToolBinding({ ref: '' }), 'spec.tools[0].ref must not be empty.'],
+    [withToolBinding({ as: '' }), 'spec.tools[0].as must not be empty.'],
+    [withToolBinding({ mcp: {} }), 'spec.tools[0].mcp needs `server`.'],
+    [withToolBinding({ mcp: { server: 'crm', tool: '' } }), 'spec.tools[0].mcp.tool must not be empty.'],
+    [withToolBinding({ mcp: { server: 'crm', banana: 1 } }), '`banana` is not a key of spec.tools[0].mcp.'],
   )
 })
 
 verifies('authoring.tool-binding.forbidden', () => {
   for (const key of ['name', 'version', 'parameters', 'policy', 'agent'])
-    faulty('Agent', [binding({ [key]: 'x' }), `A tool binding must not set \`${key}\`.`])
+    expectShapeFaults('Agent', [withToolBinding({ [key]: 'x' }), `A tool binding must not set \`${key}\`.`])
 })
 
 verifies('authoring.tool-binding.version', async () => {
@@ -363,31 +376,31 @@ verifies('authoring.tool-binding.version', async () => {
 
 verifies('authoring.side-effect-class', () => {
   for (const side_effect_class of ['read_only', 'idempotent_write', 'non_idempotent_write', 'irreversible_action']) {
-    sound('Tool', { 'spec.side_effect_class': side_effect_class })
-    sound('Agent', binding({ side_effect_class }))
+    expectValid('Tool', { 'spec.side_effect_class': side_effect_class })
+    expectValid('Agent', withToolBinding({ side_effect_class }))
   }
-  faulty('Tool', [
+  expectShapeFaults('Tool', [
     { 'spec.side_effect_class': 'write' },
     'spec.side_effect_class must be one of `read_only`, `idempotent_write`, `non_idempotent_write`, `irreversible_action`, but is "write".',
   ])
 })
 
-const server = (given: JsonObject) => ({
+const withMcpServer = (given: JsonObject) => ({
   'spec.mcp_servers': [{ name: 'crm', url: 'https://crm.example/mcp', ...given }],
 })
 
 verifies('authoring.mcp-server', () => {
-  sound('Agent', server({}), server({ transport: 'streamable_http' }))
-  faulty(
+  expectValid('Agent', withMcpServer({}), withMcpServer({ transport: 'streamable_http' }))
+  expectShapeFaults(
     'Agent',
-    [server({ transport: 'stdio' }), 'spec.mcp_servers[0].transport must be `streamable_http`, but is "stdio".'],
-    [server({ name: '' }), 'spec.mcp_servers[0].name must not be empty.'],
-    [server({ url: '' }), 'spec.mcp_servers[0].url must not be empty.'],
+    [withMcpServer({ transport: 'stdio' }), 'spec.mcp_servers[0].transport must be `streamable_http`, but is "stdio".'],
+    [withMcpServer({ name: '' }), 'spec.mcp_servers[0].name must not be empty.'],
+    [withMcpServer({ url: '' }), 'spec.mcp_servers[0].url must not be empty.'],
     [{ 'spec.mcp_servers': [{ name: 'crm' }] }, 'spec.mcp_servers[0] needs `url`.'],
   )
-  judged(
+  expectLintErrors(
     'Agent',
-    [server({ url: 'http://crm.example/mcp' }), 'mcp/url-not-https: "http://crm.example/mcp" is not https.'],
+    [withMcpServer({ url: 'http://crm.example/mcp' }), 'mcp/url-not-https: "http://crm.example/mcp" is not https.'],
     [
       {
         'spec.mcp_servers': [
@@ -398,16 +411,20 @@ verifies('authoring.mcp-server', () => {
       'mcp/server-duplicate: An MCP server "crm" is declared more than once.',
     ],
     [
-      { ...server({}), ...binding({ mcp: { server: 'crn' } }) },
+      { ...withMcpServer({}), ...withToolBinding({ mcp: { server: 'crn' } }) },
       'mcp/server-undeclared: No MCP server "crn" is declared. Did you mean "crm"?',
     ],
   )
 })
 
 verifies('authoring.mcp-server.auth', () => {
-  const auth = (given: JsonObject) => server({ auth: given })
-  sound('Agent', auth({ scheme: 'bearer', secret: 'key' }), auth({ scheme: 'header', secret: 'key', header: 'X-Key' }))
-  faulty(
+  const auth = (given: JsonObject) => withMcpServer({ auth: given })
+  expectValid(
+    'Agent',
+    auth({ scheme: 'bearer', secret: 'key' }),
+    auth({ scheme: 'header', secret: 'key', header: 'X-Key' }),
+  )
+  expectShapeFaults(
     'Agent',
     [
       auth({ scheme: 'header', secret: 'key' }),
@@ -421,21 +438,21 @@ verifies('authoring.mcp-server.auth', () => {
     [auth({ secret: 'key' }), 'spec.mcp_servers[0].auth needs `scheme`.'],
     [auth({ scheme: 'bearer', secret: '' }), 'spec.mcp_servers[0].auth.secret must not be empty.'],
   )
-  judged(
+  expectLintErrors(
     'Agent',
     [{ ...auth({ scheme: 'bearer', secret: 'key' }), secrets: { key: { fromEnv: 'KEY' } } }, ''],
     [auth({ scheme: 'bearer', secret: 'key' }), 'secret/undeclared: No secret "key" is declared.'],
   )
 })
 
-const child = (given: JsonObject) => ({ 'spec.agents': [{ ref: 'agents/clerk.yaml', ...given }] })
+const withSubAgent = (given: JsonObject) => ({ 'spec.agents': [{ ref: 'agents/clerk.yaml', ...given }] })
 
 verifies('authoring.agent-binding', () => {
   const alone =
     'agent/needs-bundle: An Agent with sub-agents needs a Bundle: there is no Bundle document in its directory or above.'
-  sound(
+  expectValid(
     'Agent',
-    child({
+    withSubAgent({
       as: 'ask',
       description: 'Asks.',
       input_schema: { inline: { type: 'object' } },
@@ -444,23 +461,26 @@ verifies('authoring.agent-binding', () => {
       late_bound: false,
     }),
   )
-  faulty(
+  expectShapeFaults(
     'Agent',
     [{ 'spec.agents': [{}] }, 'spec.agents[0] needs `ref`.'],
-    [child({ ref: '' }), 'spec.agents[0].ref must not be empty.'],
-    [child({ result: 'all' }), 'spec.agents[0].result must be one of `summary`, `full`, but is "all".'],
-    [child({ late_bound: 'yes' }), 'spec.agents[0].late_bound must be true or false; YAML 1.2 reads `yes` as text.'],
-  )
-  judged(
-    'Agent',
-    [child({ ref: 'acme.clerk@1.0.0' }), alone],
-    [child({ ref: 'acme.clerk', late_bound: true }), alone],
+    [withSubAgent({ ref: '' }), 'spec.agents[0].ref must not be empty.'],
+    [withSubAgent({ result: 'all' }), 'spec.agents[0].result must be one of `summary`, `full`, but is "all".'],
     [
-      child({ ref: 'acme.clerk' }),
+      withSubAgent({ late_bound: 'yes' }),
+      'spec.agents[0].late_bound must be true or false; YAML 1.2 reads `yes` as text.',
+    ],
+  )
+  expectLintErrors(
+    'Agent',
+    [withSubAgent({ ref: 'acme.clerk@1.0.0' }), alone],
+    [withSubAgent({ ref: 'acme.clerk', late_bound: true }), alone],
+    [
+      withSubAgent({ ref: 'acme.clerk' }),
       `${alone} bundle/external-unpinned: acme.clerk is not in this project, and the reference names no version.`,
     ],
     [
-      child({ ref: 'acme.clerk@^1.0.0' }),
+      withSubAgent({ ref: 'acme.clerk@^1.0.0' }),
       `${alone} subagent/range: "^1.0.0" is not an exact version; a sub-agent is pinned.`,
     ],
   )
@@ -510,14 +530,14 @@ verifies('authoring.agent-binding.result', async () => {
 })
 
 verifies('authoring.tool.fields', () => {
-  sound('Tool', {
+  expectValid('Tool', {
     'spec.description': 'Pays.',
     'spec.side_effect_class': 'read_only',
     'spec.input_schema': { inline: { type: 'object' } },
     'spec.output_schema': { inline: { type: 'object' } },
     'spec.default_policies': ['acme.limit'],
   })
-  faulty(
+  expectShapeFaults(
     'Tool',
     [{ 'spec.default_policies': [''] }, 'spec.default_policies[0] must not be empty.'],
     [{ 'spec.default_policies': [{ ref: 'a.yaml' }] }, 'spec.default_policies[0] must be a string, but is a mapping.'],
@@ -527,14 +547,14 @@ verifies('authoring.tool.fields', () => {
 })
 
 verifies('authoring.policy.fields', () => {
-  sound('Policy', {
+  expectValid('Policy', {
     'spec.description': 'Above 100.',
     'spec.scope': 'tool:acme.pay',
     'spec.allow': ['EUR'],
     'spec.conditions': {},
     'spec.decision': { type: 'allow' },
   })
-  faulty(
+  expectShapeFaults(
     'Policy',
     [{ 'spec.allow': [''] }, 'spec.allow[0] must not be empty.'],
     [{ 'spec.conditions': [] }, 'spec.conditions must be a mapping, but is a list.'],
@@ -544,7 +564,7 @@ verifies('authoring.policy.fields', () => {
 
 verifies('authoring.policy.scope', async () => {
   const scoped = (scope: string) => ({ 'spec.scope': scope, 'spec.decision': { type: 'deny' } })
-  judged(
+  expectLintErrors(
     'Policy',
     [scoped('tool:acme.pay'), ''],
     [
@@ -565,8 +585,8 @@ verifies('authoring.policy.scope', async () => {
 
 verifies('authoring.policy.decision', async () => {
   for (const type of ['allow', 'deny', 'require_approval', 'escalate', 'block'])
-    sound('Policy', { 'spec.decision': { type } })
-  sound('Policy', {
+    expectValid('Policy', { 'spec.decision': { type } })
+  expectValid('Policy', {
     'spec.decision': {
       type: 'require_approval',
       authority_ref: 'refund-limit',
@@ -578,7 +598,7 @@ verifies('authoring.policy.decision', async () => {
       runtime: { 'svc/message': 'Ask for less.' },
     },
   })
-  faulty(
+  expectShapeFaults(
     'Policy',
     [
       { 'spec.decision': { type: 'maybe' } },
@@ -596,8 +616,8 @@ verifies('authoring.policy.decision', async () => {
 
 verifies('authoring.policy.timeout', () => {
   const timeout = (given: JsonObject) => ({ 'spec.decision': { type: 'require_approval', timeout: given } })
-  for (const each of ['deny', 'allow', 'escalate']) sound('Policy', timeout({ after_minutes: 5, default: each }))
-  faulty(
+  for (const each of ['deny', 'allow', 'escalate']) expectValid('Policy', timeout({ after_minutes: 5, default: each }))
+  expectShapeFaults(
     'Policy',
     [
       timeout({ after_minutes: 5, default: 'wait' }),
@@ -615,7 +635,7 @@ verifies('authoring.policy.timeout', () => {
 verifies('authoring.policy.conditions', () => {
   const when = (conditions: JsonObject) => ({ 'spec.conditions': conditions, 'spec.decision': { type: 'deny' } })
   const leaf = { field: 'args.amount', op: 'gt', value: 1 }
-  judged(
+  expectLintErrors(
     'Policy',
     [when({ all: [leaf, { any: [leaf, { not: { field: 'args.note', op: 'exists' } }] }] }), ''],
     [when({ all: leaf }), 'policy/condition-syntax: A list of conditions with at least one member belongs here.'],
@@ -627,13 +647,13 @@ verifies('authoring.policy.conditions', () => {
 })
 
 verifies('authoring.bundle.root', () => {
-  faulty(
+  expectShapeFaults(
     'Bundle',
     [{ spec: undefined }, 'The document needs `spec`.'],
     [{ 'spec.root': undefined }, 'spec needs `root`.'],
     [{ 'spec.root': '' }, 'spec.root must not be empty.'],
   )
-  judged('Bundle', [{}, 'bundle/root-missing: There is no file "agent.yaml".'])
+  expectLintErrors('Bundle', [{}, 'bundle/root-missing: There is no file "agent.yaml".'])
 })
 
 verifies('authoring.boundaries', async () => {
@@ -650,7 +670,7 @@ verifies('authoring.boundaries', async () => {
 })
 
 verifies('authoring.limits', async () => {
-  sound(
+  expectValid(
     'Agent',
     { 'spec.limits': {} },
     {
@@ -664,7 +684,7 @@ verifies('authoring.limits', async () => {
       },
     },
   )
-  faulty(
+  expectShapeFaults(
     'Agent',
     [
       { 'spec.limits': { max_tokens_per_run: 1.5 } },
@@ -698,7 +718,7 @@ verifies('authoring.limits', async () => {
 })
 
 verifies('authoring.limits.depth', async () => {
-  judged('Agent', [
+  expectLintErrors('Agent', [
     { 'spec.limits': { max_subagent_depth: 0, max_loop_iterations: 5 } },
     'limits/non-positive: max_subagent_depth must be greater than zero, but is 0.',
   ])
@@ -757,23 +777,23 @@ function textOf(kind: Kind, changes: Changes): string {
 }
 
 /** What is said of the form of a document. */
-const saidOf = (kind: Kind, changes: Changes): string =>
+const shapeFaultsOf = (kind: Kind, changes: Changes): string =>
   readDocuments({ path: 'x.json', text: textOf(kind, changes) }, { named: true })
     .findings.map(({ message }) => message)
     .join(' ')
 
 /** The documents with these changes have the right form. */
-function sound(kind: Kind, ...cases: Changes[]): void {
-  for (const changes of cases) expect([changes, saidOf(kind, changes)]).toEqual([changes, ''])
+function expectValid(kind: Kind, ...cases: Changes[]): void {
+  for (const changes of cases) expect([changes, shapeFaultsOf(kind, changes)]).toEqual([changes, ''])
 }
 
 /** Each document has the fault that its message names, and no other. */
-function faulty(kind: Kind, ...cases: (readonly [Changes, string])[]): void {
-  for (const [changes, message] of cases) expect([changes, saidOf(kind, changes)]).toEqual([changes, message])
+function expectShapeFaults(kind: Kind, ...cases: (readonly [Changes, string])[]): void {
+  for (const [changes, message] of cases) expect([changes, shapeFaultsOf(kind, changes)]).toEqual([changes, message])
 }
 
 /** What the rules that look further than the form say of each document; nothing where they accept it. */
-function judged(kind: Kind, ...cases: (readonly [Changes, string])[]): void {
+function expectLintErrors(kind: Kind, ...cases: (readonly [Changes, string])[]): void {
   for (const [changes, expected] of cases) {
     const found = lintWorkspace(loadFiles({ 'x.json': textOf(kind, changes) })).filter(
       ({ severity }) => severity === 'error',

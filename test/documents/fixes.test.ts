@@ -7,20 +7,20 @@ import { readExampleTexts } from './rule-folders.ts'
 
 type Files = Readonly<Record<string, string | Uint8Array>>
 
-const judged = (files: Files, only?: string) => {
+const lintFiles = (files: Files, only?: string) => {
   const workspace = loadFiles(files)
   const findings = lintWorkspace(workspace)
   return { workspace, findings: findings.filter(({ rule }) => only === undefined || rule === only) }
 }
 
 /** The files after the safe fixes of one rule. */
-function fixed(files: Files, rule: string): Record<string, string | Uint8Array> {
-  const { workspace, findings } = judged(files, rule)
+function applyFixesOf(files: Files, rule: string): Record<string, string | Uint8Array> {
+  const { workspace, findings } = lintFiles(files, rule)
   return { ...files, ...Object.fromEntries(applyFixes(workspace, findings)) }
 }
 
 /** The same as an editor on Windows keeps it. */
-const crlf = (text: string): string => text.replaceAll('\n', '\r\n')
+const withCrlf = (text: string): string => text.replaceAll('\n', '\r\n')
 
 const agent = (spec: string, top = ''): string => `apiVersion: svc/v1
 kind: Agent
@@ -46,14 +46,14 @@ describe('a version', () => {
     ['1.10', '"1.10.0"'],
   ])('%s is written whole', (written, meant) => {
     const rule = /^[\d.]+$/.test(written) ? 'doc/unquoted-scalar' : 'id/invalid-semver'
-    expect(fixed({ 't.yaml': versioned(written) }, rule)['t.yaml']).toBe(versioned(meant))
+    expect(applyFixesOf({ 't.yaml': versioned(written) }, rule)['t.yaml']).toBe(versioned(meant))
   })
 
   test.each(['2020-01-01', '1.2.3.4', '1.x', '^1.2.3', 'release-7', 'latest', '01.2.3', '1.2.3-', 'v1.2.3-beta.01'])(
     '%s means no one version, and stays',
     (written) => {
       const files = { 't.yaml': versioned(written) }
-      expect(judged(files, 'id/invalid-semver').findings.map(({ fix }) => fix?.edits)).toEqual([[]])
+      expect(lintFiles(files, 'id/invalid-semver').findings.map(({ fix }) => fix?.edits)).toEqual([[]])
     },
   )
 })
@@ -74,19 +74,19 @@ describe('an operator that is called otherwise', () => {
     ['startsWith', 'starts_with'],
     ['regex', 'matches'],
   ])('%s is written %s', (written, meant) => {
-    expect(fixed({ 'p.yaml': policy(written) }, 'policy/condition-syntax')['p.yaml']).toBe(policy(meant))
+    expect(applyFixesOf({ 'p.yaml': policy(written) }, 'policy/condition-syntax')['p.yaml']).toBe(policy(meant))
   })
 
   test.each(['not_contains', 'not_starts_with', 'not_exists', '"!in"', 'doesNotContain', 'nmatches'])(
     '%s is never turned round',
     (written) => {
-      const { findings } = judged({ 'p.yaml': policy(written) }, 'policy/condition-syntax')
+      const { findings } = lintFiles({ 'p.yaml': policy(written) }, 'policy/condition-syntax')
       expect(findings.map(({ fix }) => fix)).toEqual([{ description: 'Write the comparison under `not`.', edits: [] }])
     },
   )
 
   test.each(['above', 'xyz'])('%s says nothing', (written) => {
-    const { findings } = judged({ 'p.yaml': policy(written) }, 'policy/condition-syntax')
+    const { findings } = lintFiles({ 'p.yaml': policy(written) }, 'policy/condition-syntax')
     expect(findings.map(({ fix }) => fix?.edits ?? [])).toEqual([[]])
   })
 })
@@ -193,24 +193,24 @@ describe('a fix', () => {
       tool('{ side_effect_class: read_only }'),
     ],
   ])('%s', (_, rule, before, after) => {
-    expect(fixed({ 'a.yaml': before }, rule)).toEqual({ 'a.yaml': after })
-    expect(fixed({ 'a.yaml': crlf(before) }, rule)).toEqual({ 'a.yaml': crlf(after) })
+    expect(applyFixesOf({ 'a.yaml': before }, rule)).toEqual({ 'a.yaml': after })
+    expect(applyFixesOf({ 'a.yaml': withCrlf(before) }, rule)).toEqual({ 'a.yaml': withCrlf(after) })
   })
 
   test('pins a tool to the version that is there', () => {
     const files = { 'a.yaml': agent('  tools: [{ ref: pay.refund }]\n'), 't.yaml': tool('{}') }
-    expect(fixed(files, 'tool/unpinned')['a.yaml']).toBe(agent('  tools: [{ ref: "pay.refund@^1.2.0" }]\n'))
+    expect(applyFixesOf(files, 'tool/unpinned')['a.yaml']).toBe(agent('  tools: [{ ref: "pay.refund@^1.2.0" }]\n'))
   })
 
   test.each(['tools/refund.yaml', 'refund'])('names the tool that was meant by %s', (ref) => {
     const files = { 'a.yaml': agent(`  tools: [{ ref: ${ref} }]\n`), 'tools/refund.yaml': tool('{}') }
-    expect(fixed(files, 'tool/ref-syntax')['a.yaml']).toBe(agent('  tools: [{ ref: "pay.refund@^1.2.0" }]\n'))
+    expect(applyFixesOf(files, 'tool/ref-syntax')['a.yaml']).toBe(agent('  tools: [{ ref: "pay.refund@^1.2.0" }]\n'))
   })
 
   test('moves a key in JSON', () => {
     const text = (output: string, inner: string): string =>
       `{"apiVersion": "svc/v1", "kind": "Agent", "metadata": {"name": "a", "namespace": "b", "version": "1.0.0"}, ${output}"spec": {"purpose": "p", ${inner}"instructions": {"text": "t"}, "model": {"provider": "scripted", "name": "s"}}}`
-    expect(fixed({ 'a.json': text('', '"output": {"format": "json"}, ') }, 'doc/misplaced-key')).toEqual({
+    expect(applyFixesOf({ 'a.json': text('', '"output": {"format": "json"}, ') }, 'doc/misplaced-key')).toEqual({
       'a.json': text('"output": {"format": "json"}, ', ''),
     })
   })
@@ -221,7 +221,7 @@ describe('a fix', () => {
       null,
       2,
     )
-    const after = fixed({ 'a.json': before }, 'doc/misplaced-key')['a.json']
+    const after = applyFixesOf({ 'a.json': before }, 'doc/misplaced-key')['a.json']
     expect(after).toBe(
       '{\n  "apiVersion": "svc/v1",\n  "kind": "Agent",\n  "output": {\n      "format": "json"\n    },\n  "spec": {\n    "purpose": "p"\n  }\n}',
     )
@@ -232,7 +232,7 @@ describe('a fix', () => {
       '{ ref: |2 }',
       '|2\n       x',
     )
-    expect(fixed({ 'a.yaml': before }, 'doc/misplaced-key')).toEqual({ 'a.yaml': before })
+    expect(applyFixesOf({ 'a.yaml': before }, 'doc/misplaced-key')).toEqual({ 'a.yaml': before })
   })
 
   test.each<[string, string, Uint8Array]>([
@@ -243,7 +243,7 @@ describe('a fix', () => {
       new Uint8Array([0xfe, 0xff, ...Buffer.from(tool('{}'), 'utf16le').swap16()]),
     ],
   ])('writes UTF-8 in place of %s', (_, rule, bytes) => {
-    expect(fixed({ 't.yaml': bytes }, rule)).toEqual({ 't.yaml': tool('{}') })
+    expect(applyFixesOf({ 't.yaml': bytes }, rule)).toEqual({ 't.yaml': tool('{}') })
   })
 
   test('is not made where the key has another home, or the home is taken', () => {
@@ -251,16 +251,16 @@ describe('a fix', () => {
       agent('  output: { format: json }\n', 'output: { format: text }\n'),
       agent('  format: json\n').replace('  format', '  name'),
     ])
-      expect(fixed({ 'a.yaml': before }, 'doc/misplaced-key')).toEqual({ 'a.yaml': before })
+      expect(applyFixesOf({ 'a.yaml': before }, 'doc/misplaced-key')).toEqual({ 'a.yaml': before })
   })
 
   test('is made whole or not at all', () => {
     const before = agent('  max_loop_iterations: 5\n  max_tokens_per_run: 100\n')
-    const once = fixed({ 'a.yaml': before }, 'doc/misplaced-key')
+    const once = applyFixesOf({ 'a.yaml': before }, 'doc/misplaced-key')
     expect(once['a.yaml']).toBe(
       agent('  max_tokens_per_run: 100\n').replace('spec:\n', 'spec:\n  limits:\n    max_loop_iterations: 5\n'),
     )
-    expect(fixed(once, 'doc/misplaced-key')['a.yaml']).toBe(
+    expect(applyFixesOf(once, 'doc/misplaced-key')['a.yaml']).toBe(
       agent('').replace('spec:\n', 'spec:\n  limits:\n    max_tokens_per_run: 100\n    max_loop_iterations: 5\n'),
     )
   })
@@ -270,9 +270,9 @@ describe('a fix', () => {
       'a.yaml': agent('  tools: [{ ref: pay.refund@^1, side_effect_class: read_only }]\n'),
       't.yaml': tool('{ side_effect_class: irreversible_action }'),
     }
-    const { findings } = judged(files, 'tool/class-lowered')
+    const { findings } = lintFiles(files, 'tool/class-lowered')
     expect(findings.map(({ fix }) => [fix?.unsafe, fix?.edits.length])).toEqual([[true, 1]])
-    expect(fixed(files, 'tool/class-lowered')).toEqual(files)
+    expect(applyFixesOf(files, 'tool/class-lowered')).toEqual(files)
   })
 })
 
@@ -284,9 +284,9 @@ test.each([
   ],
   ['spec.side_effect_class', 'tool.yaml', tool('{ side_effect_class: read_onlyy }')],
 ])('what %s was meant to be is offered, and not written without a person', (_, path, text) => {
-  const { findings } = judged({ [path]: text }, 'doc/schema')
+  const { findings } = lintFiles({ [path]: text }, 'doc/schema')
   expect(findings.map(({ fix }) => [fix?.unsafe, fix?.edits.length])).toEqual([[true, 1]])
-  expect(fixed({ [path]: text }, 'doc/schema')).toEqual({ [path]: text })
+  expect(applyFixesOf({ [path]: text }, 'doc/schema')).toEqual({ [path]: text })
 })
 
 describe('a gate on untrusted content', () => {
@@ -332,11 +332,11 @@ spec: { description: Sends., side_effect_class: idempotent_write }
     const hours =
       'apiVersion: svc/v1\nkind: Policy\nmetadata: { name: hours, namespace: acme, version: 1.0.0 }\nspec: { conditions: { field: svc.failure, op: exists, value: true }, decision: { type: allow } }\n'
     const files = { 'a.yaml': agent(others + before), 't.yaml': tools, 'hours.yaml': hours }
-    const { workspace, findings } = judged(files, 'security/lethal-trifecta')
+    const { workspace, findings } = lintFiles(files, 'security/lethal-trifecta')
     expect(findings.map(({ fix }) => [fix?.description, fix?.unsafe])).toEqual([
       ['Write policies/tainted-send.yaml, which requires an approval after untrusted content was read.', true],
     ])
-    expect(fixed(files, 'security/lethal-trifecta')).toEqual(files)
+    expect(applyFixesOf(files, 'security/lethal-trifecta')).toEqual(files)
     const accepted = findings.map(({ fix, ...finding }) => ({
       ...finding,
       fix: { description: fix!.description, edits: fix!.edits },
@@ -364,7 +364,7 @@ spec:
       default: deny
 `)
     expect(
-      judged(mended).findings.filter(({ path, rule }) => path.startsWith('policies/') || /trifecta/.test(rule)),
+      lintFiles(mended).findings.filter(({ path, rule }) => path.startsWith('policies/') || /trifecta/.test(rule)),
     ).toEqual([])
   })
 })
@@ -393,19 +393,19 @@ describe('what a policy names elsewhere is written out', () => {
     ],
   ])('%s', (_, before, after) => {
     const rule = 'doc/anchor-across-policy'
-    expect(fixed({ 'p.yaml': policy(before) }, rule)['p.yaml']).toBe(policy(after))
-    expect(fixed({ 'p.yaml': crlf(policy(before)) }, rule)['p.yaml']).toBe(crlf(policy(after)))
+    expect(applyFixesOf({ 'p.yaml': policy(before) }, rule)['p.yaml']).toBe(policy(after))
+    expect(applyFixesOf({ 'p.yaml': withCrlf(policy(before)) }, rule)['p.yaml']).toBe(withCrlf(policy(after)))
   })
 
   test('merged keys of an agent are not reported as missing', () => {
     const files = {
       'a.yaml': agent('  tools:\n    - &one { ref: pay.refund@^1, as: one }\n    - <<: *one\n      as: two\n'),
     }
-    const told = judged(files).findings.filter(({ rule }) => rule.startsWith('doc/'))
+    const told = lintFiles(files).findings.filter(({ rule }) => rule.startsWith('doc/'))
     expect(told.map(({ rule, range }) => `${rule} ${range.start.line}:${range.start.column}`)).toEqual([
       'doc/unknown-key 10:7',
     ])
-    expect(fixed(files, 'doc/unknown-key')['a.yaml']).toBe(
+    expect(applyFixesOf(files, 'doc/unknown-key')['a.yaml']).toBe(
       agent('  tools:\n    - &one { ref: pay.refund@^1, as: one }\n    - ref: "pay.refund@^1"\n      as: two\n'),
     )
   })
@@ -420,7 +420,7 @@ describe('the fixes that the reference marks as unsafe', () => {
     'security/lethal-trifecta',
   ]
   const offered = (name: string) =>
-    judged(readExampleTexts(name, 'bad'), name).findings.flatMap(({ fix }) => (fix?.edits.length ? [fix] : []))
+    lintFiles(readExampleTexts(name, 'bad'), name).findings.flatMap(({ fix }) => (fix?.edits.length ? [fix] : []))
 
   test.each(UNSAFE)('%s offers what a person must judge', (name) => {
     expect(offered(name).filter((fix) => fix.unsafe)).not.toEqual([])
@@ -430,7 +430,7 @@ describe('the fixes that the reference marks as unsafe', () => {
 describe('the safe fixes of every rule', () => {
   const shown = rules.flatMap((rule) => {
     const files = readExampleTexts(rule.name, 'bad')
-    const { findings } = judged(files, rule.name)
+    const { findings } = lintFiles(files, rule.name)
     return findings.some(({ fix }) => fix !== undefined && !fix.unsafe && fix.edits.length > 0)
       ? [[rule.name, files] as const]
       : []
@@ -444,9 +444,9 @@ describe('the safe fixes of every rule', () => {
       ]),
     )
     const errors = (given: Files): number =>
-      judged(given).findings.filter(({ severity }) => severity === 'error').length
-    const after = fixed(commented, name)
-    expect(judged(after, name).findings.length).toBeLessThan(judged(commented, name).findings.length)
+      lintFiles(given).findings.filter(({ severity }) => severity === 'error').length
+    const after = applyFixesOf(commented, name)
+    expect(lintFiles(after, name).findings.length).toBeLessThan(lintFiles(commented, name).findings.length)
     expect(errors(after)).toBeLessThanOrEqual(errors(commented))
     for (const [path, text] of Object.entries(commented))
       expect([path, ...String(after[path]).matchAll(/# (?:first|last)/g)].length).toBe(
@@ -459,14 +459,14 @@ test.each(rules.map(({ name }) => [name, readExampleTexts(name, 'bad')] as const
   'what %s offers breaks lines as the file does',
   (name, files) => {
     const mended = (given: Files): Record<string, string> => {
-      const { workspace, findings } = judged(given, name)
+      const { workspace, findings } = lintFiles(given, name)
       const all = findings.map(({ fix, ...rest }) =>
         fix ? { ...rest, fix: { description: fix.description, edits: fix.edits } } : rest,
       )
       return Object.fromEntries([...applyFixes(workspace, all)].filter(([path]) => Object.hasOwn(given, path)))
     }
     const asWindows = (given: Record<string, string>): Record<string, string> =>
-      Object.fromEntries(Object.entries(given).map(([path, text]) => [path, crlf(text)]))
+      Object.fromEntries(Object.entries(given).map(([path, text]) => [path, withCrlf(text)]))
     expect(mended(asWindows(files))).toEqual(asWindows(mended(files)))
   },
 )
@@ -480,7 +480,7 @@ describe('apiVersion', () => {
   ])('%s', (_, before, after) => {
     const text = (version: string): string =>
       `apiVersion:${version}\nkind: Tool\nmetadata: { name: refund, namespace: pay, version: 1.2.0 }\nspec: {}\n`
-    expect(fixed({ 'tool.yaml': text(before) }, 'doc/api-version')['tool.yaml']).toBe(text(after))
+    expect(applyFixesOf({ 'tool.yaml': text(before) }, 'doc/api-version')['tool.yaml']).toBe(text(after))
   })
 })
 
@@ -488,11 +488,11 @@ test('a key that is renamed and one that is moved to it do not make the same map
   const text = (metadata: string, decision: string): string =>
     `apiVersion: svc/v1\nkind: Policy\nmetadata: { name: limit, namespace: pay, version: 1.0.0${metadata} }\nspec:\n${decision}`
   const before = text(', reason: Large. }', '  decisio:\n    type: deny\n').replace(' } }', ' }')
-  const { workspace, findings } = judged({ 'policy.yaml': before })
+  const { workspace, findings } = lintFiles({ 'policy.yaml': before })
   expect(findings.map(({ rule }) => rule)).toEqual(expect.arrayContaining(['doc/misplaced-key', 'doc/unknown-key']))
   const once = applyFixes(workspace, findings).get('policy.yaml')!
   expect(once).toBe(before.replace('decisio:', 'decision:'))
-  const again = judged({ 'policy.yaml': once })
+  const again = lintFiles({ 'policy.yaml': once })
   expect(applyFixes(again.workspace, again.findings).get('policy.yaml')).toBe(
     text('', '  decision:\n    reason: Large.\n    type: deny\n'),
   )

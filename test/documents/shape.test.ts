@@ -263,7 +263,7 @@ test.each(['non_read_only', 'not_read_only', 'Not Read-Only', 'notReadOnl'])(
 )
 
 /** One line a finding: what is underlined, message, remedy; and the file after `--fix`, where that writes anything. */
-const mended = (text: string): (string | undefined)[] => {
+const findingsAndFix = (text: string): (string | undefined)[] => {
   const workspace = loadFiles({ 'x.yaml': text }, { focus: ['x.yaml'] })
   const found = workspace.findings.map(
     ({ range, message, fix }) =>
@@ -454,7 +454,7 @@ describe('what was meant is said, and written where that is certain', () => {
       ],
     ],
   ])('%s', (_, text, expected) => {
-    expect(mended(text)).toEqual(expected)
+    expect(findingsAndFix(text)).toEqual(expected)
   })
 })
 

@@ -29,8 +29,8 @@ let project: Project
 let server: ChildProcess
 let client: ProtocolConnection
 let waiting: (() => void)[]
-const told = new Map<string, PublishDiagnosticsParams['diagnostics']>()
-/** Of which version of a text the last was told. */
+const diagnosticsByUri = new Map<string, PublishDiagnosticsParams['diagnostics']>()
+/** Version of the text for which the last were sent. */
 const versions = new Map<string, number | undefined>()
 
 const uri = (path: string): string => pathToFileURL(join(project.directory, path)).href
@@ -38,7 +38,7 @@ const original = (path: string): string => readFileSync(join(project.directory, 
 
 beforeEach(async () => {
   project = copyExample('refund')
-  told.clear()
+  diagnosticsByUri.clear()
   versions.clear()
   waiting = []
   // Clients of the protocol that start a program add the flag by themselves.
@@ -50,7 +50,7 @@ beforeEach(async () => {
   client.onNotification(
     'textDocument/publishDiagnostics',
     ({ uri, diagnostics, version }: PublishDiagnosticsParams) => {
-      told.set(uri, diagnostics)
+      diagnosticsByUri.set(uri, diagnostics)
       versions.set(uri, version)
       for (const look of waiting) look()
     },
@@ -87,11 +87,11 @@ afterEach(async () => {
   project.remove()
 })
 
-/** Resolves with what was told of a file by one rule, as `line:column message`, as soon as there are so many findings. */
+/** Resolves with the findings of one rule in a file, as `line:column message`, as soon as there are so many findings. */
 function diagnostics(path: string, rule: string, count: number): Promise<readonly string[]> {
   return new Promise((done) => {
     const look = (): void => {
-      const found = told.get(path.includes(':') ? path : uri(path))?.filter(({ code }) => code === rule)
+      const found = diagnosticsByUri.get(path.includes(':') ? path : uri(path))?.filter(({ code }) => code === rule)
       if (found?.length !== count) return
       const lines = found.map(
         ({ range, message }) =>
@@ -105,13 +105,13 @@ function diagnostics(path: string, rule: string, count: number): Promise<readonl
   })
 }
 
-async function opened(path: string, text: string): Promise<void> {
+async function openText(path: string, text: string): Promise<void> {
   await client.sendNotification('textDocument/didOpen', {
     textDocument: { uri: uri(path), languageId: 'yaml', version: 1, text },
   })
 }
 
-async function typed(path: string, text: string): Promise<void> {
+async function changeText(path: string, text: string): Promise<void> {
   await client.sendNotification('textDocument/didChange', {
     textDocument: { uri: uri(path), version: 2 },
     contentChanges: [{ text }],
@@ -119,34 +119,34 @@ async function typed(path: string, text: string): Promise<void> {
 }
 
 /** The text without its `|`, and where that stood. */
-function marked(text: string): { text: string; position: { line: number; character: number } } {
+function splitAtMark(text: string): { text: string; position: { line: number; character: number } } {
   const lines = text.slice(0, text.indexOf('|')).split('\n')
   return { text: text.replace('|', ''), position: { line: lines.length - 1, character: lines.at(-1)!.length } }
 }
 
 /** Opens the text and asks at its mark. */
-async function asked<T>(method: string, path: string, withMark: string): Promise<T> {
-  const { text, position } = marked(withMark)
-  await opened(path, text)
+async function requestAtMark<T>(method: string, path: string, withMark: string): Promise<T> {
+  const { text, position } = splitAtMark(withMark)
+  await openText(path, text)
   return await client.sendRequest<T>(`textDocument/${method}`, { textDocument: { uri: uri(path) }, position })
 }
 
 /** The text after an edit of whole lines. */
-function edited(text: string, { range: { start, end }, newText }: TextEdit): string {
+function applyEdit(text: string, { range: { start, end }, newText }: TextEdit): string {
   expect([start.character, end.character]).toEqual([0, 0])
   const lines = text.split(/(?<=\n)/)
   return [...lines.slice(0, start.line), newText, ...lines.slice(end.line)].join('')
 }
 
-const labels = (items: readonly CompletionItem[]): string[] => items.map(({ label }) => label)
+const labelsOf = (items: readonly CompletionItem[]): string[] => items.map(({ label }) => label)
 
 test('findings appear as one types and go when the fault goes', async () => {
   const text = original(DESK)
-  await opened(DESK, text.replace('acme.refunds@^1.0', 'acme.refund@^1.0'))
+  await openText(DESK, text.replace('acme.refunds@^1.0', 'acme.refund@^1.0'))
   expect(await diagnostics(DESK, 'tool/unresolved', 1)).toEqual([
     expect.stringMatching(/^\d+:12 Tool "acme.refund" is not in this project. Did you mean acme.refunds\?$/),
   ])
-  await typed(DESK, text)
+  await changeText(DESK, text)
   expect(await diagnostics(DESK, 'tool/unresolved', 0)).toEqual([])
 })
 
@@ -159,16 +159,16 @@ test('an open text is answered for in each of its versions, also where there is 
       waiting.push(look)
       look()
     })
-  await opened(DESK, original(DESK))
+  await openText(DESK, original(DESK))
   await until(1)
-  expect(told.get(uri(DESK))).toEqual([])
-  await typed(DESK, `${original(DESK)}# more\n`)
+  expect(diagnosticsByUri.get(uri(DESK))).toEqual([])
+  await changeText(DESK, `${original(DESK)}# more\n`)
   await until(2)
-  expect(told.get(uri(DESK))).toEqual([])
+  expect(diagnosticsByUri.get(uri(DESK))).toEqual([])
 })
 
-test('a fault in one file is told of the file that it breaks, open or not', async () => {
-  await opened('tools/refunds.yaml', original('tools/refunds.yaml').replace('name: refunds', 'name: refund'))
+test('a fault in one file is diagnosticsByUri of the file that it breaks, open or not', async () => {
+  await openText('tools/refunds.yaml', original('tools/refunds.yaml').replace('name: refunds', 'name: refund'))
   expect(await diagnostics(DESK, 'tool/unresolved', 1)).toEqual([
     expect.stringMatching(/^\d+:12 Tool "acme.refunds" is not in this project. Did you mean acme.refund\?$/),
   ])
@@ -185,7 +185,7 @@ test('a text that has not been saved is checked as a document of the project', a
   expect(await diagnostics(unsaved, 'doc/kind-unknown', 1)).toEqual([
     '2:7 kind must be Agent, Tool, Policy or Bundle, but is "tool". Did you mean "Tool"?',
   ])
-  expect(told.get(unsaved)!.map(({ code }) => code)).not.toContain('id/file-name')
+  expect(diagnosticsByUri.get(unsaved)!.map(({ code }) => code)).not.toContain('id/file-name')
   const position = { line: 1, character: 7 }
   const actions = await client.sendRequest<CodeAction[]>('textDocument/codeAction', {
     textDocument: { uri: unsaved },
@@ -208,17 +208,17 @@ test('the past version of a file beside which it is compared is no document of t
   const asking = { textDocument: { uri: textDocument.uri }, position: { line: 0, character: 1 } }
   expect(await client.sendRequest('textDocument/hover', asking)).toBeNull()
   expect(await client.sendRequest('textDocument/completion', asking)).toEqual([])
-  expect([...told].filter(([at]) => at.startsWith('git:'))).toEqual([])
+  expect([...diagnosticsByUri].filter(([at]) => at.startsWith('git:'))).toEqual([])
 })
 
 test('half a line is a finding, not the end', async () => {
-  await opened(DESK, `${original(DESK)}  mod\n`)
+  await openText(DESK, `${original(DESK)}  mod\n`)
   expect(await diagnostics(DESK, 'doc/syntax', 1)).toHaveLength(1)
 })
 
 test('a safe fix is offered where the finding stands', async () => {
   const text = original(DESK).replace('kind: Agent', 'kind: agent')
-  await opened(DESK, text)
+  await openText(DESK, text)
   const actions = await client.sendRequest<CodeAction[]>('textDocument/codeAction', {
     textDocument: { uri: uri(DESK) },
     range: { start: { line: 1, character: 7 }, end: { line: 1, character: 7 } },
@@ -242,8 +242,8 @@ test('a safe fix is offered where the finding stands', async () => {
 
 test('what is typed arrives as the places that changed', async () => {
   const text = original(DESK)
-  await opened(DESK, text)
-  const { position } = marked(text.replace('acme.refunds@', 'acme.refund|s@'))
+  await openText(DESK, text)
+  const { position } = splitAtMark(text.replace('acme.refunds@', 'acme.refund|s@'))
   const end = { line: position.line, character: position.character + 1 }
   const change = async (version: number, ...contentChanges: object[]): Promise<void> =>
     await client.sendNotification('textDocument/didChange', {
@@ -274,7 +274,7 @@ test('all safe fixes of the open file are one action, for those who ask for it',
     .replace('kind: Agent', 'kind: agent')
     .replace('  limits:', '  limit:')
     .replace('max_subagent_depth: ', 'max_subagent_depht: ')
-  await opened(DESK, broken)
+  await openText(DESK, broken)
   const asking = (...only: string[]): Promise<CodeAction[]> =>
     client.sendRequest('textDocument/codeAction', {
       textDocument: { uri: uri(DESK) },
@@ -289,9 +289,9 @@ test('all safe fixes of the open file are one action, for those who ask for it',
     expect(action).toMatchObject({ title: 'Fix all that svc can fix', kind: 'source.fixAll.svc' })
     const edits = action!.edit!.changes!
     expect(Object.keys(edits)).toEqual([uri(DESK)])
-    expect(edited(broken, edits[uri(DESK)]![0]!)).toBe(original(DESK))
+    expect(applyEdit(broken, edits[uri(DESK)]![0]!)).toBe(original(DESK))
   }
-  await typed(DESK, original(DESK))
+  await changeText(DESK, original(DESK))
   expect(await asking('source.fixAll')).toEqual([])
 })
 
@@ -314,14 +314,14 @@ test('each folder of the editor is a project of its own', async () => {
     ])
     const [tool] = await client.sendRequest<Location[]>('textDocument/definition', {
       textDocument: { uri: there },
-      position: marked(broken.replace('prompts/refund', 'prompts/|refund')).position,
+      position: splitAtMark(broken.replace('prompts/refund', 'prompts/|refund')).position,
     })
     expect(tool?.uri).toBe(pathToFileURL(join(other.directory, 'prompts/refund-desk.md')).href)
     // The same names in the first folder are other documents.
-    await opened(DESK, original(DESK).replace('max_loop_iterations', 'max_loop_iteration'))
+    await openText(DESK, original(DESK).replace('max_loop_iterations', 'max_loop_iteration'))
     expect(await diagnostics(DESK, 'doc/unknown-key', 1)).toHaveLength(1)
     expect(await diagnostics(DESK, 'tool/unresolved', 0)).toEqual([])
-    expect(told.get(there)!.map(({ code }) => code)).not.toContain('doc/unknown-key')
+    expect(diagnosticsByUri.get(there)!.map(({ code }) => code)).not.toContain('doc/unknown-key')
     await move({ removed: [folder] })
     expect(await diagnostics(there, 'tool/unresolved', 0)).toEqual([])
     // What was typed while nobody checked it counts when its folder comes back.
@@ -348,7 +348,7 @@ spec:
   model: { provider: scripted, name: s }
   tools: [{ ref: post.read@^1 }, { ref: post.fetch@^1 }, { ref: post.send@^1 }]
 ${label('read', 'svc/data: private')}${label('fetch', 'svc/content: untrusted')}${label('send', 'svc/egress: external')}`
-  await opened('post/agent.yaml', text)
+  await openText('post/agent.yaml', text)
   const actions = await client.sendRequest<CodeAction[]>('textDocument/codeAction', {
     textDocument: { uri: uri('post/agent.yaml') },
     range: { start: { line: 7, character: 66 }, end: { line: 7, character: 66 } },
@@ -372,15 +372,15 @@ ${label('read', 'svc/data: private')}${label('fetch', 'svc/content: untrusted')}
 
 test('hover tells the field, and the rule that is broken there', async () => {
   const text = original(DESK)
-  const field = await asked<Hover>('hover', DESK, text.replace('max_subagent_depth', 'max_sub|agent_depth'))
+  const field = await requestAtMark<Hover>('hover', DESK, text.replace('max_subagent_depth', 'max_sub|agent_depth'))
   expect(field.contents).toEqual({
     kind: 'markdown',
     value: expect.stringMatching(/^\*\*spec\.limits\.max_subagent_depth\*\* integer, default `5`\n\n\S[^\n]*\.$/),
   })
-  await typed(DESK, text.replace('acme.refunds@^1.0', 'acme.refund@^1.0'))
+  await changeText(DESK, text.replace('acme.refunds@^1.0', 'acme.refund@^1.0'))
   const rule = await client.sendRequest<Hover>('textDocument/hover', {
     textDocument: { uri: uri(DESK) },
-    position: marked(text.replace('acme.refunds@^1.0', 'acme.|refund@^1.0')).position,
+    position: splitAtMark(text.replace('acme.refunds@^1.0', 'acme.|refund@^1.0')).position,
   })
   expect(rule.contents).toMatchObject({
     value: expect.stringMatching(
@@ -395,7 +395,11 @@ test.each([
   ['a policy', '        - acme.refund-|limit', 'policies/refund-limit.yaml'],
   ['a file', '    ref: prompts/|refund-desk.md', 'prompts/refund-desk.md'],
 ])('from a reference one goes to %s', async (_, line, path) => {
-  const [found] = await asked<Location[]>('definition', DESK, original(DESK).replace(line.replace('|', ''), line))
+  const [found] = await requestAtMark<Location[]>(
+    'definition',
+    DESK,
+    original(DESK).replace(line.replace('|', ''), line),
+  )
   expect(found?.uri).toBe(uri(path))
 })
 
@@ -412,7 +416,15 @@ test.each<readonly [string, string, string, readonly string[]]>([
     'tools',
     '    - ref: acme.refunds@^1.0',
     '    - ref: acme|',
-    ['acme.orders.lookup@^1.0.0', 'acme.refunds@^1.0.0', 'svc.ask_user', 'svc.request_input', 'svc.read_file'],
+    [
+      'acme.orders.lookup@^1.0.0',
+      'acme.refunds@^1.0.0',
+      'svc.ask_user',
+      'svc.request_input',
+      'svc.read_file',
+      'svc.wait_until',
+      'svc.wait_event',
+    ],
   ],
   ['policies', '        - acme.refund-limit', '        - |', ['ref', 'acme.large-refunds', 'acme.refund-limit']],
   ['sub-agents', '    - ref: agents/fraud-check.yaml', '    - ref: |', ['agents/fraud-check.yaml']],
@@ -429,11 +441,13 @@ test.each<readonly [string, string, string, readonly string[]]>([
     'output:',
     'secrets:\n  billing-key: { fromEnv: BILLING }\n  search:\n    fromEnv: SEARCH\noutput:',
   )
-  expect(labels(await asked<CompletionItem[]>('completion', DESK, text.replace(line, replaced)))).toEqual(wanted)
+  expect(labelsOf(await requestAtMark<CompletionItem[]>('completion', DESK, text.replace(line, replaced)))).toEqual(
+    wanted,
+  )
 })
 
 test('a choice replaces the word that is written, and a key brings its colon', async () => {
-  const items = await asked<CompletionItem[]>(
+  const items = await requestAtMark<CompletionItem[]>(
     'completion',
     DESK,
     original(DESK).replace('  limits:', '  def|\n  limits:'),
@@ -447,7 +461,7 @@ test('a choice replaces the word that is written, and a key brings its colon', a
 test('in JSON keys and texts are completed with their quotes', async () => {
   const tool = (spec: string): string =>
     `{"apiVersion": "svc/v1", "kind": "Tool", "metadata": {"name": "n", "namespace": "acme", "version": "1.0.0"},\n"spec": {${spec}}}`
-  const [key] = await asked<CompletionItem[]>('completion', 'tools/new.json', tool('"d|"'))
+  const [key] = await requestAtMark<CompletionItem[]>('completion', 'tools/new.json', tool('"d|"'))
   expect(key).toMatchObject({
     label: 'description',
     filterText: '"description',
@@ -456,7 +470,7 @@ test('in JSON keys and texts are completed with their quotes', async () => {
       newText: '"description": ',
     },
   })
-  const values = await asked<CompletionItem[]>('completion', 'tools/other.json', tool('"side_effect_class": |'))
+  const values = await requestAtMark<CompletionItem[]>('completion', 'tools/other.json', tool('"side_effect_class": |'))
   expect(values.map(({ textEdit }) => textEdit!.newText)).toEqual([
     '"read_only"',
     '"idempotent_write"',
@@ -466,13 +480,13 @@ test('in JSON keys and texts are completed with their quotes', async () => {
 })
 
 test('formatting writes the canonical form', async () => {
-  await opened(DESK, original(DESK).replace('kind: Agent\n', '').concat('kind: Agent # last\n'))
+  await openText(DESK, original(DESK).replace('kind: Agent\n', '').concat('kind: Agent # last\n'))
   const [edit] = await client.sendRequest<TextEdit[]>('textDocument/formatting', {
     textDocument: { uri: uri(DESK) },
     options: { tabSize: 2, insertSpaces: true },
   })
   expect(edit).toMatchObject({ range: { start: { line: 1, character: 0 } } })
-  expect(edited(original(DESK).replace('kind: Agent\n', '').concat('kind: Agent # last\n'), edit!)).toBe(
+  expect(applyEdit(original(DESK).replace('kind: Agent\n', '').concat('kind: Agent # last\n'), edit!)).toBe(
     original(DESK).replace('kind: Agent\n', 'kind: Agent # last\n'),
   )
 })
@@ -481,7 +495,7 @@ test('what is written in the project file counts at once', async () => {
   const text = original(DESK)
     .replace('  limits:\n', '  limits:\n    # none\n')
     .replace(/\n    max_loop_iterations: \d+/, '')
-  await opened(DESK, text)
+  await openText(DESK, text)
   expect(await diagnostics(DESK, 'limits/missing-loop', 1)).toHaveLength(1)
   writeFileSync(
     join(project.directory, 'svc.config.yaml'),
@@ -492,20 +506,22 @@ test('what is written in the project file counts at once', async () => {
 })
 
 /** Places as `path:line:column`. */
-const places = (found: readonly Location[]): string[] =>
+const placesOf = (found: readonly Location[]): string[] =>
   found.map(
     ({ uri: at, range: { start } }) => `${at.slice(uri('').length + 1)}:${start.line + 1}:${start.character + 1}`,
   )
 
 test('from an authority boundary one goes to its policies, and back', async () => {
   const text = original(DESK).replace('- refunds-above-limit', '- refunds-|above-limit')
-  expect(places(await asked<Location[]>('definition', DESK, text))).toEqual([
+  expect(placesOf(await requestAtMark<Location[]>('definition', DESK, text))).toEqual([
     'policies/large-refunds.yaml:16:20',
     'policies/refund-limit.yaml:16:20',
   ])
   const policy = 'policies/refund-limit.yaml'
   const link = original(policy).replace('authority_ref: ', 'authority_ref: |')
-  expect(places(await asked<Location[]>('definition', policy, link))).toEqual(['agents/refund-desk.yaml:11:9'])
+  expect(placesOf(await requestAtMark<Location[]>('definition', policy, link))).toEqual([
+    'agents/refund-desk.yaml:11:9',
+  ])
 })
 
 const REFUND_PLACES = [
@@ -516,10 +532,10 @@ const REFUND_PLACES = [
 
 test('finds the references to a document in documents, scenarios, policy tests and the project file', async () => {
   const tool = 'tools/refunds.yaml'
-  const { text, position } = marked(original(tool).replace('name: refunds', 'name: ref|unds'))
-  await opened(tool, text)
+  const { text, position } = splitAtMark(original(tool).replace('name: refunds', 'name: ref|unds'))
+  await openText(tool, text)
   const references = async (includeDeclaration: boolean): Promise<string[]> =>
-    places(
+    placesOf(
       await client.sendRequest<Location[]>('textDocument/references', {
         textDocument: { uri: uri(tool) },
         position,
@@ -540,11 +556,11 @@ test('finds the references to a document in documents, scenarios, policy tests a
 
 test('renames a document wherever it is named, and leaves nothing unresolved', async () => {
   const reference = original(DESK).replace('acme.refunds@', 'acme.ref|unds@')
-  expect(await asked('prepareRename', DESK, reference)).toEqual({
+  expect(await requestAtMark('prepareRename', DESK, reference)).toEqual({
     range: { start: { line: 29, character: 11 }, end: { line: 29, character: 23 } },
     placeholder: 'acme.refunds',
   })
-  const { position } = marked(reference)
+  const { position } = splitAtMark(reference)
   const renamed = async (newName: string): Promise<WorkspaceEdit> =>
     await client.sendRequest<WorkspaceEdit>('textDocument/rename', {
       textDocument: { uri: uri(DESK) },
@@ -563,7 +579,7 @@ test('renames a document wherever it is named, and leaves nothing unresolved', a
       lines[range.start.line] = line.slice(0, range.start.character) + newText + line.slice(range.end.character)
     }
     writeFileSync(join(project.directory, path), lines.join('\n'))
-    if (path === DESK) await typed(DESK, lines.join('\n'))
+    if (path === DESK) await changeText(DESK, lines.join('\n'))
   }
   for (const args of [['lint'], ['policy', 'test'], ['test']]) {
     expect(await svc(args, { cwd: project.directory })).toMatchObject({ code: 0 })
@@ -571,8 +587,8 @@ test('renames a document wherever it is named, and leaves nothing unresolved', a
 })
 
 test('refuses a name that is taken, and one that is none', async () => {
-  const { text, position } = marked(original(DESK).replace('acme.refunds@', 'acme.ref|unds@'))
-  await opened(DESK, text)
+  const { text, position } = splitAtMark(original(DESK).replace('acme.refunds@', 'acme.ref|unds@'))
+  await openText(DESK, text)
   const renamed = (newName: string): Promise<unknown> =>
     client.sendRequest('textDocument/rename', { textDocument: { uri: uri(DESK) }, position, newName })
   await expect(renamed('acme.orders.lookup')).rejects.toThrow(
@@ -584,7 +600,7 @@ test('refuses a name that is taken, and one that is none', async () => {
 })
 
 test('lists the documents of a file with their members, and those of the project by their ids', async () => {
-  await opened(DESK, original(DESK))
+  await openText(DESK, original(DESK))
   const [agent, ...others] = await client.sendRequest<DocumentSymbol[]>('textDocument/documentSymbol', {
     textDocument: { uri: uri(DESK) },
   })
@@ -629,8 +645,8 @@ test.each([
 ])('completes the arguments of the tool in %s', async (_, condition, written, [word, wanted]) => {
   const policy = 'policies/refund-limit.yaml'
   const text = original(policy).replace(condition!, written!)
-  const items = await asked<CompletionItem[]>('completion', policy, text)
-  expect(labels(items)).toEqual(['args.order', 'args.amount', 'args.currency'])
+  const items = await requestAtMark<CompletionItem[]>('completion', policy, text)
+  expect(labelsOf(items)).toEqual(['args.order', 'args.amount', 'args.currency'])
   const { textEdit, detail } = items.find(({ label }) => label === wanted)!
   const { range, newText } = textEdit as TextEdit
   const line = text.replace('|', '').split('\n')[range.start.line]!
@@ -659,13 +675,13 @@ test.each([
 ])('completes the facts below %s', async (root, wanted) => {
   const policy = 'policies/refund-limit.yaml'
   const text = original(policy).replace('    field: args.amount', `    field: ${root}|`)
-  expect(labels(await asked<CompletionItem[]>('completion', policy, text))).toEqual(wanted)
+  expect(labelsOf(await requestAtMark<CompletionItem[]>('completion', policy, text))).toEqual(wanted)
 })
 
 test('completes facts of every root before one is written', async () => {
   const policy = 'policies/refund-limit.yaml'
   const text = original(policy).replace('    field: args.amount', '    field: |')
-  expect(labels(await asked<CompletionItem[]>('completion', policy, text))).toEqual(
+  expect(labelsOf(await requestAtMark<CompletionItem[]>('completion', policy, text))).toEqual(
     expect.arrayContaining([
       'args.amount',
       'source.order',
@@ -677,24 +693,24 @@ test('completes facts of every root before one is written', async () => {
 
 test('completes the labels of a Tool document that svc reads, with their values', async () => {
   const refunds = 'tools/refunds.yaml'
-  const key = await asked<CompletionItem[]>(
+  const key = await requestAtMark<CompletionItem[]>(
     'completion',
     refunds,
     original(refunds).replace('    svc/effect-key: refund:{args.order}', '    svc/eff|'),
   )
-  expect(labels(key)).toEqual(
+  expect(labelsOf(key)).toEqual(
     expect.arrayContaining(['svc/effect-key', 'svc/effect-window', 'svc/effect-repeat', 'svc/content']),
   )
-  const value = await asked<CompletionItem[]>(
+  const value = await requestAtMark<CompletionItem[]>(
     'completion',
     refunds,
     original(refunds).replace('    svc/effect-key: refund:{args.order}', '    svc/effect-repeat: |'),
   )
-  expect(labels(value)).toEqual(['ask', 'refuse', 'return'])
+  expect(labelsOf(value)).toEqual(['ask', 'refuse', 'return'])
 })
 
 test('offers the tool that was meant, or a Tool document, where a tool is not in the project', async () => {
-  await opened(DESK, original(DESK).replace('acme.refunds@^1.0', 'acme.refund@^1.2'))
+  await openText(DESK, original(DESK).replace('acme.refunds@^1.0', 'acme.refund@^1.2'))
   const actions = await client.sendRequest<CodeAction[]>('textDocument/codeAction', {
     textDocument: { uri: uri(DESK) },
     range: { start: { line: 29, character: 14 }, end: { line: 29, character: 14 } },
@@ -724,8 +740,8 @@ test('offers the tool that was meant, or a Tool document, where a tool is not in
     },
   ])
   const [, written] = offered[1]!.edit!.documentChanges as [unknown, { edits: TextEdit[] }]
-  await opened('tools/refund.yaml', written.edits[0]!.newText)
+  await openText('tools/refund.yaml', written.edits[0]!.newText)
   expect(await diagnostics(DESK, 'tool/unresolved', 0)).toEqual([])
   await diagnostics('tools/refund.yaml', 'tool/unresolved', 0)
-  expect(told.get(tool)).toEqual([])
+  expect(diagnosticsByUri.get(tool)).toEqual([])
 })

@@ -406,7 +406,7 @@ test('reads of runs that are over only what was said in them', async () => {
       root({ messages, run }) {
         if (run.turn === 1) return { calls: [{ name: 'look' }] }
         given.push(textsOf(messages))
-        return `Answer to ${String(run.input['message'])}`
+        return `Answer to ${run.input['message'] as string}`
       },
     },
     tools: { look: () => returns('x'.repeat(1000)) },

@@ -223,11 +223,15 @@ test('an approval does not cover an earlier call that the approver did not see',
   expect(bench.invoked).toHaveLength(2)
 })
 
-test('holds the key until its window has passed, also after the run was deleted', async () => {
+test.each([
+  ['retention has deleted the run', (bench: Bench) => bench.store.deleteEndedSessions(T0 + 1000, 10)],
+  ['all runs were deleted', (bench: Bench) => bench.store.deleteAllRuns()],
+])('holds the key until its window has passed, also after %s', async (_, forget) => {
   const labels = { 'svc/effect-key': 'refund:{args.order}', 'svc/effect-window': '1h', 'svc/effect-repeat': 'refuse' }
   const bench = await openDesk({ bound: pay({ labels }), pay: () => returns('paid') })
   await bench.waitForEnd(await bench.start('root', once(A1)))
-  await bench.store.deleteAllRuns()
+  await forget(bench)
+  expect((await bench.store.sessions({ workspaceId: WORKSPACE }, { skip: 0, take: 10 })).items).toEqual([])
   await bench.advance(3_599_000)
   await bench.waitForEnd(await bench.start('root', once(A1)))
   expect(bench.invoked).toHaveLength(1)

@@ -21,12 +21,12 @@ import {
 } from './bench.ts'
 
 const pay = tool('pay', { sideEffectClass: 'irreversible_action' })
-const lastSaid: Model = ({ messages }) => {
+const echoLastResult: Model = ({ messages }) => {
   const last = messages.findLast((message) => message.role === 'tool')
   return last?.role === 'tool' ? last.content : ''
 }
 
-const gated = (obligations: NonNullable<Parameters<typeof policy>[1]['obligations']>) =>
+const openGated = (obligations: NonNullable<Parameters<typeof policy>[1]['obligations']>) =>
   openBench({
     agents: [
       snapshotOf({ name: 'root', tools: [pay], policies: [{ on: ['pay'], entry: policy('gate', { obligations }) }] }),
@@ -36,7 +36,7 @@ const gated = (obligations: NonNullable<Parameters<typeof policy>[1]['obligation
   })
 
 test('requires the acknowledgement of comprehension', async () => {
-  const bench = await gated({ comprehension_required: true })
+  const bench = await openGated({ comprehension_required: true })
   const run = await bench.start('root')
   const task = await bench.waitForTask(run)
   expect(task).toMatchObject({ comprehension_required: true })
@@ -50,7 +50,7 @@ test('requires the acknowledgement of comprehension', async () => {
 })
 
 test('lets only operators with the required role decide', async () => {
-  const bench = await gated({ approver_role: 'finance' })
+  const bench = await openGated({ approver_role: 'finance' })
   const run = await bench.start('root')
   const task = await bench.waitForTask(run)
   expect(task).toMatchObject({ completable_via: ['operator'] })
@@ -63,7 +63,7 @@ test('lets only operators with the required role decide', async () => {
 })
 
 test('refuses the decision of the person who started the run where duties are separated', async () => {
-  const bench = await gated({ separation_of_duties: true })
+  const bench = await openGated({ separation_of_duties: true })
   const run = await bench.start('root')
   const task = await bench.waitForTask(run)
   expect(await bench.engine.answer(run, reply(task, { by: key('k1') }))).toMatchObject({ code: 'not_an_approver' })
@@ -72,7 +72,7 @@ test('refuses the decision of the person who started the run where duties are se
 })
 
 test('recognizes the person who started through a key of one command, with another such key and as an operator', async () => {
-  const bench = await gated({ separation_of_duties: true })
+  const bench = await openGated({ separation_of_duties: true })
   const run = await bench.start('root', {}, { principal: key('k1', 'root', 'ana') })
   const task = await bench.waitForTask(run)
   for (const by of [key('k2', 'root', 'ana'), operator('ana')])
@@ -82,7 +82,7 @@ test('recognizes the person who started through a key of one command, with anoth
 })
 
 test('counts a person who votes through two keys of one command as one approver', async () => {
-  const bench = await gated({ approvals_required: 2 })
+  const bench = await openGated({ approvals_required: 2 })
   const run = await bench.start('root')
   const task = await bench.waitForTask(run)
   await bench.engine.answer(run, replyTo(task, { by: operator('ana') }))
@@ -96,7 +96,7 @@ test('counts a person who votes through two keys of one command as one approver'
 })
 
 test('refuses an approval of arguments that the approver was not shown', async () => {
-  const bench = await gated({ approvals_required: 2 })
+  const bench = await openGated({ approvals_required: 2 })
   const run = await bench.start('root')
   const task = await bench.waitForTask(run)
   const code = async (answer: GivenAnswer): Promise<string | undefined> => (await bench.engine.answer(run, answer)).code
@@ -115,7 +115,7 @@ test('refuses an approval of arguments that the approver was not shown', async (
 })
 
 test('accepts a rejection without a digest, and it decides', async () => {
-  const bench = await gated({ approvals_required: 2 })
+  const bench = await openGated({ approvals_required: 2 })
   const run = await bench.start('root')
   const task = await bench.waitForTask(run)
   await bench.engine.answer(run, replyTo(task, { by: key('k2'), metadata: { 'svc/arguments': { n: 2 } } }))
@@ -125,7 +125,7 @@ test('accepts a rejection without a digest, and it decides', async () => {
 })
 
 test('an edit voids earlier votes and counts as the vote of its author', async () => {
-  const bench = await gated({ approvals_required: 2 })
+  const bench = await openGated({ approvals_required: 2 })
   const run = await bench.start('root')
   const task = await bench.waitForTask(run)
   await bench.engine.answer(run, replyTo(task, { by: key('k1') }))
@@ -218,7 +218,7 @@ test.each([
 )
 
 test('refuses edits where the policy forbids them', async () => {
-  const bench = await gated({ on_modify: 'reject' })
+  const bench = await openGated({ on_modify: 'reject' })
   const run = await bench.start('root')
   const task = await bench.waitForTask(run)
   expect(await bench.engine.answer(run, reply(task, { metadata: { 'svc/arguments': { n: 2 } } }))).toMatchObject({
@@ -228,7 +228,7 @@ test('refuses edits where the policy forbids them', async () => {
 })
 
 test('a task of another run, and any task while the timeline is hidden, is not found', async () => {
-  const bench = await gated({})
+  const bench = await openGated({})
   const [run, other] = [await bench.start('root'), await bench.start('root')]
   const task = await bench.waitForTask(run)
   await bench.waitForTask(other)
@@ -238,7 +238,7 @@ test('a task of another run, and any task while the timeline is hidden, is not f
 })
 
 test('accepts one of two simultaneous answers, and refuses the other', async () => {
-  const bench = await gated({})
+  const bench = await openGated({})
   const run = await bench.start('root')
   const task = await bench.waitForTask(run)
   const answers = await Promise.all([
@@ -257,7 +257,7 @@ test('svc.ask_user waits for a message, and its text is the result', async () =>
       root: (request, signal) =>
         request.run.turn === 1
           ? { calls: [{ name: 'ask_user', args: { message: 'Which order?' } }] }
-          : lastSaid(request, signal),
+          : echoLastResult(request, signal),
     },
   })
   const run = await bench.start('root')
@@ -272,19 +272,19 @@ test('svc.ask_user waits for a message, and its text is the result', async () =>
   })
 })
 
-const asking = () =>
+const openAsking = () =>
   openBench({
     agents: [snapshotOf({ name: 'root', tools: [builtin('ask_user')] })],
     models: {
       root: (request, signal) =>
         request.run.turn === 1
           ? { calls: [{ name: 'ask_user', args: { message: 'Which order?' } }] }
-          : lastSaid(request, signal),
+          : echoLastResult(request, signal),
     },
   })
 
 test('counts a reply that is sent twice once, and reports the other as a duplicate', async () => {
-  const bench = await asking()
+  const bench = await openAsking()
   const run = await bench.start('root')
   await bench.waitForEvent(run, (event) => event.subject === 'engine.session.paused')
   const send = () => bench.engine.answer(run, { text: 'Order 7', by: key() })
@@ -303,7 +303,7 @@ test('counts a reply that is sent twice once, and reports the other as a duplica
 })
 
 test('does not treat another text, or the same after a minute, as a duplicate', async () => {
-  const bench = await asking()
+  const bench = await openAsking()
   const run = await bench.start('root')
   await bench.waitForEvent(run, (event) => event.subject === 'engine.session.paused')
   await bench.engine.answer(run, { text: 'Order 7', by: key() })
@@ -334,7 +334,7 @@ test.each([
     agents: [snapshotOf({ name: 'root', tools: [builtin('request_input')] })],
     models: {
       root: (request, signal) =>
-        request.run.turn === 1 ? { calls: [{ name: 'request_input', args }] } : lastSaid(request, signal),
+        request.run.turn === 1 ? { calls: [{ name: 'request_input', args }] } : echoLastResult(request, signal),
     },
   })
   const run = await bench.start('root')
@@ -366,7 +366,7 @@ test.each([
     agents: [snapshotOf({ name: 'root', tools: [builtin('request_input')] })],
     models: {
       root: (request, signal) =>
-        request.run.turn === 1 ? { calls: [{ name: 'request_input', args }] } : lastSaid(request, signal),
+        request.run.turn === 1 ? { calls: [{ name: 'request_input', args }] } : echoLastResult(request, signal),
     },
   })
   const run = await bench.start('root')
@@ -383,7 +383,7 @@ test.each([
 })
 
 test('an answer that is repeated with its idempotency key gets the first response, and counts once', async () => {
-  const bench = await asking()
+  const bench = await openAsking()
   const run = await bench.start('root')
   await bench.waitForEvent(run, (event) => event.subject === 'engine.session.paused')
   const once = { key: 'once', bodyDigest: 'sha256:1' }
@@ -404,7 +404,7 @@ test('an answer that is repeated with its idempotency key gets the first respons
 })
 
 test('a message that found nobody waiting may be repeated with its key', async () => {
-  const bench = await asking()
+  const bench = await openAsking()
   const run = await bench.start('root')
   const send = () =>
     bench.engine.answer(run, { text: 'Order 7', by: key() }, false, { key: 'k', bodyDigest: 'sha256:1' })

@@ -159,3 +159,16 @@ test('a set that cannot be evaluated has a decision and nothing else', () => {
   expect(decision.error).toBe('policy_error:not_bound')
   expect([policies, turns]).toEqual([[], []])
 })
+
+test('says of a repetition what a run would do', () => {
+  const made = makeFacts({ args: { amount: 5, order: 'A-1' } })
+  const facts = {
+    ...made,
+    tool: { ...made.tool, kind: 'tool' as const, labels: { 'svc/effect-key': 'refund:{args.order}' } },
+    effect: { key: 'refund:A-1', repeated: true },
+  }
+  const { decision } = explainDecision(setsOf(grant), 'refunds', facts)
+  expect([decision.decision, decision.reasons]).toEqual(['require_approval', ['effect_repeated']])
+  const first = explainDecision(setsOf(grant), 'refunds', { ...facts, effect: { key: 'refund:A-1', repeated: false } })
+  expect(first.decision.decision).toBe('allow')
+})

@@ -1,5 +1,5 @@
 /** What only a database that several processes share can show. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { SessionHint } from '../../src/store/lease.ts'
 import { migrateDatabase } from '../../src/store/postgres/migrate-database.ts'
 import { openPool, type PostgresPool } from '../../src/store/postgres/database/pool.ts'
@@ -234,6 +234,18 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
         () => 'opened',
         (error: { code: string; message: string }) => [error.code, error.message],
       )
+
+    test('where the clock of the machine is off', async () => {
+      const now = vi.spyOn(Date, 'now').mockImplementation(() => performance.timeOrigin + performance.now() + 60_000)
+      try {
+        expect(await refusal(server!.url(database))).toMatchObject([
+          'clock_off',
+          expect.stringMatching(/^The clock of this machine is (?:59|60)\.\d s ahead of that of the database /),
+        ])
+      } finally {
+        now.mockRestore()
+      }
+    })
 
     test('where nobody answers', async () => {
       expect(await refusal('postgres://svc:secret@127.0.0.1:1/db')).toEqual([

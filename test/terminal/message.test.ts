@@ -68,6 +68,9 @@ test('a column that names itself stands below the first, JSON is broken, and a n
   ).toBe(
     ['  fix: write args.amount (svc lint --fix)', '  docs: svc explain', '    policy/field-not-in-schema'].join('\n'),
   )
+  expect(wrapMessage('5/5 a second run          stopped: run 4b1f0a has done it', 44)).toBe(
+    ['5/5 a second run', '  stopped: run 4b1f0a has done it'].join('\n'),
+  )
   expect(wrapMessage('completed  {"refunded":180,"currency":"EUR"}', 40)).toBe(
     ['completed  {"refunded":180,', '           "currency":"EUR"}'].join('\n'),
   )

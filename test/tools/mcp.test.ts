@@ -14,7 +14,7 @@ const lookup: FakeTool = {
   outputSchema: { type: 'object', properties: { status: { type: 'number' } } },
   answer: (args) => ({ content: [{ type: 'text', text: 'as text' }], structuredContent: { status: 'lost', ...args } }),
 }
-const saying = (...texts: string[]): FakeTool => ({
+const toolSaying = (...texts: string[]): FakeTool => ({
   name: 'say',
   answer: () => ({ content: texts.map((text) => ({ type: 'text', text })) }),
 })
@@ -46,7 +46,7 @@ const call = async (
   })
   return timeless(await toolbox.route(agent, tool)!.invoke(invocationOf(tool, args, invocation), signal))
 }
-const asked = (rpc: string): number => fake.requests.filter((each) => each.rpc === rpc).length
+const countRequests = (rpc: string): number => fake.requests.filter((each) => each.rpc === rpc).length
 
 describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s', (era) => {
   beforeEach(() => start(era))
@@ -63,7 +63,7 @@ describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s
 
   test('answers a call whose arguments look like a request for tools with as much as any call', async () => {
     await fake.close()
-    await start(era, [saying('x'.repeat(900 * 1024))])
+    await start(era, [toolSaying('x'.repeat(900 * 1024))])
     expect(await call('say', { method: 'tools/list' })).toEqual({
       at: 'returned',
       isError: false,
@@ -115,8 +115,8 @@ describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s
   test('is connected to once, and lists its tools once a run', async () => {
     for (const id of ['run-1', 'run-1', 'run-2'])
       await call('lookup', { order: 'A-1' }, { invocation: { run: { ...invocationOf(toolNamed('x'), {}).run, id } } })
-    expect([asked('tools/list'), asked('tools/call')]).toEqual([2, 3])
-    expect(asked('initialize')).toBeLessThanOrEqual(1)
+    expect([countRequests('tools/list'), countRequests('tools/call')]).toEqual([2, 3])
+    expect(countRequests('initialize')).toBeLessThanOrEqual(1)
   })
 
   test('a tool it does not have has no handler', async () => {
@@ -125,13 +125,13 @@ describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s
       code: 'no_handler',
       error: 'MCP server "orders" has no tool "refund".',
     })
-    expect(asked('tools/call')).toBe(0)
+    expect(countRequests('tools/call')).toBe(0)
   })
 
   test('a connection that breaks during the call leaves its outcome unknown', async () => {
     fake.intercept = (rpc, _, response) => rpc === 'tools/call' && Boolean(response.destroy())
     expect(await call()).toMatchObject({ at: 'unknown', code: 'broken' })
-    expect(asked('tools/call')).toBe(1)
+    expect(countRequests('tools/call')).toBe(1)
   })
 
   test('an answer that breaks off leaves its outcome unknown', async () => {
@@ -142,7 +142,7 @@ describe.each<Era>(['modern', 'stateless', 'sessions'])('a server of the kind %s
       return true
     }
     expect(await call()).toMatchObject({ at: 'unknown', code: 'broken' })
-    expect(asked('tools/call')).toBe(1)
+    expect(countRequests('tools/call')).toBe(1)
   })
 
   test('a server that went away was not called', async () => {
@@ -193,14 +193,14 @@ test('a session that the server has forgotten is begun again, and the call is ma
   await call()
   fake.forget()
   expect(await call()).toEqual({ at: 'returned', isError: false, result: { status: 'lost', order: 'A-1' } })
-  expect(asked('initialize')).toBe(2)
+  expect(countRequests('initialize')).toBe(2)
 })
 
 test.each([
-  ['text', saying('refunded'), { isError: false, result: 'refunded' }],
-  ['text that is JSON', saying('{"refunded":180}'), { isError: false, result: { refunded: 180 } }],
-  ['text that only begins like JSON', saying('[note] done'), { isError: false, result: '[note] done' }],
-  ['several texts', saying('one', 'two'), { isError: false, result: 'one\ntwo' }],
+  ['text', toolSaying('refunded'), { isError: false, result: 'refunded' }],
+  ['text that is JSON', toolSaying('{"refunded":180}'), { isError: false, result: { refunded: 180 } }],
+  ['text that only begins like JSON', toolSaying('[note] done'), { isError: false, result: '[note] done' }],
+  ['several texts', toolSaying('one', 'two'), { isError: false, result: 'one\ntwo' }],
   [
     'an image beside text',
     {
@@ -227,7 +227,7 @@ test.each([
   ],
   [
     'too much',
-    saying('x'.repeat(1024 * 1024 + 1)),
+    toolSaying('x'.repeat(1024 * 1024 + 1)),
     { isError: false, result: `${'x'.repeat(1024 * 1024)}\n[cut: the output is longer than 1048576 bytes]` },
   ],
 ])('a result of %s', async (_, tool, outcome) => {

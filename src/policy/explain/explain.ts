@@ -5,6 +5,7 @@ import type { ExplainedNode, ExplainedPolicy } from '../../spec/explanation.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
 import type { Condition, ConditionLeaf } from '../condition/condition.ts'
 import { describeVerdict } from '../decide.ts'
+import { guardEffect } from '../effect-guard.ts'
 import type { PolicyDecision, CallFacts, PolicySets } from '../condition/decision.ts'
 import { describeLeaf, describeMoment, describeValue } from '../condition/describe.ts'
 import { evaluatePolicies, isListed, type EvaluatedPolicy } from '../evaluate-policies.ts'
@@ -28,13 +29,16 @@ export function explainDecision(
   effectiveClass?: SideEffectClass,
 ): DecisionExplanation {
   const verdict = evaluatePolicies(sets, wire, facts, effectiveClass)
+  // A call without the arguments of its key is hypothetical in more than that: only what is known of the key counts.
+  const guard = (made: PolicyDecision): PolicyDecision => (facts.effect ? guardEffect(made, facts) : made)
+  const decision = guard(describeVerdict(verdict))
   return {
-    decision: describeVerdict(verdict),
+    decision,
     policies: verdict.policies.map((policy) => explainPolicy(policy, facts)),
     turns: findTurningPoints(
       verdict.policies.map(({ rule }) => rule),
-      verdict.decision,
-      (other) => evaluatePolicies(sets, wire, other, effectiveClass).decision,
+      decision.decision,
+      (other) => guard(describeVerdict(evaluatePolicies(sets, wire, other, effectiveClass))).decision,
       facts,
     ),
   }

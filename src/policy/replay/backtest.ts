@@ -4,7 +4,8 @@ import type { RecordedDecision } from '../../spec/operator-views.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { CallFacts, PolicySets } from '../condition/decision.ts'
-import { describeVerdict } from '../decide.ts'
+import { decideByPolicies, describeVerdict } from '../decide.ts'
+import { guardEffect } from '../effect-guard.ts'
 import { evaluatePolicies } from '../evaluate-policies.ts'
 import { indexRecordedCalls } from './recorded-calls.ts'
 import { recordedFacts, recordedPolicySets, type ReplayedFacts, type SnapshotLookup } from './recorded-facts.ts'
@@ -58,10 +59,11 @@ function flipOf(
   const { runId, toolCallId, ref, tool, decision: was } = recorded
   const changed = newClass === undefined ? facts : { ...facts, tool: { ...facts.tool, side_effect_class: newClass } }
   const verdict = evaluatePolicies(after, tool, changed)
-  const now = verdict.decision
+  const decided = guardEffect(describeVerdict(verdict), changed)
+  const now = decided.decision
   // A flip that the old policies show too comes from recounted history, not from the new policies.
-  if (now === was || now === evaluatePolicies(before, tool, facts).decision) return undefined
-  const { policies, error } = describeVerdict(verdict)
+  if (now === was || now === decideByPolicies(before, tool, facts).decision) return undefined
+  const { policies, error } = decided
   const winner = policies[0]
   const isByPolicy = winner !== undefined && winner.matched !== 'false' && !verdict.byDefault
   return {

@@ -45,13 +45,15 @@ export interface PostgresOptions {
 /** Of our tables, unless a test names another. */
 export const SCHEMA = 'svc'
 const CONNECTIONS = 10
+/** Source: scale-out, section 3.5. */
+const MAX_OFF_MS = 5000
 /** Rows over which the kept counts of an agent are spread. */
 const SHARDS = 32
 
 /**
  * Opens the store of a process among several. Writes and reads go to the database, and nothing that an operator can revoke is
  * cached. The schema must be migrated.
- * @throws Failure `store_unreachable`, `store_not_migrated`, `store_unreadable`, `postgres_client_missing`
+ * @throws Failure `clock_off`, `store_unreachable`, `store_not_migrated`, `store_unreadable`, `postgres_client_missing`
  */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { url, schema = SCHEMA, connections = CONNECTIONS } = options
@@ -59,11 +61,20 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const pool = await openPool({ url, schema, name: `svc ${self}`, connections })
   try {
     checkSchemaVersions(pool.database, await readSchemaVersions(pool, schema))
+    if (options.clock === undefined) await checkClock(pool)
     return createPostgresStore(pool, schema, self, options.clock)
   } catch (error) {
     await pool.close()
     throw error
   }
+}
+
+/** Stamps come from this machine, so they must not stray far from the moments that the database decides by. */
+async function checkClock(pool: PostgresPool): Promise<void> {
+  const before = Date.now()
+  const there = (await pool.row<{ now: number }>('select svc_now(null) as now'))!.now
+  const offMs = Math.round((before + Date.now()) / 2 - there)
+  if (Math.abs(offMs) > MAX_OFF_MS) throw fail('clock_off', { database: pool.database, seconds: offMs / 1000 })
 }
 
 function createPostgresStore(pool: PostgresPool, schema: string, self: string, clock: Clock | undefined): Store {
