@@ -25,7 +25,7 @@ const transfer: ShownTask = {
       id: 'acme.large-refunds',
       version: '1.0.0',
       decision: 'require_approval',
-      matched: 'true',
+      matched: true,
       reason: 'Refunds above EUR 1,000 need two people',
       authority_ref: null,
       source: 'policies/large-refunds.yaml:15',

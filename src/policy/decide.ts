@@ -77,7 +77,7 @@ function toDecidedPolicy({ rule, truth, seen, isRevoked }: EvaluatedPolicy): Dec
     id,
     version,
     decision,
-    matched: truth,
+    matched: truth === 'unknown' ? null : truth === 'true',
     reason,
     authority_ref,
     ...(source !== undefined && { source }),

@@ -32,8 +32,8 @@ export interface DecidedPolicy {
   readonly id: string
   readonly version: string
   readonly decision: string
-  /** Truth of its conditions: true, false or unknown. */
-  readonly matched: 'true' | 'false' | 'unknown'
+  /** Whether its condition was true; null where that could not be told. */
+  readonly matched: boolean | null
   readonly reason: string | null
   readonly authority_ref: string | null
   /** Document and line, for people; absent where there is none. */

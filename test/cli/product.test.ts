@@ -307,14 +307,14 @@ describe('looking at a run', () => {
 
   test('policy explain reports which policy decided each call', async () => {
     const { items } = await json<{
-      items: { tool: string; decision: string; policies: { id: string; matched: string }[] }[]
+      items: { tool: string; decision: string; policies: { id: string; matched: boolean | null }[] }[]
     }>(['policy', 'explain', '@last'])
     expect(items.map(({ tool, decision }) => [tool, decision])).toEqual([
       ['lookup', 'allow'],
       ['fraud-check', 'allow'],
       ['refunds', 'allow'],
     ])
-    expect(items[2]!.policies.find(({ id }) => id === 'acme.small-refunds')).toMatchObject({ matched: 'true' })
+    expect(items[2]!.policies.find(({ id }) => id === 'acme.small-refunds')).toMatchObject({ matched: true })
   })
 
   test('policy backtest lists the recorded calls that other policies would decide otherwise', async () => {

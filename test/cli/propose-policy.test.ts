@@ -17,7 +17,7 @@ const policy = (id: string, source: string, limit: number) => ({
   id,
   version: '1.0.0',
   decision: 'require_approval',
-  matched: 'true' as const,
+  matched: true,
   reason: null,
   authority_ref: null,
   source,

@@ -9,11 +9,11 @@ const policies = [
     id: 'acme.refund-limit',
     version: '1.0.0-dev.12',
     decision: 'require_approval',
-    matched: 'true',
+    matched: true,
     condition: 'args.amount > 100 (180)',
     source: 'policies/limit.yaml:15',
   },
-  { id: 'acme.vip', version: '1.0.0', decision: 'allow', matched: 'false', condition: 'args.vip == true (false)' },
+  { id: 'acme.vip', version: '1.0.0', decision: 'allow', matched: false, condition: 'args.vip == true (false)' },
 ]
 
 test.each([

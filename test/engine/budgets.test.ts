@@ -86,7 +86,7 @@ test('a save that counted before another one decided is refused, and decided aga
   const task = await bench.waitForTask(run)
   expect(bench.invoked).toHaveLength(0)
   expect(task['policies']).toMatchObject([
-    { id: 'acme.small', matched: 'false', condition: 'small-refunds was ended by an operator' },
+    { id: 'acme.small', matched: false, condition: 'small-refunds was ended by an operator' },
   ])
 })
 

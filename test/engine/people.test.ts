@@ -151,13 +151,13 @@ test('shows the policy decision about edited arguments to those who vote on them
     const [{ matched, condition }] = content['policies'] as [JsonObject]
     return [content['prompt'], matched, condition]
   }
-  expect(await told()).toEqual(['acme.gate@1.0.0 requires an approval: args.n > 1 (7).', 'true', 'args.n > 1 (7)'])
+  expect(await told()).toEqual(['acme.gate@1.0.0 requires an approval: args.n > 1 (7).', true, 'args.n > 1 (7)'])
   await bench.engine.answer(run, replyTo(task, { by: key('k1'), metadata: { 'svc/arguments': { n: 5 } } }))
-  expect(await told()).toEqual(['acme.gate@1.0.0 requires an approval: args.n > 1 (5).', 'true', 'args.n > 1 (5)'])
+  expect(await told()).toEqual(['acme.gate@1.0.0 requires an approval: args.n > 1 (5).', true, 'args.n > 1 (5)'])
   await bench.engine.answer(run, replyTo(task, { by: key('k2'), metadata: { 'svc/arguments': { n: 1 } } }, { n: 5 }))
   expect(await told()).toEqual([
     'An irreversible_action requires an approval, and no policy grants it.',
-    'false',
+    false,
     'args.n > 1 (1)',
   ])
   expect(bench.invoked).toEqual([])

@@ -51,7 +51,7 @@ describe('the refund desk', () => {
           id: 'acme.small',
           version: '1.0.0',
           decision: 'allow',
-          matched: 'true',
+          matched: true,
           reason: null,
           authority_ref: null,
           condition: 'args.amount <= 100 (40)',
@@ -60,7 +60,7 @@ describe('the refund desk', () => {
           id: 'acme.refund-limit',
           version: '1.0.0',
           decision: 'require_approval',
-          matched: 'false',
+          matched: false,
           reason: 'Refund above 100',
           authority_ref: 'refund-limit',
           source: 'policies/refund-limit.yaml:9',
@@ -70,7 +70,7 @@ describe('the refund desk', () => {
           id: 'acme.too-much',
           version: '1.0.0',
           decision: 'deny',
-          matched: 'false',
+          matched: false,
           reason: 'Above 5,000',
           authority_ref: null,
           condition: 'args.amount > 5000 (40)',
@@ -108,9 +108,9 @@ describe('the refund desk', () => {
       reasons: [],
     })
     expect(policies.map(({ id, matched }) => [id, matched])).toEqual([
-      ['acme.too-much', 'true'],
-      ['acme.refund-limit', 'true'],
-      ['acme.small', 'false'],
+      ['acme.too-much', true],
+      ['acme.refund-limit', true],
+      ['acme.small', false],
     ])
   })
 

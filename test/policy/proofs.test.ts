@@ -326,8 +326,8 @@ test('a gate of an ancestor holds, and a rule that several sets share is asked o
   )
   expect(decision).toBe('deny')
   expect(policies.map(({ id, matched }) => [id, matched])).toEqual([
-    ['demo.other', 'true'],
-    ['demo.policy', 'unknown'],
+    ['demo.other', true],
+    ['demo.policy', null],
   ])
 })
 

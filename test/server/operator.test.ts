@@ -403,7 +403,7 @@ test('the inbox holds tasks by deadline, then replies, and tells why', async () 
         id: 'acme.refund-limit',
         version: '1.0.0',
         decision: 'require_approval',
-        matched: 'true',
+        matched: true,
         reason: null,
         authority_ref: null,
         condition: 'args.amount > 100 (180)',

@@ -23,7 +23,7 @@ test('what stopped the call comes first, then money, then recipients, then the r
     id: 'p',
     version: '1',
     decision: 'require_approval',
-    matched: 'true' as const,
+    matched: true,
     reason: null,
     authority_ref: null,
     source: 'p.yaml:7',

@@ -23,13 +23,13 @@ const request = {
       id: 'acme.refund-limit',
       version: '1.0.0',
       decision: 'require_approval',
-      matched: 'true',
+      matched: true,
       reason: null,
       authority_ref: 'finance-7',
       source: 'policies/limit.yaml:11',
       condition: 'args.amount > 100 (180)',
     },
-    { id: 'acme.vip', version: '1.0.0', decision: 'allow', matched: 'false', reason: null, authority_ref: null },
+    { id: 'acme.vip', version: '1.0.0', decision: 'allow', matched: false, reason: null, authority_ref: null },
   ],
   authorityRef: 'finance-7',
   effect: { key: 'refund:A-1042', previous: { run_id: '019a9f3e-0000-7000-8000-0000003f2a00', outcome: 'done' } },
@@ -90,7 +90,7 @@ test('a policy that lacks fields or has others still reads', () => {
   const policies = [{ id: 'acme.limit', matched: 'maybe', source: 7 }]
   const sent = { ...toTaskContent(record), policies } as unknown as TaskContent
   expect(readTaskContent(sent).policies).toStrictEqual([
-    { id: 'acme.limit', version: '', decision: '', matched: 'unknown', reason: null, authority_ref: null },
+    { id: 'acme.limit', version: '', decision: '', matched: null, reason: null, authority_ref: null },
   ])
 })
 

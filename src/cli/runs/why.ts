@@ -22,10 +22,11 @@ export function explainPolicies({ theme, width }: Canvas, policies: readonly Jso
   })
   const longest = Math.max(28, ...rules.map(widthOf))
   return known.flatMap((policy, at) => {
-    const fired = textOf(policy, 'matched') !== 'false'
+    const { matched = null } = policy
+    const fired = matched !== false
     const mark = fired ? theme.waiting('✔') : theme.dim('·')
     const head = [padText(rules[at]!, longest), padText(safeText(textOf(policy, 'decision')), 17)].join('  ')
-    const because = safeText(`${textOf(policy, 'condition')}  ${textOf(policy, 'matched')}`.trim())
+    const because = safeText(`${textOf(policy, 'condition')}  ${matched === null ? 'unknown' : String(matched)}`.trim())
     const place = safeText(textOf(policy, 'source'))
     const whole = `${head}  ${because}${place && `   ${place}`}`
     if (widthOf(whole) + 4 <= width) return [`  ${mark} ${head}  ${because}${place && `   ${theme.dim(place)}`}`]

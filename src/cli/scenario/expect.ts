@@ -129,7 +129,7 @@ const toDecision = (nameOf: NameOf) => (item: TimelineItem) => {
     tool: nameOf(item.runId, textOf(content['name'])),
     decision,
     by: policies
-      .filter((each) => each['matched'] !== 'false' && each['decision'] === decision)
+      .filter((each) => each['matched'] !== false && each['decision'] === decision)
       .map((each) => textOf(each['id'])),
   }
 }

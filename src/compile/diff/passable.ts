@@ -128,7 +128,7 @@ function witnessOf(question: PassQuestion, entries: readonly PolicyEntry[]): Pas
     const { decision, policies, obligations } = decideByPolicies(sets, callee.wire_name, facts)
     const needsPerson = decision !== 'allow' && obligations?.timeout?.default !== 'allow'
     if (decision === 'deny' || (unattended && needsPerson)) continue
-    const by = policies.filter(({ matched }) => matched === 'true').map(({ id, version }) => `${id}@${version}`)
+    const by = policies.filter(({ matched }) => matched === true).map(({ id, version }) => `${id}@${version}`)
     return { can: 'yes', witness: { arguments: args, context, decision }, by: [...new Set(by)].sort() }
   }
   return undefined

@@ -69,7 +69,7 @@ export function routeToPerson(call: CallHandle, trigger: DispatchTrigger): ToolC
   const decider = decision.policies[0]
   const isRouted =
     (decision.decision === 'escalate' || decision.decision === 'require_approval') &&
-    decider?.matched === 'true' &&
+    decider?.matched === true &&
     routing.some((entry) => entry.policy === decider.id)
   return isRouted ? askPerson(recordDecision(call, decided), decided, target.tool, 'dispatch') : undefined
 }

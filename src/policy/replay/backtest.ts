@@ -65,7 +65,7 @@ function flipOf(
   if (now === was || now === decideByPolicies(before, tool, facts).decision) return undefined
   const { policies, error } = decided
   const winner = policies[0]
-  const isByPolicy = winner !== undefined && winner.matched !== 'false' && !verdict.byDefault
+  const isByPolicy = winner !== undefined && winner.matched !== false && !verdict.byDefault
   return {
     runId,
     toolCallId,

@@ -98,7 +98,7 @@ const KEY_ID = /^key:([0-9a-f-]{36})$/
 
 /** What stopped the call, in one line: the first policy that matched, with the values its condition saw. Not escaped. */
 export function describeCause(task: TaskRequest): string {
-  const policy = task.policies?.find(({ matched }) => matched !== 'false')
+  const policy = task.policies?.find(({ matched }) => matched !== false)
   if (!policy) return task.prompt ?? task.title
   return `${policy.id}@${policy.version}: ${policy.condition ?? policy.decision}`
 }
@@ -247,7 +247,7 @@ function describeWhy(policy: DecidedPolicy, args: JsonValue | undefined): string
   const { condition = '', reason } = policy
   const shown = isBesideArgument(policy, args) ? '' : condition
   const because = [shown, reason ?? ''].filter((each) => each !== '').join(': ')
-  const unknown = policy.matched === 'unknown' ? ' (could not be told)' : ''
+  const unknown = policy.matched === null ? ' (could not be told)' : ''
   return `${because || nameOfPolicy(policy)}${unknown}`
 }
 
@@ -266,7 +266,7 @@ const nameOfPolicy = ({ id, version }: DecidedPolicy): string => `${id}${version
 function isBesideArgument({ condition = '', matched }: DecidedPolicy, args: JsonValue | undefined): boolean {
   const [only, ...more] = splitComparisons(condition)
   return (
-    matched === 'true' &&
+    matched === true &&
     only !== undefined &&
     more.length === 0 &&
     condition.startsWith(`${only.text} (`) &&
@@ -317,7 +317,7 @@ function toCardValue(name: string | undefined, value: JsonValue): CardValue {
 
 /** The policies that stopped the call; if none did, all that matched. */
 function decisivePolicies(policies: readonly DecidedPolicy[]): readonly DecidedPolicy[] {
-  const matching = policies.filter(({ matched }) => matched !== 'false')
+  const matching = policies.filter(({ matched }) => matched !== false)
   const stopping = matching.filter(({ decision }) => decision !== 'allow')
   return stopping.length > 0 ? stopping : matching
 }

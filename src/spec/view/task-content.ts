@@ -121,7 +121,7 @@ function readPolicy(policy: Partial<DecidedPolicy>): DecidedPolicy {
     id: textOf('id'),
     version: textOf('version'),
     decision: textOf('decision'),
-    matched: matched === 'true' || matched === 'false' ? matched : 'unknown',
+    matched: typeof matched === 'boolean' ? matched : null,
     reason: typeof reason === 'string' ? reason : null,
     authority_ref: typeof authority_ref === 'string' ? authority_ref : null,
     ...(textOf('source') && { source: textOf('source') }),

@@ -39,7 +39,7 @@ export function proposePolicy(
   if (!tool || !isJsonObject(args)) throw refuse('The task holds no call with arguments.')
   const files = new Map<string, string>()
   const stopping = (task.policies ?? []).filter(
-    ({ matched, decision }) => matched !== 'false' && (decision === 'require_approval' || decision === 'escalate'),
+    ({ matched, decision }) => matched !== false && (decision === 'require_approval' || decision === 'escalate'),
   )
   const name = `${tool.ref.split('.').at(-1)!}-${verdict === 'deny' ? 'denied' : 'granted'}-${task.id.slice(-6)}`
   const [namespace] = task.agent.split('.')
