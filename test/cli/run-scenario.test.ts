@@ -36,8 +36,8 @@ test.each([
     const tested = await svc(['test', path, '--json'], { cwd: desk.directory })
     expect(JSON.parse(tested.stdout)).toMatchObject({ ok: true, passed: 1, failed: 0 })
     // It does check: another end is not this run's.
-  writeFileSync(path, stdout.replace('status: Completed', 'status: Failed'))
-  expect((await svc(['test', path], { cwd: desk.directory })).code).toBe(1)
+    writeFileSync(path, stdout.replace('status: Completed', 'status: Failed'))
+    expect((await svc(['test', path], { cwd: desk.directory })).code).toBe(1)
   },
   60_000,
 )

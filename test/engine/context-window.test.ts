@@ -193,14 +193,13 @@ test('what stays is always the first message and an unbroken end that begins wit
           const full = whole.slice(0, 1 + 2 * turn)
           const shapes = messages.map(shapeOf)
           expect(shapes[0]).toBe(full[0])
-          if (shapes[1]?.startsWith('user [') !== true) {
-            expect(shapes).toEqual(full)
-            continue
-          }
-          const tail = shapes.slice(2)
+          const isShortened = shapes[1]?.startsWith('user [') === true
+          const tail = shapes.slice(isShortened ? 2 : 1)
+          expect(tail).toEqual(full.slice(full.length - tail.length))
+          expect(isShortened || tail.length === full.length - 1).toBe(true)
+          if (!isShortened) continue
           expect(tail.length).toBeGreaterThanOrEqual(keep)
           expect(tail[0]).toMatch(/^assistant /)
-          expect(tail).toEqual(full.slice(full.length - tail.length))
           expect(shapes[1]).toMatch(new RegExp(`\\b${full.length - 1 - tail.length} earlier messages? `))
         }
       },

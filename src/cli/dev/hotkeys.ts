@@ -86,7 +86,11 @@ async function answerNext(context: HotkeyContext, signal: AbortSignal): Promise<
   await (area ? area.without(answer) : answer())
 }
 
-async function answerItem({ call, operator, area }: HotkeyContext, item: InboxItem, signal: AbortSignal): Promise<void> {
+async function answerItem(
+  { call, operator, area }: HotkeyContext,
+  item: InboxItem,
+  signal: AbortSignal,
+): Promise<void> {
   if (item.kind === 'reply') {
     call.out.message(safeText(item.why))
     const text = (await call.io.prompts.text('Reply (empty: later):', signal)).trim()

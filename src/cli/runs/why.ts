@@ -26,7 +26,9 @@ export function explainPolicies({ theme, width }: Canvas, policies: readonly Jso
     const fired = matched !== false
     const mark = fired ? theme.waiting('✔') : theme.dim('·')
     const head = [padText(rules[at]!, longest), padText(safeText(textOf(policy, 'decision')), 17)].join('  ')
-    const because = safeText(`${textOf(policy, 'condition')}  ${matched === null ? 'unknown' : String(matched)}`.trim())
+    const because = safeText(
+      `${textOf(policy, 'condition')}  ${matched === null ? 'unknown' : JSON.stringify(matched)}`.trim(),
+    )
     const place = safeText(textOf(policy, 'source'))
     const whole = `${head}  ${because}${place && `   ${place}`}`
     if (widthOf(whole) + 4 <= width) return [`  ${mark} ${head}  ${because}${place && `   ${theme.dim(place)}`}`]

@@ -110,7 +110,10 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
   return {
     async confirm(question, signal) {
       const { confirm } = await import('@inquirer/prompts')
-      return await withInterrupts(() => confirm({ message: fitQuestion(question), default: false }, context(signal)), signal)
+      return await withInterrupts(
+        () => confirm({ message: fitQuestion(question), default: false }, context(signal)),
+        signal,
+      )
     },
     async text(question, signal) {
       const { input } = await import('@inquirer/prompts')
@@ -123,7 +126,10 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
       const { select } = await import('@inquirer/prompts')
       return await withInterrupts(
         () =>
-          select({ message: fitQuestion(question), choices: choices.map(withWrapped), pageSize: SHOWN_CHOICES }, context(signal)),
+          select(
+            { message: fitQuestion(question), choices: choices.map(withWrapped), pageSize: SHOWN_CHOICES },
+            context(signal),
+          ),
         signal,
       )
     },
@@ -149,9 +155,7 @@ const fitQuestion = (question: string): string => wrapText(question, stderrWidth
 const stderrWidth = (): number => process.stderr.columns || 80
 
 const withWrapped = ({ description, ...choice }: PromptChoice): PromptChoice =>
-  description === undefined
-    ? choice
-    : { ...choice, description: wrapText(description, stderrWidth() - 1).join('\n') }
+  description === undefined ? choice : { ...choice, description: wrapText(description, stderrWidth() - 1).join('\n') }
 
 /** Keys that were typed while nobody waited for one; kept only while somebody holds the keys. */
 let kept: string[] = []

@@ -9,7 +9,7 @@ export const steerCommands: readonly CommandEntry[] = [
   {
     path: 'runs resume',
     plane: 'operator',
-    summary: 'let runs that failed, were cancelled or are held go on where they stopped',
+    summary: 'let failed, cancelled or held runs go on where they stopped',
     arguments: [{ name: '<runs...>', description: 'ids, unique endings or @last' }],
     options: [
       { flags: '--with-version <version>', description: 'go on with this version of the agent' },
@@ -35,7 +35,7 @@ export const steerCommands: readonly CommandEntry[] = [
   {
     path: 'runs retry',
     plane: 'operator',
-    summary: 'start a run again from the beginning, as a new run that names the old one',
+    summary: 'start a run again, as a new run that names the old one',
     arguments: [{ name: '<run>', description: 'id, unique ending or @last' }],
     examples: ['svc runs retry @last', 'svc runs retry 77d0c4 --json'],
     ...printsDocument(runView),
@@ -64,7 +64,7 @@ export const steerCommands: readonly CommandEntry[] = [
   {
     path: 'runs fork',
     plane: 'operator',
-    summary: 'new runs with the first steps of others as they were; --dry only tells what they would do',
+    summary: 'new runs with the first steps of others; --dry only tells',
     arguments: [{ name: '<runs...>', description: 'ids, unique endings or @last' }],
     options: [
       { flags: '--at <step>', description: 'ordinal of the last step to take over; svc runs steps lists them' },
