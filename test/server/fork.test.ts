@@ -197,3 +197,15 @@ test('no key reaches a fork', async () => {
     expect([path, [404, 405].includes((await house.post(path, { runs: [runId], at: 1 })).status)]).toEqual([path, true])
   expect(((await house.operator('GET /runs')) as { total: number }).total).toBe(1)
 })
+
+test('a dry fork is played while its agent and its tools are paused, and not while its models are', async () => {
+  const { house, made, dry } = await paidRun()
+  const before = made()
+  const pause = (target: object) => house.operator('POST /pauses', { paused: true, ...target })
+  await pause({ kind: 'agent', name: DESK })
+  await pause({ kind: 'tool', name: 'acme.pay' })
+  expect((await dry()).items).toMatchObject([{ status: { was: 'Completed', would: 'Completed' }, differs: false }])
+  await pause({ kind: 'all' })
+  await expect(dry()).rejects.toThrow('an operator has paused everything')
+  expect(made()).toEqual(before)
+})

@@ -3,7 +3,8 @@
  * people are played from the recording; no tool is within its reach, and nothing of it is stored. Source: decisions, section 18.
  */
 import { randomInt } from 'node:crypto'
-import type { RunId, SessionId, TaskId } from '../../base/ids.ts'
+import { fail } from '../../base/failure.ts'
+import type { RunId, SessionId, TaskId, WorkspaceId } from '../../base/ids.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { createEngine } from '../../engine/open.ts'
 import type { Engine, ForkRequest, ForkSource } from '../../engine/session/engine.ts'
@@ -11,6 +12,7 @@ import type { ModelProviders } from '../../providers/provider.ts'
 import type { DryForkView } from '../../spec/dry-fork.ts'
 import { joinCosts } from '../../spec/price.ts'
 import { isTerminal, type Run } from '../../spec/run.ts'
+import { describePaused, findPause, type PauseAct } from '../../spec/steer/pause.ts'
 import type { GivenAnswer, TaskRecord } from '../../spec/task.ts'
 import { openSqlite } from '../../store/sqlite/open.ts'
 import type { Store } from '../../store/store.ts'
@@ -33,6 +35,13 @@ export async function playDryFork(
   signal: AbortSignal,
 ): Promise<DryForkView> {
   const { run: was } = source
+  const { workspaceId, snapshot } = request.version
+  const pause = findPause(await pausesOfModels(services.store, workspaceId), {
+    agents: [],
+    versions: [],
+    provider: snapshot.model.provider,
+  })
+  if (pause) throw fail('agent_paused', { agent: snapshot.id, paused: describePaused(pause) })
   const below = await familyOf(services.store, was)
   const steps = (await services.store.stepsOfSession(was.sessionId)).filter(({ runId }) => below.has(runId))
   const tasks = (await services.store.tasksOfSession(was.sessionId)).filter(({ runId }) => below.has(runId))
@@ -75,6 +84,10 @@ export async function playDryFork(
   }
 }
 
+/** Of what an operator pauses a dry run heeds what keeps models from being asked: no other effect leaves it. */
+const pausesOfModels = async (store: Store, workspace: WorkspaceId): Promise<readonly PauseAct[]> =>
+  (await store.pauses(workspace)).filter(({ kind }) => kind === 'all' || kind === 'provider')
+
 /** The state of one dry run while it is played. */
 interface Play {
   stopped: string | undefined
@@ -97,9 +110,9 @@ function openDryEngine(
   return createEngine({
     store: {
       ...store,
-      // Files that a message names are read as ever, and what an operator pauses asks no model here either.
+      // Files that a message names are read as ever.
       fileByName: (workspace, name) => real.fileByName(workspace, name),
-      pauses: (workspace) => real.pauses(workspace),
+      pauses: (workspace) => pausesOfModels(real, workspace),
     },
     providers: models,
     tools: recordedTools(recording, play),
