@@ -173,6 +173,7 @@ test('the template is clean and compiles to two policies', async () => {
     [
       'acme.refund-desk@1.0.0',
       '  acme.orders.lookup\tallow\tdefault\tread_only',
+      '  acme.refunds\trequire_approval\teffect key\trefund:{args.order} again',
       '  acme.refunds\trequire_approval\tacme.large-refunds@1.0.0\targs.amount > 1000',
       '  acme.refunds\trequire_approval\tacme.refund-limit@1.0.0\targs.amount > 100',
       '  acme.refunds\tallow\tdefault\totherwise',

@@ -349,6 +349,8 @@ test('health and the description of the interface need no key', async () => {
     [
       ...routes('{agentId}', '{runId}').map(([method, path]) => `${method} ${path}`),
       'GET /v1/healthz',
+      'POST /v1/completions/{token}',
+      'POST /v1/runs/{runId}/signals/{name}',
       'GET /v1/openapi.json',
       'GET /v1/runs/{runId}/values/{digest}',
       'GET /v1/sessions/{sessionId}',

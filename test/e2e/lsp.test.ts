@@ -550,7 +550,7 @@ test('finds the references to a document in documents, scenarios, policy tests a
     'scenarios/approve.scenario.yaml:15:19',
     'scenarios/approve.scenario.yaml:16:23',
   ])
-  expect(found.filter((each) => each.includes('policytest'))).toHaveLength(6)
+  expect(found.filter((each) => each.includes('policytest'))).toHaveLength(7)
   expect(await references(true)).toEqual(expect.arrayContaining(['tools/refunds.yaml:4:9', ...found]))
 })
 

@@ -190,6 +190,7 @@ const STATUS: Readonly<Record<string, number>> = {
   'POST /v1/runs/:runId/input': 202,
   'POST /v1/runs/:runId/messages': 202,
   'POST /v1/runs/:runId/cancel': 202,
+  'POST /v1/runs/:runId/signals/:name': 202,
   'GET /v1/runs/:runId/values/:digest': 200,
   'GET /v1/sessions/:sessionId': 200,
   'PATCH /v1/sessions/:sessionId': 200,
@@ -209,7 +210,8 @@ const INPUT = digestOfJson({ order: 'A-1042' })
 const isListed = (line: string, place: Place): boolean =>
   line.endsWith('/:digest') && !place.name.endsWith('a sub-agent')
 
-const OPEN = ['GET /v1/openapi.json', 'GET /v1/healthz']
+/** The token of a completion is its only authority: `outside.test.ts`. */
+const OPEN = ['GET /v1/openapi.json', 'GET /v1/healthz', 'POST /v1/completions/:token']
 
 test('every route is in the matrix', () => {
   const lines = listApiRoutes(house.services, identifyByKey).map(({ method, path }) => `${method} ${path}`)
@@ -243,11 +245,14 @@ test.each(Object.keys(STATUS))('%s', async (line) => {
   for (const key of keys)
     for (const place of places) {
       house.clock.wind(100)
-      const response = await house.api(path.replace(':digest', INPUT).replace(/:\w+/, place.id), {
-        method,
-        ...(key.secret !== undefined && { key: key.secret }),
-        ...((method === 'POST' || method === 'PATCH') && { json: bodyOf(path, place) }),
-      })
+      const response = await house.api(
+        path.replace(':digest', INPUT).replace(':name', 'paid').replace(/:\w+/, place.id),
+        {
+          method,
+          ...(key.secret !== undefined && { key: key.secret }),
+          ...((method === 'POST' || method === 'PATCH') && { json: bodyOf(path, place) }),
+        },
+      )
       const text = await response.text()
       const refusal = response.ok ? undefined : (JSON.parse(text) as { code: string; requestId: string })
       seen.push([key.name, place.name, refusal?.code ?? response.status])
@@ -298,5 +303,6 @@ test('an address that tries too many keys is refused for a while; good keys go o
 function bodyOf(path: string, { id }: Place): object {
   if (path.endsWith('/presign')) return { filename: 'a.txt', mediaType: 'text/plain', maxContentLength: 9 }
   if (path.endsWith('/finalize')) return { objectKey: id, maxContentLength: 9 }
+  if (path.includes('/signals/')) return { data: 1 }
   return /input|messages/.test(path) ? { runId: id, text: 'Hello.' } : {}
 }

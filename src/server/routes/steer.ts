@@ -16,7 +16,8 @@ export const sendSignal = (services: ServerServices, identify: IdentifyCaller): 
   withCaller(services, identify, async (call, { principal }) => {
     const run = await runInScope(services, principal, call.params['runId']!)
     const { data } = parseSignal(await readJson(call, apiBodyLimits(services.config)))
-    return acceptedReply(await services.engine.signal(run.id, decodeURIComponent(call.params['name']!), data))
+    // No name that a run can wait for has a character that a path would encode.
+    return acceptedReply(await services.engine.signal(run.id, call.params['name']!, data))
   })
 
 /** POST /v1/completions/{token} (extension): ends the call to which the token was given. The token is the only authority. */
