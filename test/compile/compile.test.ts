@@ -134,6 +134,16 @@ describe('a bundle', () => {
     })
   })
 
+  test.each([
+    ['allow', { standing: 'small refunds' }],
+    ['block', {}],
+  ])('a policy of type %s keeps what an operator can end it by only where it grants', async (type, obligations) => {
+    const decision = `decision: { type: ${type}, runtime: { svc/standing: small refunds } }`
+    const files = changed(DESK, 'policies/small.yaml', 'decision: { type: allow }', decision)
+    const { policies } = agentOf(await bundleOf(files), 'acme.desk')
+    expect(policies.entries.find(({ policy }) => policy === 'acme.small')!.obligations).toEqual(obligations)
+  })
+
   test('is read from a directory too', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'svc-compile-'))
     onTestFinished(() => rmSync(directory, { recursive: true }))

@@ -48,7 +48,11 @@ export function readPolicyDocument(
     )
   const effect = policyEffectOf(decision.type, policy.spec.allow)
   const obligations =
-    effect === 'require_approval' || effect === 'escalate' ? readObligations(state, decision, spotOf) : {}
+    effect === 'require_approval' || effect === 'escalate'
+      ? readObligations(state, decision, spotOf)
+      : effect === 'grant'
+        ? standingOf(decision)
+        : {}
   if (state.findings.slice(before).some((each) => each.severity === 'error')) return undefined
   return {
     id,
@@ -107,12 +111,12 @@ function readObligations(
 
 /** @param onReject checked @param onModify checked */
 export function obligationsOf(
-  { approvals_required: approvals, comprehension_required: comprehension, timeout, runtime = {} }: PolicyDecisionSpec,
+  decision: PolicyDecisionSpec,
   onReject: ApprovalObligations['on_reject'],
   onModify: ApprovalObligations['on_modify'],
 ): ApprovalObligations {
+  const { approvals_required: approvals, comprehension_required: comprehension, timeout, runtime = {} } = decision
   const role = runtime['svc/approver_role']
-  const standing = runtime['svc/standing']
   return {
     ...(approvals !== undefined && { approvals_required: approvals }),
     ...(comprehension !== undefined && { comprehension_required: comprehension }),
@@ -121,8 +125,14 @@ export function obligationsOf(
     ...(onModify && { on_modify: onModify }),
     ...(typeof role === 'string' && { approver_role: role }),
     ...(runtime['svc/separation_of_duties'] === true && { separation_of_duties: true }),
-    ...(typeof standing === 'string' && standing !== '' && { standing }),
+    ...standingOf(decision),
   }
+}
+
+/** The name under which an operator can end the authority of the policy. */
+function standingOf({ runtime }: PolicyDecisionSpec): Pick<ApprovalObligations, 'standing'> {
+  const standing = runtime?.['svc/standing']
+  return typeof standing === 'string' && standing !== '' ? { standing } : {}
 }
 
 function oneOf<T extends string>(
