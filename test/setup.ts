@@ -2,10 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { openPackedDirectory } from './packed.ts'
 
 /**
- * The binary that tests start is built from the sources they test.
+ * The binary that tests start is built from the sources they test. `TEST_BUILD=off` leaves it as it is, for tests that start none.
  * @returns removes what the run packed
  */
 export function setup(): () => void {
+  if (process.env['TEST_BUILD'] === 'off') return openPackedDirectory()
   const { status, stderr } = spawnSync(
     process.execPath,
     ['scripts/build.js', '--types', '--failpoints', '--if-changed'],
