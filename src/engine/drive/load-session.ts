@@ -21,6 +21,8 @@ export async function loadSession(
   const live = await loadLive(holding.parts.store, actor.id, versionsOf)
   if (live) Object.assign(actor, await holdSession(holding, live))
   actor.live = live
+  // Of an earlier reading, when this process was about to take the session: its present holder may be making those calls.
+  actor.inbox = actor.inbox.filter(({ isRecovery }) => isRecovery !== true)
   // What another process holds is recovered by that one, and what a restore holds when it is released.
   if (!actor.live || !actor.maySend) return
   const inFlight = new Set(actor.inFlight.keys())
