@@ -180,6 +180,13 @@ export const failures = {
     message: (a: { runId: string; why: string }) => `Run ${a.runId} cannot be resumed: ${a.why}.`,
     fix: 'Start it again with svc runs retry.',
   },
+  run_not_repeatable: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; retry: string }) =>
+      `Run ${a.runId} was started again as run ${a.retry}, which has not ended.`,
+    fix: 'Wait until that run ends, or cancel it.',
+  },
   step_not_found: {
     status: 404,
     exit: EXIT.absent,
@@ -520,8 +527,8 @@ export const failures = {
   version_yanked: {
     status: 409,
     exit: EXIT.usage,
-    message: (a: { id: string; version: string; reason?: string | undefined }) =>
-      `${a.id}@${a.version} is yanked${a.reason === undefined ? '' : ` (${a.reason})`}, so it is not deployed unasked.`,
+    message: (a: { id: string; version: string; reason?: string | undefined; act?: 'deployed' | 'executed' }) =>
+      `${a.id}@${a.version} is yanked${a.reason === undefined ? '' : ` (${a.reason})`}, so it is not ${a.act ?? 'deployed'} unasked.`,
     fix: 'Deploy another version, or add --allow-yanked to svc deploy.',
   },
   version_too_small: {

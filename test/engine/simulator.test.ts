@@ -39,7 +39,7 @@ import { createCrashingProcess, type Crash } from './crashing-process.ts'
 
 const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? 60)
 
-const ROUNDS = 80
+const ROUNDS = 300
 /** The round in which every pause ends, if none did before. */
 const LAST_PAUSED = 20
 /** A budget that a lost completion has gone far beyond is granted again and again, but not for ever. */

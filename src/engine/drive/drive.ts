@@ -37,6 +37,7 @@ import { createLeases, type LeaseStart } from './leases.ts'
 import { shutDown } from './shutdown.ts'
 import { createTimerScheduler } from './timers.ts'
 import {
+  decidingVersions,
   looksBack,
   NO_OUTLOOK,
   readAttachedTexts,
@@ -186,13 +187,14 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
 
   /** Reads from outside what the transitions will ask for, since they are pure. */
   async function applyAndSave(actor: SessionActor, live: LiveSession, batch: readonly MailboxItem[]): Promise<void> {
-    await live.versions.prepare(
-      live.tree.runs,
-      batch.flatMap(({ versions = [] }) => versions),
+    const next = batch.flatMap(({ versions = [] }) => versions)
+    await live.versions.prepare(live.tree.runs, next)
+    const deciding = decidingVersions(live, next)
+    await readAttachedTexts(parts, live, deciding)
+    if (!looksBack(deciding)) return commit(actor, live, batch, NO_OUTLOOK)
+    const done = lastLookBack.then(async () =>
+      commit(actor, live, batch, await readOutlook(store, clock, live, deciding)),
     )
-    await readAttachedTexts(parts, live)
-    if (!looksBack(live)) return commit(actor, live, batch, NO_OUTLOOK)
-    const done = lastLookBack.then(async () => commit(actor, live, batch, await readOutlook(store, clock, live)))
     lastLookBack = done.catch(ignore)
     return done
   }
