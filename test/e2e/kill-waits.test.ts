@@ -98,8 +98,8 @@ test('a run that is moved while its server dies has the old version or the new o
     const place = index % 2 === 0 ? 'before' : 'after'
     const mortal = await harbour.serve(`commit.${place}:${1 + Math.floor(index / 2)}`)
     const moved = await migrate(runId)
-    if (moved.code !== 0) expect(await mortal.died).toBe('SIGKILL')
-    else await mortal.stop('SIGKILL')
+    if (moved.code === 0) await mortal.stop('SIGKILL')
+    expect(await mortal.died).toBe('SIGKILL')
     const server = await harbour.serve()
     const api = customer(server, harbour.access)
     const { versionLabel } = await svcJson<RunView>(['runs', 'get', runId, ...data], at)
@@ -109,18 +109,18 @@ test('a run that is moved while its server dies has the old version or the new o
     const { items } = await svcJson<{ items: InboxItem[] }>(['inbox', ...data], at)
     const { userTaskId, argsDigest } = items.find((each) => each.runId === runId)!
     await api.send(runId, { userTaskId, approved: true, metadata: { 'svc/arguments_digest': argsDigest } })
-    if (versionLabel === '1.1.0') {
-      expect(await api.run(runId)).toMatchObject({ status: 'WaitingForHITL' })
-      expect(harbour.payments).not.toContain(runId)
-      await svcJson(['approve', userTaskId!, '--args-digest', argsDigest!, ...data], at)
-    }
+    const isAskedAgain = (await api.run(runId)).status === 'WaitingForHITL'
+    expect([versionLabel, isAskedAgain, isAskedAgain && harbour.payments.includes(runId)]).toEqual([
+      versionLabel,
+      versionLabel === '1.1.0',
+      false,
+    ])
+    if (isAskedAgain) await svcJson(['approve', userTaskId!, '--args-digest', argsDigest!, ...data], at)
     expect(await drive(server, runId)).toMatchObject({ status: 'Completed' })
     expect(harbour.payments.filter((each) => each === runId)).toHaveLength(1)
     const again = await migrate(runId)
-    expect([versionLabel, again.code, again.stdout + again.stderr]).toEqual(
-      versionLabel === '1.1.0'
-        ? ['1.1.0', 0, '{"items":[],"total":0}\n']
-        : ['1.0.0', 6, expect.stringContaining('it has ended') as string],
+    expect([versionLabel, again.code, `${again.stdout}${again.stderr}`.includes('it has ended')]).toEqual(
+      versionLabel === '1.1.0' ? ['1.1.0', 0, false] : ['1.0.0', 6, true],
     )
     await server.stop('SIGTERM')
   }
