@@ -74,6 +74,7 @@ test.each(COMMITS)(
     expect(numbers).toEqual(numbers.map((_, at) => at + 1))
     expect(await server.stop('SIGTERM')).toBe(0)
   },
+  120_000,
 )
 
 test('a run that is moved while its server dies has the old version or the new one, with the approvals that it needs', async () => {

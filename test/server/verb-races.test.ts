@@ -14,7 +14,7 @@ afterAll(() => server?.stop())
 const NO_BUCKET = 's3://files?endpoint=http://127.0.0.1:9'
 
 /** Each pair of requests is sent so often: which of the two is first differs. */
-const ROUNDS = 8
+const ROUNDS = 6
 
 type Ask = (line: string, body?: unknown) => Promise<unknown>
 
