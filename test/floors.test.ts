@@ -48,7 +48,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   console: ['wire', 'parts', 'card', 'bulk', 'timeline', 'policy', 'steer', 'graph', 'views', '.'],
   compile: ['state', 'package', 'stages', 'view', '.', 'diff', 'edit'],
   documents: ['generated', 'text', 'edit', 'workspace', 'fmt', 'schemas', 'facts', 'rules', 'lint', 'report', 'lsp'],
-  engine: ['session', 'limits', 'calls', 'machine', 'drive', '.'],
+  engine: ['session', 'limits', 'calls', 'machine', 'effects', 'drive', '.'],
   policy: ['condition', '.', 'prove', 'explain', 'replay'],
   providers: ['.', 'openai', 'anthropic', 'gemini', 'bedrock', 'prices', 'registry'],
   server: ['generated', 'log', 'http', 'runtime', 'fork', 'view', 'auth', 'routes', 'operator', 'console', '.'],

@@ -44,6 +44,7 @@ import { listSecrets } from './operator/secrets.ts'
 import { getStatus } from './operator/status.ts'
 import { claimTask, getTask, listSimilarTasks, listTasks, probeTask } from './operator/tasks.ts'
 import { createTrigger, deleteTrigger, listTriggers, updateTrigger } from './operator/triggers.ts'
+import { drainWorker, listWorkers } from './operator/workers.ts'
 import { yankVersion } from './operator/yank.ts'
 
 const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
@@ -109,6 +110,8 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /console/sessions/:id/end': endConsoleSession,
   'GET /live': streamLive,
   'GET /reference': getReference,
+  'GET /workers': listWorkers,
+  'POST /workers/:id/drain': drainWorker,
   'GET /secrets': listSecrets,
   'GET /status': getStatus,
 }

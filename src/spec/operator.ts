@@ -40,6 +40,7 @@ import type {
   FileView,
   CallView,
   SecretView,
+  WorkerView,
   SessionView,
   RecordedDecision,
   EffectView,
@@ -195,6 +196,10 @@ interface OperatorAnswers {
   'GET /live': never
   /** The HTTP API as a page. */
   'GET /reference': never
+  /** The server processes of the store, oldest start first. */
+  'GET /workers': OperatorList<WorkerView>
+  /** The process hands over what it holds, and ends. `:id` is an id or its unique ending. */
+  'POST /workers/:id/drain': WorkerView
   /** Secrets of deployed agents, as this server finds them. */
   'GET /secrets': OperatorList<SecretView>
   'GET /status': {

@@ -30,6 +30,7 @@ import type { PauseAct } from '../spec/steer/pause.ts'
 import type { RunStep } from '../spec/step.ts'
 import type { TaskClaim, TaskRecord } from '../spec/task.ts'
 import type { LeaseHolder, RenewedLease, SessionHint, SessionLease, WorkerId } from './lease.ts'
+import type { WorkerReport, WorkerRow } from './worker.ts'
 import type { StoredTree, SessionTimer, CallRow, SessionUpdate } from './session-update.ts'
 import type { StartLimits, IdempotencyClaim, StartOutcome, RepeatedRequest } from './start-outcome.ts'
 import type {
@@ -104,6 +105,16 @@ export interface Store {
   release(worker: WorkerId, leases: readonly SessionLease[]): Promise<void>
   /** Changes by other processes, until the signal aborts. */
   hints(signal: AbortSignal): AsyncIterable<SessionHint>
+
+  // Server processes
+  /** Records that a process serves now. @returns whether an operator asked it to drain */
+  report(worker: WorkerReport): Promise<{ readonly isAsked: boolean }>
+  /** Oldest start first: those that reported lately, and those that hold leases. */
+  workers(): Promise<readonly WorkerRow[]>
+  /** Asks a process to drain, which its next report tells it. @throws Failure `not_found` */
+  askToDrain(id: WorkerId): Promise<void>
+  /** A process has ended. */
+  forgetWorker(id: WorkerId): Promise<void>
 
   /** Sets title, metadata, tags or legal hold. @throws Failure `not_found`, `session_erased` */
   labelSession(id: SessionId, labels: SessionLabels): Promise<void>

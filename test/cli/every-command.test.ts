@@ -109,6 +109,8 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   backup: () => ['backup', 'another.tgz'],
   restore: () => ['restore', 'backup.tgz', '--data', 'elsewhere', '--force', '--yes'],
   'store migrate': () => ['store', 'migrate'],
+  'workers list': () => ['workers', 'list'],
+  'workers drain': () => ['workers', 'drain', 'nobody'],
   reset: () => ['reset', '--all', '--yes', '--data', 'elsewhere'],
   run: () => ['run', AGENT, `order=A-${++refunded}`, 'amount=5'],
   'runs list': () => ['runs', 'list'],
@@ -182,6 +184,7 @@ const REFUSED: Readonly<Record<string, number>> = {
   'sessions delete': 6,
   console: 6,
   'store migrate': 2,
+  'workers drain': 5,
   test: 0,
 }
 

@@ -13,6 +13,7 @@ import type { IdempotencyClaim } from '../../src/store/start-outcome.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { EffectChange, EffectEnd, SessionTimer, SessionUpdateEvent } from '../../src/store/session-update.ts'
 import { leaseContract } from './contract-leases.ts'
+import { workerContract } from './contract-workers.ts'
 import {
   AGENT,
   NOW,
@@ -292,6 +293,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
     })
 
     leaseContract({ store: () => store, setNow: (to) => (now = to) })
+    workerContract({ store: () => store, setNow: (to) => (now = to) })
 
     test.each<[string, Partial<RunUsage>]>([
       ['nothing', {}],

@@ -13,8 +13,8 @@ import type { ReadEffects } from '../session/effect-ledger.ts'
 import { callKey } from '../session/keys.ts'
 import { filesOf } from '../session/prompt/input.ts'
 import { asksSource, lookBackOf, type VersionCache } from '../session/versions.ts'
-import { attachFiles } from './attach.ts'
-import type { DescribedTools } from './model-tools.ts'
+import { attachFiles } from '../effects/attach.ts'
+import type { DescribedTools } from '../effects/model-tools.ts'
 import type { DriverLifecycle, SessionActor } from './mailbox.ts'
 
 export interface TransitionContextParts {

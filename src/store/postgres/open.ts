@@ -4,6 +4,7 @@ import { fail } from '../../base/failure.ts'
 import type { Store } from '../store.ts'
 import { agentReads } from './agents.ts'
 import { callReads } from './calls.ts'
+import { workerMethods } from './cluster/workers.ts'
 import { consoleSessionMethods } from './console-sessions.ts'
 import { costReads } from './spending/costs.ts'
 import { createHints } from './database/hints.ts'
@@ -117,6 +118,7 @@ function createPostgresStore(pool: PostgresPool, schema: string, self: string, c
     ...triggerMethods(pool),
     ...updates,
     ...versionMethods(pool),
+    ...workerMethods(pool, moment),
     hints: (signal) => hints.follow(signal),
     async labelSession(id, labels) {
       const given = toLabelColumns(labels)

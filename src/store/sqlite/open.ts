@@ -36,6 +36,7 @@ import { openTimers } from './timers.ts'
 import { openTriggers } from './triggers.ts'
 import { openSessionUpdates } from './updates.ts'
 import { openVersions } from './versions/versions.ts'
+import { openWorkers } from './workers.ts'
 import { createWriter } from './database/writer.ts'
 
 export interface SqliteOptions {
@@ -140,6 +141,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     renew: (worker, ttlMs) => write(() => leases.renew(worker, ttlMs), true),
     release: (worker, given) => write(() => leases.release(worker, given)),
     hints: noHints,
+    ...openWorkers(db, clock),
     releaseEffect: (workspaceId, key, by, reason, at) => write(() => effects.release(workspaceId, key, by, reason, at)),
     setStandingRevoked: (workspaceId, act) => write(() => standing.setRevoked(workspaceId, act)),
     // On a full disk too: what an operator stops must stop.
