@@ -580,17 +580,6 @@ create table pause_act (
 );
 create index pause_act_of_target on pause_act (workspace_id, kind, name, n);
 
--- People who said that they look at a task, until when. It keeps nobody from deciding.
-create table task_claim (
-  task_id uuid not null,
-  workspace_id text not null,
-  operator text not null,
-  at bigint not null,
-  until bigint not null,
-  primary key (task_id, operator)
-);
-create index task_claim_of_workspace on task_claim (workspace_id, at);
-
 create function refuse_change() returns trigger language plpgsql as
   $$ begin raise exception '%', tg_argv[0] using errcode = '23000'; end $$;
 
