@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import type { Clock } from '../../src/base/clock.ts'
 import { digestOf } from '../../src/base/digest.ts'
 import { agentIdOf, nameBasedId, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
-import type { TaskRecord } from '../../src/spec/task.ts'
+import type { TaskClaim, TaskRecord } from '../../src/spec/task.ts'
 import type { RunId } from '../../src/base/ids.ts'
 import { NOTHING_USED, type RunUsage } from '../../src/spec/run.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
@@ -1329,6 +1329,29 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         await expect(store.createConsoleSession({ ...ben, id: ana.id })).rejects.toThrow(/unique/i)
         const none = aConsoleSession('none')
         await expect(store.endConsoleSession(none.id, NOW)).rejects.toMatchObject({ code: 'not_found' })
+      })
+
+      test('tells who looks at which task until then, and forgets who does not any more', async () => {
+        const task = aTask(aSession('one'), 'one')
+        const claim = (operator: string, given: Partial<TaskClaim> = {}): TaskClaim => ({
+          workspaceId: WORKSPACE,
+          taskId: task.id,
+          operator: `operator:${operator}`,
+          at: NOW,
+          until: NOW + 100,
+          ...given,
+        })
+        const [ana, bo] = [claim('ana'), claim('bo', { at: NOW + 1, until: NOW + 50 })]
+        await store.putTaskClaim(bo, task)
+        await store.putTaskClaim(ana, task)
+        expect(await store.taskClaims(WORKSPACE, NOW + 2)).toEqual([ana, bo])
+        expect(await store.taskClaims(WORKSPACE, NOW + 50)).toEqual([ana])
+        await store.putTaskClaim({ ...ana, at: NOW + 60, until: NOW + 160 }, task)
+        expect(await store.taskClaims(WORKSPACE, NOW + 60)).toEqual([{ ...ana, until: NOW + 160 }])
+        expect(await store.taskClaims(WORKSPACE, NOW + 2)).toEqual([{ ...ana, until: NOW + 160 }])
+        await store.endTaskClaim(task, ana.operator)
+        await store.endTaskClaim(task, ana.operator)
+        expect(await store.taskClaims(WORKSPACE, NOW)).toEqual([])
       })
 
       test('returns the last use of a key, before and after it is written', async () => {

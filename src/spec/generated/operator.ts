@@ -372,6 +372,11 @@ export interface OperatorRequests<Bundle> {
       readonly operator?: boolean
     }
   }
+  'POST /tasks/:id/claim': {
+    readonly body: {
+      readonly leave?: boolean
+    }
+  }
   'GET /decisions': {
     readonly query: {
       readonly run?: string
