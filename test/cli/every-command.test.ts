@@ -147,6 +147,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   help: () => ['help'],
   version: () => ['version'],
   reject: () => ['reject', ids.task, '--reason', 'not again'],
+  claim: () => ['claim', ids.task],
   approve: () => ['approve', ids.task],
   answer: () => ['answer', ids.task, 'yes'],
   send: () => ['send', ids.run, 'hello'],
@@ -171,6 +172,7 @@ const LASTING = ['lsp', 'demo', 'dev', 'serve']
 /** Calls that are refused here, and how. */
 const REFUSED: Readonly<Record<string, number>> = {
   approve: 6,
+  claim: 6,
   answer: 2,
   send: 2,
   signal: 6,
