@@ -42,7 +42,7 @@ import { revokeStanding } from './operator/standing.ts'
 import { getReference } from './operator/reference.ts'
 import { listSecrets } from './operator/secrets.ts'
 import { getStatus } from './operator/status.ts'
-import { getTask, listSimilarTasks, listTasks, probeTask } from './operator/tasks.ts'
+import { claimTask, getTask, listSimilarTasks, listTasks, probeTask } from './operator/tasks.ts'
 import { createTrigger, deleteTrigger, listTriggers, updateTrigger } from './operator/triggers.ts'
 import { drainWorker, listWorkers } from './operator/workers.ts'
 import { yankVersion } from './operator/yank.ts'
@@ -92,6 +92,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /tasks': listTasks,
   'GET /tasks/:id': getTask,
   'GET /tasks/:id/similar': listSimilarTasks,
+  'POST /tasks/:id/claim': claimTask,
   'POST /tasks/:id/probe': probeTask,
   'GET /decisions': listDecisions,
   'GET /costs': listCosts,

@@ -151,6 +151,8 @@ interface OperatorAnswers {
   'GET /tasks/:id': InboxItem
   /** Decided tasks about the same tool and the same agent, newest first, at most 20. */
   'GET /tasks/:id/similar': OperatorList<InboxItem>
+  /** Tells others that whoever asks looks at the task, for 15 minutes, or `leave`: not any more. Anybody may still decide it. */
+  'POST /tasks/:id/claim': InboxItem
   /** Looks whether a call of unknown outcome happened, with the read-only tool that its author named. */
   'POST /tasks/:id/probe': ProbeView
   /** Recorded policy decisions, oldest first: of a run's whole tree, of an agent, since an RFC 3339 time. */

@@ -28,7 +28,7 @@ import type { Session } from '../spec/session.ts'
 import type { PublishedDocument } from '../spec/snapshot.ts'
 import type { PauseAct } from '../spec/steer/pause.ts'
 import type { RunStep } from '../spec/step.ts'
-import type { TaskRecord } from '../spec/task.ts'
+import type { TaskClaim, TaskRecord } from '../spec/task.ts'
 import type { LeaseHolder, RenewedLease, SessionHint, SessionLease, WorkerId } from './lease.ts'
 import type { WorkerReport, WorkerRow } from './worker.ts'
 import type { StoredTree, SessionTimer, CallRow, SessionUpdate } from './session-update.ts'
@@ -65,7 +65,7 @@ export interface Store {
    * T1: counts the limits, claims the idempotency key, writes session, run and first events. Writes nothing when refused. A
    * session whose `version` is above 0 is stored and gets another root run.
    * @param holder gets the lease of a new session, of `FIRST_EPOCH`, if it is busy
-   * @throws Failure `run_moved_on`, `not_found` for a session that is stored; `plan_spent`, `plan_reserved`
+   * @throws Failure `run_moved_on`, `not_found` for a session that is stored, or that the start follows; `plan_spent`, `plan_reserved`
    */
   start(
     update: SessionUpdate,
@@ -298,6 +298,11 @@ export interface Store {
   /** A second revocation keeps the instant of the first. @throws Failure `not_found` */
   revokeOperatorKey(id: KeyId, at: Instant): Promise<void>
   touchOperatorKey(id: KeyId, at: Instant): Promise<void>
+  /** Those that last still, oldest first. */
+  taskClaims(workspaceId: WorkspaceId, now: Instant): Promise<readonly TaskClaim[]>
+  /** A person who looks already looks until later. Claims that are over are forgotten. */
+  putTaskClaim(claim: TaskClaim, task: Pick<TaskRecord, 'sessionId'>): Promise<void>
+  endTaskClaim(task: Pick<TaskRecord, 'id' | 'sessionId'>, operator: string): Promise<void>
   createConsoleSession(session: ConsoleSession): Promise<void>
   /** @param hash SHA-256 of the cookie's value, hexadecimal */
   consoleSessionByHash(hash: string): Promise<ConsoleSession | undefined>

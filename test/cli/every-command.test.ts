@@ -138,6 +138,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'secrets list': () => ['secrets', 'list'],
   'secrets set': () => ['secrets', 'set', 'KEY'],
   doctor: () => ['doctor', 'node', 'project'],
+  health: () => ['health'],
   api: () => ['api', 'GET', `/v1/runs/${ids.run}`],
   'config list': () => ['config', 'list'],
   'config get': () => ['config', 'get', 'dev.port'],
@@ -147,6 +148,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   help: () => ['help'],
   version: () => ['version'],
   reject: () => ['reject', ids.task, '--reason', 'not again'],
+  claim: () => ['claim', ids.task],
   approve: () => ['approve', ids.task],
   answer: () => ['answer', ids.task, 'yes'],
   send: () => ['send', ids.run, 'hello'],
@@ -171,6 +173,7 @@ const LASTING = ['lsp', 'demo', 'dev', 'serve']
 /** Calls that are refused here, and how. */
 const REFUSED: Readonly<Record<string, number>> = {
   approve: 6,
+  claim: 6,
   answer: 2,
   send: 2,
   signal: 6,

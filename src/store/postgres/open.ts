@@ -26,6 +26,7 @@ import { restoredMethods } from './sessions/restored.ts'
 import { toLabelColumns } from './sessions/session-labels.ts'
 import { sessionReads } from './sessions/sessions.ts'
 import { standingMethods } from './standing.ts'
+import { taskClaimMethods } from './task-claims.ts'
 import { stepReads } from './steps.ts'
 import { taskReads } from './tasks.ts'
 import { timerReads } from './timers.ts'
@@ -118,6 +119,7 @@ function createPostgresStore(pool: PostgresPool, schema: string, self: string, c
     ...sessionReads(pool, moment),
     ...standingMethods(pool),
     ...stepReads(pool),
+    ...taskClaimMethods(pool, hints),
     ...taskReads(pool),
     ...timerReads(pool, moment),
     ...triggerMethods(pool),
