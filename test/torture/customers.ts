@@ -10,6 +10,8 @@ export interface StartedRun {
 
 export interface Customers {
   readonly accepted: readonly StartedRun[]
+  /** How often somebody was told that something could not be done, or was told nothing in time. */
+  readonly errors: readonly string[]
   /** Starts no more runs, and resolves when all that were accepted have ended, or `withinMs` are over. @returns the open ones, and starts that were never accepted */
   finish(withinMs: number): Promise<readonly string[]>
 }
@@ -32,15 +34,16 @@ export function openCustomers({ urls, access, random, atOnce }: CustomerOptions)
   /** What a lane was told last, by its number, and starts that nobody ever accepted. */
   const lastErrors = new Map<number, string>()
   const refused: string[] = []
-  let isOver = false
-  let isGivenUp = false
+  const errors: string[] = []
+  const over = new AbortController()
+  const givenUp = new AbortController()
 
   /** Asks servers in turn until one answers. What was asked before may have been done. */
   async function atAnyServer<T>(
     lane: number,
     ask: (server: ReturnType<typeof customer>) => Promise<T>,
   ): Promise<T | undefined> {
-    while (!isGivenUp) {
+    while (!givenUp.signal.aborted) {
       const all = urls()
       const url = all[Math.floor(random() * all.length)]
       if (url !== undefined) {
@@ -48,7 +51,9 @@ export function openCustomers({ urls, access, random, atOnce }: CustomerOptions)
           return await ask(customer({ url }, access, AbortSignal.timeout(PATIENCE_MS)))
         } catch (error) {
           // The next one is asked.
-          lastErrors.set(lane, error instanceof Error ? error.message : String(error))
+          const message = error instanceof Error ? error.message : String(error)
+          lastErrors.set(lane, message)
+          errors.push(message)
         }
       }
       await after(PAUSE_MS)
@@ -57,7 +62,7 @@ export function openCustomers({ urls, access, random, atOnce }: CustomerOptions)
   }
 
   async function live(lane: number): Promise<void> {
-    for (let count = 0; !isOver; count++) {
+    for (let count = 0; !over.signal.aborted; count++) {
       const idempotencyKey = `lane-${lane}-${count}`
       const runId = await atAnyServer(lane, (server) => server.start(idempotencyKey))
       if (runId === undefined) {
@@ -65,21 +70,22 @@ export function openCustomers({ urls, access, random, atOnce }: CustomerOptions)
         return
       }
       accepted.push({ idempotencyKey, runId })
-      while (!isGivenUp) {
+      while (!givenUp.signal.aborted) {
         const run = await atAnyServer(lane, (server) => server.help(runId))
         if (run && ENDED.has(run.status)) break
         await after(PAUSE_MS + random() * PAUSE_MS)
       }
-      if (!isGivenUp) ended.add(runId)
+      if (!givenUp.signal.aborted) ended.add(runId)
     }
   }
 
   const lanes = Promise.all(Array.from({ length: atOnce }, (_, lane) => live(lane)))
   return {
     accepted,
+    errors,
     async finish(withinMs) {
-      isOver = true
-      const timer = setTimeout(() => (isGivenUp = true), withinMs)
+      over.abort()
+      const timer = setTimeout(() => givenUp.abort(), withinMs)
       await lanes
       clearTimeout(timer)
       return [...refused, ...accepted.flatMap(({ runId }) => (ended.has(runId) ? [] : [runId]))]

@@ -11,9 +11,11 @@ export interface FaultOptions {
   readonly random: () => number
   readonly seconds: number
   readonly leaseMs: number
-  /** Nothing but servers that freeze, and soon. */
-  readonly onlyFreezes: boolean
+  readonly plan: FaultPlan
 }
+
+/** Everything, in turn; servers that freeze, and nothing else; or nothing, while a proxy loses replies of the database. */
+export type FaultPlan = 'everything' | 'freezes' | 'lost replies'
 
 /** Between two faults. */
 const EVERY_MS = 700
@@ -25,7 +27,7 @@ type FaultName = 'kill' | 'freeze' | 'cut' | 'restart database' | 'replace all'
 
 /** Resolves when the time is over and every server is up and awake again. @returns how often each happened */
 export async function goWrong(options: FaultOptions): Promise<Readonly<Record<FaultName, number>>> {
-  const { fleet, postgres, database, random, seconds, leaseMs, onlyFreezes } = options
+  const { fleet, postgres, database, random, seconds, leaseMs, plan } = options
   const counts: Record<FaultName, number> = { kill: 0, freeze: 0, cut: 0, 'restart database': 0, 'replace all': 0 }
   const busy = new Set<number>()
   const underWay = new Set<Promise<void>>()
@@ -81,7 +83,8 @@ export async function goWrong(options: FaultOptions): Promise<Readonly<Record<Fa
     const free = fleet.awake().filter((at) => !busy.has(at))
     const at = free[Math.floor(random() * free.length)]
     const chance = random()
-    if (onlyFreezes) {
+    if (plan === 'lost replies') continue
+    if (plan === 'freezes') {
       if (free.length > 1) freeze(at!)
     } else if (passed() > (restarts + 1) * RESTART_DATABASE_EVERY) {
       restarts++

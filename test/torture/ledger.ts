@@ -33,10 +33,10 @@ export interface LedgerTimes {
 /** @param directory for its certificate, which is made with openssl */
 export async function openLedger(directory: string, { connectMs, answerMs }: LedgerTimes): Promise<Ledger> {
   const [keyFile, certificate] = [join(directory, 'ledger.key'), join(directory, 'ledger.crt')]
-  execFileSync('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-    ...['-subj', '/CN=ledger', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', keyFile, '-out', certificate],
-  ])
+  const about = '-x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=ledger'
+  const name = ['-addext', 'subjectAltName=IP:127.0.0.1']
+  const out = ['-keyout', keyFile, '-out', certificate]
+  execFileSync('openssl', ['req', ...about.split(' '), ...name, ...out], { stdio: 'ignore' })
   const entries: LedgerEntry[] = []
   const counts = new Map<string, number>()
   const answers = createHttpsServer(

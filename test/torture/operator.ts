@@ -34,7 +34,7 @@ export function openOperatorDesk(store: Store, ledger: Ledger, random: () => num
     ...ANY_TOOL,
   })
   const decisions: Record<string, number> = {}
-  let isOver = false
+  const over = new AbortController()
 
   async function decideAll(): Promise<void> {
     const { items } = await store.tasks(
@@ -59,7 +59,7 @@ export function openOperatorDesk(store: Store, ledger: Ledger, random: () => num
   }
 
   const work = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       await decideAll().catch(() => {})
       await after(LOOK_EVERY_MS)
     }
@@ -67,7 +67,7 @@ export function openOperatorDesk(store: Store, ledger: Ledger, random: () => num
   return {
     decisions,
     async stop() {
-      isOver = true
+      over.abort()
       await work
       await engine.close(0)
     },

@@ -1,10 +1,11 @@
 /**
- * `npm run torture -- --processes 4 --seconds 120 --seed 1 [--only-freezes] [--unguarded]`: ends with 1 if a promise was broken. It needs PostgreSQL's
+ * `npm run torture -- --processes 4 --seconds 120 --seed 1 [--plan freezes] [--unguarded]`: ends with 1 if a promise was broken. It needs PostgreSQL's
  * programs and openssl.
  */
 import { parseArgs } from 'node:util'
 import { endAll } from '../e2e/program.ts'
 import { startPostgres } from '../store/postgres-server.ts'
+import type { FaultPlan } from './faults.ts'
 import { torture } from './torture.ts'
 
 const { values: given } = parseArgs({
@@ -12,12 +13,16 @@ const { values: given } = parseArgs({
     processes: { type: 'string', default: '4' },
     seconds: { type: 'string', default: '120' },
     seed: { type: 'string', default: '1' },
-    'only-freezes': { type: 'boolean', default: false },
+    plan: { type: 'string', default: 'everything' },
     unguarded: { type: 'boolean', default: false },
   },
 })
 
 const write = (line: string): void => void process.stdout.write(`${line}\n`)
+if (!['everything', 'freezes', 'lost replies'].includes(given.plan)) {
+  process.stderr.write(`There is no plan "${given.plan}". There are: everything, freezes, lost replies.\n`)
+  process.exit(2)
+}
 const postgres = startPostgres(['fsync=on'])
 if (!postgres) process.exit(2)
 process.once('SIGINT', () => {
@@ -32,7 +37,7 @@ try {
     seconds: Number(given.seconds),
     seed: Number(given.seed),
     isUnguarded: given.unguarded,
-    onlyFreezes: given['only-freezes'],
+    plan: given.plan as FaultPlan,
     report: write,
   })
   write(`${runs} runs, ${calls} calls; ${describe(faults)}; reviews: ${describe(reviews) || 'none'}`)
