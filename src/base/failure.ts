@@ -523,6 +523,11 @@ export const failures = {
       `The clock of this machine is ${Math.abs(a.seconds).toFixed(1)} s ${a.seconds > 0 ? 'ahead of' : 'behind'} that of the database ${a.database}.`,
     fix: 'Synchronize both clocks, for example with chrony.',
   },
+  job_runner_missing: {
+    exit: EXIT.usage,
+    message: () => 'Background jobs cannot run on PostgreSQL: the package graphile-worker is not installed.',
+    fix: 'npm install graphile-worker@0.17.3',
+  },
   postgres_client_missing: {
     exit: EXIT.usage,
     message: () => 'PostgreSQL cannot be used: its client, the package pg, is not installed.',

@@ -16,7 +16,7 @@ import { listenHttp, listenAdmin } from './http/listen.ts'
 import { createConsoleApp } from './console-app.ts'
 import { createInternalApp } from './internal-app.ts'
 import { createOperatorApp, type OperatorApp } from './operator-app.ts'
-import { createSchedule } from './runtime/schedule.ts'
+import { openBackgroundJobs } from './runtime/background-jobs.ts'
 import { adminSocketOf, removeServerFile, writeServerFile } from './runtime/server-file.ts'
 
 export interface ServerOptions extends RuntimeOptions {
@@ -97,7 +97,7 @@ async function removeStaleServerFiles(directory: string): Promise<void> {
 
 async function openListeners(runtime: OpenRuntime, options: ServerOptions, host: string): Promise<RunningServer> {
   const { services, presence } = runtime
-  const { serverState: about, engine, store, ids, log, clock, workspace, config } = services
+  const { serverState: about, engine, store, ids, log, workspace, config } = services
 
   const internalUrl = options.internal ? await openInternal(runtime, options.internal) : null
   const { hosts = [], origins = [] } = config.network ?? {}
@@ -124,9 +124,9 @@ async function openListeners(runtime: OpenRuntime, options: ServerOptions, host:
       runs: restored.sessions.length,
       triggers: restored.triggers.length,
     })
-  const schedule = createSchedule({ store, engine, workspaceId: workspace.id, config, clock, log })
-  about.onTriggersChanged = () => schedule.refresh()
-  runtime.onClose(() => schedule.stop())
+  const jobs = await openBackgroundJobs(services, options.store)
+  about.onTriggersChanged = () => jobs.wake('schedule')
+  runtime.onClose(() => jobs.close())
 
   const drain = new AbortController()
   await presence.begin(() => {

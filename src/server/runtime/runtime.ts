@@ -26,8 +26,6 @@ import type { ServerServices } from './services.ts'
 import { createSignInCodes } from './sign-in-codes.ts'
 import { readSessionFile } from './session-files.ts'
 import { openStorage, type ObjectStorage } from './storage.ts'
-import { startRetention } from './retention.ts'
-import { startSweeping } from './sweep.ts'
 
 interface ListenAt {
   readonly host: string
@@ -147,12 +145,6 @@ async function openParts(
     ...(options.store !== undefined && { leaseTimes: sharedLeaseTimes(env['SVC_LEASE_TTL']) }),
   })
   if (!readOnly) await forgetEndedRehearsals(rehearsals, store)
-  if (storage) {
-    const sweeping = startSweeping(store, storage.blobs, clock, log)
-    closing.push(() => sweeping.stop())
-    const retention = startRetention(store, config.retention, clock, log)
-    closing.push(() => retention.stop())
-  }
   closing.push((graceMs) => engine.close(graceMs))
 
   const services: ServerServices = {

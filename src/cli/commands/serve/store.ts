@@ -1,5 +1,6 @@
 /** `svc store`: the database that several servers share. */
 import { openProject, type Project } from '../../project/project.ts'
+import { JOB_SCHEMA } from '../../../queue/jobs.ts'
 import { readStoreUrl } from '../../project/store-url.ts'
 import type { migrateAnswer } from '../../answers/serve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
@@ -12,6 +13,8 @@ export async function migrate(call: CommandContext<AnswerOf<typeof migrateAnswer
   const url = storeOf(call, await openProject(call))
   const { migrateDatabase } = await import('../../../store/postgres/migrate-database.ts')
   const { database, from, to } = await migrateDatabase(url)
+  const { migrateGraphileJobs } = await import('../../../queue/graphile-jobs.ts')
+  await migrateGraphileJobs(url, JOB_SCHEMA)
   if (mode.json) return await out.json({ database, from, to })
   out.line(from === to ? `${database} has schema ${to}` : `migrated ${database} from schema ${from} to ${to}`)
 }
