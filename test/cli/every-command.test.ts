@@ -137,6 +137,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'secrets list': () => ['secrets', 'list'],
   'secrets set': () => ['secrets', 'set', 'KEY'],
   doctor: () => ['doctor', 'node', 'project'],
+  health: () => ['health'],
   api: () => ['api', 'GET', `/v1/runs/${ids.run}`],
   'config list': () => ['config', 'list'],
   'config get': () => ['config', 'get', 'dev.port'],
