@@ -36,6 +36,7 @@ const MAIN: ReadonlySet<string> = new Set([
   'LimitReached',
   'Output',
   'RunResumed',
+  'UndoRequested',
 ])
 
 /** A person, not the machine, takes this time. */
