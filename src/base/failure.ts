@@ -227,6 +227,13 @@ export const failures = {
       `Run ${a.runId} undoes a call of run ${a.undone}; what it did is not undone again.`,
     fix: 'Name the run whose calls are to be undone.',
   },
+  already_undone: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; by: string }) =>
+      `What run ${a.runId} made, as far as it can be undone, is undone, by run ${a.by}; nothing has changed.`,
+    fix: 'svc runs undo RUN --plan lists it, call by call.',
+  },
   nothing_to_undo: {
     status: 409,
     exit: EXIT.conflict,

@@ -1,6 +1,6 @@
 /** `svc runs undo`. Source: command line, 2.7. */
 import { safeJson, safeText } from '../../../base/escape-text.ts'
-import { fail } from '../../../base/failure.ts'
+import { fail, type Failure } from '../../../base/failure.ts'
 import { shortId } from '../../../base/short-text.ts'
 import type { RunStatusBody } from '../../../spec/api.ts'
 import { isTerminal } from '../../../spec/run.ts'
@@ -29,7 +29,7 @@ export async function runsUndo(call: CommandContext<AnswerOf<typeof undoneRuns> 
       return 0
     }
     const asked = plan.items.filter(isUndoable)
-    if (asked.length === 0) throw fail('nothing_to_undo', { runId: id })
+    if (asked.length === 0) throw whyNothing(plan)
     if (!mode.json && !mode.yes) printPlan(call, plan)
     const calls = asked.length === 1 ? 'this call' : `these ${asked.length} calls, newest first`
     if (!(await confirmLoss(call, `Undo ${calls}?`))) return 1
@@ -50,6 +50,16 @@ export async function runsUndo(call: CommandContext<AnswerOf<typeof undoneRuns> 
 }
 
 const isUndoable = ({ state, undo }: UndoItemView): boolean => state === 'open' && undo!.decision !== 'deny'
+
+function whyNothing({ runId, items }: UndoPlanView): Failure {
+  const underWay = items.find(({ state }) => state === 'under_way')
+  if (underWay?.undoneBy) {
+    const { runId: by, status } = underWay.undoneBy
+    return fail('undo_under_way', { runId: by, undone: underWay.runId, status })
+  }
+  const undone = items.find(({ state }) => state === 'undone')?.undoneBy
+  return undone ? fail('already_undone', { runId, by: undone.runId }) : fail('nothing_to_undo', { runId })
+}
 
 /** Less than proxies let a request wait. */
 const WAIT_SECONDS = 20
