@@ -2,6 +2,7 @@
 import { safeText } from '../../base/escape-text.ts'
 import { shortId } from '../../base/short-text.ts'
 import type { CallView } from '../../spec/operator-views.ts'
+import { describeUndoing } from '../../spec/view/undo.ts'
 import { Badge, type Tone } from '../parts/badge.ts'
 import { html, type View } from '../parts/html.ts'
 import type { IconName } from '../parts/icon.ts'
@@ -9,8 +10,16 @@ import { TimeOfDay } from '../parts/moments.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
 import { callOperator } from '../wire/request.ts'
 import { useResource } from '../wire/resource.ts'
+import { UndoButton } from './run-undo.ts'
 
-export function EffectsTab({ id, last }: { readonly id: string; readonly last: number }): View {
+interface EffectsTabProps {
+  readonly id: string
+  readonly last: number
+  /** What it made can be undone then. */
+  readonly hasEnded: boolean
+}
+
+export function EffectsTab({ id, last, hasEnded }: EffectsTabProps): View {
   const calls = useResource(
     `calls ${id} ${last}`,
     () => callOperator('GET /runs/:id/calls', { id }),
@@ -21,6 +30,7 @@ export function EffectsTab({ id, last }: { readonly id: string; readonly last: n
     return calls.error.value ? html`<${ErrorNote} error=${calls.error.value} />` : html`<${Loading} rows=${3} />`
   if (items.length === 0) return html`<${EmptyState} icon="tool" title="No call was made yet." />`
   return html`
+    ${hasEnded && html`<${UndoButton} id=${id} last=${last} />`}
     <div class="table-wrap" role="region" aria-label="Calls" tabindex="0">
       <table class="table">
         <thead>
@@ -52,14 +62,18 @@ const OUTCOMES: Readonly<Record<string, readonly [Tone, IconName]>> = {
 }
 
 function CallRow({ call }: { readonly call: CallView }): View {
-  const { tool, agent, runId, state, attempts, effect, idempotencyKey, at } = call
+  const { tool, agent, runId, state, attempts, effect, idempotencyKey, at, undoneBy, undoes } = call
   const [tone, icon] = OUTCOMES[state] ?? (['quiet', 'dot'] as const)
   return html`
     <tr>
       <td>
         ${safeText(tool)}<span class="sub">${safeText(agent)} <code>${shortId(runId)}</code></span>
+        ${undoes && html`<span class="sub">undoes ${safeText(undoes.tool)}</span>`}
       </td>
-      <td><${Badge} tone=${tone} icon=${icon} text=${safeText(state.replaceAll('_', ' '))} /></td>
+      <td>
+        <${Badge} tone=${tone} icon=${icon} text=${safeText(state.replaceAll('_', ' '))} />
+        ${undoneBy && html`<a class="sub" href=${`/runs/${undoneBy.runId}`}>${safeText(describeUndoing(undoneBy))}</a>`}
+      </td>
       <td class="num">${attempts}</td>
       <td class="key">
         ${effect ? html`<code>${safeText(effect.key)}</code><span class="sub">${effect.holds ? 'held' : 'given back'}, ${safeText(effect.outcome.replaceAll('_', ' '))}</span>` : html`<span class="dim">none</span>`}

@@ -19,6 +19,7 @@ import { TimelineView } from '../timeline/timeline-view.ts'
 import { EffectsTab } from './run-effects.ts'
 import { ConversationTab, EventsTab, RawTab } from './run-tabs.ts'
 import { RunActions } from './run-actions.ts'
+import { UndoOffer } from './run-undo.ts'
 import { StepPanel } from './step.ts'
 import { WhyTab } from './why.ts'
 
@@ -56,6 +57,7 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
       <${RunHead} outline=${read} error=${status.value.value?.error} />
       <${ErrorNote} error=${error} />
       <${WaitingNote} outline=${read} />
+      ${tab !== 'effects' && html`<${UndoOffer} run=${read.runs[0]!} last=${read.after} />`}
       <nav class="tabs run-tabs" aria-label="What of the run">
         ${TABS.map(([name, label]) => html`<a key=${name} href=${withQuery({ tab: name === 'timeline' ? undefined : name })} aria-current=${tab === name ? 'page' : undefined}>${label}</a>`)}
       </nav>
@@ -65,7 +67,7 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
           : tab === 'why'
             ? html`<${WhyTab} id=${id} last=${read.after} />`
             : tab === 'effects'
-              ? html`<${EffectsTab} id=${id} last=${read.after} />`
+              ? html`<${EffectsTab} id=${id} last=${read.after} hasEnded=${read.runs[0]!.finishedAt !== null} />`
               : tab === 'events'
                 ? html`<${EventsTab} id=${id} last=${read.after} />`
                 : tab === 'raw'

@@ -93,7 +93,9 @@ export function findMappingFaults(
   if (!isJsonObject(undoing)) return []
   const { properties, additionalProperties, patternProperties } = undoing
   const declared = isJsonObject(properties) ? properties : {}
-  const missing = listIn(undoing, 'required').filter((name) => typeof name === 'string' && !Object.hasOwn(mapped, name))
+  const missing = listIn(undoing, 'required').filter(
+    (name): name is string => typeof name === 'string' && !Object.hasOwn(mapped, name),
+  )
   const isClosed = additionalProperties === false && patternProperties === undefined
   const unknown = Object.keys(mapped).filter((name) => isClosed && !Object.hasOwn(declared, name))
   const schemas = { args: toolInput(workspace, undone)?.value, result: toolOutput(workspace, undone)?.value }
@@ -104,7 +106,7 @@ export function findMappingFaults(
     return [`Argument ${name} of ${id} is ${wanted.join(' or ')}, and the mapping gives ${given.join(' or ')}.`]
   })
   return [
-    ...missing.map((name) => `Argument ${String(name)} of ${id} is required, and the mapping does not give it.`),
+    ...missing.map((name) => `Argument ${name} of ${id} is required, and the mapping does not give it.`),
     ...unknown.map((name) => `${id} has no argument ${name}.`),
     ...unfit,
   ]
