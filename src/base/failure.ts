@@ -180,6 +180,13 @@ export const failures = {
     message: (a: { runId: string; why: string }) => `Run ${a.runId} cannot be resumed: ${a.why}.`,
     fix: 'Start it again with svc runs retry.',
   },
+  run_not_repeatable: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; retry: string }) =>
+      `Run ${a.runId} was started again as run ${a.retry}, which has not ended.`,
+    fix: 'Wait until that run ends, or cancel it.',
+  },
   step_not_found: {
     status: 404,
     exit: EXIT.absent,
@@ -369,7 +376,11 @@ export const failures = {
 
   // Answers to a run that are refused: they travel as `error` and `code` of a 202 body.
   task_not_found: { exit: EXIT.absent, message: () => 'The run has no such user task.' },
-  task_already_completed: { exit: EXIT.conflict, message: () => 'The user task is no longer pending.' },
+  task_already_completed: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: () => 'The user task is no longer pending.',
+  },
   operator_only: { exit: EXIT.denied, message: () => 'Only an operator can complete this user task.' },
   invalid_value: { exit: EXIT.conflict, message: (a: { what: string }) => a.what },
   acknowledgement_required: {
@@ -414,6 +425,11 @@ export const failures = {
     message: () =>
       'This approval needs metadata["svc/arguments_digest"]: the arguments were edited, or several people approve them.',
     fix: 'Look at the task again, then send the digest of the arguments that it shows.',
+  },
+  not_in_bulk: {
+    exit: EXIT.conflict,
+    message: (a: { why: string }) => `This task is not approved together with others: ${a.why}.`,
+    fix: 'Decide it alone: svc approve TASK, or its card.',
   },
   not_an_approver: {
     exit: EXIT.denied,
@@ -554,8 +570,8 @@ export const failures = {
   version_yanked: {
     status: 409,
     exit: EXIT.usage,
-    message: (a: { id: string; version: string; reason?: string | undefined }) =>
-      `${a.id}@${a.version} is yanked${a.reason === undefined ? '' : ` (${a.reason})`}, so it is not deployed unasked.`,
+    message: (a: { id: string; version: string; reason?: string | undefined; act?: 'deployed' | 'executed' }) =>
+      `${a.id}@${a.version} is yanked${a.reason === undefined ? '' : ` (${a.reason})`}, so it is not ${a.act ?? 'deployed'} unasked.`,
     fix: 'Deploy another version, or add --allow-yanked to svc deploy.',
   },
   version_too_small: {

@@ -204,6 +204,8 @@ export function customer({ url }: ServerProcess, { agentId, secret }: Access, si
   const run = (runId: string) => get<RunStatusBody>(`/v1/runs/${runId}`)
   return {
     run,
+    /** A message to a run. */
+    send,
     /** @param key sent as `Idempotency-Key` */
     async start(key?: string, input: object = { kind: 'whole' }): Promise<string> {
       const headers = key === undefined ? {} : { 'Idempotency-Key': key }

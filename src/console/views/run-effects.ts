@@ -10,16 +10,8 @@ import { TimeOfDay } from '../parts/moments.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
 import { callOperator } from '../wire/request.ts'
 import { useResource } from '../wire/resource.ts'
-import { UndoButton } from './run-undo.ts'
 
-interface EffectsTabProps {
-  readonly id: string
-  readonly last: number
-  /** What it made can be undone then. */
-  readonly hasEnded: boolean
-}
-
-export function EffectsTab({ id, last, hasEnded }: EffectsTabProps): View {
+export function EffectsTab({ id, last }: { readonly id: string; readonly last: number }): View {
   const calls = useResource(
     `calls ${id} ${last}`,
     () => callOperator('GET /runs/:id/calls', { id }),
@@ -30,7 +22,6 @@ export function EffectsTab({ id, last, hasEnded }: EffectsTabProps): View {
     return calls.error.value ? html`<${ErrorNote} error=${calls.error.value} />` : html`<${Loading} rows=${3} />`
   if (items.length === 0) return html`<${EmptyState} icon="tool" title="No call was made yet." />`
   return html`
-    ${hasEnded && html`<${UndoButton} id=${id} last=${last} />`}
     <div class="table-wrap" role="region" aria-label="Calls" tabindex="0">
       <table class="table">
         <thead>

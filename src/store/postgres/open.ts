@@ -4,6 +4,7 @@ import { fail } from '../../base/failure.ts'
 import type { Store } from '../store.ts'
 import { agentReads } from './agents.ts'
 import { callReads } from './calls.ts'
+import { workerMethods } from './cluster/workers.ts'
 import { consoleSessionMethods } from './console-sessions.ts'
 import { costReads } from './spending/costs.ts'
 import { createHints } from './database/hints.ts'
@@ -25,6 +26,7 @@ import { restoredMethods } from './sessions/restored.ts'
 import { toLabelColumns } from './sessions/session-labels.ts'
 import { sessionReads } from './sessions/sessions.ts'
 import { standingMethods } from './standing.ts'
+import { taskClaimMethods } from './task-claims.ts'
 import { stepReads } from './steps.ts'
 import { taskReads } from './tasks.ts'
 import { timerReads } from './timers.ts'
@@ -110,11 +112,13 @@ function createPostgresStore(pool: PostgresPool, schema: string, self: string, c
     ...sessionReads(pool, moment),
     ...standingMethods(pool),
     ...stepReads(pool),
+    ...taskClaimMethods(pool, hints),
     ...taskReads(pool),
     ...timerReads(pool, moment),
     ...triggerMethods(pool),
     ...updates,
     ...versionMethods(pool),
+    ...workerMethods(pool, moment),
     hints: (signal) => hints.follow(signal),
     async labelSession(id, labels) {
       const given = toLabelColumns(labels)
