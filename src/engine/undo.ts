@@ -21,7 +21,7 @@ import {
   calledTool,
   dispatchOf,
   resolveRecorded,
-  type RecordedCall,
+  type CallToUndo,
   type ResolvedUndo,
 } from './session/undo-arguments.ts'
 import { undoStateOf } from './session/undone.ts'
@@ -85,7 +85,7 @@ async function readEnded(store: Store, runId: RunId): Promise<Run> {
   return run
 }
 
-interface MadeCall extends RecordedCall {
+interface MadeCall extends CallToUndo {
   readonly run: Run
   readonly ref: CallReference
   readonly order: number
@@ -102,7 +102,7 @@ async function readMade(store: Store, root: Run): Promise<readonly MadeCall[]> {
     const snapshot = await readSnapshot(store, run)
     const steps = await store.stepsOfRun(run.id)
     for (const row of own) {
-      const recorded: RecordedCall = { row, state: run.state, snapshot, steps }
+      const recorded: CallToUndo = { row, state: run.state, snapshot, steps }
       const tool = calledTool(recorded)
       // What only reads, and what svc does itself, has changed nothing outside; a delegation is what its run made.
       if (!tool || tool.builtin || tool.sideEffectClass === 'read_only') continue

@@ -9,7 +9,7 @@ import { textOf, toolNamed } from './bindings.ts'
 import type { RunHandle } from './transaction.ts'
 
 /** A call that was made, with what is recorded of its run. */
-export interface RecordedCall {
+export interface CallToUndo {
   readonly row: CallRow
   readonly state: Run['state']
   readonly snapshot: AgentSnapshot
@@ -31,7 +31,7 @@ export interface ResolvedUndo {
 const MASK = '***'
 
 /** @returns `why` in a sentence where the call cannot be undone */
-export function resolveRecorded(call: RecordedCall): ResolvedUndo | { readonly why: string } {
+export function resolveRecorded(call: CallToUndo): ResolvedUndo | { readonly why: string } {
   const { row, snapshot } = call
   const tool = calledTool(call)
   if (row.state === 'unknown') return { why: 'Nobody knows whether it happened: its review comes first.' }
@@ -60,7 +60,7 @@ export function resolveUndo(run: RunHandle, callId: string): ResolvedUndo | { re
 }
 
 /** The tool that a recorded call called, by the name that its step has where several bindings name it. */
-export function calledTool({ row, snapshot, steps }: RecordedCall): BoundTool | undefined {
+export function calledTool({ row, snapshot, steps }: CallToUndo): BoundTool | undefined {
   const sent = dispatchOf(steps, row.callId)
   const named = sent && toolNamed(snapshot, textOf(sent.content['name']))
   return named?.id === row.ref ? named : snapshot.tools.find(({ id }) => id === row.ref)
@@ -71,7 +71,7 @@ export const dispatchOf = (steps: readonly RunStep[], callId: string): RunStep |
   steps.findLast(({ type, content }) => type === 'ToolCall' && content['tool_call_id'] === callId)
 
 /** What the call answered: also what was told after its run had ended. */
-function resultOf({ row, steps, state }: RecordedCall): JsonValue {
+function resultOf({ row, steps, state }: CallToUndo): JsonValue {
   const late = lateOf(state, row.callId)
   if (late) return late.result
   const step = steps.findLast(
