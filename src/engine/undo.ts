@@ -63,7 +63,9 @@ export async function undoStoredRun(
   const starter = operatorStarter(by.id)
   const requester = { starter, by: approverOf(by), reason: reason === undefined ? null : redactor.text(reason) }
   const id = await driver.post(plan.run.sessionId, (tx) => {
-    // Somebody else may have asked since.
+    // Somebody else may have asked since, or let the run go on.
+    const now = tx.run(runId)
+    if (now.state.at !== 'done') throw fail('run_not_ended', { runId, status: now.statusNow() })
     checkNoneUnderWay(tx.runs())
     for (const { call } of asked) checkOpen(call, tx)
     const refs = asked.map(({ call }) => call)
