@@ -22,8 +22,9 @@ export const TALKS = { paced: 80, pieces: 1000 }
 /**
  * The name of the model says how many tools a run calls, `tools-3`, that it sends text in pieces, `pieces`, or that it asks a
  * person after each answer, `talks`.
+ * @param script calls of the model `script`, one after another
  */
-export async function startModel(): Promise<Model> {
+export async function startModel(script: readonly ScriptedCall[] = []): Promise<Model> {
   let asked = 0
   let hanging = false
   const server = createServer((request, response) => {
@@ -35,8 +36,9 @@ export async function startModel(): Promise<Model> {
       const text = Buffer.concat(chunks).toString()
       if (text.includes('"model":"pieces"')) return void sendPieces(response)
       if (text.includes('"model":"talks"')) return void talk(response, text.split('"role":"tool"').length - 1)
-      const tools = Number(/"model":"tools-(\d+)"/.exec(text)?.[1] ?? 0)
       const done = text.split('"role":"tool"').length - 1
+      if (text.includes('"model":"script"')) return void response.writeHead(200, EVENTS).end(answerOf(script, done))
+      const tools = Number(/"model":"tools-(\d+)"/.exec(text)?.[1] ?? 0)
       respond(response, done < tools ? done + 1 : 0)
     })
   })
@@ -60,7 +62,7 @@ const USAGE = ',"usage":{"prompt_tokens":20,"completion_tokens":5,"total_tokens"
 const SAYS = `${chunk({ delta: { role: 'assistant', content: 'ok' } })}${chunk({ delta: {}, finish_reason: 'stop' }, USAGE)}data: [DONE]\n\n`
 
 async function sendPieces(response: ServerResponse): Promise<void> {
-  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  response.writeHead(200, EVENTS)
   for (let sent = 0; sent < PIECES; sent++) {
     response.write(chunk({ delta: { role: 'assistant', content: 'four words a piece ' } }))
     await pause(PIECE_MS)
@@ -68,9 +70,20 @@ async function sendPieces(response: ServerResponse): Promise<void> {
   response.end(SAYS)
 }
 
+export interface ScriptedCall {
+  readonly tool: string
+  readonly arguments: object
+}
+
+const EVENTS = { 'content-type': 'text/event-stream' }
+const answerOf = (script: readonly ScriptedCall[], done: number): string => {
+  const next = script[done]
+  return next ? toolCall(done + 1, next.tool, JSON.stringify(next.arguments)) : SAYS
+}
+
 /** Text, and after a moment the question of `ask_user`: a vendor's model does not end in the packet of its first word either. */
 async function talk(response: ServerResponse, answers: number): Promise<void> {
-  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  response.writeHead(200, EVENTS)
   const pieces = answers === 0 ? 0 : answers <= TALKS.paced ? 1 : TALKS.pieces
   response.write(chunk({ delta: { role: 'assistant', content: 'four words a piece ' } }).repeat(pieces))
   await pause(PIECE_MS)
@@ -83,7 +96,7 @@ const toolCall = (id: number, name: string, written: string): string => {
 }
 
 function respond(response: ServerResponse, call: number): void {
-  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  response.writeHead(200, EVENTS)
   if (call === 0) return void response.end(SAYS)
   response.end(toolCall(call, 'look', `{"n":${call}}`))
 }
