@@ -97,8 +97,8 @@ const AGENTS = {
 
 // The model has a process of its own, so that the CPU of this one is the server's.
 if (process.argv[2] === 'model') {
-  const { url, close } = await startModel(SCRIPT)
-  process.on('disconnect', () => void close().then(() => process.exit(0)))
+  const { url } = await startModel(SCRIPT)
+  process.on('disconnect', () => process.exit(0))
   process.send!(url)
   await new Promise(() => {})
 }
