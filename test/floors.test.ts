@@ -45,15 +45,15 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'table',
     '.',
   ],
-  console: ['wire', 'parts', 'card', 'timeline', 'policy', 'views', '.'],
+  console: ['wire', 'parts', 'card', 'bulk', 'timeline', 'policy', 'steer', 'graph', 'views', '.'],
   compile: ['state', 'package', 'stages', 'view', '.', 'diff', 'edit'],
   documents: ['generated', 'text', 'edit', 'workspace', 'fmt', 'schemas', 'facts', 'rules', 'lint', 'report', 'lsp'],
-  engine: ['session', 'limits', 'calls', 'machine', 'drive', '.'],
+  engine: ['session', 'limits', 'calls', 'machine', 'effects', 'drive', '.'],
   policy: ['condition', '.', 'prove', 'explain', 'replay'],
   providers: ['.', 'openai', 'anthropic', 'gemini', 'bedrock', 'prices', 'registry'],
   server: ['generated', 'log', 'http', 'runtime', 'fork', 'view', 'auth', 'routes', 'operator', 'console', '.'],
   spec: ['generated', 'steer', '.', 'view'],
-  store: ['.', 'rows', 'sqlite', 'postgres'],
+  store: ['.', 'rows', 'sqlite', 'postgres', 'copy'],
 }
 
 const SRC = resolve(import.meta.dirname, '../src')

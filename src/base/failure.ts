@@ -180,6 +180,13 @@ export const failures = {
     message: (a: { runId: string; why: string }) => `Run ${a.runId} cannot be resumed: ${a.why}.`,
     fix: 'Start it again with svc runs retry.',
   },
+  run_not_repeatable: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; retry: string }) =>
+      `Run ${a.runId} was started again as run ${a.retry}, which has not ended.`,
+    fix: 'Wait until that run ends, or cancel it.',
+  },
   step_not_found: {
     status: 404,
     exit: EXIT.absent,
@@ -335,7 +342,11 @@ export const failures = {
 
   // Answers to a run that are refused: they travel as `error` and `code` of a 202 body.
   task_not_found: { exit: EXIT.absent, message: () => 'The run has no such user task.' },
-  task_already_completed: { exit: EXIT.conflict, message: () => 'The user task is no longer pending.' },
+  task_already_completed: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: () => 'The user task is no longer pending.',
+  },
   operator_only: { exit: EXIT.denied, message: () => 'Only an operator can complete this user task.' },
   invalid_value: { exit: EXIT.conflict, message: (a: { what: string }) => a.what },
   acknowledgement_required: {
@@ -380,6 +391,11 @@ export const failures = {
     message: () =>
       'This approval needs metadata["svc/arguments_digest"]: the arguments were edited, or several people approve them.',
     fix: 'Look at the task again, then send the digest of the arguments that it shows.',
+  },
+  not_in_bulk: {
+    exit: EXIT.conflict,
+    message: (a: { why: string }) => `This task is not approved together with others: ${a.why}.`,
+    fix: 'Decide it alone: svc approve TASK, or its card.',
   },
   not_an_approver: {
     exit: EXIT.denied,
@@ -461,6 +477,40 @@ export const failures = {
     message: (a: { database: string; why: string }) => `The user of ${a.database} lacks a right: ${a.why}.`,
     fix: 'Let the user create a schema in the database, or create the schema and make the user its owner.',
   },
+  store_absent: {
+    exit: EXIT.absent,
+    message: (a: { store: string }) => `There is no store in ${a.store}.`,
+    fix: 'Check the path: sqlite:DIRECTORY names a data directory.',
+  },
+  store_not_empty: {
+    exit: EXIT.conflict,
+    message: (a: { store: string; table: string }) =>
+      `${a.store} has rows already (in ${a.table}), and a copy takes an empty store.`,
+    fix: 'Name a new database, or another data directory.',
+  },
+  store_served: {
+    exit: EXIT.conflict,
+    message: (a: { store: string; worker: string }) => `${a.store} is served by ${a.worker}.`,
+    fix: 'Stop every server of it first; svc workers list shows them. One that was killed counts for 15 s.',
+  },
+  store_moved: {
+    exit: EXIT.conflict,
+    message: (a: { store: string; to: string }) =>
+      `${a.store} was copied to ${a.to}: if both went on, everything would be done twice.`,
+    fix: 'Serve the copy. Where that was thrown away: svc store copy --reopen.',
+  },
+  store_copy_differs: {
+    exit: EXIT.bad,
+    message: (a: { store: string; table: string }) =>
+      `The rows of ${a.table} in ${a.store} are not those of the original; nothing was kept of the copy.`,
+    fix: 'Report it, with both versions of svc.',
+  },
+  store_copy_unknown: {
+    exit: EXIT.unavailable,
+    message: (a: { store: string; to: string }) =>
+      `The connection broke while the copy in ${a.to} was committed: it is complete, or nothing of it is there; ${a.store} stays closed.`,
+    fix: 'Look with svc runs list there. Where it has your runs, serve it; else svc store copy --reopen, and copy again.',
+  },
   backup_elsewhere: {
     status: 409,
     exit: EXIT.usage,
@@ -520,8 +570,8 @@ export const failures = {
   version_yanked: {
     status: 409,
     exit: EXIT.usage,
-    message: (a: { id: string; version: string; reason?: string | undefined }) =>
-      `${a.id}@${a.version} is yanked${a.reason === undefined ? '' : ` (${a.reason})`}, so it is not deployed unasked.`,
+    message: (a: { id: string; version: string; reason?: string | undefined; act?: 'deployed' | 'executed' }) =>
+      `${a.id}@${a.version} is yanked${a.reason === undefined ? '' : ` (${a.reason})`}, so it is not ${a.act ?? 'deployed'} unasked.`,
     fix: 'Deploy another version, or add --allow-yanked to svc deploy.',
   },
   version_too_small: {

@@ -16,19 +16,24 @@ import { RequestError, sendOperatorRequest, signedIn } from './wire/request.ts'
 
 type Screen = (given: { readonly id?: string }) => View
 
+/** A screen that the first file of the page does not have. */
+const later = (name: keyof typeof import('./later.ts')) => async (): Promise<Screen> =>
+  (await import('./later.ts'))[name]
+
 /** Path, and the screen behind it. Those of other files are loaded when they are opened. */
 const SCREENS: readonly (readonly [RegExp, () => Screen | Promise<Screen>])[] = [
   [/^\/(?:inbox)?$/, () => InboxScreen],
   [/^\/inbox\/(?<id>[^/]+)$/, () => InboxScreen],
-  [/^\/runs$/, async () => (await import('./views/runs.ts')).RunsScreen],
-  [/^\/runs\/(?<id>[^/]+)$/, async () => (await import('./views/run.ts')).RunScreen],
-  [/^\/agents$/, async () => (await import('./views/agents.ts')).AgentsScreen],
-  [/^\/agents\/(?<id>[^/]+)$/, async () => (await import('./views/agent.ts')).AgentScreen],
-  [/^\/policies$/, async () => (await import('./views/what-if.ts')).WhatIfScreen],
-  [/^\/try\/(?<id>[^/]+)$/, async () => (await import('./views/try.ts')).TryScreen],
-  [/^\/files$/, async () => (await import('./views/files.ts')).FilesScreen],
-  [/^\/costs$/, async () => (await import('./views/costs.ts')).CostsScreen],
-  [/^\/admin$/, async () => (await import('./views/admin.ts')).AdminScreen],
+  [/^\/inbox\/(?<id>[^/]+)\/similar$/, later('BulkScreen')],
+  [/^\/runs$/, later('RunsScreen')],
+  [/^\/runs\/(?<id>[^/]+)$/, later('RunScreen')],
+  [/^\/agents$/, later('AgentsScreen')],
+  [/^\/agents\/(?<id>[^/]+)$/, later('AgentScreen')],
+  [/^\/policies$/, later('WhatIfScreen')],
+  [/^\/try\/(?<id>[^/]+)$/, later('TryScreen')],
+  [/^\/files$/, later('FilesScreen')],
+  [/^\/costs$/, later('CostsScreen')],
+  [/^\/admin$/, later('AdminScreen')],
 ]
 
 const loaded = signal(new Map<RegExp, Screen>())

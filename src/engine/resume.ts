@@ -16,7 +16,7 @@ export async function resumeStoredRun(
   { store, redactor }: Pick<EngineParts, 'store' | 'redactor'>,
   driver: SessionDriver,
   runId: RunId,
-  { by, reason, version, grants = false }: ResumeRequest,
+  { by, reason, version, grants = false, seen }: ResumeRequest,
 ): Promise<ResumedRun> {
   const run = await store.run(runId)
   const session = run && (await store.session(run.sessionId))
@@ -35,6 +35,7 @@ export async function resumeStoredRun(
   const status = await driver.post(
     session.id,
     (tx) => {
+      if (seen !== undefined && tx.session.version !== seen) throw fail('run_moved_on', { sessionId: session.id, seen })
       const here = tx.run(runId)
       checkResumable(here)
       const isHeld = here.state.at !== 'done'

@@ -17,6 +17,8 @@ import { streamRun } from './routes/stream.ts'
 import { getTask, listTasks } from './routes/tasks.ts'
 import type { ServerServices } from './runtime/services.ts'
 
+const HEALTH = '/v1/healthz'
+
 /** @param rules what the listener demands of `Host` and `Origin`; in process no Host is demanded */
 export function createApp(
   services: ServerServices,
@@ -26,7 +28,8 @@ export function createApp(
   const checkHost = createHostCheck(rules)
   const guard: Parameters<typeof serveRoutes>[0]['guard'] = (call) => {
     checkHost(call)
-    if (about.closing) throw fail('shutting_down', undefined, { headers: { connection: 'close' } })
+    if (about.closing && call.url.pathname !== HEALTH)
+      throw fail('shutting_down', undefined, { headers: { connection: 'close' } })
   }
   return serveRoutes({ ids, clock, log, redactor, guard, logsReads: true }, listApiRoutes(services, identifyByKey))
 }
@@ -53,6 +56,6 @@ export function listApiRoutes(services: ServerServices, identify: IdentifyCaller
     { method: 'GET', path: '/v1/tasks', handle: listTasks(services, identify) },
     { method: 'GET', path: '/v1/tasks/:taskId', handle: getTask(services, identify) },
     { method: 'GET', path: '/v1/openapi.json', handle: getOpenApi() },
-    { method: 'GET', path: '/v1/healthz', handle: getHealth(services) },
+    { method: 'GET', path: HEALTH, handle: getHealth() },
   ]
 }

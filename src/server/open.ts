@@ -14,6 +14,7 @@ import type { RuntimeOptions } from './runtime/options.ts'
 import { openRuntime, type OpenRuntime } from './runtime/runtime.ts'
 import { listenHttp, listenAdmin } from './http/listen.ts'
 import { createConsoleApp } from './console-app.ts'
+import { createInternalApp } from './internal-app.ts'
 import { createOperatorApp, type OperatorApp } from './operator-app.ts'
 import { createSchedule } from './runtime/schedule.ts'
 import { adminSocketOf, removeServerFile, writeServerFile } from './runtime/server-file.ts'
@@ -28,6 +29,8 @@ export interface ServerOptions extends RuntimeOptions {
   readonly adminSocket?: string
   /** Where the operator listener with the console listens; absent = nowhere. Port 0 picks a free one. */
   readonly console?: { readonly host?: string; readonly port: number }
+  /** Where balancers and the other processes of the store ask; absent = nowhere. */
+  readonly internal?: { readonly host: string; readonly port: number; readonly peerUrl?: string }
 }
 
 export interface RunningServer {
@@ -35,6 +38,10 @@ export interface RunningServer {
   readonly uploadUrl: string
   /** Null where the console is off. */
   readonly consoleUrl: string | null
+  /** Null where there is no internal listener. */
+  readonly internalUrl: string | null
+  /** Aborted when an operator asks this process to hand over and end. */
+  readonly drain: AbortSignal
   /** Path of the Unix socket; null in memory. */
   readonly adminSocket: string | null
   readonly engine: Engine
@@ -89,9 +96,10 @@ async function removeStaleServerFiles(directory: string): Promise<void> {
 }
 
 async function openListeners(runtime: OpenRuntime, options: ServerOptions, host: string): Promise<RunningServer> {
-  const { services } = runtime
+  const { services, presence } = runtime
   const { serverState: about, engine, store, ids, log, clock, workspace, config } = services
 
+  const internalUrl = options.internal ? await openInternal(runtime, options.internal) : null
   const { hosts = [], origins = [] } = config.network ?? {}
   const app = createApp(services, { loopback: isLoopback(host), hosts, origins })
   const listener = await listenHttp(toNodeHandler(app), { host, port: options.port ?? 0, ids })
@@ -120,16 +128,29 @@ async function openListeners(runtime: OpenRuntime, options: ServerOptions, host:
   about.onTriggersChanged = () => schedule.refresh()
   runtime.onClose(() => schedule.stop())
 
+  const drain = new AbortController()
+  await presence.begin(() => {
+    log.write('info', 'an operator asked this process to drain')
+    drain.abort()
+  })
   const { url, uploadUrl } = { url: about.url, uploadUrl: about.uploadUrl ?? '' }
   if (directory !== undefined && adminSocket !== null) {
     await writeServerFile(directory, { pid: process.pid, url, uploadUrl, consoleUrl, adminSocket })
     runtime.onClose(() => removeServerFile(directory))
   }
-  log.write('info', 'listening', { url, uploadUrl, ...(consoleUrl !== null && { consoleUrl }), recovered })
+  log.write('info', 'listening', {
+    url,
+    uploadUrl,
+    ...(consoleUrl !== null && { consoleUrl }),
+    ...(internalUrl !== null && { internalUrl }),
+    recovered,
+  })
   return {
     url,
     uploadUrl,
     consoleUrl,
+    internalUrl,
+    drain: drain.signal,
     adminSocket,
     engine,
     store,
@@ -166,5 +187,22 @@ async function openConsole(
   runtime.onListening(listener.port)
   return (serverState.consoleUrl = config.console?.url ?? urlOf(host, listener.port))
 }
+
+/** @throws Failure `port_taken` */
+async function openInternal(
+  runtime: OpenRuntime,
+  { host, port, peerUrl }: NonNullable<ServerOptions['internal']>,
+): Promise<string> {
+  const { services, presence } = runtime
+  const listener = await listenHttp(createInternalApp(services, presence), { host, port, ids: services.ids })
+  runtime.onClose((graceMs) => listener.close(graceMs))
+  runtime.onListening(listener.port)
+  const url = urlOf(host, listener.port)
+  services.serverState.peerUrl = peerUrl ?? (isAnyAddress(host) ? null : url)
+  return url
+}
+
+/** Says nothing about where others reach it. */
+const isAnyAddress = (host: string): boolean => host === '0.0.0.0' || host === '::'
 
 const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -42,8 +42,9 @@ import { revokeStanding } from './operator/standing.ts'
 import { getReference } from './operator/reference.ts'
 import { listSecrets } from './operator/secrets.ts'
 import { getStatus } from './operator/status.ts'
-import { getTask, listSimilarTasks, listTasks, probeTask } from './operator/tasks.ts'
+import { claimTask, getTask, listSimilarTasks, listTasks, probeTask } from './operator/tasks.ts'
 import { createTrigger, deleteTrigger, listTriggers, updateTrigger } from './operator/triggers.ts'
+import { drainWorker, listWorkers } from './operator/workers.ts'
 import { yankVersion } from './operator/yank.ts'
 
 const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
@@ -91,6 +92,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /tasks': listTasks,
   'GET /tasks/:id': getTask,
   'GET /tasks/:id/similar': listSimilarTasks,
+  'POST /tasks/:id/claim': claimTask,
   'POST /tasks/:id/probe': probeTask,
   'GET /decisions': listDecisions,
   'GET /costs': listCosts,
@@ -108,6 +110,8 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /console/sessions/:id/end': endConsoleSession,
   'GET /live': streamLive,
   'GET /reference': getReference,
+  'GET /workers': listWorkers,
+  'POST /workers/:id/drain': drainWorker,
   'GET /secrets': listSecrets,
   'GET /status': getStatus,
 }

@@ -450,3 +450,17 @@ export interface ChangeView {
   readonly path: string | null
   readonly say: string
 }
+
+/** A server process of the store. */
+export interface WorkerView {
+  readonly workerId: string
+  readonly version: string
+  /** Where clients reach it. */
+  readonly url: string | null
+  /** `silent`: it has not been seen for 15 seconds. */
+  readonly state: 'serving' | 'draining' | 'silent'
+  readonly startedAt: string
+  readonly seenAt: string
+  /** Sessions that it drives. */
+  readonly leases: number
+}

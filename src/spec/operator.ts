@@ -40,6 +40,7 @@ import type {
   FileView,
   CallView,
   SecretView,
+  WorkerView,
   SessionView,
   RecordedDecision,
   EffectView,
@@ -150,6 +151,8 @@ interface OperatorAnswers {
   'GET /tasks/:id': InboxItem
   /** Decided tasks about the same tool and the same agent, newest first, at most 20. */
   'GET /tasks/:id/similar': OperatorList<InboxItem>
+  /** Tells others that whoever asks looks at the task, for 15 minutes, or `leave`: not any more. Anybody may still decide it. */
+  'POST /tasks/:id/claim': InboxItem
   /** Looks whether a call of unknown outcome happened, with the read-only tool that its author named. */
   'POST /tasks/:id/probe': ProbeView
   /** Recorded policy decisions, oldest first: of a run's whole tree, of an agent, since an RFC 3339 time. */
@@ -193,6 +196,10 @@ interface OperatorAnswers {
   'GET /live': never
   /** The HTTP API as a page. */
   'GET /reference': never
+  /** The server processes of the store, oldest start first. */
+  'GET /workers': OperatorList<WorkerView>
+  /** The process hands over what it holds, and ends. `:id` is an id or its unique ending. */
+  'POST /workers/:id/drain': WorkerView
   /** Secrets of deployed agents, as this server finds them. */
   'GET /secrets': OperatorList<SecretView>
   'GET /status': {

@@ -17,6 +17,8 @@ export interface ApprovalObligations {
   readonly on_modify?: 'revalidate' | 'accept' | 'reject'
   readonly approver_role?: string
   readonly separation_of_duties?: boolean
+  /** Calls that cannot be undone may be approved together with others (`svc/bulk`). */
+  readonly bulk?: boolean
   /** Name under which an operator can end a grant at once (`svc/standing`). */
   readonly standing?: string
 }

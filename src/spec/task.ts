@@ -1,4 +1,4 @@
-import type { DecisionId, RunId, SessionId, TaskId } from '../base/ids.ts'
+import type { DecisionId, RunId, SessionId, TaskId, WorkspaceId } from '../base/ids.ts'
 import type { Instant } from '../base/clock.ts'
 import type { JsonObject, JsonValue } from '../base/json/json.ts'
 import type { Digest } from '../base/digest.ts'
@@ -76,6 +76,8 @@ export interface TaskRequest {
   /** In order; what the last one gave is `arguments`. Absent where nobody edited. */
   readonly edits?: readonly EditedArguments[]
   readonly comprehensionRequired?: boolean
+  /** The policies let it be approved together with others although it cannot be undone (`svc/bulk`). */
+  readonly bulk?: boolean
   readonly context?: JsonObject
   readonly options?: readonly { readonly id: string; readonly label: string }[]
   readonly min?: number
@@ -114,6 +116,33 @@ export interface TaskRecord extends TaskRequest {
   readonly answer?: TaskAnswer
 }
 
+/** A person said that they look at a task, so that others need not. It keeps nobody from deciding. */
+export interface TaskClaim {
+  readonly workspaceId: WorkspaceId
+  readonly taskId: TaskId
+  /** Stable identity: `operator:<identity>`. */
+  readonly operator: string
+  readonly at: Instant
+  readonly until: Instant
+}
+
+/** True for a call that cannot be undone, or of which nobody has said that it can. */
+export const isIrreversibleCall = ({ tool }: Pick<TaskRequest, 'tool'>): boolean =>
+  tool !== undefined && (tool.side_effect_class ?? 'irreversible_action') === 'irreversible_action'
+
+/** Metadata of an answer: given together with others, in one review of all. */
+export const IN_BULK = 'svc/bulk'
+
+/** Why a task is approved on its own card only; undefined where it may be approved together with others. */
+export function findBulkProblem(task: TaskRequest): string | undefined {
+  if (task.kind !== 'approval' && task.kind !== 'escalation') return 'it asks for an answer, not for an approval'
+  if (task.tool === undefined) return 'it is not about a call'
+  if (task.comprehensionRequired === true) return 'its policy asks for a confirmation that its arguments were read'
+  if (isIrreversibleCall(task) && task.bulk !== true)
+    return 'its call cannot be undone, and no policy says svc/bulk: true'
+  return undefined
+}
+
 /** Distinct approvals that count. */
 export const countApprovals = (task: TaskRecord): number => task.votes.filter((vote) => vote.approved).length
 
@@ -144,6 +173,8 @@ export interface TaskPeople {
   readonly votes: readonly { readonly by: string; readonly approved: boolean }[]
   /** People with a credential who may answer and have not, at most `MAX_CANDIDATES`; the one who looks is not among them. */
   readonly candidates: readonly string[]
+  /** Who said that they look at the task, whoever reads this among them as `isYou`; absent where nobody did. */
+  readonly looking?: readonly { readonly by: string; readonly isYou: boolean }[]
   /** Who gave the arguments that are shown; absent where nobody edited. */
   readonly editedBy?: string
   /** Absent while the task waits. `at`: RFC 3339. */

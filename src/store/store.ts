@@ -28,8 +28,9 @@ import type { Session } from '../spec/session.ts'
 import type { PublishedDocument } from '../spec/snapshot.ts'
 import type { PauseAct } from '../spec/steer/pause.ts'
 import type { RunStep } from '../spec/step.ts'
-import type { TaskRecord } from '../spec/task.ts'
+import type { TaskClaim, TaskRecord } from '../spec/task.ts'
 import type { LeaseHolder, RenewedLease, SessionHint, SessionLease, WorkerId } from './lease.ts'
+import type { WorkerReport, WorkerRow } from './worker.ts'
 import type { StoredTree, SessionTimer, CallRow, SessionUpdate } from './session-update.ts'
 import type { StartLimits, IdempotencyClaim, StartOutcome, RepeatedRequest } from './start-outcome.ts'
 import type {
@@ -64,7 +65,7 @@ export interface Store {
    * T1: counts the limits, claims the idempotency key, writes session, run and first events. Writes nothing when refused. A
    * session whose `version` is above 0 is stored and gets another root run.
    * @param holder gets the lease of a new session, of `FIRST_EPOCH`, if it is busy
-   * @throws Failure `run_moved_on`, `not_found` for a session that is stored; `plan_spent`, `plan_reserved`
+   * @throws Failure `run_moved_on`, `not_found` for a session that is stored, or that the start follows; `plan_spent`, `plan_reserved`
    */
   start(
     update: SessionUpdate,
@@ -104,6 +105,16 @@ export interface Store {
   release(worker: WorkerId, leases: readonly SessionLease[]): Promise<void>
   /** Changes by other processes, until the signal aborts. */
   hints(signal: AbortSignal): AsyncIterable<SessionHint>
+
+  // Server processes
+  /** Records that a process serves now. @returns whether an operator asked it to drain */
+  report(worker: WorkerReport): Promise<{ readonly isAsked: boolean }>
+  /** Oldest start first: those that reported lately, and those that hold leases. */
+  workers(): Promise<readonly WorkerRow[]>
+  /** Asks a process to drain, which its next report tells it. @throws Failure `not_found` */
+  askToDrain(id: WorkerId): Promise<void>
+  /** A process has ended. */
+  forgetWorker(id: WorkerId): Promise<void>
 
   /** Sets title, metadata, tags or legal hold. @throws Failure `not_found`, `session_erased` */
   labelSession(id: SessionId, labels: SessionLabels): Promise<void>
@@ -287,6 +298,11 @@ export interface Store {
   /** A second revocation keeps the instant of the first. @throws Failure `not_found` */
   revokeOperatorKey(id: KeyId, at: Instant): Promise<void>
   touchOperatorKey(id: KeyId, at: Instant): Promise<void>
+  /** Those that last still, oldest first. */
+  taskClaims(workspaceId: WorkspaceId, now: Instant): Promise<readonly TaskClaim[]>
+  /** A person who looks already looks until later. Claims that are over are forgotten. */
+  putTaskClaim(claim: TaskClaim, task: Pick<TaskRecord, 'sessionId'>): Promise<void>
+  endTaskClaim(task: Pick<TaskRecord, 'id' | 'sessionId'>, operator: string): Promise<void>
   createConsoleSession(session: ConsoleSession): Promise<void>
   /** @param hash SHA-256 of the cookie's value, hexadecimal */
   consoleSessionByHash(hash: string): Promise<ConsoleSession | undefined>

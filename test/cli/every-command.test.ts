@@ -109,6 +109,9 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   backup: () => ['backup', 'another.tgz'],
   restore: () => ['restore', 'backup.tgz', '--data', 'elsewhere', '--force', '--yes'],
   'store migrate': () => ['store', 'migrate'],
+  'store copy': () => ['store', 'copy', 'sqlite:nowhere', 'sqlite:elsewhere-yet'],
+  'workers list': () => ['workers', 'list'],
+  'workers drain': () => ['workers', 'drain', 'nobody'],
   reset: () => ['reset', '--all', '--yes', '--data', 'elsewhere'],
   run: () => ['run', AGENT, `order=A-${++refunded}`, 'amount=5'],
   'runs list': () => ['runs', 'list'],
@@ -135,6 +138,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'secrets list': () => ['secrets', 'list'],
   'secrets set': () => ['secrets', 'set', 'KEY'],
   doctor: () => ['doctor', 'node', 'project'],
+  health: () => ['health'],
   api: () => ['api', 'GET', `/v1/runs/${ids.run}`],
   'config list': () => ['config', 'list'],
   'config get': () => ['config', 'get', 'dev.port'],
@@ -144,6 +148,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   help: () => ['help'],
   version: () => ['version'],
   reject: () => ['reject', ids.task, '--reason', 'not again'],
+  claim: () => ['claim', ids.task],
   approve: () => ['approve', ids.task],
   answer: () => ['answer', ids.task, 'yes'],
   send: () => ['send', ids.run, 'hello'],
@@ -168,6 +173,7 @@ const LASTING = ['lsp', 'demo', 'dev', 'serve']
 /** Calls that are refused here, and how. */
 const REFUSED: Readonly<Record<string, number>> = {
   approve: 6,
+  claim: 6,
   answer: 2,
   send: 2,
   signal: 6,
@@ -180,6 +186,8 @@ const REFUSED: Readonly<Record<string, number>> = {
   'sessions delete': 6,
   console: 6,
   'store migrate': 2,
+  'store copy': 5,
+  'workers drain': 5,
   test: 0,
 }
 

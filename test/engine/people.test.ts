@@ -49,6 +49,29 @@ test('requires the acknowledgement of comprehension', async () => {
   expect(bench.invoked).toHaveLength(1)
 })
 
+test('refuses an approval in bulk of what cannot be undone, unless every policy that asks says svc/bulk', async () => {
+  const bench = await openGated({})
+  const run = await bench.start('root')
+  const task = await bench.waitForTask(run)
+  const inBulk = { metadata: { 'svc/bulk': true } }
+  expect(await bench.engine.answer(run, reply(task, inBulk))).toMatchObject({
+    status: 'WaitingForHITL',
+    code: 'not_in_bulk',
+    error:
+      'This task is not approved together with others: its call cannot be undone, and no policy says svc/bulk: true.',
+  })
+  expect(bench.invoked).toHaveLength(0)
+  expect(await bench.engine.answer(run, reply(task, { ...inBulk, approved: false }))).not.toHaveProperty('error')
+
+  const open = await openGated({ bulk: true })
+  const other = await open.start('root')
+  const same = await open.waitForTask(other)
+  expect(same).toMatchObject({ bulk: true })
+  expect(await open.engine.answer(other, reply(same, inBulk))).not.toHaveProperty('error')
+  await open.waitForEnd(other)
+  expect(open.invoked).toHaveLength(1)
+})
+
 test('lets only operators with the required role decide', async () => {
   const bench = await openGated({ approver_role: 'finance' })
   const run = await bench.start('root')

@@ -222,6 +222,16 @@ describe('obligations', () => {
     expect(reasons).toEqual(['a', 'b'])
   })
 
+  test.each<[string, PolicyEntry['obligations'][], true | undefined]>([
+    ['one that says so', [{ bulk: true }], true],
+    ['two that say so', [{ bulk: true }, { bulk: true, approvals_required: 2 }], true],
+    ['one of two', [{ bulk: true }, { approvals_required: 2 }], undefined],
+    ['none', [{}], undefined],
+  ])('a call is approved together with others where all approvals allow it: %s', (_, all, expected) => {
+    const entries = all.map((obligations) => makeEntry({ effect: 'require_approval', obligations }))
+    expect(decideByPolicies(setsOf(...entries), 'refunds', makeFacts()).obligations?.bulk).toBe(expected)
+  })
+
   test.each<[string, PolicyEntry['obligations'][], SideEffectClass | undefined, string]>([
     ['alone', [], undefined, 'allow'],
     ['with another that silence gives too', [{ timeout: { after_minutes: 9, default: 'allow' } }], undefined, 'allow'],

@@ -509,9 +509,14 @@ test('health and the OpenAPI document need no key', async () => {
     '/v1/healthz',
   ])
   services.serverState.closing = true
-  const health = await api('/v1/healthz')
-  expect(health.headers.get('retry-after')).toBe('1')
-  expect(await problemOf(health)).toEqual({ status: 503, code: 'shutting_down', error: 'The server is shutting down.' })
+  expect((await api('/v1/healthz')).status).toBe(200)
+  const refused = await api('/v1/openapi.json')
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect(await problemOf(refused)).toEqual({
+    status: 503,
+    code: 'shutting_down',
+    error: 'The server is shutting down.',
+  })
 })
 
 test('refuses an Origin that is not configured, and a Host that is no loopback name on a loopback listener', async () => {

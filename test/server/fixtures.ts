@@ -297,7 +297,15 @@ export function openHouse(
     secretState: () => 'missing',
     scopes: createSessionScopes(store),
     rehearsals: createRehearsals('no-such-directory', createRedactor()),
-    serverState: { version: '0.1.0', startedAt: NOW, url: null, uploadUrl: null, consoleUrl: null, closing: false },
+    serverState: {
+      version: '0.1.0',
+      startedAt: NOW,
+      url: null,
+      uploadUrl: null,
+      consoleUrl: null,
+      peerUrl: null,
+      closing: false,
+    },
     operator: 'ana@acme.example',
   }
   const app = createApp(services, given.rules)

@@ -181,6 +181,8 @@ export async function running(
     readonly trigger?: object
     readonly config?: ServerOptions['config']
     readonly env?: ServerOptions['env']
+    /** Address of a database; in memory where absent. */
+    readonly store?: string
   } = {},
 ) {
   const base = options()
@@ -188,6 +190,7 @@ export async function running(
     ...base,
     config: { ...base.config, ...given.config },
     env: { ...base.env, ...given.env },
+    ...(given.store !== undefined && { store: given.store }),
   })
   closing(() => server.close())
   const made = await publishDesk(server.operator, given.key, given.snapshot, given.trigger)

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import type { Clock } from '../../src/base/clock.ts'
 import { digestOf } from '../../src/base/digest.ts'
 import { agentIdOf, nameBasedId, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
-import type { TaskRecord } from '../../src/spec/task.ts'
+import type { TaskClaim, TaskRecord } from '../../src/spec/task.ts'
 import type { RunId } from '../../src/base/ids.ts'
 import { NOTHING_USED, type RunUsage } from '../../src/spec/run.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
@@ -13,6 +13,7 @@ import type { IdempotencyClaim } from '../../src/store/start-outcome.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { EffectChange, EffectEnd, SessionTimer, SessionUpdateEvent } from '../../src/store/session-update.ts'
 import { leaseContract } from './contract-leases.ts'
+import { workerContract } from './contract-workers.ts'
 import {
   AGENT,
   NOW,
@@ -262,6 +263,43 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         expect((await store.dueTimers(NOW, 10)).map((timer) => timer.ref)).toEqual(['fast'])
       })
 
+      test('of a start that follows a session, and a save of it, the slower is refused and stores nothing', async () => {
+        const session = await started('a')
+        const follows = { sessionId: session.id, version: session.version }
+        const startOf = (name: string) => store.start(aStart(name, {}, { follows }), NO_LIMITS)
+        expect(await startOf('b')).toEqual({ outcome: 'started' })
+        const refused = {
+          code: 'run_moved_on',
+          message: `Session ${session.id} has changed since version ${session.version} was read.`,
+        }
+        await expect(store.save(aTurn(session, { said: ['engine.run.late'] }))).rejects.toMatchObject(refused)
+        await expect(startOf('c')).rejects.toMatchObject(refused)
+        expect(await store.session(sessionId('c'))).toBeUndefined()
+        expect((await store.events(session.id, 1, 10)).map(({ subject }) => subject)).not.toContain('engine.run.late')
+        // Read again, it is saved as ever, and a start that looked before is refused in its turn.
+        const again = (await store.session(session.id))!
+        expect(again).toEqual({ ...session, version: session.version + 1 })
+        await store.save(aTurn(again, { said: ['engine.run.late'] }))
+        const [one, other] = await Promise.allSettled([
+          store.start(aStart('d', {}, { follows: { ...follows, version: again.version + 1 } }), NO_LIMITS),
+          store.start(aStart('e', {}, { follows: { ...follows, version: again.version + 1 } }), NO_LIMITS),
+        ])
+        expect(one).toMatchObject({ status: 'fulfilled', value: { outcome: 'started' } })
+        expect(other).toMatchObject({ status: 'rejected', reason: { code: 'run_moved_on' } })
+        const gone = { sessionId: sessionId('nowhere'), version: 1 }
+        await expect(store.start(aStart('f', {}, { follows: gone }), NO_LIMITS)).rejects.toMatchObject({
+          code: expect.stringMatching(/^(not_found|run_moved_on)$/) as string,
+        })
+      })
+
+      test('a start that follows a session and is refused leaves that one as it was', async () => {
+        const session = await started('a')
+        const follows = { sessionId: session.id, version: session.version }
+        const limits = { ...NO_LIMITS, planRunsPerDay: 1 }
+        expect(await store.start(aStart('b', {}, { follows }), limits)).toMatchObject({ outcome: 'plan_limited' })
+        expect(await store.session(session.id)).toEqual(session)
+      })
+
       test('refuses one writer of a tick and stores the others', async () => {
         const sessions = await Promise.all(['a', 'b', 'c'].map((each) => started(each)))
         const outcomes = await Promise.allSettled(
@@ -292,6 +330,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
     })
 
     leaseContract({ store: () => store, setNow: (to) => (now = to) })
+    workerContract({ store: () => store, setNow: (to) => (now = to) })
 
     test.each<[string, Partial<RunUsage>]>([
       ['nothing', {}],
@@ -1290,6 +1329,29 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         await expect(store.createConsoleSession({ ...ben, id: ana.id })).rejects.toThrow(/unique/i)
         const none = aConsoleSession('none')
         await expect(store.endConsoleSession(none.id, NOW)).rejects.toMatchObject({ code: 'not_found' })
+      })
+
+      test('tells who looks at which task until then, and forgets who does not any more', async () => {
+        const task = aTask(aSession('one'), 'one')
+        const claim = (operator: string, given: Partial<TaskClaim> = {}): TaskClaim => ({
+          workspaceId: WORKSPACE,
+          taskId: task.id,
+          operator: `operator:${operator}`,
+          at: NOW,
+          until: NOW + 100,
+          ...given,
+        })
+        const [ana, bo] = [claim('ana'), claim('bo', { at: NOW + 1, until: NOW + 50 })]
+        await store.putTaskClaim(bo, task)
+        await store.putTaskClaim(ana, task)
+        expect(await store.taskClaims(WORKSPACE, NOW + 2)).toEqual([ana, bo])
+        expect(await store.taskClaims(WORKSPACE, NOW + 50)).toEqual([ana])
+        await store.putTaskClaim({ ...ana, at: NOW + 60, until: NOW + 160 }, task)
+        expect(await store.taskClaims(WORKSPACE, NOW + 60)).toEqual([{ ...ana, until: NOW + 160 }])
+        expect(await store.taskClaims(WORKSPACE, NOW + 2)).toEqual([{ ...ana, until: NOW + 160 }])
+        await store.endTaskClaim(task, ana.operator)
+        await store.endTaskClaim(task, ana.operator)
+        expect(await store.taskClaims(WORKSPACE, NOW)).toEqual([])
       })
 
       test('returns the last use of a key, before and after it is written', async () => {

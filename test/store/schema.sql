@@ -632,3 +632,14 @@ CREATE INDEX deployment_of_agent on deployment (agent_n, n);
 CREATE INDEX effect_of_session on effect (session_id, at);
 
 CREATE INDEX run_open_of_starter on run (json_extract(starter, '$.triggerId')) where starter is not null and finished_at is null;
+
+CREATE TABLE task_claim (
+  task_id text not null,
+  workspace_id text not null,
+  operator text not null,
+  at integer not null,
+  until integer not null,
+  primary key (task_id, operator)
+) strict, without rowid;
+
+CREATE INDEX task_claim_of_workspace on task_claim (workspace_id, at);

@@ -114,6 +114,9 @@ const checkResult: AnswerSchema<DoctorFinding & { readonly check: string }> = ob
 
 export const doctorAnswer = object({ ok: boolean, items: list(checkResult) })
 
+/** How long the server took to answer. */
+export const healthAnswer = object({ url: string, ready: boolean, ms: integer })
+
 export const settingsAnswer = listAnswer(object({ key: string, value: anyValue, origin: optional(string) }))
 export const settingAnswer = object({ key: string, value: anyValue, origin: string })
 export const changedSetting = object({ key: string, value: anyValue, file: string })

@@ -1,5 +1,5 @@
 import type { OperatorList, OperatorRoutes } from '../../spec/operator.ts'
-import type { ConsoleSessionView, RestoredView } from '../../spec/operator-views.ts'
+import type { ConsoleSessionView, RestoredView, WorkerView } from '../../spec/operator-views.ts'
 import {
   boolean,
   integer,
@@ -36,6 +36,25 @@ export const diagnosticLine = openObject({ type: oneOf('diagnostic'), severity: 
 
 /** Versions of the schema before and after. */
 export const migrateAnswer = object({ database: string, from: integer, to: integer })
+
+/** `reopened`: the store that may be served again, and where its copy was. */
+export const copyAnswer = object({ from: string, to: string, rows: integer, files: integer, digest: string })
+export const reopenedAnswer = object({ reopened: string, copy: nullable(string) })
+
+export const workerAnswer: AnswerSchema<WorkerView> = object({
+  workerId: string,
+  version: string,
+  url: nullable(string),
+  state: oneOf('serving', 'draining', 'silent'),
+  startedAt: string,
+  seenAt: string,
+  leases: integer,
+})
+
+export const workersAnswer: AnswerSchema<OperatorList<WorkerView>> = object({
+  items: list(workerAnswer),
+  total: integer,
+})
 
 export const backupAnswer = object({ file: string, bytes: integer, digest: string, runs: integer, objects: integer })
 

@@ -46,6 +46,41 @@ export function readAddress(
 /** Uploads and the console take the next two. */
 const MAX_PORT = 65_533
 
+/** Where balancers and the other servers of the store ask. */
+export interface InternalAddress {
+  readonly host: string
+  readonly port: number
+  /** Where the other servers reach it, if not at this address. */
+  readonly peerUrl?: string
+}
+
+/**
+ * @param host of the API: it counts where only a port is given
+ * @throws Failure `usage`
+ */
+export function readInternal(
+  { given, io }: Pick<CommandContext, 'given' | 'io'>,
+  host: string,
+): InternalAddress | undefined {
+  const text = given.text('internal') ?? io.env['SVC_INTERNAL']
+  const peerUrl = io.env['SVC_PEER_URL']
+  if (text === undefined || text === '') return undefined
+  const [, named, port] = /^(?:(.*):)?(\d{1,5})$/.exec(text) ?? []
+  if (port === undefined || Number(port) > 65_535)
+    throw usageFailure(`--internal or SVC_INTERNAL takes [host:]port, not ${text}.`, '--internal 0.0.0.0:4313')
+  if (
+    peerUrl !== undefined &&
+    peerUrl !== '' &&
+    !/^https?:$/.test(URL.canParse(peerUrl) ? new URL(peerUrl).protocol : '')
+  )
+    throw usageFailure('SVC_PEER_URL is no http address.', 'SVC_PEER_URL=http://10.0.0.7:4313')
+  return {
+    host: named ? named.replace(/^\[(.*)\]$/, '$1') : host,
+    port: Number(port),
+    ...(peerUrl && { peerUrl }),
+  }
+}
+
 export interface OpenServerOptions {
   readonly project: Project
   /** Absent = everything in memory. */
@@ -63,6 +98,7 @@ export interface OpenServerOptions {
   readonly adminSocket?: string
   /** Address of a database that several servers share. */
   readonly store?: string
+  readonly internal?: InternalAddress
 }
 
 export async function openProjectServer(
@@ -82,6 +118,7 @@ export async function openProjectServer(
     adminSocket,
     store,
     otel = false,
+    internal,
   } = opening
   if (dataDirectory !== undefined && project.config.workspace)
     writeWorkspaceName(dataDirectory, project.config.workspace)
@@ -108,6 +145,7 @@ export async function openProjectServer(
     ...(cassette && { cassette }),
     ...(logTo && { logTo }),
     ...(adminSocket !== undefined && { adminSocket }),
+    ...(internal && { internal }),
   })
 }
 

@@ -49,6 +49,17 @@ export const approveCommands: readonly CommandEntry[] = [
     load: async () => (await import('../commands/approve/inbox.ts')).inbox,
   },
   {
+    path: 'claim',
+    plane: 'operator',
+    summary: 'tell others that you look at a task, for 15 minutes',
+    arguments: [{ name: '<tasks...>', description: 'ids, unique endings or @waiting' }],
+    options: [{ flags: '--leave', description: 'you do not look any more' }],
+    examples: ['svc claim 9c1e77', 'svc claim 9c1e77 --leave', 'svc claim @waiting --json'],
+    ...printsDocument(inboxAnswer),
+    exits: { 5: 'no such task', 6: 'already decided' },
+    load: async () => (await import('../commands/approve/claim.ts')).claim,
+  },
+  {
     path: 'approve',
     plane: 'operator',
     summary: 'approve held calls',

@@ -5,6 +5,7 @@ import {
   costsAnswer,
   deployedSecrets,
   doctorAnswer,
+  healthAnswer,
   helpAnswer,
   logLine,
   requestLine,
@@ -116,6 +117,15 @@ export const operateCommands: readonly CommandEntry[] = [
     ...printsDocument(doctorAnswer),
     exits: { 1: 'something is wrong' },
     load: async () => (await import('../commands/operate/doctor.ts')).doctor,
+  },
+  {
+    path: 'health',
+    plane: 'client',
+    summary: 'whether the server accepts requests (health checks of containers)',
+    examples: ['svc health', 'svc health --url https://agents.example.com'],
+    ...printsDocument(healthAnswer),
+    exits: { 8: 'no server answers within two seconds, or it is shutting down' },
+    load: async () => (await import('../commands/operate/health.ts')).health,
   },
   {
     path: 'api',

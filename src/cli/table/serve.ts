@@ -5,14 +5,18 @@ import {
   consoleAddress,
   consoleSession,
   consoleSessions,
+  copyAnswer,
   diagnosticLine,
   heldCounts,
   migrateAnswer,
   readyAnswer,
   reloadAnswer,
+  reopenedAnswer,
   resetAnswer,
   restoreAnswer,
   restorePlan,
+  workerAnswer,
+  workersAnswer,
 } from '../answers/serve.ts'
 import { printsCases, printsDocument, printsLines } from '../answers/schema.ts'
 
@@ -55,6 +59,7 @@ export const serveCommands: readonly CommandEntry[] = [
       ...listening,
       { flags: '--store <url>', description: 'postgres://… that several servers share (SVC_STORE)' },
       { flags: '--storage <url>', description: 's3://bucket[?endpoint=…] in place of the embedded storage' },
+      { flags: '--internal <address>', description: '[host:]port of GET /v1/readyz, for balancers (SVC_INTERNAL)' },
       { flags: '--console', description: 'operators sign in at an address of their own, with the web console' },
       {
         flags: '--log-format <format>',
@@ -94,6 +99,51 @@ export const serveCommands: readonly CommandEntry[] = [
     ...printsDocument(migrateAnswer),
     exits: { 4: 'a right is missing', 6: 'another program or a newer svc wrote it', 8: 'it cannot be reached' },
     load: async () => (await import('../commands/serve/store.ts')).migrate,
+  },
+  {
+    path: 'store copy',
+    plane: 'offline',
+    summary: 'move everything from SQLite to PostgreSQL, or back',
+    arguments: [
+      { name: '<from>', description: 'sqlite:[directory] or postgres://user@host/database' },
+      { name: '[to]', description: 'an empty one, in the same words' },
+    ],
+    options: [
+      { flags: '--storage <url>', description: 's3://bucket[?endpoint=…] of the PostgreSQL side' },
+      { flags: '--reopen', description: 'let <from> be served again, where its copy was thrown away' },
+    ],
+    examples: [
+      'svc store copy sqlite: postgres://svc@db/svc --storage s3://desk-files',
+      'svc store copy postgres://svc@db/svc sqlite:/var/lib/svc',
+      'svc store copy --reopen sqlite:',
+    ],
+    ...printsCases({ '': copyAnswer, 'with --reopen': reopenedAnswer }),
+    exits: {
+      4: 'a right is missing',
+      5: 'no such store',
+      6: 'it is served, not empty, or was moved already',
+      8: 'it cannot be reached',
+    },
+    load: async () => (await import('../commands/serve/store-copy.ts')).copy,
+  },
+  {
+    path: 'workers list',
+    plane: 'operator',
+    summary: 'list the server processes of the store',
+    examples: ['svc workers list', 'svc workers list --json --jq ".items[].workerId"'],
+    ...printsDocument(workersAnswer),
+    load: async () => (await import('../commands/serve/workers.ts')).workersList,
+  },
+  {
+    path: 'workers drain',
+    plane: 'operator',
+    summary: 'let a server process hand over its runs and end',
+    arguments: [{ name: '<worker>', description: 'id or unique ending' }],
+    options: [{ flags: '--detach', description: 'do not wait until it has ended' }],
+    examples: ['svc workers drain 5e2c11', 'svc workers drain 5e2c11 --detach'],
+    ...printsDocument(workerAnswer),
+    exits: { 5: 'no such process' },
+    load: async () => (await import('../commands/serve/workers.ts')).workersDrain,
   },
   {
     path: 'console',

@@ -74,6 +74,7 @@ export const steerCommands: readonly CommandEntry[] = [
         many: true,
       },
       { flags: '--version <version>', description: "this version of the agent; the run's own by default" },
+      { flags: '--idempotency-key <key>', description: 'a second fork with the same key returns the first' },
       { flags: '--dry', description: 'ask the model, play tools and people from the recording, and store nothing' },
       { flags: '--allow-widen', description: 'also with a version that may do more' },
       { flags: '--allow-yanked', description: 'also with a version that is yanked' },

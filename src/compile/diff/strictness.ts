@@ -29,6 +29,7 @@ function hasFewerObligations(before: ComparedObligations, after: ComparedObligat
     after.approvals_required < before.approvals_required ||
     (before.comprehension_required && !after.comprehension_required) ||
     (before.separation_of_duties === true && after.separation_of_duties !== true) ||
+    (before.bulk !== true && after.bulk === true) ||
     ON_REJECT.indexOf(after.on_reject) < ON_REJECT.indexOf(before.on_reject) ||
     ON_MODIFY.indexOf(after.on_modify) < ON_MODIFY.indexOf(before.on_modify) ||
     rolesOf(before).some((role) => !roles.includes(role)) ||

@@ -30,6 +30,7 @@ function describeObligations({
   timeout,
   approver_role: role,
   separation_of_duties: separation,
+  bulk,
   on_reject: rejected,
   on_modify: modified,
 }: ApprovalObligations): string[] {
@@ -38,6 +39,7 @@ function describeObligations({
     ...(comprehension ? ['comprehension'] : []),
     ...(role === undefined ? [] : [`role ${role}`]),
     ...(separation ? ['separation of duties'] : []),
+    ...(bulk ? ['also together with others'] : []),
     ...(rejected === 'fail' ? ['a rejection fails the run'] : []),
     ...(modified === undefined || modified === 'revalidate' ? [] : [`${modified} edits`]),
     ...(timeout ? [`${timeout.default} after ${timeout.after_minutes} min`] : []),

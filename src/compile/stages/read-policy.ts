@@ -125,6 +125,7 @@ export function obligationsOf(
     ...(onModify && { on_modify: onModify }),
     ...(typeof role === 'string' && { approver_role: role }),
     ...(runtime['svc/separation_of_duties'] === true && { separation_of_duties: true }),
+    ...(runtime['svc/bulk'] === true && { bulk: true }),
     ...standingOf(decision),
   }
 }

@@ -28,6 +28,7 @@ export function TaskCardView({
   digest,
   opened,
   onOpen,
+  links,
   footer,
 }: {
   readonly task: ShownTask
@@ -35,6 +36,8 @@ export function TaskCardView({
   readonly digest: ShownDigest | undefined
   readonly opened: ReadonlySet<string>
   readonly onOpen: (place: string) => void
+  /** What else can be done with the task. */
+  readonly links: Child
   readonly footer: Child
 }): View {
   const card = presentTask(task, now.value)
@@ -56,7 +59,7 @@ export function TaskCardView({
       </div>
       <div class="card-links">
         <a href=${`/runs/${task.runId}`}>Run ${shortId(task.runId)}</a>
-        ${task.tool && html`<a href=${whyAddress(task)}>Why <kbd>w</kbd></a>`}
+        ${task.tool && html`<a href=${whyAddress(task)}>Why <kbd>w</kbd></a>`} ${links}
         <${DigestLine} digest=${digest} />
       </div>
       ${footer}

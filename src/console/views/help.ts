@@ -12,6 +12,9 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['e', 'edit the arguments'],
   ['l', 'later'],
   ['w', 'why the call was stopped'],
+  ['x', 'review all tasks that ask the same'],
+  ['y', 'copy the address of the screen'],
+  ['.', 'what else can be done here'],
   ['?', 'this list'],
 ]
 

@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import type { InboxItem } from '../../spec/operator-views.ts'
-import { describeDecided, describeMissing, describeSubject } from '../../spec/view/task-card.ts'
+import { describeDecided, describeLooking, describeMissing, describeSubject } from '../../spec/view/task-card.ts'
 import { readInboxItem } from '../../spec/view/task-content.ts'
 import { EffectBadge } from '../parts/badge.ts'
 import { html, type View } from '../parts/html.ts'
@@ -129,6 +129,7 @@ function TaskItem({
   const task = readInboxItem(item)
   const missing = describeMissing(task)
   const decided = item.people?.decided
+  const looking = decided ? undefined : describeLooking(item.people)
   return html`
     <li>
       <a
@@ -149,6 +150,7 @@ function TaskItem({
           ${item.task?.tool && html`<${EffectBadge} effect=${item.task.tool.side_effect_class ?? ''} />`}
           ${decided && html`<span class="item-note">${safeText(describeDecided(decided))}</span>`}
           ${!decided && item.people && item.people.standing !== 'may_answer' && html`<span class="item-note"><${Icon} name="person" />not yours</span>`}
+          ${looking !== undefined && html`<span class="item-note looking"><${Icon} name="search" />${safeText(looking)}</span>`}
           ${!decided && missing !== undefined && item.approvals.have > 0 && html`<span class="item-note">${item.approvals.have} of ${item.approvals.need}</span>`}
         </span>
         ${!decided && item.expiresAt !== null && html`<${DeadlineBar} from=${Date.parse(item.createdAt)} until=${Date.parse(item.expiresAt)} />`}

@@ -1,63 +1,52 @@
-/** What can be done about a run: end it, and take it elsewhere as a command. */
+/** What can be done about a run: end it, let it go on, repeat it, and take it elsewhere as a command. */
 import { useState } from 'preact/hooks'
 import { shortId } from '../../base/short-text.ts'
 import type { Conversation } from '../../spec/api.ts'
 import { writeScenario } from '../../spec/view/run-scenario.ts'
+import type { RunHold } from '../../spec/hold.ts'
 import type { OutlineRun } from '../../spec/operator-views.ts'
 import { announce } from '../parts/announce.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
-import { focusWhenShown } from '../parts/keys.ts'
-import { hintAll } from '../wire/live.ts'
-import { callOperator, RequestError } from '../wire/request.ts'
+import { ForkForm } from '../steer/fork-form.ts'
+import { CancelForm, ResumeForm, RetryForm } from '../steer/run-forms.ts'
+import { address, goTo, withQuery } from '../wire/navigation.ts'
+import { callOperator } from '../wire/request.ts'
 
-export function RunActions({ run }: { readonly run: OutlineRun }): View {
-  const [isAsking, setAsking] = useState(false)
+/** What may be asked for; the server says whether it is possible now. */
+type Asked = 'cancel' | 'resume' | 'retry'
+
+/** Holds that an operator's word does not end: a pause and a backup have their own verbs, a wait has its moment. */
+const ENDS_OTHERWISE: ReadonlySet<string> = new Set([
+  'paused',
+  'restored',
+  'storage_full',
+  'timer',
+  'signal',
+  'external',
+])
+
+export function RunActions({ run, hold }: { readonly run: OutlineRun; readonly hold: RunHold | undefined }): View {
+  const [asked, setAsked] = useState<Asked | undefined>(undefined)
+  const { query } = address.value
+  const forked = query.has('fork') ? Number(query.get('fork')) : undefined
   const isOpen = run.finishedAt === null
+  const isRoot = run.parentRunId === null
+  const mayResume =
+    isRoot && (isOpen ? hold !== undefined && !ENDS_OTHERWISE.has(hold.reason) : run.status !== 'Completed')
+  const ask = (what: Asked) => () => setAsked(what)
+  const done = (): void => setAsked(undefined)
   return html`
     <div class="run-actions buttons">
       <${CopyMenu} run=${run} />
-      ${isOpen && html`<button type="button" class="button small danger" onClick=${() => setAsking(true)}><${Icon} name="stop" />Cancel run</button>`}
+      ${mayResume && html`<button type="button" class="button small" onClick=${ask('resume')}><${Icon} name="try" />Resume</button>`}
+      ${!isOpen && isRoot && html`<button type="button" class="button small" onClick=${ask('retry')}><${Icon} name="runs" />Run again</button>`}
+      ${isOpen && html`<button type="button" class="button small danger" onClick=${ask('cancel')}><${Icon} name="stop" />Cancel run</button>`}
     </div>
-    ${isAsking && isOpen && html`<${CancelForm} runId=${run.runId} onDone=${() => setAsking(false)} />`}
-  `
-}
-
-function CancelForm({ runId, onDone }: { readonly runId: string; readonly onDone: () => void }): View {
-  const [reason, setReason] = useState('')
-  const [problem, setProblem] = useState<string | undefined>(undefined)
-  const cancel = async (event: Event): Promise<void> => {
-    event.preventDefault()
-    try {
-      const { after } = await callOperator('POST /runs/:id/cancel', {
-        id: runId,
-        body: reason === '' ? {} : { reason },
-      })
-      announce(`The run is ${after}.`)
-      hintAll()
-      onDone()
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error
-      setProblem(error.message)
-    }
-  }
-  return html`
-    <form class="cancel-form" onSubmit=${(event: Event) => void cancel(event)}>
-      <p>The run and its sub-agent runs end; a call that is under way may still happen.</p>
-      <label class="field"
-        ><span>Reason</span
-        ><input
-          ref=${focusWhenShown}
-          value=${reason}
-          maxlength="300"
-          onInput=${(event: { currentTarget: HTMLInputElement }) => setReason(event.currentTarget.value)}
-      /></label>
-      ${problem !== undefined && html`<p class="why-not" role="alert">${problem}</p>`}
-      <div class="buttons">
-        <button class="button danger">Cancel the run</button
-        ><button type="button" class="button" onClick=${onDone}>Back</button>
-      </div>
-    </form>
+    ${asked === 'cancel' && isOpen && html`<${CancelForm} runId=${run.runId} onDone=${done} />`}
+    ${asked === 'resume' && mayResume && html`<${ResumeForm} run=${run} onDone=${done} />`}
+    ${asked === 'retry' && !isOpen && html`<${RetryForm} run=${run} onDone=${done} />`}
+    ${forked !== undefined && html`<${ForkForm} key=${forked} run=${run} at=${forked} onDone=${() => goTo(withQuery({ fork: undefined }), true)} />`}
   `
 }
 

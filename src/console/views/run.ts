@@ -2,6 +2,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import { shortDuration, shortId } from '../../base/short-text.ts'
+import type { RunStatusBody } from '../../spec/api.ts'
 import type { OutlineRow, RunOutline } from '../../spec/operator-views.ts'
 import { describeCost } from '../../spec/price.ts'
 import { StatusBadge } from '../parts/badge.ts'
@@ -35,15 +36,17 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
   const held = useRef<RunOutline | undefined>(undefined)
   // The beginning of a long run is shown while the rest is read.
   const [begun, setBegun] = useState<RunOutline | undefined>(undefined)
+  // Of another run until this one is read: until then every hint may be about it.
+  const sessionId = (): string | undefined => (held.current?.runId === id ? held.current.sessionId : undefined)
   const outline = useResource(
     `outline ${id}`,
     async () => (held.current = await readOutline(id, held.current?.runId === id ? held.current : undefined, setBegun)),
-    aboutSession(() => held.current?.sessionId),
+    aboutSession(sessionId),
   )
   const status = useResource(
     `run ${id}`,
     () => callOperator('GET /v1/runs/:id', { id }),
-    aboutSession(() => held.current?.sessionId),
+    aboutSession(sessionId),
   )
   const read = outline.value.value ?? (begun?.runId === id ? begun : undefined)
   const error = outline.error.value ?? status.error.value
@@ -53,7 +56,7 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
   return html`
     <section class="screen run">
       <a class="back-link" href="/runs"><${Icon} name="left" />Runs</a>
-      <${RunHead} outline=${read} error=${status.value.value?.error} />
+      <${RunHead} outline=${read} status=${status.value.value} />
       <${ErrorNote} error=${error} />
       <${WaitingNote} outline=${read} />
       <nav class="tabs run-tabs" aria-label="What of the run">
@@ -105,7 +108,14 @@ const firstOpen = (rows: readonly OutlineRow[]): number => {
   return at < 0 ? rows.length : at
 }
 
-function RunHead({ outline, error }: { readonly outline: RunOutline; readonly error: string | undefined }): View {
+function RunHead({
+  outline,
+  status,
+}: {
+  readonly outline: RunOutline
+  readonly status: RunStatusBody | undefined
+}): View {
+  const { error, hold } = status ?? {}
   const run = outline.runs[0]!
   const end = run.finishedAt === null ? now.value : Date.parse(run.finishedAt)
   const facts: readonly (readonly [string, unknown])[] = [
@@ -125,8 +135,9 @@ function RunHead({ outline, error }: { readonly outline: RunOutline; readonly er
         </h1>
         <code class="dim" title=${run.runId}>${shortId(run.runId)}</code>
         <${StatusBadge} status=${run.status} />
+        ${hold && html`<span class="dim">held: ${safeText(hold.reason.replaceAll('_', ' '))}, since <${Age} at=${hold.since} /></span>`}
       </div>
-      <${RunActions} run=${run} />
+      <${RunActions} run=${run} hold=${hold} />
       ${error !== undefined && error !== '' && html`<p class="note bad"><${Icon} name="warning" /><span>${safeText(error)}</span></p>`}
       <dl class="facts">
         ${facts.map(
@@ -192,7 +203,7 @@ function TimelineTab({ id, outline }: { readonly id: string; readonly outline: R
         onChoose=${choose}
         onToggle=${toggle}
       />
-      ${chosen !== undefined && html`<${StepPanel} runId=${id} ordinal=${chosen} onClose=${() => goTo(withQuery({ step: undefined }), true)} />`}
+      ${chosen !== undefined && html`<${StepPanel} runId=${id} isRoot=${outline.runs[0]!.parentRunId === null} ordinal=${chosen} onClose=${() => goTo(withQuery({ step: undefined }), true)} />`}
     </div>
   `
 }

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import type { OperatorRoutes } from '../../spec/operator.ts'
-import { announcement } from '../parts/announce.ts'
+import { announce, announcement } from '../parts/announce.ts'
 import { html, type Child, type View } from '../parts/html.ts'
 import { Icon, type IconName } from '../parts/icon.ts'
 import { useKeys } from '../parts/keys.ts'
@@ -41,6 +41,12 @@ export function Shell({ path, children }: { readonly path: string; readonly chil
   useKeys({
     ...Object.fromEntries(SECTIONS.map(({ key, href }) => [`g ${key}`, () => goTo(href)])),
     '?': () => (isHelpOpen.value = true),
+    y: () => void copyAddress(),
+    '.': () => {
+      const menu = document.querySelector<HTMLElement>('main .menu > summary')
+      menu?.focus()
+      if (menu?.parentElement?.hasAttribute('open') === false) menu.click()
+    },
     '/': () => {
       const search = document.querySelector<HTMLInputElement>('input[type=search]')
       if (search) search.focus()
@@ -77,6 +83,11 @@ export function Shell({ path, children }: { readonly path: string; readonly chil
     <div class="unseen" role="status">${announcement.value}</div>
     ${isHelpOpen.value && html`<${HelpDialog} onClose=${() => (isHelpOpen.value = false)} />`}
   `
+}
+
+async function copyAddress(): Promise<void> {
+  await navigator.clipboard.writeText(location.href)
+  announce('Copied the address.')
 }
 
 function skipToMain(event: Event): void {

@@ -8,16 +8,20 @@ import { useKeys } from '../parts/keys.ts'
 import { TimeOfDay } from '../parts/moments.ts'
 import { JsonView } from '../parts/json-view.ts'
 import { ErrorNote, Loading } from '../parts/states.ts'
+import { withQuery } from '../wire/navigation.ts'
 import { callOperator } from '../wire/request.ts'
 import { useResource } from '../wire/resource.ts'
 import { nameOfStep } from '../timeline/timeline-view.ts'
 
 export function StepPanel({
   runId,
+  isRoot,
   ordinal,
   onClose,
 }: {
   readonly runId: string
+  /** Only root runs are forked. */
+  readonly isRoot: boolean
   readonly ordinal: number
   readonly onClose: () => void
 }): View {
@@ -36,7 +40,7 @@ export function StepPanel({
         </button>
       </header>
       <${ErrorNote} error=${step.error.value} />
-      ${item ? html`<${StepContent} item=${item} />` : !step.error.value && html`<${Loading} rows=${4} />`}
+      ${item ? html`<${StepContent} item=${item} isRoot=${item.runId === runId && isRoot} />` : !step.error.value && html`<${Loading} rows=${4} />`}
     </aside>
   `
 }
@@ -47,7 +51,7 @@ const REPEATED = new Set(['step_kind', 'session_id', 'run_id', 'tenant_id', 'age
 /** Texts that are read, not inspected. */
 const TEXTS = ['text', 'explanation', 'reason', 'comment'] as const
 
-function StepContent({ item }: { readonly item: TimelineItem }): View {
+function StepContent({ item, isRoot }: { readonly item: TimelineItem; readonly isRoot: boolean }): View {
   const content: JsonObject = isJsonObject(item.content) ? item.content : {}
   const rest = Object.entries(content).filter(
     ([name, value]) =>
@@ -63,6 +67,14 @@ function StepContent({ item }: { readonly item: TimelineItem }): View {
       html`<p>
         <a class="button small" href=${`/runs/${item.runId}?tab=why&decision=${item.id}`}
           ><${Icon} name="policies" />Why, line by line</a
+        >
+      </p>`
+    }
+    ${
+      isRoot &&
+      html`<p>
+        <a class="button small" href=${withQuery({ fork: String(item.ordinal) })}
+          ><${Icon} name="runs" />Fork after this step</a
         >
       </p>`
     }

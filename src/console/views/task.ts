@@ -5,8 +5,10 @@ import type { TaskDecision } from '../../client/index.ts'
 import { describeDecided, describeMissing, describeSubject, presentTask } from '../../spec/view/task-card.ts'
 import { readInboxItem } from '../../spec/view/task-content.ts'
 import type { ShownTask } from '../../spec/task.ts'
+import { listSimilar } from '../../spec/view/bulk-review.ts'
+import { ClaimLink } from '../card/claim-link.ts'
 import { DecidePanel } from '../card/decide-panel.ts'
-import { digestOfShown, sendDecision } from '../card/decision.ts'
+import { digestOfShown, mayDecide, sendDecision } from '../card/decision.ts'
 import { foldedPlaces, TaskCardView, whyAddress, type ShownDigest } from '../card/task-card.ts'
 import { announce } from '../parts/announce.ts'
 import { html, type View } from '../parts/html.ts'
@@ -52,7 +54,16 @@ export function TaskScreen({
   const [notice, setNotice] = useState<Notice | undefined>(undefined)
   const seen = useRef<string | undefined>(undefined)
   const [changes, setChanges] = useState(0)
-  useKeys({ w: task?.tool ? () => goTo(whyAddress(task)) : undefined })
+  const similar = task && isOpen(task) ? countSimilar(task) : 0
+  const together = `/inbox/${id}/similar`
+  const reviewTogether = (): void =>
+    similar > 0
+      ? goTo(together)
+      : setNotice({ tone: 'waiting', text: 'No other task that you may decide asks the same: tool and policy lines.' })
+  useKeys({
+    w: task?.tool ? () => goTo(whyAddress(task)) : undefined,
+    x: task?.tool && isOpen(task) ? reviewTogether : undefined,
+  })
   useEffect(() => {
     if (!task) return undefined
     let isCurrent = true
@@ -132,10 +143,19 @@ export function TaskScreen({
       digest=${digest}
       opened=${opened}
       onOpen=${(place: string) => setOpened(new Set([...opened, place]))}
+      links=${html`${similar > 0 && html`<a href=${together}>${similar} more like this <kbd>x</kbd></a>`} ${task.kind !== 'reply' && isOpen(task) && html`<${ClaimLink} task=${task} />`}`}
       footer=${footer}
     />
     ${task.tool && html`<${SimilarTasks} id=${task.id} />`}
   `
+}
+
+const isOpen = ({ status, people }: ShownTask): boolean => status === 'pending' && people?.decided === undefined
+
+/** Other tasks that ask the same, and that whoever looks may decide. */
+function countSimilar(task: ShownTask): number {
+  const others = (inboxState.value.value?.items ?? []).map(readInboxItem).filter(mayDecide)
+  return listSimilar(task, others).length - 1
 }
 
 const blockedBy = (digest: ShownDigest | undefined): string | undefined =>

@@ -60,6 +60,7 @@ function toApprovalTask(
     ...(decision.authorityRef !== undefined && { authorityRef: decision.authorityRef }),
     approvalsRequired: escalation ? 1 : (obligations?.approvals_required ?? 1),
     ...(obligations?.comprehension_required && { comprehensionRequired: true }),
+    ...(obligations?.bulk && { bulk: true }),
     ...(obligations?.approver_role !== undefined && { approverRole: obligations.approver_role }),
     ...(obligations?.separation_of_duties && { separationOfDuties: true }),
     ...(run.usage.tainted && { context: { tainted: true } }),
@@ -108,11 +109,13 @@ export function editTask(task: TaskRecord, call: CallHandle, edited: JsonObject,
   const target = findTarget(call)
   const decision = task.onModify === 'accept' || 'error' in target ? undefined : decideCall(changed, target).decision
   const { argumentsDigest } = changed.record
-  const { effect: _, ...rest } = task
+  const { effect: _, bulk, ...rest } = task
   const effect = effectOfTask(changed, callEffectOf(changed))
   return {
     ...rest,
     ...(effect && { effect }),
+    // Other policies may be asked about other arguments.
+    ...(bulk && decision?.obligations?.bulk && { bulk }),
     arguments: edited,
     argumentsDigest,
     actionDigest: actionDigest(changed),

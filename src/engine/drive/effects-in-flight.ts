@@ -1,5 +1,5 @@
 /** Starts the effects that a session asks for, aborts those it no longer needs, and posts their outcomes to its mailbox. */
-import { dieAtFailpoint } from '../../base/failpoint.ts'
+import { dieAtFailpoint, isSwitchedOff } from '../../base/failpoint.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import { positionOf } from '../calls/open-questions.ts'
@@ -12,16 +12,16 @@ import { findPause, type EffectSubject } from '../../spec/steer/pause.ts'
 import { HELD_BACK } from '../../tools/outcome.ts'
 import { messagesBefore } from '../session/prompt/earlier.ts'
 import type { Slots } from '../session/slots.ts'
-import { effectsOf, unknownKeys, waitingKeys, type RunEffect } from './effects.ts'
+import { effectsOf, unknownKeys, waitingKeys, type RunEffect } from '../effects/effects.ts'
 import type { SessionLeases } from './leases.ts'
 import type { DriverLifecycle, MailboxOptions, SessionActor } from './mailbox.ts'
-import { createMeter } from './meter.ts'
-import type { DescribedTools } from './model-tools.ts'
+import { createMeter } from '../effects/meter.ts'
+import type { DescribedTools } from '../effects/model-tools.ts'
 import type { SessionNotifier } from './notifier.ts'
 import { isAllAnswer } from './output-text.ts'
-import { reachedCauses } from './outage-end.ts'
+import { reachedCauses } from '../effects/outage-end.ts'
 import type { Pauses } from './pauses.ts'
-import { performEffect, type EffectContext, type EffectInFlight } from './perform-effect.ts'
+import { performEffect, type EffectContext, type EffectInFlight } from '../effects/perform-effect.ts'
 
 export interface EffectRunner {
   /** Brings the effects in flight in line with the state of the session. */
@@ -67,7 +67,7 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
       controller: new AbortController(),
       meter: createMeter(),
       enter,
-      mayLeave: (provider) => leases.mayLeave(actor.id, epoch) && !isPaused(provider),
+      mayLeave: (provider) => isSwitchedOff('guard') || (leases.mayLeave(actor.id, epoch) && !isPaused(provider)),
     }
     actor.inFlight.set(effect.key, started)
     const done = runEffect(actor, live, effect, started).finally(() => void underWay.delete(done))

@@ -6,7 +6,7 @@ import { advanceRun } from '../machine/advance.ts'
 import type { PlanRoom } from '../session/context.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { SessionTransaction } from '../session/transaction.ts'
-import type { EffectInFlight } from './perform-effect.ts'
+import type { EffectInFlight } from '../effects/perform-effect.ts'
 
 /** A change to a session that waits to be applied and saved. */
 export interface MailboxItem {
@@ -81,8 +81,12 @@ export interface Mailboxes {
    * @throws Failure `not_found` for a session that is not there; `shutting_down`
    */
   post<T>(id: SessionId, apply: (tx: SessionTransaction) => T, options?: MailboxOptions): Promise<T>
+  /** Makes a session that is in memory be read again before anything else is applied. */
+  markStale(id: SessionId): void
   /** Processes the inbox of a session, unless that is under way. */
   process(actor: SessionActor): void
+  /** Processes the inboxes whose save failed. */
+  retry(): void
   /** Resolves when no inbox is being processed. */
   idle(): Promise<void>
 }
@@ -142,7 +146,18 @@ export function createMailboxes(
         actor.awaitsRetry = false
         return process(actor)
       }),
+    markStale(id) {
+      const actor = actors.get(id)
+      if (actor) actor.isStale = true
+    },
     process,
+    retry() {
+      for (const actor of actors.values()) {
+        if (!actor.awaitsRetry) continue
+        actor.awaitsRetry = false
+        process(actor)
+      }
+    },
     async idle() {
       for (const actor of actors.values()) while (actor.running) await actor.running
     },

@@ -3,7 +3,7 @@ import { toIsoText } from '../../base/clock.ts'
 import { fail, type Failure } from '../../base/failure.ts'
 import { canonicalJson, isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { approverOf } from '../../spec/key.ts'
-import type { GivenAnswer, TaskRecord } from '../../spec/task.ts'
+import { findBulkProblem, IN_BULK, type GivenAnswer, type TaskRecord } from '../../spec/task.ts'
 import { checkValue } from '../../tools/check.ts'
 import { findEditProblem } from '../calls/approval.ts'
 import { QUARANTINE_MARGIN_MS } from '../calls/recover.ts'
@@ -57,6 +57,8 @@ function findVoteProblem(tx: SessionTransaction, task: TaskRecord, answer: Given
   if (task.separationOfDuties && approverOf(answer.by) === starterOf(tx.run(task.runId)))
     return fail('not_an_approver', { why: 'who started the run does not decide what it may do' })
   if (answer.approved === false) return undefined
+  const notInBulk = answer.metadata?.[IN_BULK] === true ? findBulkProblem(task) : undefined
+  if (notInBulk !== undefined) return fail('not_in_bulk', { why: notInBulk })
   if (needsDigest(task) && answer.metadata?.['svc/arguments_digest'] === undefined) return fail('digest_required')
   if (task.comprehensionRequired && answer.metadata?.['svc/acknowledged'] !== true)
     return fail('acknowledgement_required')

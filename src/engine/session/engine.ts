@@ -18,7 +18,7 @@ import type { GivenAnswer } from '../../spec/task.ts'
 import type { TriggerType } from '../../spec/starter.ts'
 import type { StartLimits } from '../../store/start-outcome.ts'
 import type { LeaseTimes, WorkerId } from '../../store/lease.ts'
-import type { CallRow, SpendCap } from '../../store/session-update.ts'
+import type { CallRow, SessionUpdate, SpendCap } from '../../store/session-update.ts'
 import type { Store } from '../../store/store.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
 import type { Toolbox } from '../../tools/tool.ts'
@@ -46,6 +46,8 @@ export interface StartRequest {
   readonly continued?: { readonly sessionId: SessionId; readonly versionId?: VersionId }
   /** The run that the new one repeats. */
   readonly origin?: RunOrigin
+  /** Another session, refused with `run_moved_on` where it was saved since this version of it was read. */
+  readonly follows?: SessionUpdate['follows']
   readonly idempotency?: RequestKey
 }
 
@@ -57,6 +59,8 @@ export interface ResumeRequest {
   readonly version?: AgentVersion
   /** Grants the limit that ended the run once more. */
   readonly grants?: boolean
+  /** Version of the session that whoever asks has looked at: refused with `run_moved_on` where it is another one by now. */
+  readonly seen?: number
 }
 
 /** What a fork takes over of a run. */
@@ -83,6 +87,7 @@ export interface ForkRequest {
   readonly edits: readonly StepEdit[]
   readonly version: AgentVersion
   readonly limits: StartLimits
+  readonly idempotency?: RequestKey
   /** True where its calls are played from a recording. */
   readonly isDry?: boolean
 }

@@ -56,6 +56,7 @@ export declare const checks: Readonly<
     | 'GET /files query'
     | 'GET /files/content query'
     | 'GET /tasks query'
+    | 'POST /tasks/:id/claim body'
     | 'GET /decisions query'
     | 'GET /costs query'
     | 'POST /policies/revoke body'

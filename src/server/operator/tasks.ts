@@ -4,6 +4,7 @@
  */
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { digestOfJson } from '../../base/digest.ts'
+import { fail } from '../../base/failure.ts'
 import { isUuid, type AgentId, type RunId } from '../../base/ids.ts'
 import type { InboxItem } from '../../spec/operator-views.ts'
 import type { Run } from '../../spec/run.ts'
@@ -81,6 +82,27 @@ export const listSimilarTasks: OperatorAction<'GET /tasks/:id/similar'> = async 
     .filter((each) => each.status !== 'pending' && each.id !== id && each.tool?.ref === tool?.ref)
     .sort((a, b) => (b.completedAt ?? b.createdAt) - (a.completedAt ?? a.createdAt))
   return { items: await withRuns(services, operator, similar.slice(0, MOST_SIMILAR)), total: similar.length }
+}
+
+/** Time after which nobody believes any more that somebody looks. */
+const CLAIM_MS = 15 * 60_000
+
+export const claimTask: OperatorAction<'POST /tasks/:id/claim'> = async ({ services, operator, id, body }) => {
+  const { store, clock, workspace, changes } = services
+  const found = await taskById(services, id)
+  if (!found) throw notFoundFailure('user task')
+  const { task, run } = found
+  const identity = `operator:${operator.id}`
+  if (body.leave === true) await store.endTaskClaim(task, identity)
+  else {
+    if (task.status !== 'pending') throw fail('task_already_completed')
+    const at = clock.now()
+    const claim = { workspaceId: workspace.id, taskId: task.id, operator: identity, at, until: at + CLAIM_MS }
+    await store.putTaskClaim(claim, task)
+  }
+  changes.tell(task.sessionId)
+  const describe = await createPeopleReader(services, operator)
+  return toInboxItem(task, run, await describe(task, run))
 }
 
 export const probeTask: OperatorAction<'POST /tasks/:id/probe'> = async ({ services, operator, id, call }) => {

@@ -8,8 +8,8 @@ import type { Engine } from '../../engine/session/engine.ts'
 export interface ChangeHints {
   /** @param listener gets the session that changed; undefined for what belongs to none: versions, triggers, keys */
   listen(listener: (sessionId: SessionId | undefined) => void): () => void
-  /** Something that belongs to no session changed. */
-  tell(): void
+  /** Something of a session that is not in its events, or something that belongs to none. */
+  tell(sessionId?: SessionId): void
 }
 
 export function createChangeHints(engine: Pick<Engine, 'watch'>): ChangeHints {
@@ -23,8 +23,8 @@ export function createChangeHints(engine: Pick<Engine, 'watch'>): ChangeHints {
         listeners.delete(listener)
       }
     },
-    tell() {
-      for (const listener of listeners) listener(undefined)
+    tell(sessionId) {
+      for (const listener of listeners) listener(sessionId)
     },
   }
 }

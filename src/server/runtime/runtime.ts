@@ -9,14 +9,15 @@ import type { Blobs } from '../../blobs/blobs.ts'
 import { createEngine } from '../../engine/open.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import { canonicalProvider } from '../../spec/document.ts'
-import { DEFAULT_LEASE_TIMES } from '../../store/lease.ts'
 import type { Store } from '../../store/store.ts'
 import { createKeyAttempts } from './attempts.ts'
 import { createChangeHints } from './change-hints.ts'
 import { createCloseStack, type CloseAction, type CloseStack } from './close-stack.ts'
+import { sharedLeaseTimes } from './lease-times.ts'
 import { openDataDirectory, openLogAndStore } from './open-store.ts'
 import { openTools } from './open-tools.ts'
 import type { RuntimeOptions } from './options.ts'
+import { createPresence, type ServerPresence } from './presence.ts'
 import { spendCapOf } from './rates.ts'
 import { createStreamReaders } from './readers.ts'
 import type { RehearsalRegistry } from './rehearsals.ts'
@@ -35,6 +36,7 @@ interface ListenAt {
 
 export interface OpenRuntime {
   readonly services: ServerServices
+  readonly presence: ServerPresence
   /** Blocks tools and models from calling our own listener on this port. */
   onListening(port: number): void
   /** Registers a part that was opened on top of the runtime: it is closed before the runtime, last opened first. */
@@ -68,6 +70,31 @@ async function openParts(
   const redactor = createRedactor()
   const { log, store } = await openLogAndStore(options, { clock, redactor, closing, serving: uploads !== undefined })
   const ids = createIds(() => clock.now())
+  // The number of a process says nothing after a restart of its container.
+  const worker = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
+  const serverState: ServerServices['serverState'] = {
+    version,
+    startedAt: clock.now(),
+    url: null,
+    uploadUrl: null,
+    consoleUrl: null,
+    peerUrl: null,
+    closing: false,
+  }
+  const presence = createPresence({
+    store,
+    clock,
+    log,
+    describe: () => ({
+      id: worker,
+      version,
+      startedAt: serverState.startedAt,
+      url: serverState.url,
+      peerUrl: serverState.peerUrl,
+      isDraining: serverState.closing,
+    }),
+  })
+  if (uploads) closing.push(() => presence.stop())
 
   const openStorageAt = async (address: ListenAt): Promise<ObjectStorage> => {
     const storage = await openStorage(config, {
@@ -83,6 +110,7 @@ async function openParts(
   }
   if (uploads && options.store !== undefined && config.storage?.url === undefined) throw noBucket()
   const storage = uploads && (await openStorageAt(uploads))
+  serverState.uploadUrl = storage?.url ?? null
   let openedLater: Promise<ObjectStorage> | undefined
   const openBlobsLater = async (): Promise<Blobs> =>
     (await (openedLater ??= openStorageAt({ host: '127.0.0.1', port: 0 }))).blobs
@@ -108,8 +136,7 @@ async function openParts(
     random: () => randomInt(2 ** 32) / 2 ** 32,
     log,
     redactor,
-    // The number of a process says nothing after a restart of its container.
-    worker: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    worker,
     // A command that records an answer and ends must not begin a call that it would have to abandon.
     sends: uploads !== undefined || options.timers !== undefined,
     ...(storage && { blobs: storage.blobs }),
@@ -117,7 +144,7 @@ async function openParts(
     ...(plan && { plan }),
     concurrency: { ...config.concurrency, providers: providerConcurrency(config.providers) },
     ...(options.timers && { timers: options.timers }),
-    ...(options.store !== undefined && { leaseTimes: { ...DEFAULT_LEASE_TIMES, claimEveryMs: CLAIM_EVERY_MS } }),
+    ...(options.store !== undefined && { leaseTimes: sharedLeaseTimes(env['SVC_LEASE_TTL']) }),
   })
   if (!readOnly) await forgetEndedRehearsals(rehearsals, store)
   if (storage) {
@@ -144,14 +171,7 @@ async function openParts(
     changes: createChangeHints(engine),
     signInCodes: createSignInCodes(clock),
     scopes: createSessionScopes(store),
-    serverState: {
-      version,
-      startedAt: clock.now(),
-      url: null,
-      uploadUrl: storage?.url ?? null,
-      consoleUrl: null,
-      closing: false,
-    },
+    serverState,
     development: options.development ?? false,
     ...(options.authority && { authority: options.authority }),
     ...(options.documents && { documents: options.documents }),
@@ -162,18 +182,17 @@ async function openParts(
   }
   return {
     services,
+    presence,
     onListening: (port) => void ownPorts.add(port),
     onClose: (close) => closing.push(close),
     close(graceMs) {
-      services.serverState.closing = true
+      serverState.closing = true
+      if (uploads) void presence.report()
       services.readers.stopAll()
       return closing.closeAll(graceMs)
     },
   }
 }
-
-/** How often a process looks for sessions that another one left behind, besides being told. Source: scale-out, section 3.4. */
-const CLAIM_EVERY_MS = 1000
 
 const noBucket = () =>
   fail(

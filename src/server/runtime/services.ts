@@ -64,6 +64,8 @@ export interface ServerState {
   uploadUrl: string | null
   /** Null where the console is off. */
   consoleUrl: string | null
+  /** Where the other processes of the store reach this one; null without an internal listener. */
+  peerUrl: string | null
   /** Called when the schedule triggers have changed. */
   onTriggersChanged?: () => void
   /** True once shutdown begins: every request is then answered 503. */

@@ -134,6 +134,8 @@ export interface TaskContent {
   readonly approvals_received?: number
   readonly edits?: readonly TaskEdit[]
   readonly comprehension_required?: boolean
+  /** The policies let it be approved together with others, although it cannot be undone. */
+  readonly bulk?: boolean
   readonly context?: JsonObject
   readonly options?: readonly TaskOption[]
   readonly min?: number

@@ -300,6 +300,8 @@ export interface OperatorRequests<Bundle> {
       /** Without it a version that may do more is refused. */
       readonly allowWiden?: boolean
       readonly allowYanked?: boolean
+      /** A second request with the same key returns the forks of the first. */
+      readonly idempotencyKey?: string
     }
   }
   'POST /runs/dry-fork': {
@@ -318,6 +320,8 @@ export interface OperatorRequests<Bundle> {
       /** Without it a version that may do more is refused. */
       readonly allowWiden?: boolean
       readonly allowYanked?: boolean
+      /** A second request with the same key returns the forks of the first. */
+      readonly idempotencyKey?: string
     }
   }
   'POST /runs/:id/messages': { readonly body: JsonObject & { readonly as?: string } }
@@ -366,6 +370,11 @@ export interface OperatorRequests<Bundle> {
       readonly kind?: string
       readonly all?: boolean
       readonly operator?: boolean
+    }
+  }
+  'POST /tasks/:id/claim': {
+    readonly body: {
+      readonly leave?: boolean
     }
   }
   'GET /decisions': {

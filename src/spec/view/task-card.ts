@@ -9,7 +9,7 @@ import { shortDuration, shortId } from '../../base/short-text.ts'
 import { currencyOf, splitComparisons, weighArguments, type ArgumentWeight } from './call-arguments.ts'
 import { describeSource } from '../source.ts'
 import type { DecidedPolicy } from '../step.ts'
-import type { ShownTask, TaskPeople, TaskRequest, TaskStanding } from '../task.ts'
+import { isIrreversibleCall, type ShownTask, type TaskPeople, type TaskRequest, type TaskStanding } from '../task.ts'
 
 /** Every text is escaped: none can move, hide or end what is drawn around it. */
 export interface TaskCard {
@@ -77,15 +77,13 @@ export function presentTask(task: ShownTask, now: Instant): TaskCard {
       .map(safeText)
       .join(' · '),
     ...(tool && { sideEffect: safeText(tool.side_effect_class ?? 'undeclared class') }),
-    isIrreversible: tool !== undefined && (tool.side_effect_class ?? IRREVERSIBLE) === IRREVERSIBLE,
+    isIrreversible: isIrreversibleCall(task),
     ...(deadline !== undefined && { deadline: safeText(deadline) }),
     rows: rowsOf(task),
     actions: actionsOf(task),
     ...(task.argumentsDigest !== undefined && { argumentsDigest: safeText(task.argumentsDigest) }),
   }
 }
-
-const IRREVERSIBLE = 'irreversible_action'
 
 /** Who approved or edited, where only the identity is known: a key is then named by its last digits. Not escaped. */
 export const describeApprover = (by: string): string =>
@@ -177,6 +175,8 @@ function rowsOf(task: ShownTask): CardRow[] {
   if (task.min !== undefined || task.max !== undefined) add('bounds', `${task.min ?? '−∞'} to ${task.max ?? '∞'}`)
   if (task.approvalsRequired !== undefined) add('votes', describeVotes(task))
   if (task.comprehensionRequired) add('read', 'Approving needs a confirmation that the arguments were read.')
+  const looking = people?.decided ? undefined : describeLooking(people)
+  if (looking !== undefined) add('looking', looking)
   if (people?.decided) add('decided', describeDecided(people.decided), { emphasis: 'strong' })
   else if (people && people.standing !== 'may_answer')
     add('you', STANDINGS[people.standing](people), { emphasis: 'waiting' })
@@ -189,6 +189,14 @@ export const describeOperator = (id: string): string => (id === 'operator' ? 'th
 /** `approved by operator ana: checked with the customer`. Not escaped. */
 export const describeDecided = ({ by, outcome, comment }: NonNullable<TaskPeople['decided']>): string =>
   `${outcome.replaceAll('_', ' ')} by ${by}${comment === undefined ? '' : `: ${comment}`}`
+
+/** `operator ana is looking`; undefined where nobody has said so. Not escaped. */
+export function describeLooking({ looking = [] }: Pick<TaskPeople, 'looking'> = {}): string | undefined {
+  const names = looking.map(({ by, isYou }) => (isYou ? 'you' : by))
+  if (names.length === 0) return undefined
+  const verb = names.length > 1 || names[0] === 'you' ? 'are' : 'is'
+  return `${names.join(' and ')} ${verb} looking`
+}
 
 const STANDINGS: Readonly<Record<Exclude<TaskStanding, 'may_answer'>, (people: TaskPeople) => string>> = {
   voted: ({ you }) => `${you} has voted; somebody else decides now`,
@@ -316,7 +324,7 @@ function toCardValue(name: string | undefined, value: JsonValue): CardValue {
 }
 
 /** The policies that stopped the call; if none did, all that matched. */
-function decisivePolicies(policies: readonly DecidedPolicy[]): readonly DecidedPolicy[] {
+export function decisivePolicies(policies: readonly DecidedPolicy[]): readonly DecidedPolicy[] {
   const matching = policies.filter(({ matched }) => matched !== false)
   const stopping = matching.filter(({ decision }) => decision !== 'allow')
   return stopping.length > 0 ? stopping : matching

@@ -37,7 +37,7 @@ export function describeTaskView(task: ShownTask): JsonObject {
 }
 
 /** Rows that tell how far the decision is, and who looks. */
-const PROGRESS: ReadonlySet<string> = new Set(['votes', 'decided', 'you'])
+const PROGRESS: ReadonlySet<string> = new Set(['votes', 'decided', 'you', 'looking'])
 
 function describeRow(row: CardRow): JsonObject {
   if ('text' in row) return { label: row.label, text: row.text, place: row.place ?? null }

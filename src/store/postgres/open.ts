@@ -4,6 +4,7 @@ import { fail } from '../../base/failure.ts'
 import type { Store } from '../store.ts'
 import { agentReads } from './agents.ts'
 import { callReads } from './calls.ts'
+import { workerMethods } from './cluster/workers.ts'
 import { consoleSessionMethods } from './console-sessions.ts'
 import { costReads } from './spending/costs.ts'
 import { createHints } from './database/hints.ts'
@@ -25,6 +26,7 @@ import { restoredMethods } from './sessions/restored.ts'
 import { toLabelColumns } from './sessions/session-labels.ts'
 import { sessionReads } from './sessions/sessions.ts'
 import { standingMethods } from './standing.ts'
+import { taskClaimMethods } from './task-claims.ts'
 import { stepReads } from './steps.ts'
 import { taskReads } from './tasks.ts'
 import { timerReads } from './timers.ts'
@@ -53,7 +55,7 @@ const SHARDS = 32
 /**
  * Opens the store of a process among several. Writes and reads go to the database, and nothing that an operator can revoke is
  * cached. The schema must be migrated.
- * @throws Failure `clock_off`, `store_unreachable`, `store_not_migrated`, `store_unreadable`, `postgres_client_missing`
+ * @throws Failure `clock_off`, `store_moved`, `store_unreachable`, `store_not_migrated`, `store_unreadable`, `postgres_client_missing`
  */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { url, schema = SCHEMA, connections = CONNECTIONS } = options
@@ -61,12 +63,19 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const pool = await openPool({ url, schema, name: `svc ${self}`, connections })
   try {
     checkSchemaVersions(pool.database, await readSchemaVersions(pool, schema))
+    await refuseMovedDatabase(pool)
     if (options.clock === undefined) await checkClock(pool)
     return createPostgresStore(pool, schema, self, options.clock)
   } catch (error) {
     await pool.close()
     throw error
   }
+}
+
+/** @throws Failure `store_moved` */
+async function refuseMovedDatabase(pool: PostgresPool): Promise<void> {
+  const row = await pool.row<{ to: string | null }>('select moved_to as to from svc_schema')
+  if (row?.to) throw fail('store_moved', { store: pool.database, to: row.to })
 }
 
 /** Stamps come from this machine, so they must not stray far from the moments that the database decides by. */
@@ -110,11 +119,13 @@ function createPostgresStore(pool: PostgresPool, schema: string, self: string, c
     ...sessionReads(pool, moment),
     ...standingMethods(pool),
     ...stepReads(pool),
+    ...taskClaimMethods(pool, hints),
     ...taskReads(pool),
     ...timerReads(pool, moment),
     ...triggerMethods(pool),
     ...updates,
     ...versionMethods(pool),
+    ...workerMethods(pool, moment),
     hints: (signal) => hints.follow(signal),
     async labelSession(id, labels) {
       const given = toLabelColumns(labels)

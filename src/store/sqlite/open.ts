@@ -29,12 +29,14 @@ import { openRuns } from './runs.ts'
 import { openLabels } from './sessions/session-labels.ts'
 import { openSessions } from './sessions/sessions.ts'
 import { openStanding } from './standing.ts'
+import { openTaskClaims } from './task-claims.ts'
 import { openSteps } from './steps.ts'
 import { openTasks } from './tasks.ts'
 import { openTimers } from './timers.ts'
 import { openTriggers } from './triggers.ts'
 import { openSessionUpdates } from './updates.ts'
 import { openVersions } from './versions/versions.ts'
+import { openWorkers } from './workers.ts'
 import { createWriter } from './database/writer.ts'
 
 export interface SqliteOptions {
@@ -98,6 +100,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const triggers = openTriggers(db, quotas)
   const keys = openKeys(db)
   const operatorKeys = openOperatorKeys(db)
+  const claims = openTaskClaims(db)
   const consoleSessions = openConsoleSessions(db)
   const files = openFiles(db)
   const leases = openLeases(db, clock)
@@ -120,6 +123,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     ...triggers.reads,
     ...keys.reads,
     ...operatorKeys.reads,
+    ...claims.reads,
     ...consoleSessions.reads,
     ...files.reads,
     ...restored.reads,
@@ -137,6 +141,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     renew: (worker, ttlMs) => write(() => leases.renew(worker, ttlMs), true),
     release: (worker, given) => write(() => leases.release(worker, given)),
     hints: noHints,
+    ...openWorkers(db, clock),
     releaseEffect: (workspaceId, key, by, reason, at) => write(() => effects.release(workspaceId, key, by, reason, at)),
     setStandingRevoked: (workspaceId, act) => write(() => standing.setRevoked(workspaceId, act)),
     // On a full disk too: what an operator stops must stop.
@@ -163,6 +168,8 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     createOperatorKey: (key) => write(() => operatorKeys.insert(key)),
     revokeOperatorKey: (id, at) => write(() => operatorKeys.revoke(id, at)),
     touchOperatorKey: (id, at) => write(() => operatorKeys.touch(id, at)),
+    putTaskClaim: (claim) => write(() => claims.put(claim)),
+    endTaskClaim: (task, operator) => write(() => claims.end(task, operator)),
     createConsoleSession: (session) => write(() => consoleSessions.insert(session)),
     touchConsoleSession: (id, at) => write(() => consoleSessions.touch(id, at)),
     endConsoleSession: (id, at) => write(() => consoleSessions.end(id, at)),

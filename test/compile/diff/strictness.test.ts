@@ -29,6 +29,7 @@ test.each<[string, Partial<Asked>, Partial<Asked>]>([
   ['fewer approvals', { approvals_required: 2 }, {}],
   ['no comprehension', { comprehension_required: true }, {}],
   ['no separation of duties', { separation_of_duties: true }, {}],
+  ['a call that cannot be undone together with others', {}, { bulk: true }],
   ['no role', { approver_role: 'finance' }, {}],
   ['one role of two', { approver_role: 'finance and legal' }, { approver_role: 'legal' }],
   ['a rejection that fails no more', { on_reject: 'fail' }, {}],

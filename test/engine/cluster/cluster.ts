@@ -2,21 +2,13 @@
  * Three virtual processes over one store, with everything that goes wrong between them. The ledger counts what happened in the
  * world. A history follows from its seed alone.
  */
-import { createIds } from '../../../src/base/ids.ts'
-import type { RunId, SessionId } from '../../../src/base/ids.ts'
-import { silentLog } from '../../../src/base/log.ts'
-import { createRedactor } from '../../../src/base/secret.ts'
-import { UnsentError } from '../../../src/base/net/transport.ts'
-import { createEngine } from '../../../src/engine/open.ts'
-import type { Engine } from '../../../src/engine/session/engine.ts'
+import type { SessionId } from '../../../src/base/ids.ts'
 import type { CompletionRequest, ModelCall } from '../../../src/providers/provider.ts'
 import type { SideEffectClass } from '../../../src/spec/document.ts'
 import { isOperatorOnly, type GivenAnswer, type TaskRecord } from '../../../src/spec/task.ts'
 import { openDatabase } from '../../../src/store/sqlite/database/database.ts'
 import { createSqliteStore } from '../../../src/store/sqlite/open.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { HELD_BACK } from '../../../src/tools/outcome.ts'
-import type { ToolInvocation, ToolOutcome } from '../../../src/tools/tool.ts'
 import {
   boundAgent,
   key,
@@ -31,8 +23,10 @@ import {
   turns,
   WORKSPACE,
 } from '../bench.ts'
+import { openMember, type ClusterMember, type OutsideWorld } from './member.ts'
 import { createProcess, type Faults, type VirtualProcess } from './process.ts'
-import { createChance, createWorld } from './world.ts'
+import type { Weakness } from './weaknesses.ts'
+import { createWorld } from './world.ts'
 
 const PROCESSES = 3
 /** Rounds in which things go wrong, and rounds after which a run that has not ended is stuck. */
@@ -45,15 +39,7 @@ const CLASSES: Readonly<Record<string, SideEffectClass>> = {
   post: 'non_idempotent_write',
   pay: 'irreversible_action',
 }
-const SAFE: ReadonlySet<string> = new Set(['look', 'put'])
-
-/** What the protocol is weakened by, for the controls: each has to be found. */
-export interface Weakness {
-  /** The store as a process sees it. */
-  readonly store?: (store: Store, db: ReturnType<typeof openDatabase>) => Store
-  /** Effects leave without asking. */
-  readonly unguarded?: boolean
-}
+export const SAFE: ReadonlySet<string> = new Set(['look', 'put'])
 
 export interface ClusterHistory {
   readonly db: ReturnType<typeof openDatabase>
@@ -63,13 +49,9 @@ export interface ClusterHistory {
   readonly ledger: ReadonlyMap<string, number>
   /** What went wrong, and how often, for the tests of the tests. */
   readonly counts: Readonly<Record<string, number>>
+  readonly isCalm: boolean
   /** What happened, in order: equal for equal seeds. */
   readonly trace: readonly string[]
-}
-
-interface Member {
-  readonly process: VirtualProcess
-  readonly engine: Engine
 }
 
 const script: readonly (readonly (readonly [string, number])[])[] = [
@@ -85,9 +67,11 @@ const script: readonly (readonly (readonly [string, number])[])[] = [
   ],
 ]
 
+/** @param isCalm no process ends or freezes, and the store is fast: nobody has a reason to ask a person what became of a call */
 export async function liveTogether(
   seed: number,
-  { store: weaken, unguarded = false }: Weakness = {},
+  { store: weaken, unguarded, deaf }: Weakness = {},
+  isCalm = false,
 ): Promise<ClusterHistory> {
   const world = createWorld(seed)
   const { chance } = world
@@ -107,11 +91,33 @@ export async function liveTogether(
   // Each history has faults of its own strength, so that some are found which another fault would hide.
   const strength = chance.next()
   const faults: Faults = { slow: 0.3 * strength, lostReply: 0.15 * chance.next(), lostHint: chance.next() }
+  if (isCalm) Object.assign(faults, { slow: 0, lostReply: 0 })
 
   /** Whether connections take longer to open than a lease lasts. */
   let waits = chance.often(0.4)
 
-  const members: (Member | undefined)[] = Array.from({ length: PROCESSES })
+  const outside: OutsideWorld = {
+    connect: () => world.after(chance.often(waits ? 0.6 : 0.2) ? chance.int(0, waits ? 40 : 14) : 0),
+    async complete(process, request) {
+      trace.push(`${process.name} asks ${request.run.id} ${request.run.turn}`)
+      await world.after(chance.int(0, 3))
+      await process.pass()
+      // The retry is a timer, which every process sees.
+      if (chance.often(0.1)) throw overloaded
+      return answerOf(request, agent.model.name)
+    },
+    async invoke(process, name, { idempotencyKey, attempt }) {
+      if (name !== 'put' || !ledger.has(idempotencyKey))
+        ledger.set(idempotencyKey, (ledger.get(idempotencyKey) ?? 0) + 1)
+      trace.push(`${process.name} does ${name} ${idempotencyKey} ${attempt}`)
+      await world.after(chance.int(0, 4))
+      await process.pass()
+      return returns({ done: name })
+    },
+    heldBack: () => count('held back'),
+  }
+
+  const members: (ClusterMember | undefined)[] = Array.from({ length: PROCESSES })
   const tellOthers = (from: VirtualProcess, sessions: readonly SessionId[]): void => {
     for (const each of members) if (each && each.process !== from) each.process.hint({ sessions, isFree: true })
   }
@@ -121,96 +127,22 @@ export async function liveTogether(
     const number = ++opened
     const name = `worker ${number}`
     const process = createProcess(name, world, shared, faults, tellOthers)
-    const own = createChance(seed * 1000 + number)
-    // A server whose clock is further off does not start. Of leases the store's clock decides.
-    const skewMs = own.int(-5000, 5000)
-    const engine = createEngine({
-      store: process.store,
-      worker: name,
-      leaseTimes: { ttlMs: 15_000, marginMs: 3000, claimEveryMs: 2000 },
-      clock: { now: () => world.now() + skewMs, monotonic: () => world.now() + number },
-      timers: world.timersFor(() => process.isAwake()),
-      ids: createIds(
-        () => world.now(),
-        (bytes) => {
-          for (let index = 0; index < bytes.length; index++) bytes[index] = own.int(0, 255)
-        },
-      ),
-      random: () => own.next(),
-      log: silentLog,
-      redactor: createRedactor(),
-      providers: {
-        choose: () => ({
-          async *complete(request, signal) {
-            await send(process, request.mayLeave, signal)
-            trace.push(`${name} asks ${request.run.id} ${request.run.turn}`)
-            await world.after(chance.int(0, 3))
-            await process.pass()
-            // The retry is a timer, which every process sees.
-            if (chance.often(0.1)) throw overloaded
-            yield { type: 'end', completion: answerOf(request, agent.model.name) }
-          },
-        }),
-        maxOutputTokens: () => 100,
-        terms: () => ({ price: 'free' }),
-      },
-      tools: {
-        route: (_, bound) => ({
-          route: 'mock',
-          timeoutMs: 60_000,
-          invoke: (invocation, signal) => invoke(process, bound.wire, invocation, signal),
-        }),
-        describe: () => Promise.resolve(undefined),
-        findUnsetSecret: () => undefined,
-        close: () => Promise.resolve(),
-      },
-    })
-    members[at] = { process, engine }
-    engine.recover().catch(() => {})
+    // A server whose clock is further off does not start.
+    const skewMs = chance.int(-5000, 5000)
+    const weak = { ...(unguarded && { unguarded }), ...(deaf && { deaf }) }
+    members[at] = openMember(process, { world, outside, seed: seed * 1000 + number, skewMs, ...weak })
   }
 
-  /** Opens a connection, during which anything may happen, and asks whether the request may still leave. */
-  async function send(
-    process: VirtualProcess,
-    mayLeave: (() => boolean) | undefined,
-    signal: AbortSignal,
-  ): Promise<void> {
-    await world.after(chance.often(waits ? 0.6 : 0.2) ? chance.int(0, waits ? 40 : 14) : 0)
-    await process.pass()
-    signal.throwIfAborted()
-    if (unguarded || mayLeave?.() !== false) return
-    count('held back')
-    throw new UnsentError('held back', 'ERR_HELD_BACK', undefined)
-  }
-
-  async function invoke(
-    process: VirtualProcess,
-    name: string,
-    { idempotencyKey, mayLeave, attempt }: ToolInvocation,
-    signal: AbortSignal,
-  ): Promise<ToolOutcome> {
-    try {
-      await send(process, mayLeave, signal)
-    } catch (error) {
-      return error instanceof UnsentError ? HELD_BACK : { at: 'not_sent', code: 'cancelled', error: 'Called off.' }
-    }
-    if (name !== 'put' || !ledger.has(idempotencyKey)) ledger.set(idempotencyKey, (ledger.get(idempotencyKey) ?? 0) + 1)
-    trace.push(`${process.name} does ${name} ${idempotencyKey} ${attempt}`)
-    await world.after(chance.int(0, 4))
-    await process.pass()
-    return returns({ done: name })
-  }
-
-  const up = (): Member[] => members.flatMap((each) => (each?.process.isAwake() ? [each] : []))
+  const up = (): ClusterMember[] => members.flatMap((each) => (each?.process.isAwake() ? [each] : []))
   const sessionsNow = async (): Promise<SessionId[]> =>
     (await plain.sessions({ workspaceId: WORKSPACE }, { skip: 0, take: 10 })).items.map(({ id }) => id)
 
   for (let at = 0; at < PROCESSES; at++) open(at)
   const wanted = chance.int(1, 2)
-  const isCancelled = chance.often(0.2)
+  const isCancelled = !isCalm && chance.often(0.2)
   let sessions: SessionId[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    if (round < FAULTY_ROUNDS) goWrong()
+    if (round < FAULTY_ROUNDS && !isCalm) goWrong()
     else if (round === FAULTY_ROUNDS) {
       Object.assign(faults, { slow: 0, lostReply: 0, lostHint: 0 })
       waits = false
@@ -237,7 +169,7 @@ export async function liveTogether(
     }
   }
   for (const each of members) each?.process.crash()
-  return { db, store: plain, sessions, ledger, counts, trace }
+  return { db, store: plain, sessions, ledger, counts, isCalm, trace }
 
   function goWrong(): void {
     const at = chance.int(0, PROCESSES - 1)
@@ -303,46 +235,4 @@ function answerOf({ run, model }: CompletionRequest, root: string) {
     calls,
     usage: { inputTokens: 1, outputTokens: 1 },
   }
-}
-
-/** What a history breaks of the promises; empty where it keeps them. */
-export async function brokenPromises({ db, store, sessions, ledger }: ClusterHistory): Promise<readonly string[]> {
-  const broken: string[] = []
-  if (sessions.length === 0) broken.push('lost: no run was accepted')
-  for (const id of sessions) {
-    const session = (await store.session(id))!
-    const runs = await store.runsOfSession(id)
-    const steps = await store.stepsOfSession(id)
-    const events = await store.events(id, 0, 10_000)
-    if (session.finishedAt === null) broken.push(`stuck: ${id} is ${session.status}`)
-    if ((await store.pendingTasks(id)).length > 0) broken.push(`stuck: a task of ${id}`)
-    if (events.some(({ seq }, at) => seq !== at + 1)) broken.push(`gap: ${id}`)
-    if (steps.some(({ ordinal }, at) => ordinal !== at + 1)) broken.push(`gap in the timeline: ${id}`)
-    for (const run of runs) {
-      const own = steps.filter((step) => step.runId === run.id)
-      for (const { content, error } of own.filter(({ type }) => type === 'Reasoning')) {
-        if (error !== null) continue
-        for (const [index, call] of (content['tool_calls'] as unknown as { id: string; name: string }[]).entries())
-          broken.push(...brokenCall(run.id, call, index))
-      }
-      function brokenCall(runId: RunId, { id: callId, name }: { id: string; name: string }, index: number): string[] {
-        if (name === 'child') return []
-        const results = own.filter(({ type, content }) => type === 'ToolResult' && content['tool_call_id'] === callId)
-        if (results.length > 1) return [`told twice: ${name} ${callId}`]
-        const done = [...ledger].filter(([each]) => each.startsWith(`svc:${runId}:`) && each.endsWith(`:${index}`))
-        const turn = /^c(\d+)_/.exec(callId)![1]!
-        const times = done.find(([each]) => each.split(':')[2] === turn)?.[1] ?? 0
-        if (times > 1 && !SAFE.has(name)) return [`doubled: ${name} ${callId} happened ${times} times`]
-        const result = results[0]
-        if (!result) return run.status === 'Completed' ? [`lost: ${name} ${callId} has no result`] : []
-        const isTold = result.content['is_error'] !== true
-        if (isTold && times === 0) return [`lost: ${name} ${callId} was told as done`]
-        if (!isTold && times > 0 && !SAFE.has(name)) return [`told as not done: ${name} ${callId}`]
-        return []
-      }
-    }
-  }
-  const busy = db.prepare<[], string>('select id from session where busy = 1').pluck().all()
-  if (busy.length > 0 && broken.length === 0) broken.push(`stuck: ${busy.join(', ')} is busy`)
-  return broken
 }

@@ -2,9 +2,11 @@
 import { fail } from '../../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import type { TaskDecision } from '../../../client/index.ts'
-import type { ShownTask } from '../../../spec/task.ts'
+import { findBulkProblem, IN_BULK, type ShownTask } from '../../../spec/task.ts'
+import { reviewTogether } from '../../../spec/view/bulk-review.ts'
 import { presentTask } from '../../../spec/view/task-card.ts'
 import { drawApproval, fitApproval } from '../../../terminal/approval.ts'
+import { drawTable, fitsTable, type TableColumn } from '../../../terminal/table.ts'
 import { shortId } from '../../../base/short-text.ts'
 import { askAcknowledgement } from '../../runs/card/acknowledge.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -90,15 +92,50 @@ async function decideEach(
     for (const text of given.rest(0)) found.push(await channel.find(text))
     for (const task of found) checkKind(task, digest)
     if (approves) for (const task of found) await checkSeen(call, task)
+    if (approves && found.length > 1) await checkTogether(call, found)
     const items: AnswerReceipt[] = []
     for (const task of found) {
       const { decision, print } = await prepare(task)
-      const { receipt, report } = await channel.answer(task, decision)
+      const { receipt, report } = await channel.answer(task, found.length > 1 ? inBulk(decision) : decision)
       items.push(receipt)
       if (!mode.json) print(receipt, report)
     }
     if (mode.json) await out.json({ items, total: items.length })
   })
+}
+
+const inBulk = (decision: TaskDecision): TaskDecision => ({
+  ...decision,
+  metadata: { ...decision.metadata, [IN_BULK]: true },
+})
+
+/**
+ * Several tasks are approved only where each may be (console, 2.1): otherwise nothing is. At a terminal their arguments are shown
+ * side by side first, or as whole cards where there is no room.
+ */
+async function checkTogether(call: CommandContext, tasks: readonly ShownTask[]): Promise<void> {
+  const { mode, io, out, signal } = call
+  for (const task of tasks) {
+    const why = findBulkProblem(task)
+    if (why !== undefined)
+      throw fail('not_in_bulk', { why: `${shortId(task.id)}: ${why}` }, { fix: `svc approve ${shortId(task.id)}` })
+  }
+  if (!mode.interactive) return
+  const screen = messageScreen(call)
+  const { columns, rows } = reviewTogether(tasks)
+  const table: readonly TableColumn<number>[] = [
+    { title: 'TASK', cell: (at) => shortId(tasks[at]!.id) },
+    { title: 'CALL', cell: (at) => tasks[at]!.tool?.ref ?? '' },
+    ...columns.map((title, column) => ({ title, cell: (at: number) => rows[at]![column]! })),
+  ]
+  const all = [...tasks.keys()]
+  if (fitsTable(screen, table, all)) drawTable(screen, table, all).forEach(out.message)
+  else
+    for (const task of tasks) {
+      const whole = { valueLines: Number.POSITIVE_INFINITY, footer: `task ${shortId(task.id)}` }
+      drawApproval(screen, presentTask(task, io.clock.now()), whole).lines.forEach(out.message)
+    }
+  if (!(await io.prompts.confirm(`Approve these ${tasks.length}?`, signal))) throw usageFailure('Nothing was approved.')
 }
 
 function checkKind(task: ShownTask, digest: string | undefined): void {
@@ -131,7 +168,7 @@ async function checkSeen(call: CommandContext, task: ShownTask): Promise<void> {
   if (!needsDigest && !isFolded) return
   if (!mode.interactive)
     throw fail('digest_required', undefined, {
-      fix: 'svc inbox --json shows args and argsDigest; then  --args-digest SHA',
+      fix: 'svc inbox --json shows args and argsDigest; then add --args-digest SHA',
     })
   const whole = { valueLines: Number.POSITIVE_INFINITY, footer: `task ${shortId(task.id)}` }
   drawApproval(screen, card, whole).lines.forEach(out.message)

@@ -1,6 +1,12 @@
 import type { OperatorList } from '../../../spec/operator.ts'
 import type { InboxItem } from '../../../spec/operator-views.ts'
-import { describeCause, describeOperator, describeSubject, presentTask } from '../../../spec/view/task-card.ts'
+import {
+  describeCause,
+  describeLooking,
+  describeOperator,
+  describeSubject,
+  presentTask,
+} from '../../../spec/view/task-card.ts'
 import { readInboxItem } from '../../../spec/view/task-content.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { fitApproval } from '../../../terminal/approval.ts'
@@ -138,7 +144,11 @@ async function reply(
 }
 
 /** Leaves out the fields that only the card needs. */
-const publishedItem = ({ task: _task, people: _people, ...item }: InboxItem): Omit<InboxItem, 'task' | 'people'> => item
+export const publishedItem = ({
+  task: _task,
+  people: _people,
+  ...item
+}: InboxItem): Omit<InboxItem, 'task' | 'people'> => item
 
 const published = ({ items, total }: OperatorList<InboxItem>) => ({ items: items.map(publishedItem), total })
 
@@ -173,11 +183,18 @@ const columns = (now: number): readonly TableColumn<InboxItem>[] => [
   },
 ]
 
-/** How many have approved, and whether it is the reader's turn. */
-const votesOf = ({ approvals: { have, need }, people }: InboxItem): string =>
-  people === undefined || (need === 1 && people.standing === 'may_answer')
-    ? ''
-    : ` (${have}/${need}${people.standing === 'may_answer' ? '' : ', not you'})`
+/** How many have approved, whether it is the reader's turn, and who looks at it. */
+function votesOf({ approvals: { have, need }, people }: InboxItem): string {
+  if (people === undefined) return ''
+  const isPlain = need === 1 && people.standing === 'may_answer'
+  const looking = describeLooking(people)
+  const parts = [
+    ...(isPlain ? [] : [`${have}/${need}`]),
+    ...(people.standing === 'may_answer' ? [] : ['not you']),
+    ...(looking === undefined ? [] : [looking]),
+  ]
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`
+}
 
 function whatOf(item: InboxItem): string {
   const task = readInboxItem(item)

@@ -1,8 +1,9 @@
-import { safeJson, safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/escape-text.ts'
 import { fail } from '../../../base/failure.ts'
 import { parseJson, type JsonValue } from '../../../base/json/json.ts'
 import { shortId } from '../../../base/short-text.ts'
-import type { DryDifference, DryForkView } from '../../../spec/dry-fork.ts'
+import type { DryForkView } from '../../../spec/dry-fork.ts'
+import { describeDryDifference, describeDryFork } from '../../../spec/view/dry-fork-words.ts'
 import type { dryForksAnswer, runsAnswer } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { withOperator } from '../../project/operator.ts'
@@ -19,6 +20,7 @@ export async function runsFork(call: CommandContext<ForkAnswer>): Promise<void> 
   if (at === undefined || at < 1)
     throw fail('usage', { what: '--at names the last step to take over; svc runs steps RUN lists them.' })
   const version = given.text('version')
+  const idempotencyKey = given.text('idempotency-key')
   const edits = given.list('edit').map(parseEdit)
   await withOperator(await openProject(call), call, async (operator) => {
     const runs: string[] = []
@@ -37,7 +39,9 @@ export async function runsFork(call: CommandContext<ForkAnswer>): Promise<void> 
       for (const each of tried.items) for (const line of linesOf(each)) out.line(line)
       return out.line(summaryOf(tried))
     }
-    const started = await operator.call('POST /runs/fork', { body })
+    const started = await operator.call('POST /runs/fork', {
+      body: { ...body, ...(idempotencyKey !== undefined && { idempotencyKey }) },
+    })
     if (mode.json) return await out.json(started)
     for (const { runId, forkOf = '', forkStep, agent, versionLabel, status } of started.items)
       out.line(
@@ -65,20 +69,10 @@ function parseEdit(text: string): { step: number; value: JsonValue } {
   }
 }
 
-function linesOf({ runId, versionLabel, status, output, differences, differs, stopped }: DryForkView): string[] {
-  const result = status.was === status.would ? status.would : `${status.would} instead of ${status.was}`
-  const same = differs ? '' : output.isSame ? ', as it was' : ', with another output'
-  const head = `${shortId(runId)} as ${versionLabel.would}: ${stopped === undefined ? result + same : `stopped: ${stopped}`}`
-  return [safeText(head), ...differences.map((each) => `  ${safeText(describeDifference(each))}`)]
-}
-
-function describeDifference({ what, tool, arguments: given, was, would }: DryDifference): string {
-  const call = `${tool} ${safeJson(given)}`
-  if (what === 'decided') return `${call}: ${words(would)} instead of ${words(was)}`
-  return what === 'called' ? `would call ${call}: ${words(would)}` : `would not call ${call}`
-}
-
-const words = (decision = 'not decided'): string => decision.replaceAll('_', ' ')
+const linesOf = (fork: DryForkView): string[] => [
+  `${shortId(fork.runId)} ${describeDryFork(fork)}`,
+  ...fork.differences.map((each) => `  ${describeDryDifference(each)}`),
+]
 
 function summaryOf({ total, differing }: { readonly total: number; readonly differing: number }): string {
   const runs = total === 1 ? '1 run' : `${total} runs`

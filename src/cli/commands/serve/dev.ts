@@ -132,7 +132,7 @@ export async function dev(
     await tellDiagnostics(call, saving)
     area?.setProblem(describeFindings(saving))
     if (given.flag('open')) await openConsole(call, operator)
-    await stay({ call, project, path, operator, area })
+    await stay({ call, project, path, operator, area }, server.drain)
   } finally {
     area?.close()
     await watching?.close()

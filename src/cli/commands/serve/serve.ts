@@ -8,7 +8,7 @@ import { answersOperator } from '../../project/operator-socket.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { readStoreUrl } from '../../project/store-url.ts'
 import { prettyLog } from '../../runs/pretty-log.ts'
-import { openProjectServer, readAddress, readyLine, untilStopped } from '../../project/open-server.ts'
+import { openProjectServer, readAddress, readInternal, readyLine, untilStopped } from '../../project/open-server.ts'
 import { publishPath } from '../ship/publish.ts'
 import type { readyAnswer } from '../../answers/serve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
@@ -21,6 +21,7 @@ export async function serve(call: CommandContext<AnswerOf<typeof readyAnswer>>):
   const address = readAddress(call, project, given.flag('console'))
   const [storage, adminSocket] = [given.text('storage'), given.text('admin-socket')]
   const store = readStoreUrl(given.text('store')) ?? project.store
+  const internal = readInternal(call, address.host)
   const server = await openWhenFree(call, project.dataDirectory, () =>
     openProjectServer(
       {
@@ -32,6 +33,7 @@ export async function serve(call: CommandContext<AnswerOf<typeof readyAnswer>>):
         otel: given.flag('otel'),
         ...(given.text('log-format') === 'pretty' && { logTo: prettyLog(messageScreen(call)) }),
         ...(adminSocket !== undefined && { adminSocket: resolve(cwd, adminSocket) }),
+        ...(internal && { internal }),
       },
       address,
     ),
@@ -49,7 +51,7 @@ export async function serve(call: CommandContext<AnswerOf<typeof readyAnswer>>):
     await printUndeployed(call, operator, edges)
     if (mode.json) await out.ndjson(readyLine(server))
     else out.line(`ready ${server.url}`)
-    await untilStopped(signal)
+    await untilStopped(AbortSignal.any([signal, server.drain]))
   } finally {
     await server.close()
   }

@@ -24,4 +24,11 @@ export const policyRuntimePrefix: LintRule = {
   },
 }
 
-const KNOWN = ['svc/allow_field', 'svc/message', 'svc/approver_role', 'svc/separation_of_duties', 'svc/standing']
+const KNOWN = [
+  'svc/allow_field',
+  'svc/message',
+  'svc/approver_role',
+  'svc/separation_of_duties',
+  'svc/standing',
+  'svc/bulk',
+]

@@ -17,8 +17,12 @@ export async function createPeopleReader(
   { store, workspace, clock }: ServerServices,
   you: OperatorPrincipal,
 ): Promise<DescribePeople> {
-  const [keys, credentials] = await Promise.all([store.keys(workspace.id), store.operatorKeys(workspace.id)])
   const now = clock.now()
+  const [keys, credentials, claims] = await Promise.all([
+    store.keys(workspace.id),
+    store.operatorKeys(workspace.id),
+    store.taskClaims(workspace.id, now),
+  ])
   const valid = credentials.filter(
     ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now),
   )
@@ -29,6 +33,9 @@ export async function createPeopleReader(
     const starter = startedBy && starterIdentity(startedBy)
     const me = `operator:${you.id}`
     const { approverRole, separationOfDuties = false, edits, answer } = task
+    const looking = claims
+      .filter(({ taskId }) => taskId === task.id && task.status === 'pending')
+      .map(({ operator }) => ({ by: nameOf(operator), isYou: operator === me }))
     const [votes, lastEdit] = [task.votes, edits?.at(-1)]
     const candidates = candidatesFor(valid, approverRole)
       .filter((each) => each !== me && !(separationOfDuties && each === starter))
@@ -48,6 +55,7 @@ export async function createPeopleReader(
       standing,
       votes: votes.map(({ approver, approved }) => ({ by: nameOf(approver), approved })),
       candidates: candidates.slice(0, MAX_CANDIDATES).map(nameOf),
+      ...(looking.length > 0 && { looking }),
       ...(lastEdit && { editedBy: nameOf(lastEdit.approver) }),
       ...(task.status !== 'pending' && {
         decided: {

@@ -4,7 +4,7 @@ import { fail } from '../../../base/failure.ts'
 import type { PostgresPool } from './pool.ts'
 
 /** Oldest version of the schema that this program reads and writes. */
-const OLDEST_READ = 2
+const OLDEST_READ = 3
 
 export interface SchemaVersions {
   /** Of the database; 0 where it has none of our tables. */

@@ -1,0 +1,48 @@
+/** `svc workers`: the server processes of a store. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { WorkerView } from '../../../spec/operator-views.ts'
+import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
+import type { workerAnswer, workersAnswer } from '../../answers/serve.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
+import { withOperator } from '../../project/operator.ts'
+import { openProject } from '../../project/project.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { countNoun } from '../../shell/counted.ts'
+import { printList } from '../../shell/screen/list.ts'
+
+/** Between two looks at a process that ends. */
+const LOOK_AGAIN_MS = 250
+
+export async function workersList(call: CommandContext<AnswerOf<typeof workersAnswer>>): Promise<void> {
+  const answer = await withOperator(await openProject(call), call, (operator) => operator.call('GET /workers', {}))
+  await printList(call, answer, columns(call.io.clock.now()), 'No server process uses this store.')
+}
+
+export async function workersDrain(call: CommandContext<AnswerOf<typeof workerAnswer>>): Promise<void> {
+  const { given, mode, out, signal } = call
+  await withOperator(await openProject(call), call, async (operator) => {
+    const worker = await operator.call('POST /workers/:id/drain', { id: given.argument(0)!, body: undefined })
+    const { workerId, leases } = worker
+    if (!mode.json) out.line(`asked ${workerId} to drain; it drives ${countNoun(leases, 'session')}`)
+    if (!given.flag('detach')) {
+      // The process that ends may be the one that answers here.
+      const isThere = async (): Promise<boolean> =>
+        (await operator.call('GET /workers', {}).catch(() => undefined))?.items.some(
+          (each) => each.workerId === workerId && each.state !== 'silent',
+        ) ?? false
+      while (!signal.aborted && (await isThere())) await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {})
+      if (!mode.json && !signal.aborted) out.line('it has ended')
+    }
+    if (mode.json) await out.json(worker)
+  })
+}
+
+const columns = (now: number): readonly TableColumn<WorkerView>[] => [
+  { title: 'WORKER', cell: ({ workerId }) => workerId },
+  { title: 'STATE', cell: ({ state }) => state },
+  { title: 'SESSIONS', cell: ({ leases }) => String(leases) },
+  { title: 'VERSION', cell: ({ version }) => version },
+  timeColumn('SEEN', ({ seenAt }) => seenAt, now),
+  timeColumn('STARTED', ({ startedAt }) => startedAt, now),
+  { title: 'ADDRESS', cell: ({ url }) => url ?? '-' },
+]

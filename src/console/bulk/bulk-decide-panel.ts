@@ -1,0 +1,83 @@
+/** The foot of a review list: approve or reject what is ticked. What cannot be undone is approved by holding the button. */
+import { useState } from 'preact/hooks'
+import { HoldButton, useHold } from '../parts/hold-button.ts'
+import { html, type View } from '../parts/html.ts'
+import { focusWhenShown } from '../parts/keys.ts'
+
+export function BulkDecidePanel({
+  count,
+  isIrreversible,
+  blocked,
+  isSending,
+  onDecide,
+}: {
+  readonly count: number
+  /** Of one of them. */
+  readonly isIrreversible: boolean
+  readonly blocked: string | undefined
+  readonly isSending: boolean
+  readonly onDecide: (approved: boolean, comment: string) => void
+}): View {
+  const [mode, setMode] = useState<'choose' | 'confirm' | 'reject'>('choose')
+  const [comment, setComment] = useState('')
+  const isDisabled = count === 0 || isSending || blocked !== undefined
+  const approve = (): void => {
+    setMode('choose')
+    if (!isDisabled) onDecide(true, '')
+  }
+  const hold = useHold(approve)
+  if (mode === 'reject')
+    return html`
+      <form
+        class="decide bulk-decide"
+        onSubmit=${(event: Event) => {
+          event.preventDefault()
+          setMode('choose')
+          onDecide(false, comment.trim())
+        }}
+      >
+        <label class="field"
+          ><span>Reason</span
+          ><textarea
+            rows="2"
+            ref=${focusWhenShown}
+            value=${comment}
+            onInput=${(event: { currentTarget: HTMLTextAreaElement }) => setComment(event.currentTarget.value)}
+          />
+        </label>
+        <div class="buttons">
+          <button class="button danger" disabled=${isDisabled}>Reject ${count}</button>
+          <button type="button" class="button" onClick=${() => setMode('choose')}>Back</button>
+        </div>
+      </form>
+    `
+  if (mode === 'confirm')
+    return html`
+      <footer class="decide bulk-decide" role="group" aria-label="Confirm">
+        <p class="confirm-text">These cannot be undone once they are sent.</p>
+        <div class="buttons">
+          <button type="button" class="button primary" disabled=${isDisabled} onClick=${approve}>
+            Yes, approve all ${count}
+          </button>
+          <button type="button" class="button" onClick=${() => setMode('choose')}>Back</button>
+        </div>
+      </footer>
+    `
+  return html`
+    <footer class="decide bulk-decide" role="group" aria-label="Decide">
+      ${blocked !== undefined && html`<p class="why-not">${blocked}</p>`}
+      <div class="buttons">
+        ${
+          isIrreversible
+            ? html`<${HoldButton} hold=${hold} disabled=${isDisabled} onShort=${() => setMode('confirm')}>Hold to approve ${count}</${HoldButton}>`
+            : html`<button type="button" class="button primary" disabled=${isDisabled} onClick=${approve}>
+                Approve ${count}
+              </button>`
+        }
+        <button type="button" class="button" disabled=${isDisabled} onClick=${() => setMode('reject')}>
+          Reject ${count}
+        </button>
+      </div>
+    </footer>
+  `
+}

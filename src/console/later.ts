@@ -1,0 +1,14 @@
+/**
+ * The screens that are loaded when the first of them is opened. They are one file, which a browser loads sooner than many: what
+ * they share is compressed once. Only the graph and the editor, which most people never open, are files of their own.
+ */
+export { BulkScreen } from './bulk/bulk-screen.ts'
+export { AdminScreen } from './views/admin.ts'
+export { AgentScreen } from './views/agent.ts'
+export { AgentsScreen } from './views/agents.ts'
+export { CostsScreen } from './views/costs.ts'
+export { FilesScreen } from './views/files.ts'
+export { RunScreen } from './views/run.ts'
+export { RunsScreen } from './views/runs.ts'
+export { TryScreen } from './views/try.ts'
+export { WhatIfScreen } from './views/what-if.ts'

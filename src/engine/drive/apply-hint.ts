@@ -1,0 +1,34 @@
+/** What other processes tell of sessions: those at work here are read again, and those that are free are taken. */
+import type { SessionId } from '../../base/ids.ts'
+import type { SessionHint } from '../../store/lease.ts'
+import type { InternalPosts } from './internal-posts.ts'
+import type { SessionLeases } from './leases.ts'
+import type { Mailboxes } from './mailbox.ts'
+import type { SessionNotifier } from './notifier.ts'
+
+export interface HintParts {
+  readonly mailboxes: Mailboxes
+  readonly leases: SessionLeases
+  readonly notifier: SessionNotifier
+  readonly posts: InternalPosts
+  /** Continues a session that was just taken. */
+  readonly wake: (id: SessionId) => void
+}
+
+export async function applySessionHint(
+  { mailboxes, leases, notifier, posts, wake }: HintParts,
+  hint: SessionHint,
+): Promise<void> {
+  if (hint === 'all') {
+    const ids = [...mailboxes.all()].map(({ id }) => id)
+    for (const id of ids) void posts.readAgain(id)
+    notifier.notifyAll()
+    await leases.claimAll()
+    return
+  }
+  for (const id of hint.sessions) {
+    if (mailboxes.find(id) || leases.epochOf(id) !== undefined) void posts.readAgain(id)
+    else if (hint.isFree && (await leases.claimOne(id))) wake(id)
+    notifier.notify(id)
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * The loop of one session: reads the session where it must, applies what is in the mailbox as one batch, saves it as one update,
+ * starts the effects that the new state asks for, and answers those who posted; again, until the mailbox is empty.
+ */
+import { fail, isFailure } from '../../base/failure.ts'
+import type { SessionId } from '../../base/ids.ts'
+import type { SessionTree } from '../../store/session-update.ts'
+import type { EngineParts } from '../session/engine.ts'
+import type { ReadEffects } from '../session/effect-ledger.ts'
+import type { LiveSession } from '../session/live-session.ts'
+import type { VersionLookup } from '../session/versions.ts'
+import { commitBatch, type CommitParts } from './commit.ts'
+import type { EffectRunner } from './effects-in-flight.ts'
+import { isolateUnsavable, keepForRetry } from './failed-save.ts'
+import { takeOver, type HoldingParts } from './hold-session.ts'
+import { loadSession } from './load-session.ts'
+import type { MailboxItem, SessionActor } from './mailbox.ts'
+import type { Pauses } from './pauses.ts'
+import {
+  decidingVersions,
+  looksBack,
+  NO_OUTLOOK,
+  readAttachedTexts,
+  readOutlook,
+  transitionContextOf,
+  type Outlook,
+  type TransitionContextParts,
+} from './transition-context.ts'
+
+export interface SessionLoopParts {
+  readonly parts: EngineParts
+  readonly holding: HoldingParts
+  readonly commitParts: CommitParts
+  readonly contextParts: TransitionContextParts
+  readonly pauses: Pauses
+  readonly effects: EffectRunner
+  readonly versionsOf: (tree: SessionTree) => VersionLookup
+  /** Continues a session after what is under way for it. */
+  readonly wake: (sessionId: SessionId) => Promise<void>
+}
+
+/** @returns processes the inbox of an actor until it is empty or awaits a retry; never rejects */
+export function createSessionLoop(loop: SessionLoopParts): (actor: SessionActor) => Promise<void> {
+  const { parts, holding, commitParts, contextParts, pauses, effects, versionsOf, wake } = loop
+  const { store, clock, log } = parts
+  const { lifecycle, slots } = contextParts
+  const { effectWaits, timers } = commitParts
+  /**
+   * The last commit that counted calls of other sessions. Those of this process run one at a time, so that they do not refuse each
+   * other; the store refuses the slower of two processes.
+   */
+  let lastLookBack: Promise<unknown> = Promise.resolve()
+
+  /** A batch that cannot be saved is tried again later; what cannot be saved at all is taken out of it. */
+  async function processInbox(actor: SessionActor): Promise<void> {
+    actor.oneByOne = false
+    while (actor.inbox.length > 0 && !actor.awaitsRetry && lifecycle.phase !== 'closed') {
+      let batch: MailboxItem[] = []
+      try {
+        if (!actor.live || actor.isStale) await loadSession(holding, versionsOf, actor)
+        batch = actor.inbox.splice(0, actor.oneByOne ? 1 : actor.inbox.length)
+        if (actor.live) await applyAndSave(actor, actor.live, batch)
+        else for (const item of batch) item.reject(fail('not_found', { what: 'run' }))
+      } catch (error) {
+        if (isFailure(error, 'state_not_saved') && batch.length > 0) {
+          // Other runs of the session go on without the one that is blocked.
+          if (isolateUnsavable(log, actor, batch, error)) void wake(actor.id)
+        } else retryLater(actor, batch.length > 0 ? batch : actor.inbox.splice(0), error)
+      }
+    }
+  }
+
+  /** Reads from outside what the transitions will ask for, since they are pure. */
+  async function applyAndSave(actor: SessionActor, live: LiveSession, batch: readonly MailboxItem[]): Promise<void> {
+    const next = batch.flatMap(({ versions = [] }) => versions)
+    await live.versions.prepare(live.tree.runs, next)
+    const deciding = decidingVersions(live, next)
+    await readAttachedTexts(parts, live, deciding)
+    if (!looksBack(deciding)) return commit(actor, live, batch, NO_OUTLOOK)
+    const done = lastLookBack.then(async () =>
+      commit(actor, live, batch, await readOutlook(store, clock, live, deciding)),
+    )
+    lastLookBack = done.catch(ignore)
+    return done
+  }
+
+  /** Applies a batch, saves it as one update, starts what the new state asks for, and then answers those who posted. */
+  async function commit(
+    actor: SessionActor,
+    live: LiveSession,
+    batch: readonly MailboxItem[],
+    outlook: Outlook,
+  ): Promise<void> {
+    const paused = await pauses.read(live.tree.session.workspaceId)
+    const readContext = (effectsOf: ReadEffects) =>
+      transitionContextOf(contextParts, actor, live, outlook, paused, effectsOf)
+    // Before the save reads who holds the effect keys: a call that ends meanwhile is noticed.
+    const endsSeen = effectWaits.count()
+    const applied = await commitBatch(commitParts, actor, live, batch, readContext, outlook.version)
+    if (!applied) return
+    actor.fullSince = undefined
+    for (const { item } of applied) if (item.effectKey !== undefined) actor.inFlight.delete(item.effectKey)
+    effectWaits.keep(actor.id, live.tree, endsSeen)
+    effects.reconcile(actor, live)
+    for (const { item, value } of applied) item.resolve(value)
+    if (actor.maySend || !(await takeOver(holding, live))) return
+    // Held from now on: an empty item lets the loop read the session again and recover its calls.
+    actor.isStale = true
+    actor.inbox.push({ apply: ignore, resolve: ignore, reject: ignore })
+  }
+
+  function retryLater(actor: SessionActor, batch: readonly MailboxItem[], error: unknown): void {
+    if (isFailure(error, 'storage_full')) actor.fullSince ??= clock.now()
+    const isRetried = keepForRetry(log, actor, batch, error, lifecycle.phase === 'closed')
+    slots.keep(actor.id, (key) => actor.inFlight.has(key))
+    if (isRetried) timers.scheduleRetry()
+  }
+
+  return processInbox
+}
+
+function ignore(): void {}

@@ -1,0 +1,27 @@
+/**
+ * The internal listener: what a balancer and the other processes of a cluster ask, at an address that clients do not reach.
+ * Source: scale-out, sections 3.4 and 3.5.
+ */
+import { toNodeHandler } from 'h3/node'
+import type { NodeHandler } from './http/listen.ts'
+import { okReply, type HttpReply } from './http/reply.ts'
+import { serveRoutes } from './http/route.ts'
+import type { ServerPresence } from './runtime/presence.ts'
+import type { ServerServices } from './runtime/services.ts'
+
+export function createInternalApp(services: ServerServices, presence: ServerPresence): NodeHandler {
+  const { ids, clock, log, redactor } = services
+  const app = serveRoutes({ ids, clock, log, redactor, guard: () => {}, logsReads: false }, [
+    { method: 'GET', path: '/v1/healthz', handle: () => okReply({ status: 'ready' }) },
+    { method: 'GET', path: '/v1/readyz', handle: () => readiness(presence) },
+  ])
+  return toNodeHandler(app) as NodeHandler
+}
+
+/** 200 while requests should be sent here, else 503 with the reason. Never asks the database. */
+function readiness(presence: ServerPresence): HttpReply {
+  const reason = presence.unready()
+  return reason === undefined
+    ? okReply({ status: 'serving' })
+    : { status: 503, json: { status: reason }, headers: { 'retry-after': '1' } }
+}

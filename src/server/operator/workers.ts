@@ -1,0 +1,33 @@
+/** The server processes of the store. Source: scale-out, section 6. */
+import { toIsoText, type Instant } from '../../base/clock.ts'
+import { fail } from '../../base/failure.ts'
+import type { WorkerView } from '../../spec/operator-views.ts'
+import { SILENT_WORKER_MS, type WorkerRow } from '../../store/worker.ts'
+import type { OperatorAction } from './people/act.ts'
+
+export const listWorkers: OperatorAction<'GET /workers'> = async ({ services: { store, clock } }) => {
+  const rows = await store.workers()
+  return { items: rows.map((row) => toWorkerView(row, clock.now())), total: rows.length }
+}
+
+export const drainWorker: OperatorAction<'POST /workers/:id/drain'> = async ({ services, operator, id }) => {
+  const { store, clock, log } = services
+  const found = (await store.workers()).filter((row) => row.id.toLowerCase().endsWith(id))
+  const [row] = found
+  if (!row) throw fail('not_found', { what: 'server process' }, { fix: 'svc workers list shows them.' })
+  if (found.length > 1)
+    throw fail('ambiguous_reference', { text: id, candidates: found.map((each) => each.id).join(' or ') })
+  await store.askToDrain(row.id)
+  log.write('warn', 'a server process is asked to drain', { worker: row.id, by: operator.id })
+  return toWorkerView({ ...row, isDraining: true }, clock.now())
+}
+
+const toWorkerView = (row: WorkerRow, now: Instant): WorkerView => ({
+  workerId: row.id,
+  version: row.version,
+  url: row.url,
+  state: row.seenAt <= now - SILENT_WORKER_MS ? 'silent' : row.isDraining || row.isAsked ? 'draining' : 'serving',
+  startedAt: toIsoText(row.startedAt),
+  seenAt: toIsoText(row.seenAt),
+  leases: row.leases,
+})

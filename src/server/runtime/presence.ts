@@ -1,0 +1,83 @@
+/**
+ * Tells the other processes of a store that this one serves, and says whether requests should be sent here. A report that fails
+ * shows that the database is away. Source: scale-out, section 3.5.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
+import type { Store } from '../../store/store.ts'
+import { REPORT_EVERY_MS, type WorkerReport } from '../../store/worker.ts'
+import { detailOf } from '../http/detail.ts'
+
+/** A database that comes back within this time costs nobody a server. */
+const AWAY_MS = 5000
+
+/** Why requests should not be sent here. */
+export type UnreadyReason = 'starting' | 'draining' | 'store_away'
+
+export interface ServerPresence {
+  /** Reports from now on, and resolves after the first report. @param ask called once, when an operator asks the process to drain */
+  begin(ask: () => void): Promise<void>
+  unready(): UnreadyReason | undefined
+  /** Reports at once, for a change that others wait for. */
+  report(): Promise<void>
+  /** Reports no more. The store forgets the process. */
+  stop(): Promise<void>
+}
+
+export interface PresenceParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Log
+  /** What is true now. */
+  readonly describe: () => WorkerReport
+}
+
+export function createPresence({ store, clock, log, describe }: PresenceParts): ServerPresence {
+  let timer: NodeJS.Timeout | undefined
+  let reporting: Promise<void> | undefined
+  let ask: (() => void) | undefined
+  let isAway = false
+  let stopped = false
+  /** When the store last answered; undefined before the first time. */
+  let answeredAt: number | undefined
+
+  async function send(): Promise<void> {
+    try {
+      const { isAsked } = await store.report(describe())
+      answeredAt = clock.monotonic()
+      if (isAway) log.write('info', 'the database answers again')
+      isAway = false
+      if (!isAsked || !ask) return
+      const drain = ask
+      ask = undefined
+      drain()
+    } catch (error) {
+      if (!isAway) log.write('warn', 'the database does not answer', { detail: detailOf(error) })
+      isAway = true
+    }
+  }
+
+  /** One report at a time: the next one waits for an answer that takes long. */
+  const report = (): Promise<void> => (reporting ??= send().finally(() => (reporting = undefined)))
+
+  return {
+    async begin(onAsked) {
+      ask = onAsked
+      await report()
+      timer = setInterval(() => void report(), REPORT_EVERY_MS)
+      timer.unref()
+    },
+    unready() {
+      if (describe().isDraining || stopped) return 'draining'
+      if (answeredAt === undefined) return 'starting'
+      return clock.monotonic() - answeredAt > REPORT_EVERY_MS + AWAY_MS ? 'store_away' : undefined
+    },
+    report,
+    async stop() {
+      stopped = true
+      clearInterval(timer)
+      await reporting
+      await store.forgetWorker(describe().id).catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,18 @@
+/** What a dry fork tells, in the words that terminal and console share. */
+import { safeJson, safeText } from '../../base/escape-text.ts'
+import type { DryDifference, DryForkView } from '../dry-fork.ts'
+
+/** `as 1.5.0: Completed, with another output`. */
+export function describeDryFork({ versionLabel, status, output, differs, stopped }: DryForkView): string {
+  const result = status.was === status.would ? status.would : `${status.would} instead of ${status.was}`
+  const same = differs ? '' : output.isSame ? ', as it was' : ', with another output'
+  return safeText(`as ${versionLabel.would}: ${stopped === undefined ? result + same : `stopped: ${stopped}`}`)
+}
+
+export function describeDryDifference({ what, tool, arguments: given, was, would }: DryDifference): string {
+  const call = `${tool} ${safeJson(given)}`
+  if (what === 'decided') return safeText(`${call}: ${words(would)} instead of ${words(was)}`)
+  return safeText(what === 'called' ? `would call ${call}: ${words(would)}` : `would not call ${call}`)
+}
+
+const words = (decision = 'not decided'): string => decision.replaceAll('_', ' ')

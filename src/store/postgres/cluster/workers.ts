@@ -1,0 +1,45 @@
+import { fail } from '../../../base/failure.ts'
+import type { Store } from '../../store.ts'
+import { FORGET_WORKER_MS, type WorkerRow } from '../../worker.ts'
+import type { DatabaseMoment } from '../database/moment.ts'
+import type { PostgresPool } from '../database/pool.ts'
+
+type WorkerMethods = Pick<Store, 'report' | 'workers' | 'askToDrain' | 'forgetWorker'>
+
+/** The clock of the database says when a process was seen, so that those of the processes need not agree. */
+export const workerMethods = (db: PostgresPool, moment: DatabaseMoment): WorkerMethods => ({
+  async report({ id, version, startedAt, url, peerUrl, isDraining }) {
+    const row = await db.row<{ isAsked: boolean }>(
+      `insert into worker (id, version, started_at, url, peer_url, draining, seen_at)
+       values (:id, :version, :startedAt, :url, :peerUrl, :isDraining, svc_now(:given))
+       on conflict (id) do update
+       set url = excluded.url, peer_url = excluded.peer_url, draining = excluded.draining, seen_at = excluded.seen_at
+       returning asked as "isAsked"`,
+      { id, version, startedAt, url, peerUrl, isDraining, given: moment.now() },
+    )
+    return { isAsked: row!.isAsked }
+  },
+  workers: () =>
+    db.rows<WorkerRow>(
+      `select w.id, w.version, w.started_at as "startedAt", w.url, w.peer_url as "peerUrl", w.draining as "isDraining",
+         w.asked as "isAsked", w.seen_at as "seenAt", (select count(*) from session s where s.owner = w.id) as leases
+       from worker w
+       where w.seen_at > svc_now(:given) - ${FORGET_WORKER_MS} or exists (select 1 from session s where s.owner = w.id)
+       order by w.started_at, w.id collate "C"`,
+      { given: moment.now() },
+    ),
+  async askToDrain(id) {
+    const asked = await db.run('update worker set asked = true where id = :id', { id })
+    if (asked === 0) throw fail('not_found', { what: 'worker' })
+  },
+  async forgetWorker(id) {
+    // Also those that were killed long ago, so that restarts leave no rows behind.
+    await db.run(
+      `delete from worker w
+       where w.id = :id
+         or (w.seen_at <= svc_now(:given) - ${FORGET_WORKER_MS}
+           and not exists (select 1 from session s where s.owner = w.id))`,
+      { id, given: moment.now() },
+    )
+  },
+})

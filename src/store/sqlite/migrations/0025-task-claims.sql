@@ -1,0 +1,11 @@
+-- People who said that they look at a task, until when. It keeps nobody from deciding.
+create table task_claim (
+  task_id text not null,
+  workspace_id text not null,
+  operator text not null,
+  at integer not null,
+  until integer not null,
+  primary key (task_id, operator)
+) strict, without rowid;
+
+create index task_claim_of_workspace on task_claim (workspace_id, at);

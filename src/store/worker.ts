@@ -1,0 +1,32 @@
+/** The server processes of one store. Source: scale-out, sections 3.4 and 3.5. */
+import type { Instant } from '../base/clock.ts'
+import type { WorkerId } from './lease.ts'
+
+/** What a process tells of itself. */
+export interface WorkerReport {
+  readonly id: WorkerId
+  /** Of svc. */
+  readonly version: string
+  readonly startedAt: Instant
+  /** Where clients reach it. */
+  readonly url: string | null
+  /** Where the other processes reach it; null where it has no internal listener. */
+  readonly peerUrl: string | null
+  /** It hands over what it holds, and ends. */
+  readonly isDraining: boolean
+}
+
+export interface WorkerRow extends WorkerReport {
+  readonly seenAt: Instant
+  /** Whether an operator asked it to drain. */
+  readonly isAsked: boolean
+  /** Sessions of which it has the lease. */
+  readonly leases: number
+}
+
+/** How often a process reports. */
+export const REPORT_EVERY_MS = 1000
+/** A process that was not seen for so long is forgotten, unless it holds leases. */
+export const FORGET_WORKER_MS = 600_000
+/** A process that was not seen for so long does not serve. */
+export const SILENT_WORKER_MS = 15_000

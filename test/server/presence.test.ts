@@ -1,0 +1,93 @@
+/** Whether a process serves, as balancers, other processes and operators are told. Source: scale-out, section 3.5. */
+import { expect, test } from 'vitest'
+import { silentLog } from '../../src/base/log.ts'
+import { openServer } from '../../src/server/open.ts'
+import { createPresence } from '../../src/server/runtime/presence.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { WorkerReport } from '../../src/store/worker.ts'
+import type { OperatorRoutes } from '../../src/spec/operator.ts'
+import { ask, closing, options } from './running.ts'
+
+const report: WorkerReport = {
+  id: 'host:1:a',
+  version: '1.0.0',
+  startedAt: 0,
+  url: null,
+  peerUrl: null,
+  isDraining: false,
+}
+
+/** @param answers what the store answers to each report in turn */
+function present(answers: () => Promise<{ isAsked: boolean }>) {
+  let now = 0
+  let isDraining = false
+  const forgotten: string[] = []
+  const store = { report: answers, forgetWorker: async (id: string) => void forgotten.push(id) } as unknown as Store
+  const presence = createPresence({
+    store,
+    clock: { now: () => now, monotonic: () => now },
+    log: silentLog,
+    describe: () => ({ ...report, isDraining }),
+  })
+  return { presence, forgotten, wind: (ms: number) => (now += ms), drain: () => (isDraining = true) }
+}
+
+test('a process is ready once its store has answered, and no longer when that is away for more than 5 s', async () => {
+  let isAway = false
+  const { presence, wind, drain, forgotten } = present(async () => {
+    if (isAway) throw new Error('away')
+    return { isAsked: false }
+  })
+  expect(presence.unready()).toBe('starting')
+  await presence.begin(() => {})
+  expect(presence.unready()).toBeUndefined()
+  isAway = true
+  wind(5000)
+  await presence.report()
+  expect(presence.unready()).toBeUndefined()
+  wind(1001)
+  expect(presence.unready()).toBe('store_away')
+  isAway = false
+  await presence.report()
+  expect(presence.unready()).toBeUndefined()
+  drain()
+  expect(presence.unready()).toBe('draining')
+  await presence.stop()
+  expect(forgotten).toEqual(['host:1:a'])
+})
+
+test('a process that is asked to drain is told once', async () => {
+  let told = 0
+  const { presence } = present(async () => ({ isAsked: true }))
+  await presence.begin(() => told++)
+  await presence.report()
+  expect(told).toBe(1)
+  await presence.stop()
+})
+
+test('a server tells on its internal listener that it serves, and ends when an operator drains it', async () => {
+  const server = await openServer({ ...options(), internal: { host: '127.0.0.1', port: 0 } })
+  closing(() => server.close())
+  const at = (path: string) => fetch(server.internalUrl + path)
+  const ready = await at('/v1/readyz')
+  expect([ready.status, await ready.json()]).toEqual([200, { status: 'serving' }])
+  expect((await at('/v1/healthz')).status).toBe(200)
+  expect((await at('/v1/agents')).status).toBe(404)
+  // Clients do not reach it where they reach the API.
+  expect((await fetch(`${server.url}/v1/readyz`)).status).toBe(404)
+
+  const list = async () => await ask<OperatorRoutes['GET /workers']['answer']>(server.operator, 'GET /workers')
+  const { items, total } = await list()
+  expect([total, items]).toMatchObject([1, [{ state: 'serving', url: server.url, leases: 0 }]])
+  const ending = items[0]!.workerId.slice(-8)
+  expect(server.drain.aborted).toBe(false)
+  expect(await ask(server.operator, `POST /workers/${ending}/drain`)).toMatchObject({ state: 'draining' })
+  await expect.poll(() => server.drain.aborted, { timeout: 5000 }).toBe(true)
+  const closed = server.close()
+  const later = await at('/v1/readyz').then(
+    async (response) => [response.status, await response.json()],
+    () => 'refused',
+  )
+  expect([[503, { status: 'draining' }], 'refused']).toContainEqual(later)
+  await closed
+})

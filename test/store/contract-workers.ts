@@ -1,0 +1,59 @@
+/** The server processes of a store. Part of the contract of every store. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Store } from '../../src/store/store.ts'
+import { FORGET_WORKER_MS, type WorkerReport } from '../../src/store/worker.ts'
+import { NOW, NO_LIMITS, aStart } from './makers.ts'
+
+const ann: WorkerReport = {
+  id: 'host:1:ann',
+  version: '1.2.3',
+  startedAt: NOW,
+  url: 'http://127.0.0.1:4310',
+  peerUrl: null,
+  isDraining: false,
+}
+const bob: WorkerReport = { ...ann, id: 'host:2:bob', startedAt: NOW + 1 }
+
+/** @param parts the store of the test that runs, and its clock */
+export function workerContract(parts: { readonly store: () => Store; readonly setNow: (now: number) => void }): void {
+  describe('server processes', () => {
+    let store: Store
+    beforeEach(() => (store = parts.store()))
+
+    test('are listed as they last reported, oldest start first, with the sessions that they drive', async () => {
+      await store.report(bob)
+      await store.report(ann)
+      parts.setNow(NOW + 9)
+      await store.start(aStart('a'), NO_LIMITS, undefined, { worker: ann.id, ttlMs: 15_000 })
+      await store.report({ ...ann, isDraining: true, peerUrl: 'http://10.0.0.1:4313' })
+      expect(await store.workers()).toEqual([
+        { ...ann, isDraining: true, peerUrl: 'http://10.0.0.1:4313', isAsked: false, seenAt: NOW + 9, leases: 1 },
+        { ...bob, isAsked: false, seenAt: NOW, leases: 0 },
+      ])
+    })
+
+    test('one that is asked to drain is told so with its next reports, and the others are not', async () => {
+      await store.report(ann)
+      await store.report(bob)
+      await store.askToDrain(ann.id)
+      expect(await store.report(ann)).toEqual({ isAsked: true })
+      expect(await store.report(ann)).toEqual({ isAsked: true })
+      expect(await store.report(bob)).toEqual({ isAsked: false })
+      await expect(store.askToDrain('nobody')).rejects.toMatchObject({ code: 'not_found' })
+    })
+
+    test('one that ended is gone; one that was killed goes later, but not while it holds leases', async () => {
+      await store.report(ann)
+      await store.report(bob)
+      await store.forgetWorker(bob.id)
+      expect((await store.workers()).map(({ id }) => id)).toEqual([ann.id])
+      await store.start(aStart('a'), NO_LIMITS, undefined, { worker: ann.id, ttlMs: 15_000 })
+      parts.setNow(NOW + FORGET_WORKER_MS)
+      await store.forgetWorker(bob.id)
+      expect((await store.workers()).map(({ id }) => id)).toEqual([ann.id])
+      const [lease] = await store.renew(ann.id, 1)
+      await store.release(ann.id, [lease!])
+      expect(await store.workers()).toEqual([])
+    })
+  })
+}
