@@ -551,6 +551,17 @@ export const failures = {
     message: (a: { database: string }) => `svc does not back up the database ${a.database} itself.`,
     fix: 'Back it up with the means of PostgreSQL, such as pg_dump, and the bucket with those of your storage.',
   },
+  store_of_another: {
+    exit: EXIT.conflict,
+    message: (a: { database: string; what: 'workspace' | 'bucket'; theirs: string; ours: string }) =>
+      `The database ${a.database} belongs to the ${a.what} ${a.theirs}, and this is ${a.ours}: two clusters on one database would run each other's agents.`,
+    fix: 'Give each cluster a database of its own. Where it is the same one, and its bucket was moved: svc store migrate --claim.',
+  },
+  bucket_unusable: {
+    exit: EXIT.unavailable,
+    message: (a: { bucket: string; why: string }) => `The bucket ${a.bucket} cannot be used: ${a.why}.`,
+    fix: 'Check endpoint, bucket, region and credentials of the storage, and the rights to put, get and delete objects there.',
+  },
   clock_off: {
     exit: EXIT.unavailable,
     message: (a: { database: string; seconds: number }) =>

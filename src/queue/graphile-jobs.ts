@@ -23,9 +23,11 @@ export interface GraphileJobParts {
 /** One listens, and one for each job that runs. */
 const CONNECTIONS = 3
 const JOBS_AT_ONCE = 2
-/** A wake is seen at once; what is due later, and after a lost notification, this much later. */
+/** A wake is seen at once; what is due later is seen this much later, unless the server that asked for it wakes it. */
 const POLL_MS = 1000
 const ADD_MISSING = 'add_missing'
+/** A job that is due within this time is woken on the moment. */
+const WAKE_WITHIN_MS = 60_000
 /** Before it is started again where it gave up, as while the database is away. */
 const RESTART_MS = 2000
 
@@ -39,6 +41,9 @@ async function loadGraphile(): Promise<GraphileWorker> {
     throw fail('job_runner_missing', undefined, { cause: error })
   }
 }
+
+/** @throws Failure `job_runner_missing` */
+export const checkJobRunner = async (): Promise<void> => void (await loadGraphile())
 
 /** Makes its tables, or brings them to its version. @throws Failure `job_runner_missing` */
 export async function migrateGraphileJobs(url: string, schema: string): Promise<void> {
@@ -72,7 +77,9 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
             return clock.now() + RETRY_JOB_MS
           })
           // Where it was woken meanwhile, it runs as it was woken.
-          if (next !== undefined && next !== Infinity) await add(helpers, job.name, next, true)
+          if (next === undefined || next === Infinity) return
+          await add(helpers, job.name, next, true)
+          wakeAt(job.name, next)
         },
       ]),
     ),
@@ -96,6 +103,7 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
     logger: quietLogger(graphile, log),
   }
   let runner: Runner = await graphile.run(options)
+  const timers = new Map<string, NodeJS.Timeout>()
   /** Wakes that the database has not taken yet. */
   const waking = new Set<Promise<unknown>>()
 
@@ -106,6 +114,12 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
       .catch((error: unknown) => log.write('warn', 'a job could not be woken', { job: name, detail: String(error) }))
       .finally(() => waking.delete(added))
     waking.add(added)
+  }
+
+  function wakeAt(name: string, at: Instant): void {
+    clearTimeout(timers.get(name))
+    const waitMs = at - clock.now()
+    if (waitMs <= WAKE_WITHIN_MS) timers.set(name, setTimeout(() => wake(name), Math.max(0, waitMs)).unref())
   }
 
   /** graphile-worker gives up after some errors in a row. */
@@ -130,6 +144,7 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
     wake,
     async close() {
       stop.abort()
+      for (const timer of timers.values()) clearTimeout(timer)
       await Promise.all(waking)
       await runner.stop().catch(() => {})
       await kept

@@ -25,6 +25,7 @@ import { createSessionScopes } from './scopes.ts'
 import type { ServerServices } from './services.ts'
 import { createSignInCodes } from './sign-in-codes.ts'
 import { readSessionFile } from './session-files.ts'
+import { checkBucket } from './check-bucket.ts'
 import { openStorage, type ObjectStorage } from './storage.ts'
 
 interface ListenAt {
@@ -66,6 +67,7 @@ async function openParts(
   const { workspace, config, env, version, clock = systemClock, readOnly = false } = options
   const directory = await openDataDirectory(options, closing)
   const redactor = createRedactor()
+  if (uploads && options.store !== undefined && config.storage?.url === undefined) throw noBucket()
   const { log, store } = await openLogAndStore(options, { clock, redactor, closing, serving: uploads !== undefined })
   const ids = createIds(() => clock.now())
   // The number of a process says nothing after a restart of its container.
@@ -106,8 +108,11 @@ async function openParts(
     closing.push((graceMs) => storage.close(graceMs))
     return storage
   }
-  if (uploads && options.store !== undefined && config.storage?.url === undefined) throw noBucket()
   const storage = uploads && (await openStorageAt(uploads))
+  if (storage && options.store !== undefined) {
+    await checkBucket(storage.blobs, config.storage!.url!)
+    await (await import('../../queue/graphile-jobs.ts')).checkJobRunner()
+  }
   serverState.uploadUrl = storage?.url ?? null
   let openedLater: Promise<ObjectStorage> | undefined
   const openBlobsLater = async (): Promise<Blobs> =>
