@@ -109,6 +109,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   backup: () => ['backup', 'another.tgz'],
   restore: () => ['restore', 'backup.tgz', '--data', 'elsewhere', '--force', '--yes'],
   'store migrate': () => ['store', 'migrate'],
+  'store copy': () => ['store', 'copy', 'sqlite:nowhere', 'sqlite:elsewhere-yet'],
   'workers list': () => ['workers', 'list'],
   'workers drain': () => ['workers', 'drain', 'nobody'],
   reset: () => ['reset', '--all', '--yes', '--data', 'elsewhere'],
@@ -161,6 +162,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'runs resume': () => ['runs', 'resume', ids.waiting],
   'runs retry': () => ['runs', 'retry', ids.run],
   'runs fork': () => ['runs', 'fork', ids.run, '--at', '1', '--dry'],
+  'runs undo': () => ['runs', 'undo', ids.run, '--plan'],
   'sessions delete': () => ['sessions', 'delete', '@last', '--yes'],
   console: () => ['console'],
   'triggers delete': () => ['triggers', 'delete', ids.trigger, '--yes'],
@@ -185,6 +187,7 @@ const REFUSED: Readonly<Record<string, number>> = {
   'sessions delete': 6,
   console: 6,
   'store migrate': 2,
+  'store copy': 5,
   'workers drain': 5,
   test: 0,
 }

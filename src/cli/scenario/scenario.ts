@@ -51,6 +51,8 @@ export interface Scenario {
   readonly before?: readonly EarlierRun[]
   readonly decide?: readonly DecisionRule[]
   readonly outside?: readonly OutsideEvent[]
+  /** True: once the run has ended, an operator undoes what it made. */
+  readonly undo?: boolean
   readonly expect?: ScenarioExpectation
 }
 

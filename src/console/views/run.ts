@@ -133,7 +133,7 @@ function RunHead({
         <${StatusBadge} status=${run.status} />
         ${hold && html`<span class="dim">held: ${safeText(hold.reason.replaceAll('_', ' '))}, since <${Age} at=${hold.since} /></span>`}
       </div>
-      <${RunActions} run=${run} hold=${hold} />
+      <${RunActions} run=${run} last=${outline.after} hold=${hold} />
       ${error !== undefined && error !== '' && html`<p class="note bad"><${Icon} name="warning" /><span>${safeText(error)}</span></p>`}
       <dl class="facts">
         ${facts.map(
