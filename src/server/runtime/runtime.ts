@@ -27,7 +27,7 @@ import type { ServerServices } from './services.ts'
 import { createSignInCodes } from './sign-in-codes.ts'
 import { readSessionFile } from './session-files.ts'
 import { checkBucket } from './check-bucket.ts'
-import { openStorage, type ObjectStorage } from './storage.ts'
+import { openS3, openStorage, type ObjectStorage } from './storage.ts'
 
 interface ListenAt {
   readonly host: string
@@ -72,7 +72,7 @@ async function openParts(
   const { workspace, config, env, version, clock = systemClock, readOnly = false } = options
   const directory = await openDataDirectory(options, closing)
   const redactor = createRedactor()
-  if (uploads && options.store !== undefined && config.storage?.url === undefined) throw noBucket()
+  if (uploads && options.store !== undefined) await checkShared(config)
   const clusterSecret = options.store === undefined ? undefined : readClusterSecret(env['SVC_CLUSTER_SECRET'])
   if (clusterSecret) redactor.add(env['SVC_CLUSTER_SECRET']!)
   const { log, store } = await openLogAndStore(options, { clock, redactor, closing, serving: uploads !== undefined })
@@ -116,10 +116,6 @@ async function openParts(
     return storage
   }
   const storage = uploads && (await openStorageAt(uploads))
-  if (storage && options.store !== undefined) {
-    await checkBucket(storage.blobs, config.storage!.url!)
-    await (await import('../../queue/graphile-jobs.ts')).checkJobRunner()
-  }
   serverState.uploadUrl = storage?.url ?? null
   let openedLater: Promise<ObjectStorage> | undefined
   const openBlobsLater = async (): Promise<Blobs> =>
@@ -198,6 +194,18 @@ async function openParts(
       return closing.closeAll(graceMs)
     },
   }
+}
+
+/** Before the database records whose it is. @throws Failure `config_invalid`, `bucket_unusable`, `job_runner_missing` */
+async function checkShared({ storage }: ProjectConfig): Promise<void> {
+  if (storage?.url === undefined) throw noBucket()
+  const opened = openS3(storage.url, storage.region ?? 'us-east-1')
+  try {
+    await checkBucket(opened.blobs, storage.url)
+  } finally {
+    await opened.close(0)
+  }
+  await (await import('../../queue/graphile-jobs.ts')).checkJobRunner()
 }
 
 const noBucket = () =>

@@ -3,6 +3,7 @@
  * tools nor its files.
  */
 import { fail } from '../../../base/failure.ts'
+import { SILENT_WORKER_MS } from '../../worker.ts'
 import type { PostgresPool } from '../database/pool.ts'
 
 export interface ClusterIdentity {
@@ -27,8 +28,12 @@ export async function checkCluster(pool: PostgresPool, ours: ClusterIdentity): P
     throw fail('store_of_another', { database, what: 'bucket', theirs: row!.bucket, ours: bucket })
 }
 
-/** Makes the database that of a cluster, whosever it was. */
+/** Makes the database that of a cluster, whosever it was. @throws Failure `store_served` */
 export async function claimCluster(pool: PostgresPool, { workspace, bucket }: ClusterIdentity): Promise<void> {
+  const serving = await pool.row<{ id: string }>(
+    `select id from worker where seen_at > svc_now(null) - ${SILENT_WORKER_MS} limit 1`,
+  )
+  if (serving) throw fail('store_served', { store: pool.database, worker: serving.id })
   await pool.run('update svc_schema set workspace = :workspace, bucket = :bucket', {
     workspace,
     bucket: bucket === undefined ? null : describeBucket(bucket),
