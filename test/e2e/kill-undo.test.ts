@@ -107,8 +107,9 @@ async function undoAcrossDeath(failpoint: string, classOfCancel?: string) {
   await first.stop('SIGTERM')
 
   const mortal = await hotel.serve(failpoint)
-  await hotel.undo(runId)
+  const { code, stderr } = await hotel.undo(runId)
   expect(await mortal.died).toBe('SIGKILL')
+  expect([code, stderr]).toEqual([8, expect.stringContaining(`The server ended while run ${runId} was being undone`)])
 
   const server = await hotel.serve()
   for (;;) {
@@ -139,10 +140,10 @@ test.each(PLACES)(
     const cancelled = await undoAcrossDeath(failpoint)
     expect(cancelled.map(({ room }) => room)).toEqual([2, 1])
   },
-  60_000,
+  180_000,
 )
 
 test('a cancellation that calls itself read-only happens twice: the book of the hotel would tell', async () => {
   const cancelled = await undoAcrossDeath('effect.afterReply:1', 'read_only')
   expect(cancelled.map(({ room }) => room)).toEqual([2, 2, 1])
-}, 60_000)
+}, 180_000)

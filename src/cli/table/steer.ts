@@ -112,6 +112,7 @@ export const steerCommands: readonly CommandEntry[] = [
       3: 'waiting for a person',
       5: 'no such run',
       6: 'the run goes on, or nothing of it can be undone',
+      8: 'the server ended meanwhile',
       9: 'held: what it needs cannot be reached',
     },
     load: async () => (await import('../commands/steer/undo.ts')).runsUndo,
