@@ -37,7 +37,9 @@ export const hasEnded = ({ runs }: SessionTree): boolean => runs.every(({ state 
 function countWork({ runs }: SessionTree): { readonly waits: number; readonly moves: number } {
   let [waits, moves] = [0, 0]
   for (const { state } of runs) {
-    if (state.at === 'thinking') waits++
+    // A completion that may not leave waits for whoever paused it.
+    if (state.at === 'thinking' && state.unsent) moves++
+    else if (state.at === 'thinking') waits++
     if (state.at !== 'calling') continue
     for (const call of state.calls) {
       if (call.state.at === 'sent') waits++

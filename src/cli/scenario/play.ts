@@ -17,7 +17,7 @@ import { RemoteError } from '../shell/remote.ts'
 import { answerOf, createScriptedAnswers, delayOf, type DecisionRule, type ScriptedAnswers } from '../runs/decisions.ts'
 import type { EarlierRun, Scenario } from './scenario.ts'
 import { fakeFiles } from './files.ts'
-import { nextOutside, type DueEvent, type OutsideEvent } from './outside.ts'
+import { isBeforeStart, nextOutside, type DueEvent, type OutsideEvent } from './outside.ts'
 import { hasEnded, waitUntilIdle } from './idle.ts'
 import { openScenarioServer, type ScenarioServer } from './scenario-server.ts'
 
@@ -116,10 +116,15 @@ async function playRun(
   { input = {}, decide = [], outside = [], undo = false }: EarlierRun & Pick<Scenario, 'outside' | 'undo'>,
   { signal, ...waits }: RunWaits,
 ): Promise<PlayedRun> {
+  const used = new Set(outside.filter(isBeforeStart))
+  const startedAt = server.time.clock.now()
+  for (const { pause } of used) {
+    const problem = await withoutRefusal(() => server.setPaused(pause!, true))
+    if (problem !== undefined) return { problem }
+  }
   const started = await startRun(server, agent, input)
   if (typeof started === 'string') return { problem: started }
   const answers = createScriptedAnswers(decide)
-  const used = new Set<OutsideEvent>()
   let isUndone = !undo
   for (;;) {
     const tree = await waitUntilIdle(server, started.sessionId as SessionId, signal)
@@ -130,16 +135,20 @@ async function playRun(
       if (refused !== undefined) return { started, problem: refused }
       continue
     }
-    const coming = nextOutside(tree.runs, outside, used)
+    const coming = nextOutside(tree.runs, outside, used, startedAt)
     const problem = await answerOrAdvance(server, answers, waits, coming, (event) => used.add(event))
     if (problem !== undefined) return { started, problem }
   }
 }
 
 /** Returns the message of the error where the start is refused. */
-async function startRun({ operator }: ScenarioServer, agent: string, input: JsonObject): Promise<StartedRun | string> {
+const startRun = ({ operator }: ScenarioServer, agent: string, input: JsonObject): Promise<StartedRun | string> =>
+  withoutRefusal(() => operator.call('POST /runs', { body: { agent, input } }))
+
+/** What the work comes to, or the message with which the server refused it. */
+async function withoutRefusal<T>(work: () => Promise<T>): Promise<T | string> {
   try {
-    return await operator.call('POST /runs', { body: { agent, input } })
+    return await work()
   } catch (error) {
     if (error instanceof RemoteError) return error.message
     throw error
@@ -191,8 +200,8 @@ async function answerOrAdvance(
   if (coming && coming.at < Math.min(due, next?.at ?? Infinity)) {
     time.advance(Math.max(time.clock.now(), coming.at))
     recordUse(coming.event)
-    const { error } = await server.applyOutside(coming)
-    return error === undefined ? undefined : `what comes from outside is refused: ${error}`
+    const problem = await withoutRefusal(() => server.applyOutside(coming))
+    return problem === undefined ? undefined : `what comes from outside is refused: ${problem}`
   }
   if (next && next.at < due) {
     time.advance(next.at)
