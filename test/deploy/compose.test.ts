@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { openLocalStorage, type LocalStorage } from '../../src/blobs/local/serve.ts'
 import { startPostgres } from '../store/postgres-server.ts'
-import { copyExample, deploy, endWithTests, svc, svcJson, type Access, type Project } from './binary.ts'
+import { copyExample, deploy, endWithTests, svc, svcJson, type Access, type Project } from '../e2e/binary.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const haproxy = ['/usr/sbin/haproxy', '/usr/local/sbin/haproxy'].find((each) => existsSync(each))
