@@ -30,7 +30,9 @@ export async function startModel(): Promise<Model> {
       if (text.includes('"model":"pieces"')) return void sendPieces(response)
       const tools = Number(/"model":"tools-(\d+)"/.exec(text)?.[1] ?? 0)
       const done = text.split('"role":"tool"').length - 1
-      respond(response, done < tools ? done + 1 : 0)
+      const call = done < tools ? done + 1 : 0
+      if (text.includes('"stream":true')) respond(response, call)
+      else respondAtOnce(response, call)
     })
   })
   server.keepAliveTimeout = 60_000
@@ -61,12 +63,28 @@ async function sendPieces(response: ServerResponse): Promise<void> {
   response.end(SAYS)
 }
 
+const toolCall = (call: number) => ({
+  id: `call_${call}`,
+  type: 'function',
+  function: { name: 'look', arguments: `{"n":${call}}` },
+})
+
+/** To callers that ask for no stream. */
+function respondAtOnce(response: ServerResponse, call: number): void {
+  const message =
+    call === 0
+      ? { role: 'assistant', content: 'ok' }
+      : { role: 'assistant', content: null, tool_calls: [toolCall(call)] }
+  const choices = [{ index: 0, message, finish_reason: call === 0 ? 'stop' : 'tool_calls' }]
+  const usage = { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25 }
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage }))
+}
+
 function respond(response: ServerResponse, call: number): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   if (call === 0) return void response.end(SAYS)
-  const made = [
-    { index: 0, id: `call_${call}`, type: 'function', function: { name: 'look', arguments: `{"n":${call}}` } },
-  ]
+  const made = [{ index: 0, ...toolCall(call) }]
   response.end(
     `${chunk({ delta: { tool_calls: made } })}${chunk({ delta: {}, finish_reason: 'tool_calls' }, USAGE)}data: [DONE]\n\n`,
   )
