@@ -53,7 +53,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   providers: ['.', 'openai', 'anthropic', 'gemini', 'bedrock', 'prices', 'registry'],
   server: ['generated', 'log', 'http', 'runtime', 'fork', 'view', 'auth', 'routes', 'operator', 'console', '.'],
   spec: ['generated', 'steer', '.', 'view'],
-  store: ['.', 'rows', 'sqlite', 'postgres'],
+  store: ['.', 'rows', 'sqlite', 'postgres', 'copy'],
 }
 
 const SRC = resolve(import.meta.dirname, '../src')

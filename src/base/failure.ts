@@ -477,6 +477,40 @@ export const failures = {
     message: (a: { database: string; why: string }) => `The user of ${a.database} lacks a right: ${a.why}.`,
     fix: 'Let the user create a schema in the database, or create the schema and make the user its owner.',
   },
+  store_absent: {
+    exit: EXIT.absent,
+    message: (a: { store: string }) => `There is no store in ${a.store}.`,
+    fix: 'Check the path: sqlite:DIRECTORY names a data directory.',
+  },
+  store_not_empty: {
+    exit: EXIT.conflict,
+    message: (a: { store: string; table: string }) =>
+      `${a.store} has rows already (in ${a.table}), and a copy takes an empty store.`,
+    fix: 'Name a new database, or another data directory.',
+  },
+  store_served: {
+    exit: EXIT.conflict,
+    message: (a: { store: string; worker: string }) => `${a.store} is served by ${a.worker}.`,
+    fix: 'Stop every server of it first; svc workers list shows them. One that was killed counts for 15 s.',
+  },
+  store_moved: {
+    exit: EXIT.conflict,
+    message: (a: { store: string; to: string }) =>
+      `${a.store} was copied to ${a.to}: if both went on, everything would be done twice.`,
+    fix: 'Serve the copy. Where that was thrown away: svc store copy --reopen.',
+  },
+  store_copy_differs: {
+    exit: EXIT.bad,
+    message: (a: { store: string; table: string }) =>
+      `The rows of ${a.table} in ${a.store} are not those of the original; nothing was kept of the copy.`,
+    fix: 'Report it, with both versions of svc.',
+  },
+  store_copy_unknown: {
+    exit: EXIT.unavailable,
+    message: (a: { store: string; to: string }) =>
+      `The connection broke while the copy in ${a.to} was committed: it is complete, or nothing of it is there; ${a.store} stays closed.`,
+    fix: 'Look with svc runs list there. Where it has your runs, serve it; else svc store copy --reopen, and copy again.',
+  },
   backup_elsewhere: {
     status: 409,
     exit: EXIT.usage,

@@ -109,6 +109,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   backup: () => ['backup', 'another.tgz'],
   restore: () => ['restore', 'backup.tgz', '--data', 'elsewhere', '--force', '--yes'],
   'store migrate': () => ['store', 'migrate'],
+  'store copy': () => ['store', 'copy', 'sqlite:nowhere', 'sqlite:elsewhere-yet'],
   'workers list': () => ['workers', 'list'],
   'workers drain': () => ['workers', 'drain', 'nobody'],
   reset: () => ['reset', '--all', '--yes', '--data', 'elsewhere'],
@@ -185,6 +186,7 @@ const REFUSED: Readonly<Record<string, number>> = {
   'sessions delete': 6,
   console: 6,
   'store migrate': 2,
+  'store copy': 5,
   'workers drain': 5,
   test: 0,
 }

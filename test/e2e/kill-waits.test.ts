@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RunStatusBody } from '../../src/spec/api.ts'
 import type { InboxItem, RunView } from '../../src/spec/operator-views.ts'
 import { svc, svcJson, type ServerProcess } from './binary.ts'
-import { customer, ENDED } from './courier.ts'
+import { customer, ENDED } from './customer.ts'
 import { openHarbour, type Harbour } from './harbour.ts'
 import { isBroken } from './seeded.ts'
 

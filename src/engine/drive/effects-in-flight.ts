@@ -1,5 +1,5 @@
 /** Starts the effects that a session asks for, aborts those it no longer needs, and posts their outcomes to its mailbox. */
-import { dieAtFailpoint } from '../../base/failpoint.ts'
+import { dieAtFailpoint, isSwitchedOff } from '../../base/failpoint.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import { positionOf } from '../calls/open-questions.ts'
@@ -67,7 +67,7 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
       controller: new AbortController(),
       meter: createMeter(),
       enter,
-      mayLeave: (provider) => leases.mayLeave(actor.id, epoch) && !isPaused(provider),
+      mayLeave: (provider) => isSwitchedOff('guard') || (leases.mayLeave(actor.id, epoch) && !isPaused(provider)),
     }
     actor.inFlight.set(effect.key, started)
     const done = runEffect(actor, live, effect, started).finally(() => void underWay.delete(done))

@@ -9,11 +9,11 @@ import type { Blobs } from '../../blobs/blobs.ts'
 import { createEngine } from '../../engine/open.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import { canonicalProvider } from '../../spec/document.ts'
-import { DEFAULT_LEASE_TIMES } from '../../store/lease.ts'
 import type { Store } from '../../store/store.ts'
 import { createKeyAttempts } from './attempts.ts'
 import { createChangeHints } from './change-hints.ts'
 import { createCloseStack, type CloseAction, type CloseStack } from './close-stack.ts'
+import { sharedLeaseTimes } from './lease-times.ts'
 import { openDataDirectory, openLogAndStore } from './open-store.ts'
 import { openTools } from './open-tools.ts'
 import type { RuntimeOptions } from './options.ts'
@@ -144,7 +144,7 @@ async function openParts(
     ...(plan && { plan }),
     concurrency: { ...config.concurrency, providers: providerConcurrency(config.providers) },
     ...(options.timers && { timers: options.timers }),
-    ...(options.store !== undefined && { leaseTimes: { ...DEFAULT_LEASE_TIMES, claimEveryMs: CLAIM_EVERY_MS } }),
+    ...(options.store !== undefined && { leaseTimes: sharedLeaseTimes(env['SVC_LEASE_TTL']) }),
   })
   if (!readOnly) await forgetEndedRehearsals(rehearsals, store)
   if (storage) {
@@ -193,9 +193,6 @@ async function openParts(
     },
   }
 }
-
-/** How often a process looks for sessions that another one left behind, besides being told. Source: scale-out, section 3.4. */
-const CLAIM_EVERY_MS = 1000
 
 const noBucket = () =>
   fail(
