@@ -227,6 +227,40 @@ export const failures = {
       `A waiting run moves only to a version that may do no more. Version ${a.version} may do more than ${a.from}${a.changes.length === 0 ? ', as far as is known here' : `: ${a.changes.join('; ')}`}.`,
     fix: 'Move it to another version, or cancel it and start it again.',
   },
+  run_undoes: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; undone: string }) =>
+      `Run ${a.runId} undoes a call of run ${a.undone}; what it did is not undone again.`,
+    fix: 'Name the run whose calls are to be undone.',
+  },
+  already_undone: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; by: string }) =>
+      `What run ${a.runId} made, as far as it can be undone, is undone, by run ${a.by}; nothing has changed.`,
+    fix: 'svc runs undo RUN --plan lists it, call by call.',
+  },
+  nothing_to_undo: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string }) => `Run ${a.runId} made nothing that can be undone now.`,
+    fix: 'svc runs undo RUN --plan says why, call by call.',
+  },
+  undo_under_way: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; undone: string; status: string }) =>
+      `Run ${a.runId} is undoing a call of run ${a.undone}; its status is ${a.status}.`,
+    fix: 'Wait until it ends, or cancel it.',
+  },
+  call_not_undoable: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; callId: string; why: string }) =>
+      `Call ${a.callId} of run ${a.runId} cannot be undone: ${a.why}.`,
+    fix: 'svc runs undo RUN --plan says what can be.',
+  },
   version_gone: {
     status: 409,
     exit: EXIT.conflict,

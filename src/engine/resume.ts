@@ -7,6 +7,7 @@ import type { SessionDriver } from './drive/drive.ts'
 import { advanceRun } from './machine/advance.ts'
 import type { EngineParts, ResumedRun, ResumeRequest } from './session/engine.ts'
 import type { RunHandle } from './session/transaction.ts'
+import { isPartlyUndone } from './session/undone.ts'
 
 /** A run that fails again and again is resumed this often at most. */
 const MAX_RESUMES = 100
@@ -74,6 +75,12 @@ function checkResumable({ id: runId, record, state, usage, tx }: RunHandle): voi
     return
   }
   if (state.outcome === 'completed') throw fail('run_completed', { runId })
+  // Its model would go on as if what was undone still stood.
+  if (isPartlyUndone(tx.runs(), tx.callRows()))
+    throw fail('run_not_resumable', {
+      runId,
+      why: 'something that it did was undone, is being undone, or may have been',
+    })
   if (!state.from)
     throw fail('run_not_resumable', { runId, why: 'it ended under a version of svc that did not keep where' })
   if ((usage.resumes ?? 0) >= MAX_RESUMES)

@@ -38,6 +38,7 @@ import { cancelRun, listRuns, sendMessage, startRun } from './operator/runs.ts'
 import { deleteSession, getSession, listSessions, patchSession } from './operator/sessions.ts'
 import { migrateRun } from './operator/steer/migrate.ts'
 import { listPauses, setPaused } from './operator/steer/pauses.ts'
+import { planRunUndo, undoRun } from './operator/steer/undo.ts'
 import { revokeStanding } from './operator/standing.ts'
 import { getReference } from './operator/reference.ts'
 import { listSecrets } from './operator/secrets.ts'
@@ -79,6 +80,8 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /runs/:id/resume': resumeRun,
   'POST /runs/:id/migrate': migrateRun,
   'POST /runs/:id/retry': retryRun,
+  'GET /runs/:id/undo': planRunUndo,
+  'POST /runs/:id/undo': undoRun,
   'POST /runs/fork': forkRuns,
   'POST /runs/dry-fork': tryForks,
   'POST /runs/:id/messages': sendMessage,

@@ -162,6 +162,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'runs resume': () => ['runs', 'resume', ids.waiting],
   'runs retry': () => ['runs', 'retry', ids.run],
   'runs fork': () => ['runs', 'fork', ids.run, '--at', '1', '--dry'],
+  'runs undo': () => ['runs', 'undo', ids.run, '--plan'],
   'sessions delete': () => ['sessions', 'delete', '@last', '--yes'],
   console: () => ['console'],
   'triggers delete': () => ['triggers', 'delete', ids.trigger, '--yes'],

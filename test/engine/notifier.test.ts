@@ -81,14 +81,49 @@ test('delivers the first text at once, and later text together after 50 ms or wi
   }
 })
 
+test('delivers the first text of a step in the event loop turn of the event before it, and what follows at its end', async () => {
+  const notifier = createNotifier()
+  const subscription = notifier.subscribe(session)
+  const heard: string[][] = []
+  const stop = new AbortController()
+  const reading = (async () => {
+    for (let seen = 0; !stop.signal.aborted; seen = subscription.count()) {
+      await subscription.waitBeyond(seen, stop.signal)
+      heard.push([
+        `${subscription.count()} events`,
+        ...subscription.takeDeltas(Infinity).map(({ data }) => String(data['text'])),
+      ])
+    }
+  })()
+  const microtasks = async (): Promise<void> => {
+    for (let at = 0; at < 10; at++) await Promise.resolve()
+  }
+  await microtasks()
+  notifier.notify(session, 1)
+  await microtasks()
+  notifier.publishDelta(piece('one'))
+  await microtasks()
+  expect(heard).toEqual([['1 events'], ['1 events', 'one']])
+  notifier.publishDelta(piece('two'))
+  notifier.notify(session, 2)
+  await microtasks()
+  expect(heard).toHaveLength(2)
+  await turn()
+  expect(heard).toEqual([['1 events'], ['1 events', 'one'], ['2 events', 'two']])
+  stop.abort()
+  await reading
+})
+
 test('delivers later text before 50 ms are over when there are 100 pieces of it', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   const notifier = createNotifier()
   const subscription = notifier.subscribe(session)
-  await turn()
+  const first = subscription.waitBeyond(0, open)
   notifier.publishDelta(piece('first'))
+  await first
   subscription.takeDeltas(Infinity)
+  await turn()
   const woken = vi.fn()
   void subscription.waitBeyond(0, open).then(woken)
   for (let at = 1; at < 100; at++) notifier.publishDelta(piece('more'))

@@ -259,6 +259,8 @@ export function openHouse(
     fork: () => Promise.reject(new Error('not asked here')),
     migrate: () => Promise.reject(new Error('not asked here')),
     resume: () => Promise.reject(new Error('not asked here')),
+    planUndo: () => Promise.reject(new Error('not asked here')),
+    undo: () => Promise.reject(new Error('not asked here')),
     erase: (sessionId) => store.eraseSession(sessionId, clock.now()),
     follow(run, after, signal) {
       const runId = typeof run === 'string' ? run : run.id

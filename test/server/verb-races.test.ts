@@ -5,13 +5,10 @@ import type { RunView } from '../../src/spec/operator-views.ts'
 import { openServer } from '../../src/server/open.ts'
 import { migrateDatabase } from '../../src/store/postgres/migrate-database.ts'
 import { startPostgres } from '../store/postgres-server.ts'
-import { ask, closing, options, running } from './running.ts'
+import { ask, closing, running } from './running.ts'
 
 const server = startPostgres()
 afterAll(() => server?.stop())
-
-/** Servers that share a database name a bucket, and no test uses a file. */
-const NO_BUCKET = 's3://files?endpoint=http://127.0.0.1:9'
 
 /** Each pair of requests is sent so often: which of the two is first differs. */
 const ROUNDS = 6
@@ -20,11 +17,10 @@ type Ask = (line: string, body?: unknown) => Promise<unknown>
 
 /** Two ways to the same runs, and a maker of runs that were cancelled while they waited for an approval. */
 async function openDesk(store?: string) {
-  const config = { ...options().config, ...(store !== undefined && { storage: { url: NO_BUCKET } }) }
-  const house = await running({ config, ...(store !== undefined && { store }) })
+  const house = await running(store === undefined ? {} : { store })
   let other: Ask = house.operator
   if (store !== undefined) {
-    const second = await openServer({ ...options(), config, store })
+    const second = await openServer(house.opened)
     closing(() => second.close())
     other = (line, body) => ask(second.operator, line, body)
   }
@@ -43,10 +39,10 @@ async function openDesk(store?: string) {
     )
   }
   const repeats = async (run: string): Promise<readonly RunView[]> => {
-    const { items } = (await house.operator('GET /runs?limit=200')) as { items: RunView[] }
+    const { items } = (await house.operator('GET /runs?take=200')) as { items: RunView[] }
     return items.filter(({ retryOf, forkOf }) => [retryOf, forkOf].includes(run))
   }
-  return { house, cancelledRun, both, repeats }
+  return { house, other, cancelledRun, both, repeats }
 }
 
 /** A server of its own in memory, or two servers that share a database. */
@@ -60,6 +56,18 @@ describe.each(PLACES)('%s', (place) => {
     await migrateDatabase(url)
     return openDesk(url)
   }
+
+  test('what one server pauses the other holds, and goes on with once the pause is over', async () => {
+    const { house, other } = await open()
+    const pause = { kind: 'tool', name: 'acme.orders.lookup' } as const
+    await other('POST /pauses', { ...pause, paused: true })
+    const run = (await house.start({ order: 'A-1', amount: 180 })).body['runId']!
+    await house.until(run, 'engine.run.paused')
+    expect((await house.get<RunStatusBody>(`/v1/runs/${run}`)).hold).toMatchObject({ reason: 'paused' })
+    await other('POST /pauses', { ...pause, paused: false })
+    await house.until(run, 'engine.user_task.created')
+    expect((await house.get<RunStatusBody>(`/v1/runs/${run}`)).status).toBe('WaitingForHITL')
+  })
 
   test('of a resumption and a retry one is done, and the other is told why it is not', async () => {
     const { cancelledRun, both, repeats } = await open()

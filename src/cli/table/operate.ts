@@ -94,7 +94,7 @@ export const operateCommands: readonly CommandEntry[] = [
       {
         name: '[checks...]',
         description:
-          'all by default: node, sqlite, ports, disk, clock, project, data, permissions, database, server, lock, mcp, models, proxy',
+          'all by default: node, sqlite, ports, disk, clock, project, data, permissions, database, server, lock, paused, held, mcp, models, proxy',
         choices: [
           'node',
           'sqlite',
@@ -107,6 +107,8 @@ export const operateCommands: readonly CommandEntry[] = [
           'database',
           'server',
           'lock',
+          'paused',
+          'held',
           'mcp',
           'models',
           'proxy',

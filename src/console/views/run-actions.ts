@@ -10,11 +10,13 @@ import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { ForkForm } from '../steer/fork-form.ts'
 import { CancelForm, ResumeForm, RetryForm } from '../steer/run-forms.ts'
+import { UndoForm } from '../steer/undo-form.ts'
 import { address, goTo, withQuery } from '../wire/navigation.ts'
 import { callOperator } from '../wire/request.ts'
+import { useResource } from '../wire/resource.ts'
 
 /** What may be asked for; the server says whether it is possible now. */
-type Asked = 'cancel' | 'resume' | 'retry'
+type Asked = 'cancel' | 'resume' | 'retry' | 'undo'
 
 /** Holds that an operator's word does not end: a pause and a backup have their own verbs, a wait has its moment. */
 const ENDS_OTHERWISE: ReadonlySet<string> = new Set([
@@ -26,7 +28,14 @@ const ENDS_OTHERWISE: ReadonlySet<string> = new Set([
   'external',
 ])
 
-export function RunActions({ run, hold }: { readonly run: OutlineRun; readonly hold: RunHold | undefined }): View {
+interface RunActionsProps {
+  readonly run: OutlineRun
+  /** Number of its last step that is known. */
+  readonly last: number
+  readonly hold: RunHold | undefined
+}
+
+export function RunActions({ run, last, hold }: RunActionsProps): View {
   const [asked, setAsked] = useState<Asked | undefined>(undefined)
   const { query } = address.value
   const forked = query.has('fork') ? Number(query.get('fork')) : undefined
@@ -34,6 +43,13 @@ export function RunActions({ run, hold }: { readonly run: OutlineRun; readonly h
   const isRoot = run.parentRunId === null
   const mayResume =
     isRoot && (isOpen ? hold !== undefined && !ENDS_OTHERWISE.has(hold.reason) : run.status !== 'Completed')
+  const isOffered = run.status === 'Failed' || run.status === 'Cancelled'
+  const { undoable = 0 } =
+    useResource(
+      `undo offer ${run.runId} ${isOffered ? last : ''}`,
+      async () => (isOffered ? callOperator('GET /runs/:id/undo', { id: run.runId }) : undefined),
+      () => false,
+    ).value.value ?? {}
   const ask = (what: Asked) => () => setAsked(what)
   const done = (): void => setAsked(undefined)
   return html`
@@ -42,7 +58,10 @@ export function RunActions({ run, hold }: { readonly run: OutlineRun; readonly h
       ${mayResume && html`<button type="button" class="button small" onClick=${ask('resume')}><${Icon} name="try" />Resume</button>`}
       ${!isOpen && isRoot && html`<button type="button" class="button small" onClick=${ask('retry')}><${Icon} name="runs" />Run again</button>`}
       ${isOpen && html`<button type="button" class="button small danger" onClick=${ask('cancel')}><${Icon} name="stop" />Cancel run</button>`}
+      ${!isOpen && html`<button type="button" class="button small" onClick=${ask('undo')}>Undo…</button>`}
     </div>
+    ${undoable > 0 && asked === undefined && html`<p class="note waiting"><${Icon} name="warning" /><span>${undoable === 1 ? 'A call' : `${undoable} calls`} that this run made can be undone.</span></p>`}
+    ${asked === 'undo' && !isOpen && html`<${UndoForm} id=${run.runId} last=${last} onDone=${done} />`}
     ${asked === 'cancel' && isOpen && html`<${CancelForm} runId=${run.runId} onDone=${done} />`}
     ${asked === 'resume' && mayResume && html`<${ResumeForm} run=${run} onDone=${done} />`}
     ${asked === 'retry' && !isOpen && html`<${RetryForm} run=${run} onDone=${done} />`}

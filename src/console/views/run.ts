@@ -43,11 +43,7 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
     async () => (held.current = await readOutline(id, held.current?.runId === id ? held.current : undefined, setBegun)),
     aboutSession(sessionId),
   )
-  const status = useResource(
-    `run ${id}`,
-    () => callOperator('GET /v1/runs/:id', { id }),
-    aboutSession(sessionId),
-  )
+  const status = useResource(`run ${id}`, () => callOperator('GET /v1/runs/:id', { id }), aboutSession(sessionId))
   const read = outline.value.value ?? (begun?.runId === id ? begun : undefined)
   const error = outline.error.value ?? status.error.value
   if (error?.status === 404) return html`<${EmptyState} icon="runs" title="There is no such run." isScreen />`
@@ -137,7 +133,7 @@ function RunHead({
         <${StatusBadge} status=${run.status} />
         ${hold && html`<span class="dim">held: ${safeText(hold.reason.replaceAll('_', ' '))}, since <${Age} at=${hold.since} /></span>`}
       </div>
-      <${RunActions} run=${run} hold=${hold} />
+      <${RunActions} run=${run} last=${outline.after} hold=${hold} />
       ${error !== undefined && error !== '' && html`<p class="note bad"><${Icon} name="warning" /><span>${safeText(error)}</span></p>`}
       <dl class="facts">
         ${facts.map(

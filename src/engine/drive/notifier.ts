@@ -74,8 +74,11 @@ interface SessionChannel {
   notifications: number
   /** Number of the newest event notified; 0 before the first. */
   seq: number
-  /** True after a wake-up in this turn of the event loop: what comes until its end is delivered together then. */
-  wokeThisTurn: boolean
+  /**
+   * What has woken readers in this turn of the event loop: what comes until its end is delivered together then. Only a first
+   * piece of text does not wait: the turn may go on for milliseconds, with the rest of a short answer and its commit.
+   */
+  wokenBy: 'nothing' | 'events' | 'text'
   /** Runs while text waits for more: the first piece leaves at once, later ones together. */
   textTimer: NodeJS.Timeout | undefined
   /** Pieces published since text was last released. */
@@ -90,16 +93,18 @@ export function createNotifier(): SessionNotifier {
   const watchers = new Set<(sessionId: SessionId) => void>()
   const hasNews = ({ notifications, textTimer }: SessionChannel, { seen, deltas }: Subscriber): boolean =>
     notifications > seen || (textTimer === undefined && deltas.length > 0)
-  const wakeSubscribers = (channel: SessionChannel): void => {
-    if (channel.wokeThisTurn) return
+  /** Wakes those who wait and have news. @returns false where there are none */
+  const wakeReady = (channel: SessionChannel, by: 'events' | 'text'): boolean => {
     const ready = [...channel.subscribers].filter((each) => each.wake !== undefined && hasNews(channel, each))
-    if (ready.length === 0) return
-    channel.wokeThisTurn = true
-    setImmediate(() => {
-      channel.wokeThisTurn = false
-      wakeSubscribers(channel)
-    })
+    if (ready.length === 0) return false
+    if (channel.wokenBy === 'nothing')
+      setImmediate(() => {
+        channel.wokenBy = 'nothing'
+        wakeReady(channel, 'events')
+      })
+    channel.wokenBy = by
     for (const each of ready) each.wake!()
+    return true
   }
   const keepPage = (channel: SessionChannel, cursor: number, read: () => EventPage | undefined): void => {
     channel.page = { cursor, notifications: channel.notifications, read }
@@ -113,11 +118,9 @@ export function createNotifier(): SessionNotifier {
   const releaseText = (channel: SessionChannel): void => {
     endTextTimer(channel)
     channel.held = 0
-    // Then it leaves at the end of this turn.
-    if (channel.wokeThisTurn) return
-    if (![...channel.subscribers].some(({ deltas }) => deltas.length > 0)) return
-    wakeSubscribers(channel)
-    channel.textTimer = setTimeout(() => releaseText(channel), TEXT_MS).unref()
+    // Otherwise it leaves at the end of this turn, or when its readers have written what came before.
+    if (channel.wokenBy !== 'text' && wakeReady(channel, 'text'))
+      channel.textTimer = setTimeout(() => releaseText(channel), TEXT_MS).unref()
   }
   const notify: SessionNotifier['notify'] = (sessionId, seq, fresh) => {
     for (const tell of watchers) tell(sessionId)
@@ -133,7 +136,7 @@ export function createNotifier(): SessionNotifier {
       )
     // The text of the next step is a first piece again.
     endTextTimer(channel)
-    wakeSubscribers(channel)
+    if (channel.wokenBy === 'nothing') wakeReady(channel, 'events')
   }
   return {
     watch(listener) {
@@ -160,11 +163,11 @@ export function createNotifier(): SessionNotifier {
     },
     subscribe(sessionId, takesText = true) {
       const subscriber: Subscriber = { takesText, deltas: [], seen: 0, wake: undefined }
-      const channel = channels.get(sessionId) ?? {
+      const channel: SessionChannel = channels.get(sessionId) ?? {
         subscribers: new Set(),
         notifications: 0,
         seq: 0,
-        wokeThisTurn: false,
+        wokenBy: 'nothing',
         textTimer: undefined,
         held: 0,
         page: undefined,
@@ -181,7 +184,7 @@ export function createNotifier(): SessionNotifier {
               resolve()
             }
             subscriber.seen = seen
-            if (signal.aborted || (!channel.wokeThisTurn && hasNews(channel, subscriber))) return done()
+            if (signal.aborted || (channel.wokenBy === 'nothing' && hasNews(channel, subscriber))) return done()
             subscriber.wake = done
             signal.addEventListener('abort', done)
             return undefined

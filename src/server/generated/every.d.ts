@@ -46,6 +46,7 @@ export declare const checks: Readonly<
     | 'POST /runs/:id/cancel body'
     | 'POST /runs/:id/resume body'
     | 'POST /runs/:id/migrate body'
+    | 'POST /runs/:id/undo body'
     | 'POST /runs/:id/retry body'
     | 'POST /runs/fork body'
     | 'POST /runs/dry-fork body'

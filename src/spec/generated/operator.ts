@@ -283,6 +283,16 @@ export interface OperatorRequests<Bundle> {
       readonly reason?: string
     }
   }
+  'POST /runs/:id/undo': {
+    readonly body: {
+      readonly reason?: string
+      /** The calls to undo, as the plan names them; in any order. */
+      readonly calls: readonly {
+        readonly runId: string
+        readonly toolCallId: string
+      }[]
+    }
+  }
   'POST /runs/:id/retry': { readonly body: {} }
   'POST /runs/fork': {
     readonly body: {
