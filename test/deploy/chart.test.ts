@@ -72,6 +72,7 @@ describe.skipIf(!hasTools)('the chart', () => {
   const EVERYTHING = {
     files: { url: 's3://svc?endpoint=https://s3.internal', secret: 'svc-files', region: 'eu-central-1' },
     secrets: ['models'],
+    cluster: { secret: 'svc-cluster' },
     env: { REFUNDS_LEDGER: '/data/refunds.log' },
     config: 'workspace: acme\nnetwork:\n  proxies: [10.0.0.0/8]\n',
     serviceAccount: { name: 'svc' },
