@@ -19,6 +19,7 @@ import { listCosts } from './operator/costs.ts'
 import { decideAgain } from './operator/policy/decide.ts'
 import { listDecisions } from './operator/policy/decisions.ts'
 import { askWhatIf, lintEdits } from './operator/policy/what-if.ts'
+import { getGraph } from './operator/graph.ts'
 import { getSources, listDeployments } from './operator/history.ts'
 import { listEffects, releaseEffect } from './operator/effects.ts'
 import { forkRuns, tryForks } from './operator/fork.ts'
@@ -54,6 +55,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /versions': listVersions,
   'GET /snapshot': getSnapshot,
   'GET /matrix': getMatrix,
+  'GET /graph': getGraph,
   'GET /difference': getDifference,
   'GET /documents': listDocuments,
   'GET /sources': getSources,

@@ -12,6 +12,7 @@ import type {
   TimelineItem,
 } from './api.ts'
 import type { DryForkView } from './dry-fork.ts'
+import type { BundleGraph } from './view/bundle-graph.ts'
 import type { OperatorRequests } from './generated/operator.ts'
 import type { WrittenFinding } from './explanation.ts'
 import type { CompiledBundle, PublishedDocument, AgentSnapshot } from './snapshot.ts'
@@ -87,6 +88,8 @@ interface OperatorAnswers {
   'GET /snapshot': AgentSnapshot
   /** Of a version, the deployed one where none is named. */
   'GET /matrix': OperatorList<AuthorityRow>
+  /** What a version reaches: of the deployed one where none is named. */
+  'GET /graph': BundleGraph
   /** What `to` does that `from` did not, what widens authority first. */
   'GET /difference': { breaking: boolean; widens: boolean; changes: readonly ChangeView[] }
   'GET /documents': OperatorList<PublishedDocument>

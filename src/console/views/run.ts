@@ -43,11 +43,7 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
     async () => (held.current = await readOutline(id, held.current?.runId === id ? held.current : undefined, setBegun)),
     aboutSession(sessionId),
   )
-  const status = useResource(
-    `run ${id}`,
-    () => callOperator('GET /v1/runs/:id', { id }),
-    aboutSession(sessionId),
-  )
+  const status = useResource(`run ${id}`, () => callOperator('GET /v1/runs/:id', { id }), aboutSession(sessionId))
   const read = outline.value.value ?? (begun?.runId === id ? begun : undefined)
   const error = outline.error.value ?? status.error.value
   if (error?.status === 404) return html`<${EmptyState} icon="runs" title="There is no such run." isScreen />`

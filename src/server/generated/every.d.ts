@@ -24,6 +24,7 @@ export declare const checks: Readonly<
     | 'GET /versions query'
     | 'GET /snapshot query'
     | 'GET /matrix query'
+    | 'GET /graph query'
     | 'GET /difference query'
     | 'GET /documents query'
     | 'GET /sources query'

@@ -52,6 +52,12 @@ export interface OperatorRequests<Bundle> {
       readonly version?: string
     }
   }
+  'GET /graph': {
+    readonly query: {
+      readonly agent: string
+      readonly version?: string
+    }
+  }
   'GET /difference': {
     readonly query: {
       readonly agent: string
