@@ -1,27 +1,40 @@
-# Runs `svc serve` for the project in /project, and `svc dev` when that is named. Data is kept in /data.
+# Runs `svc serve` for the project in /project, or the command of svc that is named instead. Data is kept in /data; nothing else is written
+# but temporary files in /tmp.
 FROM node:24-bookworm-slim AS build
 WORKDIR /build
 COPY . .
 # Without install scripts: nothing is compiled, and the build is named.
 RUN npm ci --ignore-scripts \
  && npm run build \
- && npm pack --ignore-scripts --pack-destination /archive
-
-FROM node:24-bookworm-slim AS install
-COPY --from=build /archive /archive
+ && npm pack --ignore-scripts --pack-destination /tmp \
+ && mkdir /opt/svc \
+ && tar --extract --gzip --file /tmp/svc-agents-cli-*.tgz --directory /opt/svc --strip-components=1
 # Node's own SQLite serves, so the optional package with binaries for all platforms is left out.
-RUN npm install --prefix /opt/svc --no-save --ignore-scripts --omit=optional /archive/*.tgz
+RUN node scripts/image.js \
+ && npm ci --ignore-scripts --omit=dev --omit=optional --workspaces=false \
+ && mv node_modules /opt/svc/ \
+ && npm sbom --sbom-format cyclonedx --package-lock-only --omit=dev --omit=optional > /opt/svc/sbom.cdx.json
 
 FROM node:24-bookworm-slim
-COPY --from=install /opt/svc /opt/svc
-RUN ln -s /opt/svc/node_modules/.bin/svc /usr/local/bin/svc \
- && install --directory --owner=node --group=node --mode=700 /data
-ENV NODE_ENV=production SVC_DATA=/data
-USER node
+COPY --from=build /opt/svc /opt/svc
+RUN ln -s /opt/svc/bin/svc.js /usr/local/bin/svc \
+ && groupadd --gid 10001 svc \
+ && useradd --uid 10001 --gid svc --home-dir /data --no-create-home --shell /usr/sbin/nologin svc \
+ # For whichever user runs it (`--user`, an assigned one): svc makes its own directory below, which only that user may read.
+ && install --directory --mode=1777 /data
+ARG VERSION=0.1.0
+ARG REVISION=
+LABEL org.opencontainers.image.title=svc \
+      org.opencontainers.image.licenses=MIT \
+      org.opencontainers.image.version=$VERSION \
+      org.opencontainers.image.revision=$REVISION
+ENV NODE_ENV=production SVC_DATA=/data/svc HOME=/data
+# By number, so that Kubernetes can see that it is not root.
+USER 10001:10001
 WORKDIR /project
 VOLUME /data
-EXPOSE 4310 4311
-HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:4310/v1/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+EXPOSE 4310 4311 4312
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["svc", "health"]
 ENTRYPOINT ["svc"]
 CMD ["serve", ".", "--host", "0.0.0.0", "--allow-remote"]

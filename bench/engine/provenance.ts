@@ -1,15 +1,18 @@
 /**
  * What it costs a run with three tools that a policy asks where a value comes from, beside the same run whose policy asks for the
- * value alone. In pairs of batches, because the machine has other work. See README.md.
+ * value alone. The model is asked through the openai SDK. In pairs of batches, because the machine has other work. See README.md.
  */
+import { fork } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { digestOf } from '../../src/base/digest.ts'
 import { agentIdOf, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { sealSet } from '../../src/policy/policy-set.ts'
+import { startModel } from './model.ts'
 import { openServer } from '../../src/server/open.ts'
 import { digestOfSnapshot, type AgentSnapshot, type BoundTool } from '../../src/spec/snapshot.ts'
 
@@ -37,10 +40,9 @@ const TOOLS = [
   tool('send', { sideEffectClass: 'idempotent_write' }),
 ]
 const SCRIPT = [
-  { call: { tool: 'customer', arguments: { id: 'C-4711' } } },
-  { call: { tool: 'mail', arguments: { id: 'M-0815' } } },
-  { call: { tool: 'send', arguments: { to: '${results.customer.address}', text: 'Your order is on its way.' } } },
-  { say: 'Sent.' },
+  { tool: 'customer', arguments: { id: 'C-4711' } },
+  { tool: 'mail', arguments: { id: 'M-0815' } },
+  { tool: 'send', arguments: { to: 'ana.lopez@example.com', text: 'Your order is on its way.' } },
 ]
 /** As large as records and mails usually are: about 2 KiB each. */
 const CUSTOMER = {
@@ -76,7 +78,7 @@ function agent(name: string, when: JsonObject): AgentSnapshot {
     boundaries: [],
     purpose: 'Measure.',
     instructions: { text: 'Answer.', digest: digestOf('Answer.') },
-    model: { provider: 'scripted', name: 'script', script: SCRIPT },
+    model: { provider: 'near', name: 'script' },
     secrets: {},
     mcpServers: [],
     tools: TOOLS,
@@ -93,11 +95,22 @@ const AGENTS = {
   source: agent('source', { field: 'source.to', op: 'ne', value: 'tool:bench.customer' }),
 }
 
+// The model has a process of its own, so that the CPU of this one is the server's.
+if (process.argv[2] === 'model') {
+  const { url } = await startModel(SCRIPT)
+  process.on('disconnect', () => process.exit(0))
+  process.send!(url)
+  await new Promise(() => {})
+}
+const model = fork(fileURLToPath(import.meta.url), ['model'])
+const modelUrl = await new Promise<string>((resolve) => model.once('message', resolve))
+
 const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'))
 const server = await openServer({
   dataDirectory: directory,
   workspace: WORKSPACE,
   config: {
+    providers: { near: { type: 'openai-compatible', base_url: modelUrl } },
     tools: {
       'bench.customer': { mock: [{ result: CUSTOMER }] },
       'bench.mail': { mock: [{ result: MAIL }] },
@@ -146,8 +159,7 @@ async function runOnce({ id }: AgentSnapshot): Promise<void> {
   const never = new AbortController()
   for await (const events of server.engine.follow(runId as never, 0, never.signal)) void events
   const run = await server.store.run(runId as never)
-  if (run?.status !== 'Completed' || run.output !== 'Sent.')
-    throw new Error(`A run ended ${run?.status}: ${run?.error}`)
+  if (run?.status !== 'Completed' || run.output !== 'ok') throw new Error(`A run ended ${run?.status}: ${run?.error}`)
 }
 
 interface Batch {
@@ -193,4 +205,5 @@ console.log(
 console.log(`ratio ${ratio.toFixed(3)} (gate ${MOST}), median of ${PAIRS} pairs of ${RUNS} runs`)
 if (ratio > MOST) process.exitCode = 1
 await server.close(0)
+model.disconnect()
 rmSync(directory, { recursive: true })

@@ -10,6 +10,7 @@ import { openServer } from '../../src/server/open.ts'
 import type { Run } from '../../src/spec/run.ts'
 import { digestOfSnapshot, type ScriptTurn, type AgentSnapshot } from '../../src/spec/snapshot.ts'
 import type { Store } from '../../src/store/store.ts'
+import { TALKS } from '../engine/model.ts'
 
 const [directory, sessions, modelUrl] = process.argv.slice(2) as [string, string, string]
 const NONE = {
@@ -20,10 +21,6 @@ const NONE = {
   planTokensPerDay: null,
   planCostPerDay: null,
 }
-
-/** Answers of one piece each, and pieces of the long one: `fanOut` of run.ts counts them. */
-const PACED = 80
-const PIECES = 1000
 
 /** Steps of the longest timeline. */
 const LONG = 10_000
@@ -151,19 +148,8 @@ const waits = await open(
   agent('waits', scripted([{ call: { tool: 'ask_user', arguments: { message: 'Well?' } } }])),
   50,
 )
-const ASKS = { call: { tool: 'ask_user', arguments: { message: 'Well?' } } }
 /** Waits after every piece: one of some words, then all that a long answer has. */
-const talks = await open(
-  agent(
-    'talks',
-    scripted([
-      ASKS,
-      ...Array.from({ length: PACED }, () => ({ say: 'four words a piece', ...ASKS })),
-      { say: 'four words a piece '.repeat(PIECES), ...ASKS },
-    ]),
-  ),
-  50,
-)
+const talks = await open(agent('talks', { provider: 'near', name: 'talks' }), 50)
 const refunds = await open(
   agent(
     'approving',
@@ -200,7 +186,7 @@ process.send!({
   long: { runId: longRunId, steps: LONG },
   approving: { runId: (await paused(refunds)).runId, key: refunds.keys[0] },
   waiting: { runId: (await start(waits)).runId, keys: waits.keys },
-  talking: { runId: (await start(talks)).runId, keys: talks.keys, paced: PACED, pieces: PIECES },
+  talking: { runId: (await start(talks)).runId, keys: talks.keys, ...TALKS },
 })
 
 /** One more session like the one that ended, with so many completions of a sentence each. */

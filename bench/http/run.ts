@@ -18,6 +18,9 @@ const SECONDS = Number(process.env['SECONDS'] ?? 0.4)
 const CONNECTIONS = Number(process.env['CONNECTIONS'] ?? 32)
 const SESSIONS = (process.env['SESSIONS'] ?? '1000,10000,100000').split(',').map(Number)
 const FOLLOWED = 40
+/** Parts to measure: reader, pending, delays, fan-out, readers, routes, sizes. */
+const ONLY = process.env['ONLY']?.split(',')
+const wants = (part: string): boolean => ONLY?.includes(part) ?? true
 const READERS = Number(process.env['READERS'] ?? 5000)
 
 interface Product {
@@ -82,24 +85,30 @@ const model = await startModel()
 try {
   const [node, h3] = [await open<{ port: number }>('empty.ts', 'node'), await open<{ port: number }>('empty.ts', 'h3')]
   const small = await open<Product>('product.ts', join(directory, 'small'), '0', model.url)
-  const reader = median(await readerCost(small))
-  gate('CPU of a run with a reader, x without one (G19)', reader, 1.5, reader <= 1.5)
+  if (wants('reader')) {
+    const reader = median(await readerCost(small))
+    gate('CPU of a run with a reader, x without one (G19)', reader, 1.5, reader <= 1.5)
+  }
+  if (wants('pending')) await pendingShare(small)
+  if (wants('delays')) await delays(small)
+  if (wants('fan-out')) await fanOut((await open<{ port: number }>('raw-stream.ts')).port, small)
+  if (wants('readers')) await readers(small)
+  if (wants('routes')) await routes(node.port, h3.port, small)
+  small.child.disconnect()
+  if (wants('sizes')) await sizes()
+} finally {
+  for (const child of children) if (child.connected) child.disconnect()
+  await model.close()
+  rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+}
+
+async function pendingShare(small: Product & { readonly child: ChildProcess }): Promise<void> {
   const status = (runId: string, key: string): string => plain('GET', `/v1/runs/${runId}`, { 'x-api-key': key })
   const pending = await pendingCost(small, {
     with: status(small.approving.runId, small.approving.key),
     without: status(small.runId, small.key),
   })
   gate('CPU of get run with an approval that waits, x without', median(pending), 1.3, median(pending) <= 1.3)
-  await delays(small)
-  await fanOut((await open<{ port: number }>('raw-stream.ts')).port, small)
-  await readers(small)
-  await routes(node.port, h3.port, small)
-  small.child.disconnect()
-  await sizes()
-} finally {
-  for (const child of children) if (child.connected) child.disconnect()
-  await model.close()
-  rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
 }
 
 async function routes(node: number, h3: number, { port, key, agentId, runId }: Product): Promise<void> {
@@ -195,7 +204,7 @@ async function fanOut(raw: number, { port, talking: { runId, keys, paced, pieces
     for (let said = 0; said < paced; said++)
       for (const [at, [, , speak]] of subjects.entries()) {
         await Promise.all([audiences[at]!.heard(1), speak()])
-        await pause(20)
+        await pause(40)
       }
     for (const { leave } of audiences) leave()
     // The first pieces are those of code that nobody has run yet, on both sides. Of the rest the usual one counts.

@@ -24,6 +24,13 @@ export function dieAtFailpoint(name: FailpointName): void {
   if (typeof SVC_FAILPOINTS !== 'undefined' && SVC_FAILPOINTS && isReached(name)) process.kill(process.pid, 'SIGKILL')
 }
 
+/**
+ * True if the variable `SVC_FAILPOINT` switches a guard off, as `guard.off` does: a test that then finds nothing wrong would not
+ * find a guard that is broken.
+ */
+export const isSwitchedOff = (guard: 'guard'): boolean =>
+  typeof SVC_FAILPOINTS !== 'undefined' && SVC_FAILPOINTS && process.env['SVC_FAILPOINT'] === `${guard}.off`
+
 /** A failpoint within a write: the first half of the text is written and flushed before the process dies. */
 export async function failpointWithin(name: FailpointName, text: string, write: (half: string) => void): Promise<void> {
   if (typeof SVC_FAILPOINTS !== 'undefined' && SVC_FAILPOINTS && isReached(name)) {

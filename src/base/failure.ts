@@ -180,6 +180,13 @@ export const failures = {
     message: (a: { runId: string; why: string }) => `Run ${a.runId} cannot be resumed: ${a.why}.`,
     fix: 'Start it again with svc runs retry.',
   },
+  run_not_repeatable: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; retry: string }) =>
+      `Run ${a.runId} was started again as run ${a.retry}, which has not ended.`,
+    fix: 'Wait until that run ends, or cancel it.',
+  },
   step_not_found: {
     status: 404,
     exit: EXIT.absent,
@@ -219,6 +226,40 @@ export const failures = {
     message: (a: { version: string; from: string; changes: readonly string[] }) =>
       `A waiting run moves only to a version that may do no more. Version ${a.version} may do more than ${a.from}${a.changes.length === 0 ? ', as far as is known here' : `: ${a.changes.join('; ')}`}.`,
     fix: 'Move it to another version, or cancel it and start it again.',
+  },
+  run_undoes: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; undone: string }) =>
+      `Run ${a.runId} undoes a call of run ${a.undone}; what it did is not undone again.`,
+    fix: 'Name the run whose calls are to be undone.',
+  },
+  already_undone: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; by: string }) =>
+      `What run ${a.runId} made, as far as it can be undone, is undone, by run ${a.by}; nothing has changed.`,
+    fix: 'svc runs undo RUN --plan lists it, call by call.',
+  },
+  nothing_to_undo: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string }) => `Run ${a.runId} made nothing that can be undone now.`,
+    fix: 'svc runs undo RUN --plan says why, call by call.',
+  },
+  undo_under_way: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; undone: string; status: string }) =>
+      `Run ${a.runId} is undoing a call of run ${a.undone}; its status is ${a.status}.`,
+    fix: 'Wait until it ends, or cancel it.',
+  },
+  call_not_undoable: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { runId: string; callId: string; why: string }) =>
+      `Call ${a.callId} of run ${a.runId} cannot be undone: ${a.why}.`,
+    fix: 'svc runs undo RUN --plan says what can be.',
   },
   version_gone: {
     status: 409,
@@ -470,6 +511,40 @@ export const failures = {
     message: (a: { database: string; why: string }) => `The user of ${a.database} lacks a right: ${a.why}.`,
     fix: 'Let the user create a schema in the database, or create the schema and make the user its owner.',
   },
+  store_absent: {
+    exit: EXIT.absent,
+    message: (a: { store: string }) => `There is no store in ${a.store}.`,
+    fix: 'Check the path: sqlite:DIRECTORY names a data directory.',
+  },
+  store_not_empty: {
+    exit: EXIT.conflict,
+    message: (a: { store: string; table: string }) =>
+      `${a.store} has rows already (in ${a.table}), and a copy takes an empty store.`,
+    fix: 'Name a new database, or another data directory.',
+  },
+  store_served: {
+    exit: EXIT.conflict,
+    message: (a: { store: string; worker: string }) => `${a.store} is served by ${a.worker}.`,
+    fix: 'Stop every server of it first; svc workers list shows them. One that was killed counts for 15 s.',
+  },
+  store_moved: {
+    exit: EXIT.conflict,
+    message: (a: { store: string; to: string }) =>
+      `${a.store} was copied to ${a.to}: if both went on, everything would be done twice.`,
+    fix: 'Serve the copy. Where that was thrown away: svc store copy --reopen.',
+  },
+  store_copy_differs: {
+    exit: EXIT.bad,
+    message: (a: { store: string; table: string }) =>
+      `The rows of ${a.table} in ${a.store} are not those of the original; nothing was kept of the copy.`,
+    fix: 'Report it, with both versions of svc.',
+  },
+  store_copy_unknown: {
+    exit: EXIT.unavailable,
+    message: (a: { store: string; to: string }) =>
+      `The connection broke while the copy in ${a.to} was committed: it is complete, or nothing of it is there; ${a.store} stays closed.`,
+    fix: 'Look with svc runs list there. Where it has your runs, serve it; else svc store copy --reopen, and copy again.',
+  },
   backup_elsewhere: {
     status: 409,
     exit: EXIT.usage,
@@ -529,8 +604,8 @@ export const failures = {
   version_yanked: {
     status: 409,
     exit: EXIT.usage,
-    message: (a: { id: string; version: string; reason?: string | undefined }) =>
-      `${a.id}@${a.version} is yanked${a.reason === undefined ? '' : ` (${a.reason})`}, so it is not deployed unasked.`,
+    message: (a: { id: string; version: string; reason?: string | undefined; act?: 'deployed' | 'executed' }) =>
+      `${a.id}@${a.version} is yanked${a.reason === undefined ? '' : ` (${a.reason})`}, so it is not ${a.act ?? 'deployed'} unasked.`,
     fix: 'Deploy another version, or add --allow-yanked to svc deploy.',
   },
   version_too_small: {

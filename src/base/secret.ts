@@ -32,6 +32,8 @@ export interface Redactor {
   text(text: string): string
   /** A copy of a JSON value with every string, keys included, redacted. Returns the same value if nothing was found. */
   json<T>(value: T): T
+  /** The JSON of such a copy. The value is printed once, for the search and for the result. */
+  jsonText(value: object): string
   /** Redacts text that arrives in chunks, also values split over two of them. */
   stream(): RedactedStream
 }
@@ -53,9 +55,11 @@ export function createRedactor(): Redactor {
     pattern ??= anyOf(needles, 'g')
     return given.replace(pattern, '***')
   }
-  const isClean = (value: unknown): boolean => {
+  /** @param printed JSON; almost every value is clean, so one search over the whole text usually suffices */
+  const isClean = (printed: string): boolean => {
+    if (needles.size === 0) return true
     patternOfJson ??= anyOf([...needles].map(escaped), '')
-    return !patternOfJson.test(JSON.stringify(value) ?? '')
+    return !patternOfJson.test(printed)
   }
   const json = (value: unknown): unknown => {
     if (typeof value === 'string') return text(value)
@@ -76,8 +80,11 @@ export function createRedactor(): Redactor {
     },
     text,
     json<T>(value: T): T {
-      // Almost every value is clean, so one search over the whole text usually suffices.
-      return needles.size === 0 || isClean(value) ? value : (json(value) as T)
+      return needles.size === 0 || isClean(JSON.stringify(value) ?? '') ? value : (json(value) as T)
+    },
+    jsonText(value) {
+      const printed = JSON.stringify(value)
+      return isClean(printed) ? printed : JSON.stringify(json(value))
     },
     stream() {
       let held = ''

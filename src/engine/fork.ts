@@ -19,6 +19,7 @@ import type { EngineParts, ForkRequest, ForkSource, StartedFork, StepEdit } from
 import { openTransaction } from './session/open-transaction.ts'
 import { messagesBefore, withEarlierTexts } from './session/prompt/earlier.ts'
 import { callsOf } from './session/prompt/call-results.ts'
+import { claimOf, closeClaim, findRepeated, toRepeated } from './session/repeated-request.ts'
 import type { RunHandle } from './session/transaction.ts'
 import { contextOf, firstSession, newRootRun } from './start.ts'
 
@@ -53,7 +54,7 @@ export const checkFork = (source: ForkSource, request: Pick<ForkRequest, 'at' | 
 
 /**
  * Stores a fork, and lets it go on.
- * @throws Failure `step_not_found`, `step_not_forkable`, `step_not_editable`, `agent_paused`, and those of a start that a limit refuses
+ * @throws Failure `step_not_found`, `step_not_forkable`, `step_not_editable`, `agent_paused`, `idempotency_key_reused`, and those of a start that a limit refuses
  */
 export async function startFork(
   parts: EngineParts,
@@ -61,15 +62,26 @@ export async function startFork(
   source: ForkSource,
   request: ForkRequest,
 ): Promise<StartedFork> {
+  const { idempotency } = request
+  const claim = idempotency && claimOf(parts, request.by, `POST /runs/${source.run.id}/fork`, idempotency)
+  const before = claim && (await findRepeated(parts, claim))
+  if (before) return before as unknown as StartedFork
   await checkNotPaused(parts, request.version)
   const edits = request.edits.map((edit) => ({ ...edit, value: parts.redactor.json(edit.value) }))
   const update = toForkUpdate(parts, source, { ...request, edits })
-  const started = await parts.store.start(update, request.limits)
+  const fork: StartedFork = {
+    runId: update.session.rootRunId,
+    sessionId: update.session.id,
+    taken: update.steps.length,
+  }
+  const started = await parts.store.start(update, request.limits, claim && closeClaim(claim, fork))
+  if (started.outcome === 'replayed' || started.outcome === 'key_reused')
+    return toRepeated(started) as unknown as StartedFork
   if (started.outcome === 'plan_limited')
     throw fail('plan_limit_exceeded', { limit: started.limit, value: started.value })
   if (started.outcome !== 'started') throw new Error(`A fork was not started: ${started.outcome}.`)
   driver.reload(update)
-  return { runId: update.session.rootRunId, sessionId: update.session.id, taken: update.steps.length }
+  return fork
 }
 
 function toForkUpdate(parts: EngineParts, source: ForkSource, request: ForkRequest): SessionUpdate {

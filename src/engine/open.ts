@@ -20,6 +20,7 @@ import { migrateStoredRun } from './migrate-run.ts'
 import { resumeStoredRun } from './resume.ts'
 import { completeOutside, signalRun } from './steer-run.ts'
 import { startSession } from './start.ts'
+import { planUndo, undoStoredRun } from './undo.ts'
 import { conversationOf } from './session/timeline.ts'
 
 /** How long `close` waits for what is in flight. */
@@ -96,6 +97,8 @@ export function createEngine(parts: EngineParts): Engine {
       return { runId, status }
     },
     fork: (source, request) => startFork(parts, driver, source, request),
+    planUndo: (runId) => planUndo(parts, driver, runId),
+    undo: (runId, request) => undoStoredRun(parts, driver, runId, request),
     migrate: (runId, request) => migrateStoredRun(parts, driver, runId, request),
     resume: (runId, request) => resumeStoredRun(parts, driver, runId, request),
     async erase(sessionId) {
@@ -104,6 +107,7 @@ export function createEngine(parts: EngineParts): Engine {
       await driver.release(sessionId)
     },
     follow: (run, after, signal) => followRunEvents(store, notifier, run, after, signal),
+    text: notifier,
     watch: (listener) => notifier.watch(listener),
     fullSince: (sessionId) => driver.fullSince(sessionId),
     waitForPause: (run, signal) => waitForPause(store, notifier, driver, run, signal),

@@ -7,6 +7,7 @@ import type { SessionDriver } from './drive/drive.ts'
 import { advanceRun } from './machine/advance.ts'
 import type { EngineParts, ResumedRun, ResumeRequest } from './session/engine.ts'
 import type { RunHandle } from './session/transaction.ts'
+import { isPartlyUndone } from './session/undone.ts'
 
 /** A run that fails again and again is resumed this often at most. */
 const MAX_RESUMES = 100
@@ -16,7 +17,7 @@ export async function resumeStoredRun(
   { store, redactor }: Pick<EngineParts, 'store' | 'redactor'>,
   driver: SessionDriver,
   runId: RunId,
-  { by, reason, version, grants = false }: ResumeRequest,
+  { by, reason, version, grants = false, seen }: ResumeRequest,
 ): Promise<ResumedRun> {
   const run = await store.run(runId)
   const session = run && (await store.session(run.sessionId))
@@ -35,6 +36,7 @@ export async function resumeStoredRun(
   const status = await driver.post(
     session.id,
     (tx) => {
+      if (seen !== undefined && tx.session.version !== seen) throw fail('run_moved_on', { sessionId: session.id, seen })
       const here = tx.run(runId)
       checkResumable(here)
       const isHeld = here.state.at !== 'done'
@@ -73,6 +75,12 @@ function checkResumable({ id: runId, record, state, usage, tx }: RunHandle): voi
     return
   }
   if (state.outcome === 'completed') throw fail('run_completed', { runId })
+  // Its model would go on as if what was undone still stood.
+  if (isPartlyUndone(tx.runs(), tx.callRows()))
+    throw fail('run_not_resumable', {
+      runId,
+      why: 'something that it did was undone, is being undone, or may have been',
+    })
   if (!state.from)
     throw fail('run_not_resumable', { runId, why: 'it ended under a version of svc that did not keep where' })
   if ((usage.resumes ?? 0) >= MAX_RESUMES)

@@ -135,7 +135,7 @@ function firstUpdate(
   const root = tx.addRun(run)
   root.addEvent('session', 'engine.session.started', { status: 'Running', output: null, error: null })
   advanceRun(root, { type: 'started' })
-  return tx.toUpdate()!
+  return { ...tx.toUpdate()!, ...(request.follows && { follows: request.follows }) }
 }
 
 /** A session as its first root run begins. */

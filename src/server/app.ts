@@ -2,7 +2,7 @@
 import type { H3 } from 'h3'
 import { fail } from '../base/failure.ts'
 import { identifyByKey, type IdentifyCaller } from './auth/auth.ts'
-import { checkHost, type HostRules } from './http/hosts.ts'
+import { createHostCheck, type HostRules } from './http/hosts.ts'
 import { serveRoutes, type ApiRoute } from './http/route.ts'
 import { cancelRun, getConversation, getRun } from './routes/runs.ts'
 import { finalizeFile, presignFile } from './routes/files.ts'
@@ -25,8 +25,9 @@ export function createApp(
   rules: HostRules = { loopback: false, hosts: [], origins: [] },
 ): H3 {
   const { ids, clock, log, redactor, serverState: about } = services
+  const checkHost = createHostCheck(rules)
   const guard: Parameters<typeof serveRoutes>[0]['guard'] = (call) => {
-    checkHost(rules, call)
+    checkHost(call)
     if (about.closing && call.url.pathname !== HEALTH)
       throw fail('shutting_down', undefined, { headers: { connection: 'close' } })
   }

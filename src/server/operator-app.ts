@@ -39,8 +39,10 @@ import { cancelRun, listRuns, sendMessage, startRun } from './operator/runs.ts'
 import { deleteSession, getSession, listSessions, patchSession } from './operator/sessions.ts'
 import { migrateRun } from './operator/steer/migrate.ts'
 import { listPauses, setPaused } from './operator/steer/pauses.ts'
+import { planRunUndo, undoRun } from './operator/steer/undo.ts'
 import { revokeStanding } from './operator/standing.ts'
 import { getReference } from './operator/reference.ts'
+import { getScenario } from './operator/scenario.ts'
 import { listSecrets } from './operator/secrets.ts'
 import { getStatus } from './operator/status.ts'
 import { claimTask, getTask, listSimilarTasks, listTasks, probeTask } from './operator/tasks.ts'
@@ -77,10 +79,13 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /runs/:id/outline': getOutline,
   'GET /runs/:id/step': getStep,
   'GET /runs/:id/calls': listCalls,
+  'GET /runs/:id/scenario': getScenario,
   'POST /runs/:id/cancel': cancelRun,
   'POST /runs/:id/resume': resumeRun,
   'POST /runs/:id/migrate': migrateRun,
   'POST /runs/:id/retry': retryRun,
+  'GET /runs/:id/undo': planRunUndo,
+  'POST /runs/:id/undo': undoRun,
   'POST /runs/fork': forkRuns,
   'POST /runs/dry-fork': tryForks,
   'POST /runs/:id/messages': sendMessage,

@@ -246,6 +246,60 @@ export interface RunView {
   readonly retryOf?: string
   readonly forkOf?: string
   readonly forkStep?: number
+  readonly undoOf?: string
+  readonly undoneCall?: string
+}
+
+/** The run that undoes a call, or has undone it. */
+export interface UndoingRunView {
+  readonly runId: string
+  readonly status: string
+  /** Who asked for it, as identities are written: `operator:ana`. */
+  readonly by: string
+  readonly reason: string | null
+  readonly at: string
+  /** What it waits for, with the task where it is one. */
+  readonly waitingOn?: string
+  readonly userTaskId?: string
+  readonly hold?: RunHold
+}
+
+/** A call that a run made, and how it would be undone. */
+export interface UndoItemView {
+  readonly runId: string
+  readonly agent: string
+  readonly toolCallId: string
+  readonly tool: string
+  /** When it was made. */
+  readonly at: string
+  readonly arguments: JsonValue
+  /** `open`: it can be undone; `final`: it cannot. */
+  readonly state: 'open' | 'under_way' | 'undone' | 'final'
+  /** Why it cannot; of an open one, why the newest attempt did not undo it. */
+  readonly why?: string
+  /** Of an open one: the call that undoes it, and what the policies say of that. */
+  readonly undo?: {
+    readonly tool: string
+    readonly arguments: JsonValue
+    readonly decision: 'allow' | 'require_approval' | 'escalate' | 'deny'
+    readonly explanation: string
+    /** How many people must approve. */
+    readonly approvals?: number
+  }
+  /** Of one that is undone or under way. */
+  readonly undoneBy?: UndoingRunView
+}
+
+export interface UndoPlanView {
+  readonly runId: string
+  readonly agent: string
+  readonly versionLabel: string
+  readonly status: string
+  /** Newest first. */
+  readonly items: readonly UndoItemView[]
+  readonly total: number
+  /** How many can be undone, and are not denied. */
+  readonly undoable: number
 }
 
 /**
@@ -386,6 +440,10 @@ export interface CallView {
   readonly at: string
   /** The effect key that it took; absent where its tool has none. */
   readonly effect?: { readonly key: string; readonly holds: boolean; readonly outcome: EffectView['outcome'] }
+  /** The newest run that undoes it, or has undone it or failed to. */
+  readonly undoneBy?: UndoingRunView
+  /** Where it undoes another call: that one. */
+  readonly undoes?: { readonly runId: string; readonly toolCallId: string; readonly tool: string }
 }
 
 /** A secret that a deployed agent names, and whether this server has it. Never the value. */
@@ -418,6 +476,8 @@ export interface EffectView {
   readonly expiresAt: string | null
   readonly approvedBy: readonly string[]
   readonly released?: { readonly at: string; readonly by: string; readonly reason: string }
+  /** The run that has undone the call. */
+  readonly undoneBy?: UndoingRunView
 }
 
 /** What an agent may call, and who decides about it: a row for each policy of each call. */

@@ -47,6 +47,7 @@ import type {
   EffectView,
   AuthorityRow,
   ChangeView,
+  UndoPlanView,
 } from './operator-views.ts'
 
 /**
@@ -126,6 +127,8 @@ interface OperatorAnswers {
   'GET /runs/:id/step': TimelineItem
   /** The calls of the run and those below it, in the order of their last change. */
   'GET /runs/:id/calls': OperatorList<CallView>
+  /** The run with its sub-agents as a scenario for `svc test`, in YAML. */
+  'GET /runs/:id/scenario': { text: string }
   'POST /runs/:id/cancel': { runId: string; before: string; after: string }
   /** A run that failed, was cancelled or is held goes on where it stopped. */
   'POST /runs/:id/resume': RunView
@@ -133,6 +136,10 @@ interface OperatorAnswers {
   /** Moves a waiting run to a version that may do no more; `changed` is false where it is on it. */
   'POST /runs/:id/migrate': RunView & { readonly changed: boolean }
   'POST /runs/:id/retry': RunView
+  /** What an ended run and those below it made, and how each call would be undone; nothing happens. */
+  'GET /runs/:id/undo': UndoPlanView
+  /** Undoes calls of an ended run, newest first; the answer is the run that undoes the first. */
+  'POST /runs/:id/undo': RunView
   /** New runs with the first steps of others as they were. Nothing starts where one of them cannot be forked so. */
   'POST /runs/fork': OperatorList<RunView>
   /** What such runs would do, with models asked, and tools and people played from the recording; nothing is stored. */

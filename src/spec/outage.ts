@@ -2,8 +2,14 @@
 import type { Instant } from '../base/clock.ts'
 
 /** What keeps a completion or a call from being made, and passes by itself or by what an operator does. */
-export type OutageReason =
-  'provider_unreachable' | 'tool_unreachable' | 'mcp_unreachable' | 'secret_missing' | 'quota_spent'
+export const OUTAGE_REASONS = [
+  'provider_unreachable',
+  'tool_unreachable',
+  'mcp_unreachable',
+  'secret_missing',
+  'quota_spent',
+] as const
+export type OutageReason = (typeof OUTAGE_REASONS)[number]
 
 /** An outage as a run meets it, kept in its state until an attempt gets an answer. */
 export interface Outage {

@@ -2,12 +2,13 @@ import type { Run } from './run.ts'
 import type { RunStarter } from './starter.ts'
 
 /**
- * Who started the root run above a run: a session that goes on may be started by one and continued by another.
+ * Who started the root run above a run: a session that goes on may be started by one and continued by another. Of a run that
+ * undoes a call, who asked for it.
  * @param runs of the session
  */
 export function starterAbove(run: Run, runs: readonly Run[], session: RunStarter): RunStarter {
   const byId = new Map(runs.map((each) => [each.id, each]))
-  let root = run
-  for (let at: Run | undefined = run; at; at = at.parentRunId === null ? undefined : byId.get(at.parentRunId)) root = at
-  return root.starter ?? session
+  for (let at: Run | undefined = run; at; at = at.parentRunId === null ? undefined : byId.get(at.parentRunId))
+    if (at.starter) return at.starter
+  return session
 }

@@ -225,8 +225,10 @@ export const NOTHING_USED: RunUsage = {
   refusals: {},
 }
 
-/** The earlier run that a run repeats: from the start, or from a step on. */
-export interface RunOrigin {
+/** The earlier run that a run repeats, from the start or from a step on; or the call that it undoes. */
+export type RunOrigin = RepeatedRun | UndoneCall
+
+export interface RepeatedRun {
   readonly kind: 'retry' | 'fork'
   readonly runId: RunId
   readonly sessionId: SessionId
@@ -234,13 +236,55 @@ export interface RunOrigin {
   readonly step?: number
 }
 
+/** The call that a run undoes, and who asked for it. */
+export interface UndoneCall {
+  readonly kind: 'undo'
+  /** The run that made the call. */
+  readonly runId: RunId
+  readonly callId: string
+  /** Logical id of the tool that was called. */
+  readonly tool: string
+  /** As `approverOf` names them. */
+  readonly by: string
+  readonly reason: string | null
+  /** The first undoing run of the same request. */
+  readonly first: RunId
+  /** Of the first: all calls that the operator asked to undo, in the order in which that is done. */
+  readonly calls?: readonly CallReference[]
+}
+
+export interface CallReference {
+  readonly runId: RunId
+  readonly callId: string
+}
+
+/** The call that a run undoes; undefined for any other run. */
+export const undoneCallOf = ({ origin }: Pick<Run, 'origin'>): UndoneCall | undefined =>
+  origin?.kind === 'undo' ? origin : undefined
+
+/** The call that a run undoes, as a step or a task names it. */
+export const undoneAsJson = ({ runId, callId, tool, by, reason }: UndoneCall): JsonObject => ({
+  run_id: runId,
+  tool_call_id: callId,
+  tool,
+  asked_by: by,
+  reason,
+})
+
 /** As the status of a run names its origin. Source: decisions, section 18. */
-export const originFields = ({
-  origin,
-}: Pick<Run, 'origin'>): { readonly retryOf?: string; readonly forkOf?: string; readonly forkStep?: number } => {
+export const originFields = ({ origin }: Pick<Run, 'origin'>): OriginFields => {
   if (!origin) return {}
+  if (origin.kind === 'undo') return { undoOf: origin.runId, undoneCall: origin.callId }
   const { kind, runId, step } = origin
   return kind === 'retry' ? { retryOf: runId } : { forkOf: runId, ...(step !== undefined && { forkStep: step }) }
+}
+
+interface OriginFields {
+  readonly retryOf?: string
+  readonly forkOf?: string
+  readonly forkStep?: number
+  readonly undoOf?: string
+  readonly undoneCall?: string
 }
 
 export interface Run {
@@ -268,8 +312,11 @@ export interface Run {
   readonly errorCode: ErrorCode | null
   readonly startedAt: Instant
   readonly finishedAt: Instant | null
-  /** Of a root run that continues a session; the first root run was started by whoever started the session. */
+  /**
+   * Of a root run that continues a session, and of a run that undoes a call; the first root run was started by whoever started the
+   * session.
+   */
   readonly starter?: RunStarter
-  /** Of a root run that repeats another one. */
+  /** Of a root run that repeats another one, and of a run that undoes a call: that one is the child of the run that made the call. */
   readonly origin?: RunOrigin
 }

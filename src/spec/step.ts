@@ -22,6 +22,7 @@ export const STEP_TYPES = [
   'OutputValidation',
   'Output',
   'RunResumed',
+  'UndoRequested',
   'RunCompleted',
   'SessionCompleted',
 ] as const

@@ -150,6 +150,11 @@ export interface SessionUpdate {
   readonly claims?: readonly IdempotencyClaim[]
   /** Of a session that goes on: what replaces its labels. */
   readonly labels?: SessionLabels
+  /**
+   * Of a start: it depends on how another session stands. It is refused where that one was saved since `version` was read, and
+   * counts as a save of it, so that of a start and a save that read the same version one is refused.
+   */
+  readonly follows?: { readonly sessionId: SessionId; readonly version: number }
   /** True while the session has work in flight; a restart recovers these. A waiting session only occupies rows. */
   readonly busy: boolean
 }

@@ -65,7 +65,7 @@ export interface Store {
    * T1: counts the limits, claims the idempotency key, writes session, run and first events. Writes nothing when refused. A
    * session whose `version` is above 0 is stored and gets another root run.
    * @param holder gets the lease of a new session, of `FIRST_EPOCH`, if it is busy
-   * @throws Failure `run_moved_on`, `not_found` for a session that is stored; `plan_spent`, `plan_reserved`
+   * @throws Failure `run_moved_on`, `not_found` for a session that is stored, or that the start follows; `plan_spent`, `plan_reserved`
    */
   start(
     update: SessionUpdate,

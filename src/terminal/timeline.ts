@@ -6,6 +6,7 @@ import { drawAnswered } from './approval.ts'
 import type { Canvas } from './screen.ts'
 import { safeJson, safeText } from '../base/escape-text.ts'
 import { describeResumption } from '../spec/view/resumption.ts'
+import { describeUndoRequest } from '../spec/view/undo.ts'
 import { widthOf } from './width.ts'
 import { padText, truncateText } from './text.ts'
 import type { TextStyle } from './theme.ts'
@@ -234,6 +235,8 @@ function describeLive(
       return { label: 'limit', ...otherOf(canvas, item, content) }
     case 'RunResumed':
       return { label: 'resumed', ...otherOf(canvas, item, content) }
+    case 'UndoRequested':
+      return { label: 'undo', ...otherOf(canvas, item, content) }
     case 'OutputValidation':
       return content['valid'] === true ? undefined : { label: 'output', ...otherOf(canvas, item, content) }
     default:
@@ -277,6 +280,8 @@ function otherOf({ theme }: Canvas, item: TimelineItem, content: JsonObject): Ti
           }
     case 'RunResumed':
       return { text: safeText(describeResumption(content)) }
+    case 'UndoRequested':
+      return { text: safeText(describeUndoRequest(content)) }
     case 'AitlRequest':
       return { text: textOf(content['question']) }
     case 'AitlResponse':

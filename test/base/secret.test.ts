@@ -26,6 +26,7 @@ test.each([
   redactor.add(new Secret(VALUE))
   const blanked = redactor.json({ a: [`before ${form} after`], [`key ${form}`]: { b: form } })
   expect(JSON.stringify(blanked).replaceAll(/\*{3}=+/g, '***')).toBe('{"a":["before *** after"],"key ***":{"b":"***"}}')
+  expect(redactor.jsonText({ a: [form], b: 1 }).replaceAll(/\*{3}=+/g, '***')).toBe('{"a":["***"],"b":1}')
   expect(redactor.text(`x ${form} y`)).toMatch(/^x \*\*\*=* y$/)
 })
 
@@ -35,6 +36,8 @@ test('a clean value is given back as it is, and short values are not searched fo
   redactor.add(VALUE)
   const clean = { text: 'a short sentence' }
   expect(redactor.json(clean)).toBe(clean)
+  expect(redactor.jsonText(clean)).toBe('{"text":"a short sentence"}')
+  expect(createRedactor().jsonText(clean)).toBe('{"text":"a short sentence"}')
 })
 
 test.each([

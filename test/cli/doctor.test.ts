@@ -34,6 +34,8 @@ test('all checks are told, one line each, and nothing is made', async () => {
     'database',
     'server',
     'lock',
+    'paused',
+    'held',
     'mcp',
     'models',
     'proxy',
@@ -181,4 +183,27 @@ test('what a killed server left behind is cleaned by the next command that write
   expect(isLeft()).toEqual([true, true])
   expect((await run(['keys', 'create', '--operator', '--email', 'eva@acme.example'])).code).toBe(0)
   expect(isLeft()).toEqual([false, false])
+})
+
+test('what operators have paused is told with who, when and why, and the command that ends it', async () => {
+  write('svc.config.yaml', 'workspace: acme\n')
+  await run(['keys', 'list'])
+  const who = { SVC_OPERATOR: 'ana@acme.example' }
+  expect(await run(['doctor', 'paused', 'held'], { env: who })).toMatchObject({ code: 0, stdout: '' })
+  await run(['stop', '--all', '--reason', 'the bank called'], { env: who })
+  const { code, stdout } = await run(['doctor', 'paused', '--json'], { env: who })
+  const [finding] = (JSON.parse(stdout) as { items: object[] }).items
+  expect([code, finding]).toEqual([
+    1,
+    {
+      check: 'paused',
+      ok: false,
+      say: expect.stringMatching(
+        /^everything since \d{4}-\d\d-\d\dT[\d:.]+Z, by operator ana@acme\.example \(the bank called\)$/,
+      ) as string,
+      fix: 'svc stop --all --resume',
+    },
+  ])
+  await run(['stop', '--all', '--resume'], { env: who })
+  expect(await run(['doctor', 'paused'], { env: who })).toMatchObject({ code: 0, stdout: '' })
 })

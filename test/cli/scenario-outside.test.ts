@@ -40,6 +40,8 @@ spec:
   side_effect_class: non_idempotent_write
 `,
   'clerk.script.yaml': `- call: { tool: wait_until, arguments: { after: 30m } }
+- when: { contains: Hurry }
+  say: Hurried.
 - call: { tool: wait_event, arguments: { name: parcel.delivered, schema: { type: object, required: [id] } } }
 - call: { tool: job, arguments: {} }
 - say: 'Parcel \${results.wait_event.data.id}: \${results.job.rows} rows.'
@@ -55,8 +57,8 @@ function write(name: string, text: string): void {
   writeFileSync(join(cwd, name), text)
 }
 
-async function play(rest: string) {
-  write('one.scenario.yaml', `scenario: a parcel\nbundle: .\ntools: { acme.job: { result: accepted } }\n${rest}`)
+async function play(rest: string, job = '{ result: accepted }') {
+  write('one.scenario.yaml', `scenario: a parcel\nbundle: .\ntools: { acme.job: ${job} }\n${rest}`)
   const { code, stdout } = await svc(['test'], { cwd })
   return { code, stdout }
 }
@@ -90,5 +92,49 @@ test('what nobody reports in time is put before a person', async () => {
 decide: [{ task: anomaly_review, option: stop }]
 expect: { status: Failed, error_code: tool_failed, calls: [{ tool: acme.job, times: 1 }] }
 `)
+  expect(code).toBe(0)
+})
+
+test('work outside is not begun while its tool is paused, and begins once it goes on', async () => {
+  const given = await play(`outside:
+  - { signal: parcel.delivered, data: { id: P-7 } }
+  - { pause: { tool: acme.job } }
+  - { resume: { all: true }, after: 40m }
+  - { resume: { tool: acme.job }, after: 2h }
+  - { complete: acme.job, result: { rows: 12 } }
+expect: { status: Completed, holds: [timer, paused, external], calls: [{ tool: acme.job, times: 1 }] }
+`)
+  expect(given).toEqual({ code: 0, stdout: 'one.scenario.yaml  ✔ a parcel  2 h (virtual)\n' })
+})
+
+test('a message to the working run is taken up before its next completion', async () => {
+  const given = await play(`outside: [{ steer: 'Hurry up.', after: 10m }]
+expect: { status: Completed, output: Hurried. }
+`)
+  expect(given).toEqual({ code: 0, stdout: 'one.scenario.yaml  ✔ a parcel  30 min (virtual)\n' })
+})
+
+test.each([
+  ['outside: [{ pause: { tool: acme.jobs } }]', 'tool "acme.jobs": no published version uses it'],
+  ['outside: [{ resume: { agent: acme.clark }, after: 5m }]', 'No such agent'],
+  [
+    'outside: [{ pause: { tool: acme.job, agent: acme.clerk } }]',
+    'outside[0].pause names one thing: `all: true`, or an agent, version, tool or provider.',
+  ],
+  ['expect: { holds: [tool_unreachable] }', 'tool_unreachable'],
+])('%s is told as what it is', async (rest, message) => {
+  const { code, stdout } = await play(`${rest}\n`)
+  expect([code, stdout.includes(message), stdout]).toEqual([1, true, stdout])
+})
+
+test('a tool that cannot be reached holds the run until it can', async () => {
+  const { code } = await play(
+    `outside:
+  - { signal: parcel.delivered, data: { id: P-7 } }
+  - { complete: acme.job, result: { rows: 12 } }
+expect: { status: Completed, holds: [tool_unreachable], calls: [{ tool: acme.job, times: 1 }] }
+`,
+    '{ result: accepted, unreachable: 5m }',
+  )
   expect(code).toBe(0)
 })

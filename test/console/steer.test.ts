@@ -90,3 +90,31 @@ describeInBrowser('the page of a run', () => {
     await page.getByText('Completed', { exact: true }).first().waitFor()
   })
 })
+
+describeInBrowser('the pages of agents', () => {
+  test('pause an agent with a reason, show who paused it, and let it go on', async () => {
+    const desk = await openDesk()
+    const { page, problems } = await openPage(await desk.address())
+    await page.goto(`${desk.server.consoleUrl}/agents/acme.refund-desk`)
+    await page.getByRole('button', { name: 'Pause agent' }).click()
+    await page.getByLabel('Reason').fill('The bank called.')
+    expect(await findingsOfAxe(page)).toEqual([])
+    await page.getByRole('button', { name: 'Pause it' }).click()
+    await page.getByText('Paused: agent acme.refund-desk').waitFor()
+    expect((await desk.operator.call('GET /pauses', { query: {} })).items).toMatchObject([
+      { kind: 'agent', name: 'acme.refund-desk', by: 'operator:ana', reason: 'The bank called.' },
+    ])
+    expect(await page.getByRole('button', { name: 'Pause agent' }).count()).toBe(0)
+    // The list of agents shows every pause.
+    await page.goto(`${desk.server.consoleUrl}/agents`)
+    const note = page.getByRole('status').filter({ hasText: 'Paused: agent acme.refund-desk' })
+    await note.waitFor()
+    expect(await note.innerText()).toContain('by operator ana: The bank called.')
+    expect(await findingsOfAxe(page)).toEqual([])
+    await page.getByRole('button', { name: /^Let it go on ?: agent acme/ }).click()
+    await page.getByRole('button', { name: 'Let it go on', exact: true }).click()
+    await page.getByText('Paused: agent').waitFor({ state: 'detached' })
+    expect((await desk.operator.call('GET /pauses', { query: {} })).items).toEqual([])
+    expect(problems).toEqual([])
+  })
+})

@@ -71,7 +71,7 @@ metadata:
   name: transfer
   namespace: pay
   version: 1.0.0
-  labels: { svc/effect-key: 'transfer:{args.cents}' }
+  labels: { svc/effect-key: 'transfer:{args.cents}', svc/undone-by: none }
 spec:
   description: Pays a claim out. Cannot be undone.
   side_effect_class: irreversible_action

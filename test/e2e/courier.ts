@@ -4,7 +4,7 @@
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Conversation, RunStatusBody, SessionList, StartRunResponse, TaskContent } from '../../src/spec/api.ts'
+import { courierFiles } from './courier-files.ts'
 import { deploy, serve, svcJson, svc, writeProject, type Access, type Project, type ServerProcess } from './binary.ts'
 
 /** A call as it arrived. */
@@ -68,7 +68,7 @@ export async function openCourier({
   })
   await new Promise<void>((ready) => world.listen(0, '127.0.0.1', ready))
   const project = writeProject(
-    filesOf(classOfPost, `http://127.0.0.1:${(world.address() as AddressInfo).port}`, timeout),
+    courierFiles(classOfPost, `http://127.0.0.1:${(world.address() as AddressInfo).port}`, timeout),
   )
   const at = { cwd: project.directory, env }
   const access = await deploy(project, 'acme.courier', { uploads: true, env })
@@ -96,147 +96,6 @@ export async function openCourier({
       world.closeAllConnections()
       await new Promise((closed) => world.close(closed))
       project.remove()
-    },
-  }
-}
-
-export const ENDED: ReadonlySet<string> = new Set(['Completed', 'Failed', 'Cancelled'])
-
-const tool = (name: string, sideEffectClass?: string, label = ''): string => `
-apiVersion: svc/v1
-kind: Tool
-metadata: { name: ${name}, namespace: acme, version: 1.0.0, labels: { ${label} } }
-spec: { description: Does ${name}., ${sideEffectClass === undefined ? '' : `side_effect_class: ${sideEffectClass}`} }
-`
-
-const agent = (name: string, rest: string): string => `
-apiVersion: svc/v1
-kind: Agent
-metadata: { name: ${name}, namespace: acme, version: 1.0.0 }
-spec:
-  purpose: Delivers.
-  instructions: { text: You deliver. }
-  model: { provider: scripted, name: ${name}, provider_options: { script: ${name}.script.yaml } }
-${rest}`
-
-const filesOf = (classOfPost: string, url: string, timeout: string): Readonly<Record<string, string>> => ({
-  'svc.config.yaml': `
-workspace: courier
-tools:
-  acme.*: { http: { url: '${url}' }, timeout: ${timeout} }
-`,
-  'bundle.yaml': `
-apiVersion: svc/v1
-kind: Bundle
-metadata: { name: courier, namespace: acme, version: 1.0.0 }
-spec: { root: courier.yaml }
-`,
-  'look.yaml': tool('look', 'read_only'),
-  'put.yaml': tool('put', 'idempotent_write'),
-  'post.yaml': tool('post', classOfPost),
-  'pay.yaml': tool('pay', 'irreversible_action', 'svc/probe: acme.find'),
-  'find.yaml': `${tool('find', 'read_only').trimEnd().replace(/ \}$/, '')}
-  , input_schema: { inline: { type: object, properties: { idempotency_key: { type: string } } } } }
-`,
-  'stamp.yaml': tool('stamp'),
-  'courier.yaml': agent(
-    'courier',
-    `  tools:
-    - ref: svc.ask_user@^1
-    - ref: acme.look@^1
-    - ref: acme.put@^1
-    - ref: acme.post@^1
-    - ref: acme.pay@^1
-    - ref: acme.find@^1
-  agents:
-    - ref: helper.yaml
-`,
-  ),
-  'helper.yaml': agent('helper', '  tools: [{ ref: acme.stamp@^1 }]\n'),
-  // A run that a person started does all of it; one that a schedule started stops for nobody.
-  'courier.script.yaml': `
-- when: { input: { kind: whole } }
-  call:
-    - { tool: look, arguments: {} }
-    - { tool: put, arguments: {} }
-    - { tool: post, arguments: {} }
-    - { tool: helper, arguments: { message: go } }
-- when: { input: { kind: whole } }
-  call: { tool: pay, arguments: {} }
-- when: { input: { kind: whole } }
-  call: { tool: ask_user, arguments: { message: Where to? } }
-- when: { input: { kind: whole } }
-  say: Delivered to \${results.ask_user}.
-- call:
-    - { tool: look, arguments: {} }
-    - { tool: put, arguments: {} }
-    - { tool: post, arguments: {} }
-- say: Delivered.
-`,
-  'helper.script.yaml': `
-- call: { tool: stamp, arguments: {} }
-- say: Stamped.
-`,
-})
-
-/** The interface of one server, as an approver uses it. */
-export function customer({ url }: ServerProcess, { agentId, secret }: Access, signal?: AbortSignal) {
-  const call = async (
-    method: string,
-    path: string,
-    body?: object,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<{ status: number; body: unknown }> => {
-    const response = await fetch(url + path, {
-      method,
-      headers: { 'X-API-Key': secret, ...(body && { 'Content-Type': 'application/json' }), ...headers },
-      ...(body && { body: JSON.stringify(body) }),
-      ...(signal && { signal }),
-    })
-    return { status: response.status, body: await response.json() }
-  }
-  const get = async <T>(path: string): Promise<T> => {
-    const { status, body } = await call('GET', path)
-    if (status !== 200) throw new Error(`GET ${path} answered ${status}: ${JSON.stringify(body)}`)
-    return body as T
-  }
-  const send = (runId: string, body: object) => call('POST', `/v1/runs/${runId}/messages`, { runId, ...body })
-  const run = (runId: string) => get<RunStatusBody>(`/v1/runs/${runId}`)
-  return {
-    run,
-    /** @param key sent as `Idempotency-Key` */
-    async start(key?: string, input: object = { kind: 'whole' }): Promise<string> {
-      const headers = key === undefined ? {} : { 'Idempotency-Key': key }
-      const { status, body } = await call('POST', `/v1/agents/${agentId}/runs`, { input }, headers)
-      if (status !== 202) throw new Error(`A start was answered ${status}: ${JSON.stringify(body)}`)
-      return (body as StartRunResponse).runId
-    },
-    /** All of them, a page after the other. */
-    async sessions(): Promise<SessionList['items']> {
-      const all: SessionList['items'][number][] = []
-      for (;;) {
-        const page = await get<SessionList>(`/v1/agents/${agentId}/sessions?take=500&skip=${all.length}`)
-        all.push(...page.items)
-        if (all.length >= page.total) return all
-      }
-    },
-    /** Gives a run what it waits for, as far as a key may. */
-    async help(runId: string, approves: (task: TaskContent) => boolean = () => true): Promise<RunStatusBody> {
-      const status = await run(runId)
-      if (status.status === 'WaitingForResponse') await send(runId, { text: 'Oslo' })
-      if (status.status !== 'WaitingForHITL') return status
-      const { items } = await get<Conversation>(`/v1/runs/${runId}/conversation`)
-      for (const { type, content } of items) {
-        const task = content as unknown as TaskContent
-        if (type !== 'UserTaskReq' || task.status !== 'pending' || task.kind !== 'approval') continue
-        await send(runId, { userTaskId: task.user_task_id, approved: approves(task) })
-      }
-      return status
-    },
-    /** Numbers of the stored events of a run that has ended. */
-    async eventNumbers(runId: string): Promise<number[]> {
-      const response = await fetch(`${url}/v1/runs/${runId}/stream`, { headers: { 'X-API-Key': secret } })
-      return [...(await response.text()).matchAll(/^id: ?(\d+)$/gm)].map((match) => Number(match[1]))
     },
   }
 }

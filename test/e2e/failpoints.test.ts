@@ -8,7 +8,8 @@ import { setTimeout as after } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Presigned, RunStatusBody } from '../../src/spec/api.ts'
 import { svc, svcJson, type ServerProcess } from './binary.ts'
-import { customer, ENDED, openCourier, type Courier } from './courier.ts'
+import { openCourier, type Courier } from './courier.ts'
+import { customer, ENDED } from './customer.ts'
 
 let courier: Courier
 beforeAll(async () => void (courier = await openCourier()))

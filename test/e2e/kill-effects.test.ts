@@ -2,7 +2,7 @@ import { setTimeout as after } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { svc } from './binary.ts'
 import { openBranchOffice, type BranchOffice } from './branch-office.ts'
-import { customer, ENDED } from './courier.ts'
+import { customer, ENDED } from './customer.ts'
 import { isBroken, seeded } from './seeded.ts'
 
 /** Kills at moments that a seed chooses, so that a history can be played again. */

@@ -2,7 +2,8 @@ import { setTimeout as after } from 'node:timers/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { svcJson } from './binary.ts'
-import { customer, ENDED, openCourier, type Courier } from './courier.ts'
+import { openCourier, type Courier } from './courier.ts'
+import { customer, ENDED } from './customer.ts'
 import { isBroken, seeded } from './seeded.ts'
 
 /** Kills at moments that a seed chooses, so that a history can be played again. */

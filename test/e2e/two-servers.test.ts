@@ -4,7 +4,8 @@ import { setTimeout as after } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startPostgres } from '../store/postgres-server.ts'
 import { svcJson, type ServerProcess } from './binary.ts'
-import { customer, ENDED, openCourier, type Courier } from './courier.ts'
+import { openCourier, type Courier } from './courier.ts'
+import { customer, ENDED } from './customer.ts'
 
 const postgres = startPostgres()
 afterAll(() => postgres?.stop())

@@ -29,6 +29,38 @@ async function play(model: Model, about: Partial<AgentSnapshot> = {}) {
   return { bench, run, end: { status, output, error, errorCode } }
 }
 
+test('a model that does not end its answer is cut off, and not asked again', async () => {
+  let sent = 0
+  let isClosed = false
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root' })],
+    models: {},
+    providers: {
+      choose: () => ({
+        async *complete() {
+          try {
+            for (; ; sent++) yield { type: sent % 2 === 0 ? 'text' : 'hidden', text: 'x'.repeat(1024 * 1024) }
+          } finally {
+            isClosed = true
+          }
+        },
+      }),
+      maxOutputTokens: () => 100,
+      terms: () => ({ price: 'free' }),
+    },
+  })
+  const run = await bench.start('root')
+  await bench.advance(60_000)
+  const { status, error } = (await bench.store.run(run))!
+  expect({ status, error, sent, isClosed }).toEqual({
+    status: 'Failed',
+    error:
+      'The model did not end its answer within 2097152 characters. Set max_output_tokens, or look at the model server.',
+    sent: 2,
+    isClosed: true,
+  })
+})
+
 const INCOMPLETE: readonly FinishReason[] = ['length', 'context', 'content_filter', 'pause_turn']
 
 test.each(INCOMPLETE)(

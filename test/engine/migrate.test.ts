@@ -137,3 +137,30 @@ test('a run whose sub-agent is at work, and the sub-agent, are not moved', async
   const below = (await bench.store.runsOfSession(sessionId)).find(({ parentRunId }) => parentRunId !== null)!
   await expect(migrate(bench, below.id, next)).rejects.toMatchObject({ code: 'not_a_root_run' })
 })
+
+test('what the new version counts in other sessions is known when the calls are decided again', async () => {
+  const free = withPolicy('1.0.0')
+  const when = { field: 'history.window.this_tool.executed', op: 'gt', value: 1, window: '10m' } as const
+  const next = withPolicy('1.0.1', policy('often', { effect: 'deny', when: when as never }))
+  const bench = await openBench({
+    agents: [free],
+    models: { root: ({ run }) => (run.turn === 1 ? { calls: [{ name: 'pay', args: { amount: 5 } }] } : 'Done.') },
+    tools: { pay: () => returns('paid') },
+  })
+  await bench.start('root')
+  await turns()
+  expect(bench.invoked).toHaveLength(1)
+  const act = { at: 0, by: 'operator:olga', reason: null } as const
+  const setPaused = (kind: 'tool' | 'version', name: string, isPaused: boolean) =>
+    bench.engine.setPaused(WORKSPACE, { ...act, kind, name, isPaused })
+  await setPaused('tool', 'acme.pay', true)
+  const run = await bench.start('root')
+  await turns()
+  await setPaused('version', 'acme.root@1.0.0', true)
+  await setPaused('tool', 'acme.pay', false)
+  await publish(bench.store, [next])
+  await migrate(bench, run, next)
+  await turns()
+  expect((await bench.store.run(run))!).toMatchObject({ status: 'Completed', versionLabel: '1.0.1' })
+  expect(bench.invoked).toHaveLength(1)
+})

@@ -25,10 +25,10 @@ test('wakes a reader at once, and delivers what follows in the same event loop t
       heard.push(subscription.takeDeltas(1))
     }
   })()
-  notifier.publishDelta(piece('one'))
+  notifier.publishDelta(piece('one'), 0)
   for (const text of ['two', 'three']) {
     for (let at = 0; at < 10; at++) await Promise.resolve()
-    notifier.publishDelta(piece(text))
+    notifier.publishDelta(piece(text), 0)
   }
   expect(heard).toEqual([[piece('one')]])
   await reading
@@ -50,7 +50,7 @@ test('delivers the first text at once, and later text together after 50 ms or wi
       }
     })()
     const publish = async (text: string): Promise<void> => {
-      notifier.publishDelta(piece(text))
+      notifier.publishDelta(piece(text), 0)
       await turn()
     }
     await publish('one')
@@ -81,20 +81,55 @@ test('delivers the first text at once, and later text together after 50 ms or wi
   }
 })
 
+test('delivers the first text of a step in the event loop turn of the event before it, and what follows at its end', async () => {
+  const notifier = createNotifier()
+  const subscription = notifier.subscribe(session)
+  const heard: string[][] = []
+  const stop = new AbortController()
+  const reading = (async () => {
+    for (let seen = 0; !stop.signal.aborted; seen = subscription.count()) {
+      await subscription.waitBeyond(seen, stop.signal)
+      heard.push([
+        `${subscription.count()} events`,
+        ...subscription.takeDeltas(Infinity).map(({ data }) => String(data['text'])),
+      ])
+    }
+  })()
+  const microtasks = async (): Promise<void> => {
+    for (let at = 0; at < 10; at++) await Promise.resolve()
+  }
+  await microtasks()
+  notifier.notify(session, 1)
+  await microtasks()
+  notifier.publishDelta(piece('one'), 0)
+  await microtasks()
+  expect(heard).toEqual([['1 events'], ['1 events', 'one']])
+  notifier.publishDelta(piece('two'), 0)
+  notifier.notify(session, 2)
+  await microtasks()
+  expect(heard).toHaveLength(2)
+  await turn()
+  expect(heard).toEqual([['1 events'], ['1 events', 'one'], ['2 events', 'two']])
+  stop.abort()
+  await reading
+})
+
 test('delivers later text before 50 ms are over when there are 100 pieces of it', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   const notifier = createNotifier()
   const subscription = notifier.subscribe(session)
-  await turn()
-  notifier.publishDelta(piece('first'))
+  const first = subscription.waitBeyond(0, open)
+  notifier.publishDelta(piece('first'), 0)
+  await first
   subscription.takeDeltas(Infinity)
+  await turn()
   const woken = vi.fn()
   void subscription.waitBeyond(0, open).then(woken)
-  for (let at = 1; at < 100; at++) notifier.publishDelta(piece('more'))
+  for (let at = 1; at < 100; at++) notifier.publishDelta(piece('more'), 0)
   await turn()
   expect(woken).not.toHaveBeenCalled()
-  notifier.publishDelta(piece('last'))
+  notifier.publishDelta(piece('last'), 0)
   await turn()
   expect(woken).toHaveBeenCalledOnce()
   expect(subscription.takeDeltas(Infinity)).toHaveLength(100)
@@ -133,7 +168,7 @@ test('shares one query between readers at the same cursor until the next notific
 test('does not notify readers of another session', async () => {
   const notifier = createNotifier()
   const other = notifier.subscribe('other' as SessionId)
-  notifier.publishDelta(piece('one'))
+  notifier.publishDelta(piece('one'), 0)
   notifier.notify(session, 1)
   await turn()
   expect([other.count(), other.takeDeltas(1)]).toEqual([0, []])

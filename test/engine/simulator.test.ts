@@ -4,12 +4,13 @@
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { RunId, SessionId } from '../../src/base/ids.ts'
+import { agentIdOf, versionIdOf, type RunId, type SessionId } from '../../src/base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../src/base/json/json.ts'
 import type { SideEffectClass } from '../../src/spec/document.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 import type { Principal } from '../../src/spec/key.ts'
 import type { Run } from '../../src/spec/run.ts'
+import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import type { RunStep } from '../../src/spec/step.ts'
 import { isOperatorOnly, type GivenAnswer, type TaskRecord } from '../../src/spec/task.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -27,6 +28,9 @@ import {
   tool,
   turns,
   WORKSPACE,
+  publish,
+  T0,
+  type AgentSpec,
   type Bench,
   type Model,
   type ModelReply,
@@ -39,7 +43,7 @@ import { createCrashingProcess, type Crash } from './crashing-process.ts'
 
 const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? 60)
 
-const ROUNDS = 80
+const ROUNDS = 300
 /** The round in which every pause ends, if none did before. */
 const LAST_PAUSED = 20
 /** A budget that a lost completion has gone far beyond is granted again and again, but not for ever. */
@@ -57,8 +61,11 @@ const CLASSES: Readonly<Record<string, SideEffectClass | undefined>> = {
 /** Its calls end when somebody reports them. */
 const OUTSIDE = 'ship'
 const SAFE: ReadonlySet<string> = new Set(['look', 'put'])
-/** Nothing of these happens before a person has said so; `sign` needs two. */
-const GATED: Readonly<Record<string, number>> = { pay: 1, sign: 2 }
+/** Nothing of these happens before so many people have said so, by the version that decides; operators move runs to the second. */
+const GATED: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  '1.0.0': { pay: 1, sign: 2 },
+  '1.0.1': { pay: 2, sign: 2, post: 1 },
+}
 
 /** Arguments of what is no tool of a class. */
 const REPLIES: Readonly<Record<string, JsonObject>> = {
@@ -84,7 +91,16 @@ interface PlannedAct {
   readonly round: number
   readonly turn: number
   readonly act:
-    'pause all' | 'pause agent' | 'pause tool' | 'pause provider' | 'lift' | 'steer' | 'interrupt' | 'signal' | 'report'
+    | 'pause all'
+    | 'pause agent'
+    | 'pause tool'
+    | 'pause provider'
+    | 'lift'
+    | 'steer'
+    | 'interrupt'
+    | 'signal'
+    | 'report'
+    | 'migrate'
 }
 
 interface Plan {
@@ -162,6 +178,8 @@ const plan: fc.Arbitrary<Plan> = fc.record({
         'signal',
         'report',
         'report',
+        'migrate',
+        'migrate',
       ),
     }),
     { maxLength: 8 },
@@ -215,10 +233,18 @@ interface History {
   readonly reported: readonly string[]
 }
 
+/** What is wrong in the controls. */
+interface Weakness {
+  readonly classes?: typeof CLASSES
+  /** The engine does not know what is paused. */
+  readonly isBlind?: boolean
+  /** The version to which runs move decides as the one before. */
+  readonly isLax?: boolean
+}
+
 async function live(
   { root, child, completions, budget, asks, people, noIsFatal, cancelled, acts, continues, resumes, crashes }: Plan,
-  classes = CLASSES,
-  isBlind = false,
+  { classes = CLASSES, isBlind = false, isLax = false }: Weakness = {},
 ): Promise<History> {
   const world = createCrashingProcess(crashes)
   const effects = new Map<string, number>()
@@ -249,7 +275,7 @@ async function live(
     { on: ['pay'], entry: policy('one', { obligations: { on_reject } }) },
   ]
   const helper = snapshotOf({ name: 'child', tools, policies, limits: { max_wall_clock_seconds: 600 } })
-  const agent = snapshotOf({
+  const spec: AgentSpec = {
     name: 'root',
     tools: [...tools, builtin('ask_user'), waitTool('wait_event'), waitTool('wait_until')],
     agents: [boundAgent(helper)],
@@ -259,7 +285,14 @@ async function live(
       on_limit: asks ? 'escalate' : 'halt',
       ...(budget !== null && { max_tokens_per_run: budget }),
     },
-  })
+  }
+  const agent = snapshotOf(spec)
+  const tighter = ['one', 'two'].map((name, at) => ({
+    on: at === 0 ? ['post'] : ['pay', 'sign'],
+    entry: policy(`tighter ${name}`, { obligations: { approvals_required: at + 1, on_reject } }),
+  }))
+  const made = snapshotOf({ ...spec, policies: isLax ? policies : tighter })
+  const next: AgentSnapshot = { ...made, version: '1.0.1' }
   const left = [...completions]
   const say = (calls: readonly PlannedCall[], turn: number): ModelReply => ({
     calls: calls.map(({ name, again, ...how }, at) => ({
@@ -316,6 +349,9 @@ async function live(
     ),
     store: (store) => ({ ...world.wrap(store), ...(isBlind && { pauses: () => Promise.resolve([]) }) }),
   })
+  await publish(bench.store, [next])
+  await bench.store.deploy(agentIdOf('test', agent.id), versionIdOf('test', agent.id, agent.digest), T0, 'test')
+  const nextVersion = (await bench.store.version(versionIdOf('test', next.id, next.digest)))!
   const opinions = [...people]
   const opinion = (): boolean => opinions.shift() ?? true
   let session: SessionId | undefined
@@ -345,6 +381,7 @@ async function live(
     if (act === 'steer') await engine.answer(root, { text: 'Go on.', by: key(), steer: true })
     if (act === 'interrupt') await engine.answer(root, { text: 'No.', by: key(), steer: 'interrupt' })
     if (act === 'signal') await engine.signal(root, 'go', 7)
+    if (act === 'migrate') await engine.migrate(root, { by: olga, version: nextVersion })
   }
   for (let round = 0; round < ROUNDS; round++) {
     let at = 0
@@ -461,22 +498,25 @@ async function check({ bench, session, effects, sent, tooLate, whilePaused, repo
     const told = ofType(steps, 'ToolResult').find((step) => step.runId === runId && step.content['tool_call_id'] === id)
       ?.content['result']
     expect(isJsonObject(told) ? told['error'] : undefined).toBeUndefined()
-    const needed = GATED[name]
-    if (needed === undefined) continue
     const dispatched = steps.find(
       (step) => step.type === 'ToolCall' && step.runId === runId && step.content['tool_call_id'] === id,
     )!
+    const moved = ofType(steps, 'RunResumed').some(
+      ({ runId: of, ordinal, content }) =>
+        of === runId && ordinal < dispatched.ordinal && content['version'] === '1.0.1',
+    )
+    const needed = GATED[moved ? '1.0.1' : '1.0.0']![name]
+    if (needed === undefined) continue
     const tasks = (await bench.store.tasksOfSession(session)).filter(
       (task) => task.callId === id && task.runId === runId && task.kind === 'approval',
     )
-    const approved = tasks.filter((task) => task.answer?.approved === true)
-    expect([name, approved.length > 0]).toEqual([name, true])
-    expect(approved[0]!.votes.length).toBe(approved[0]!.approvalsRequired)
-    expect(approved[0]!.approvalsRequired).toBe(needed)
-    const answered = steps.find(
-      (step) => step.type === 'UserTaskRes' && step.content['user_task_id'] === approved[0]!.id,
-    )!
-    expect(answered.ordinal).toBeLessThan(dispatched.ordinal)
+    const answeredBefore = (task: TaskRecord): boolean =>
+      steps.some(
+        ({ type, content, ordinal }) =>
+          type === 'UserTaskRes' && content['user_task_id'] === task.id && ordinal < dispatched.ordinal,
+      )
+    const approved = tasks.findLast((task) => task.answer?.approved === true && answeredBefore(task))
+    expect([name, approved?.approvalsRequired, approved?.votes.length]).toEqual([name, needed, needed])
   }
 
   // The log has no hole, and each thing in it begins and ends once.
@@ -566,11 +606,23 @@ const holds =
   (events) =>
     events.some(({ data: { hold } }) => isJsonObject(hold ?? null) && (hold as JsonObject)['reason'] === reason)
 
+const isMove = ({ type, content }: RunStep): boolean => type === 'RunResumed' && content['version'] === '1.0.1'
+
 /** What histories are worth nothing without: each of these is met, or the plans are too tame. */
 const RARE: readonly Rare[] = [
   { name: 'a hold by an operator', of: holds('paused') },
   { name: 'a wait for a signal', of: holds('signal') },
   { name: 'work outside', of: holds('external') },
+  { name: 'a move to another version', of: (_, steps) => steps.some(isMove) },
+  {
+    name: 'a question that is asked anew',
+    of: (events, steps) =>
+      steps.some(
+        (step) =>
+          isMove(step) &&
+          events.some(({ subject, ts }) => subject === 'engine.user_task.cancelled' && ts === step.startedAt),
+      ),
+  },
   { name: 'a message', of: (_, steps) => steps.some(({ content }) => content['steer'] === true) },
   { name: 'a child', of: (_, steps) => ofType(steps, 'SubAgentCall').length > 0 },
   { name: 'a question', of: (events) => subjects(events, /^engine\.aitl\.escalated$/) > 0 },
@@ -652,7 +704,7 @@ test('breaks a promise in some history if tools declare themselves safer than th
   const lying = { ...CLASSES, post: 'read_only', stamp: 'read_only' } as const
   await expect(
     fc.assert(
-      fc.asyncProperty(plan, async (each) => void (await check(await live(each, lying)))),
+      fc.asyncProperty(plan, async (each) => void (await check(await live(each, { classes: lying })))),
       { numRuns: 200, endOnFailure: true },
     ),
   ).rejects.toThrow('Property failed')
@@ -661,7 +713,17 @@ test('breaks a promise in some history if tools declare themselves safer than th
 test('breaks a promise in some history if the engine does not know what is paused', async () => {
   await expect(
     fc.assert(
-      fc.asyncProperty(plan, async (each) => void (await check(await live(each, CLASSES, true)))),
+      fc.asyncProperty(plan, async (each) => void (await check(await live(each, { isBlind: true })))),
+      { numRuns: 200, endOnFailure: true },
+    ),
+  ).rejects.toThrow('Property failed')
+}, 60_000)
+
+test('breaks a promise in some history if calls are decided by the version from which their run was moved', async () => {
+  const moving = plan.map((each): Plan => ({ ...each, acts: [...each.acts, { round: 1, turn: 0, act: 'migrate' }] }))
+  await expect(
+    fc.assert(
+      fc.asyncProperty(moving, async (each) => void (await check(await live(each, { isLax: true })))),
       { numRuns: 200, endOnFailure: true },
     ),
   ).rejects.toThrow('Property failed')

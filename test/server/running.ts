@@ -173,6 +173,14 @@ export function caller(url: string, secret: string) {
 export const taskOf = ({ items }: Conversation): string =>
   (items.find(({ type }) => type === 'UserTaskReq')!.content as { user_task_id: string }).user_task_id
 
+let makeDatabase: (() => Promise<string>) | undefined
+
+/** From now on `running` opens its servers on a database of their own, instead of in memory. */
+export const useDatabases = (make: () => Promise<string>): void => void (makeDatabase = make)
+
+/** Servers that share a database name a bucket; without files nothing is ever there. */
+const NO_BUCKET = { storage: { url: 's3://files?endpoint=http://127.0.0.1:9' } }
+
 /** A server in memory with one agent deployed and a key for it. */
 export async function running(
   given: {
@@ -181,14 +189,19 @@ export async function running(
     readonly trigger?: object
     readonly config?: ServerOptions['config']
     readonly env?: ServerOptions['env']
+    /** Address of a database; in memory where absent. */
+    readonly store?: string
   } = {},
 ) {
   const base = options()
-  const server: RunningServer = await openServer({
+  const store = given.store ?? (await makeDatabase?.())
+  const opened: ServerOptions = {
     ...base,
-    config: { ...base.config, ...given.config },
+    config: { ...base.config, ...given.config, ...(store !== undefined && NO_BUCKET) },
     env: { ...base.env, ...given.env },
-  })
+    ...(store !== undefined && { store }),
+  }
+  const server: RunningServer = await openServer(opened)
   closing(() => server.close())
   const made = await publishDesk(server.operator, given.key, given.snapshot, given.trigger)
   const calls = caller(server.url, made.secret)
@@ -196,6 +209,8 @@ export async function running(
     calls.post<Record<string, string>>(`/v1/agents/${made.agentId}/runs`, { input, ...more })
   return {
     server,
+    /** With which another server of the same store is opened. */
+    opened,
     ...made,
     ...calls,
     start,

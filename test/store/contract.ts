@@ -263,6 +263,43 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         expect((await store.dueTimers(NOW, 10)).map((timer) => timer.ref)).toEqual(['fast'])
       })
 
+      test('of a start that follows a session, and a save of it, the slower is refused and stores nothing', async () => {
+        const session = await started('a')
+        const follows = { sessionId: session.id, version: session.version }
+        const startOf = (name: string) => store.start(aStart(name, {}, { follows }), NO_LIMITS)
+        expect(await startOf('b')).toEqual({ outcome: 'started' })
+        const refused = {
+          code: 'run_moved_on',
+          message: `Session ${session.id} has changed since version ${session.version} was read.`,
+        }
+        await expect(store.save(aTurn(session, { said: ['engine.run.late'] }))).rejects.toMatchObject(refused)
+        await expect(startOf('c')).rejects.toMatchObject(refused)
+        expect(await store.session(sessionId('c'))).toBeUndefined()
+        expect((await store.events(session.id, 1, 10)).map(({ subject }) => subject)).not.toContain('engine.run.late')
+        // Read again, it is saved as ever, and a start that looked before is refused in its turn.
+        const again = (await store.session(session.id))!
+        expect(again).toEqual({ ...session, version: session.version + 1 })
+        await store.save(aTurn(again, { said: ['engine.run.late'] }))
+        const [one, other] = await Promise.allSettled([
+          store.start(aStart('d', {}, { follows: { ...follows, version: again.version + 1 } }), NO_LIMITS),
+          store.start(aStart('e', {}, { follows: { ...follows, version: again.version + 1 } }), NO_LIMITS),
+        ])
+        expect(one).toMatchObject({ status: 'fulfilled', value: { outcome: 'started' } })
+        expect(other).toMatchObject({ status: 'rejected', reason: { code: 'run_moved_on' } })
+        const gone = { sessionId: sessionId('nowhere'), version: 1 }
+        await expect(store.start(aStart('f', {}, { follows: gone }), NO_LIMITS)).rejects.toMatchObject({
+          code: expect.stringMatching(/^(not_found|run_moved_on)$/) as string,
+        })
+      })
+
+      test('a start that follows a session and is refused leaves that one as it was', async () => {
+        const session = await started('a')
+        const follows = { sessionId: session.id, version: session.version }
+        const limits = { ...NO_LIMITS, planRunsPerDay: 1 }
+        expect(await store.start(aStart('b', {}, { follows }), limits)).toMatchObject({ outcome: 'plan_limited' })
+        expect(await store.session(session.id)).toEqual(session)
+      })
+
       test('refuses one writer of a tick and stores the others', async () => {
         const sessions = await Promise.all(['a', 'b', 'c'].map((each) => started(each)))
         const outcomes = await Promise.allSettled(

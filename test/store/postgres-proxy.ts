@@ -9,12 +9,18 @@ export interface PostgresProxy {
    * the server has it, or before it gets it.
    */
   loseNext(text: string, what: 'reply' | 'connection' | 'statement'): void
+  /** From now on the reply of every so manieth statement with this text is lost after the server has made it. */
+  loseEvery(count: number, text: string): void
+  /** Replies that were lost. */
+  lost(): number
   close(): Promise<void>
 }
 
 /** @param socket path of the server's Unix socket */
 export async function openPostgresProxy(socket: string): Promise<PostgresProxy> {
   let next: { readonly text: string; readonly what: 'reply' | 'connection' | 'statement' } | undefined
+  let every: { readonly count: number; readonly text: string; seen: number } | undefined
+  let lost = 0
   const clients = new Set<Socket>()
   const listener = createServer((client) => {
     clients.add(client)
@@ -33,11 +39,14 @@ export async function openPostgresProxy(socket: string): Promise<PostgresProxy> 
         if (what === 'connection') client.destroy()
         return
       }
+      if (every && data.includes(every.text) && ++every.seen % every.count === 0) losesReply = true
       server.write(data)
     })
     server.on('data', (data) => {
-      if (losesReply) client.destroy()
-      else client.write(data)
+      if (!losesReply) return void client.write(data)
+      lost++
+      losesReply = false
+      client.destroy()
     })
     server.on('close', () => client.destroy())
     // The server notices a client that left only when it next writes: as with a network that breaks.
@@ -47,6 +56,8 @@ export async function openPostgresProxy(socket: string): Promise<PostgresProxy> 
   const { port } = listener.address() as { port: number }
   return {
     url: (database) => `postgres://svc@127.0.0.1:${port}/${database}`,
+    loseEvery: (count, text) => void (every = { count, text, seen: 0 }),
+    lost: () => lost,
     loseNext: (text, what) => void (next = { text, what }),
     close: () =>
       new Promise((resolve) => {

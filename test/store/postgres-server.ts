@@ -9,6 +9,10 @@ export interface PostgresServer {
   url(database?: string): string
   /** Path of its Unix socket. */
   readonly socket: string
+  /** Ends it as a crash would. */
+  crash(): void
+  /** Starts it again after a crash. */
+  start(): void
   /** Ends it as a crash would, and starts it again. */
   restart(): void
   stop(): void
@@ -61,6 +65,7 @@ export function startPostgres(settings: readonly string[] = []): PostgresServer 
     const options = `-k ${directory} ${all.map((each) => `-c ${each}`).join(' ')}`
     run('pg_ctl', ['-D', data, '-w', '-s', '-l', join(directory, 'log'), '-o', options, 'start'])
   }
+  const crash = (): void => void run('pg_ctl', ['-D', data, '-w', '-s', '-m', 'immediate', 'stop'])
   start()
   const databases = new Set(['postgres'])
   return {
@@ -70,13 +75,15 @@ export function startPostgres(settings: readonly string[] = []): PostgresServer 
       databases.add(database)
       return `postgres:///${database}?host=${encodeURIComponent(directory)}&user=svc`
     },
+    crash,
+    start,
     restart() {
-      run('pg_ctl', ['-D', data, '-w', '-s', '-m', 'immediate', 'stop'])
+      crash()
       start()
     },
     stop() {
       try {
-        run('pg_ctl', ['-D', data, '-w', '-s', '-m', 'immediate', 'stop'])
+        crash()
       } finally {
         rmSync(directory, { recursive: true, force: true })
       }

@@ -1,6 +1,6 @@
 import type { DryForkView } from '../../spec/dry-fork.ts'
 import type { OperatorRoutes } from '../../spec/operator.ts'
-import type { CallView, FileView, OutlineRun, RunOutline, RunView } from '../../spec/operator-views.ts'
+import type { CallView, FileView, OutlineRun, RunOutline, RunView, UndoingRunView } from '../../spec/operator-views.ts'
 import type { CostSum } from '../../spec/price.ts'
 import type { RunOutcome, RunResultLine } from '../runs/outcome.ts'
 import {
@@ -94,6 +94,8 @@ export const runView: AnswerSchema<RunView> = object({
   retryOf: optional(string),
   forkOf: optional(string),
   forkStep: optional(integer),
+  undoOf: optional(string),
+  undoneCall: optional(string),
 })
 
 export const runsAnswer = listAnswer(runView)
@@ -133,6 +135,17 @@ export const uploadedFiles = listAnswer(
   }),
 )
 
+export const undoingRun: AnswerSchema<UndoingRunView> = object({
+  runId: string,
+  status: string,
+  by: string,
+  reason: nullable(string),
+  at: string,
+  waitingOn: optional(string),
+  userTaskId: optional(string),
+  hold: optional(object({ reason: string, since: string, nextAttemptAt: optional(string) })),
+})
+
 export const callsAnswer = listAnswer<CallView>(
   object({
     runId: string,
@@ -147,6 +160,8 @@ export const callsAnswer = listAnswer<CallView>(
     effect: optional(
       object({ key: string, holds: boolean, outcome: oneOf('in_flight', 'unknown', 'done', 'not_made') }),
     ),
+    undoneBy: optional(undoingRun),
+    undoes: optional(object({ runId: string, toolCallId: string, tool: string })),
   }),
 )
 

@@ -1,7 +1,7 @@
 import type { OperatorRoutes } from '../../spec/operator.ts'
 import type { SecretView } from '../../spec/operator-views.ts'
 import type { DoctorFinding } from '../doctor/finding.ts'
-import { costSum } from './drive.ts'
+import { costSum, undoingRun } from './drive.ts'
 import {
   anyValue,
   boolean,
@@ -69,6 +69,7 @@ const effectView = object({
   expiresAt: nullable(string),
   approvedBy: list(string),
   released: optional(object({ at: string, by: string, reason: string })),
+  undoneBy: optional(undoingRun),
 })
 
 export const effectsAnswer: AnswerSchema<OperatorRoutes['GET /effects']['answer']> = listAnswer(effectView)
@@ -113,6 +114,9 @@ const checkResult: AnswerSchema<DoctorFinding & { readonly check: string }> = ob
 })
 
 export const doctorAnswer = object({ ok: boolean, items: list(checkResult) })
+
+/** How long the server took to answer. */
+export const healthAnswer = object({ url: string, ready: boolean, ms: integer })
 
 export const settingsAnswer = listAnswer(object({ key: string, value: anyValue, origin: optional(string) }))
 export const settingAnswer = object({ key: string, value: anyValue, origin: string })

@@ -37,6 +37,10 @@ export const diagnosticLine = openObject({ type: oneOf('diagnostic'), severity: 
 /** Versions of the schema before and after. */
 export const migrateAnswer = object({ database: string, from: integer, to: integer })
 
+/** `reopened`: the store that may be served again, and where its copy was. */
+export const copyAnswer = object({ from: string, to: string, rows: integer, files: integer, digest: string })
+export const reopenedAnswer = object({ reopened: string, copy: nullable(string) })
+
 export const workerAnswer: AnswerSchema<WorkerView> = object({
   workerId: string,
   version: string,

@@ -32,6 +32,9 @@ export async function openTarget(call: CommandContext, project: Project): Promis
     const client = createClient(call, await baseUrl(call, project), key)
     return { client, answering: client, close: async () => undefined }
   }
+  // `--url` names the operator listener where there is a credential for it, as for the commands of operators.
+  if (project.operatorUrl !== undefined && (await project.operatorKey()) !== undefined)
+    return operatorTarget(await openOperatorChannel(project, call.io), call)
   if (givenUrl(call, project) !== undefined && project.target?.host === undefined)
     throw fail('missing_api_key', undefined, { fix: 'Give the key of that address with SVC_API_KEY or --key-file.' })
   if (!project.anchored && project.target?.host === undefined)

@@ -1,4 +1,5 @@
 /** Replaces tools with doubles that return results of the scenario. Source: command line, 4. */
+import type { Instant } from '../../base/clock.ts'
 import { parseDuration } from '../../base/duration.ts'
 import type { BoundTool } from '../../spec/snapshot.ts'
 import { returnedOutcome } from '../../tools/outcome.ts'
@@ -16,6 +17,14 @@ export function withDoubles(
   time: VirtualTime,
   ended: AbortSignal,
 ): Toolbox {
+  const reachableAt = new Map<string, Instant>()
+  /** False while nobody can reach the tool: the time begins at its first call. */
+  const isReachable = (id: string, { unreachable }: ToolDouble): boolean => {
+    const now = time.clock.now()
+    const from = reachableAt.get(id) ?? now + (unreachable === undefined ? 0 : (parseDuration(unreachable) ?? 0))
+    reachableAt.set(id, from)
+    return now >= from
+  }
   const doubleOf = ({ id }: BoundTool): ToolDouble | undefined => (Object.hasOwn(doubles, id) ? doubles[id] : undefined)
   return {
     route(agent, tool) {
@@ -25,7 +34,10 @@ export function withDoubles(
       return {
         route: 'mock',
         timeoutMs,
-        invoke: (_invocation, signal) => invokeDouble(double, timeoutMs, time, AbortSignal.any([signal, ended])),
+        invoke: (_invocation, signal) =>
+          isReachable(tool.id, double)
+            ? invokeDouble(double, timeoutMs, time, AbortSignal.any([signal, ended]))
+            : Promise.resolve(UNREACHABLE),
       }
     },
     async describe(agent, tool, signal) {
@@ -37,6 +49,8 @@ export function withDoubles(
     close: () => real.close(),
   }
 }
+
+const UNREACHABLE: ToolOutcome = { at: 'not_sent', code: 'unreachable', error: 'The double cannot be reached.' }
 
 async function invokeDouble(
   { result, error, delay, drop }: ToolDouble,

@@ -37,7 +37,7 @@ export function findMismatches(
     if (wrong !== undefined)
       found.push({ what: 'output_schema', expected: `${wrong.path || 'output'} ${wrong.message}`, actual: run.output })
   }
-  const { calls, decisions, limits, subjects } = observeRun(played, agents)
+  const { calls, decisions, limits, holds, subjects } = observeRun(played, agents)
   for (const wanted of expect.calls ?? []) {
     const same = calls.filter(
       ({ tool, arguments: args }) =>
@@ -66,6 +66,8 @@ export function findMismatches(
       })
   for (const limit of expect.limits ?? [])
     if (!limits.includes(limit)) found.push({ what: 'limits', expected: limit, actual: [...limits] })
+  for (const hold of expect.holds ?? [])
+    if (!holds.includes(hold)) found.push({ what: 'holds', expected: hold, actual: [...holds] })
   if (expect.subjects !== undefined && !isSubsequence(expect.subjects, subjects))
     found.push({ what: 'subjects', expected: [...expect.subjects], actual: [...subjects] })
   return found
@@ -76,6 +78,8 @@ export interface ObservedRun {
   readonly calls: readonly { readonly tool: string; readonly arguments: JsonValue }[]
   readonly decisions: readonly { readonly tool: string; readonly decision: string; readonly by: readonly string[] }[]
   readonly limits: readonly string[]
+  /** Reasons for which the run was held. */
+  readonly holds: readonly string[]
   readonly subjects: readonly string[]
 }
 
@@ -86,6 +90,9 @@ export function observeRun({ conversation, events }: PlayedScenario, agents: rea
     calls: callsOf(items).map(toCall(nameOf)),
     decisions: items.filter(({ type }) => type === 'PolicyDecision').map(toDecision(nameOf)),
     limits: items.filter(({ type }) => type === 'LimitReached').map((item) => textOf(contentOf(item)['limit'])),
+    holds: events.flatMap(({ data }) =>
+      isJsonObject(data['hold'] ?? null) ? [textOf((data['hold'] as JsonObject)['reason'])] : [],
+    ),
     subjects: events.map(({ subject }) => subject),
   }
 }

@@ -1,6 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { SessionId } from '../../base/ids.ts'
-import { isTerminal } from '../../spec/run.ts'
 import type { SessionTree } from '../../store/session-update.ts'
 import type { ScenarioServer } from './scenario-server.ts'
 
@@ -20,7 +19,7 @@ export async function waitUntilIdle(
   let unchangedPolls = 0
   for (;;) {
     const tree = (await store.load(sessionId))!
-    if (isTerminal(tree.session.status)) return tree
+    if (hasEnded(tree)) return tree
     unchangedPolls = tree.session.version === lastVersion ? unchangedPolls + 1 : 0
     lastVersion = tree.session.version
     const due = await store.nextTimerAt()
@@ -31,11 +30,16 @@ export async function waitUntilIdle(
   }
 }
 
+/** True where every run has ended: of a session that has, one that undoes what it made may go on. */
+export const hasEnded = ({ runs }: SessionTree): boolean => runs.every(({ state }) => state.at === 'done')
+
 /** Counts what waits for a model or a tool, and what the engine itself still has to move. */
 function countWork({ runs }: SessionTree): { readonly waits: number; readonly moves: number } {
   let [waits, moves] = [0, 0]
   for (const { state } of runs) {
-    if (state.at === 'thinking') waits++
+    // A completion that may not leave waits for whoever paused it.
+    if (state.at === 'thinking' && state.unsent) moves++
+    else if (state.at === 'thinking') waits++
     if (state.at !== 'calling') continue
     for (const call of state.calls) {
       if (call.state.at === 'sent') waits++

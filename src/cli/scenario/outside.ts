@@ -1,52 +1,75 @@
-/** What comes from outside while a scenario waits: signals, and the ends of work that a tool only accepted. */
+/** What comes from outside while a scenario waits or works: signals, ends of work outside, messages, and what operators stop. */
 import { parseDuration } from '../../base/duration.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { RunId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
 import type { Run } from '../../spec/run.ts'
+import type { PauseTarget } from '../../spec/steer/pause.ts'
 import type { Engine } from '../../engine/session/engine.ts'
 import type { Toolbox } from '../../tools/tool.ts'
 
-/** `signal` names what `svc.wait_event` waits for, `complete` the tool whose call ends. Each comes once. */
+/** One thing by its kind: its name, or true for everything. */
+export type PausedSubject = Partial<Readonly<Record<PauseTarget['kind'], string | true>>>
+
+/** One of these members besides `after` and what belongs to it. Each comes once. */
 export interface OutsideEvent {
+  /** Name of what `svc.wait_event` waits for. */
   readonly signal?: string
   readonly data?: JsonValue
+  /** Logical id of the tool whose call ends. */
   readonly complete?: string
   readonly result?: JsonValue
   readonly error?: string
-  /** From the beginning of the wait; at once when absent. */
+  /** Text of a message to the working run. */
+  readonly steer?: string
+  readonly interrupt?: string
+  readonly pause?: PausedSubject
+  readonly resume?: PausedSubject
+  /** From the beginning of the wait that a signal or a report ends, else from the start of the run; at once when absent. */
   readonly after?: string
 }
 
-/** An event that something waits for. */
+/** An event that is due at a time: at the wait of a call that it ends, or at the run itself. */
 export interface DueEvent {
   readonly event: OutsideEvent
   readonly runId: RunId
-  readonly callId: string
+  readonly callId?: string
   readonly at: Instant
 }
 
-/** The first event that ends a wait of one of these runs; undefined where none does. */
+/** True for what somebody does to the run, and false for what ends a wait of it. */
+const isAct = ({ steer, interrupt, pause, resume }: OutsideEvent): boolean =>
+  [steer, interrupt, pause, resume].some((each) => each !== undefined)
+
+/** True for a pause that is there before the run starts. */
+export const isBeforeStart = ({ pause, after }: OutsideEvent): boolean => pause !== undefined && after === undefined
+
+const delayOf = ({ after }: OutsideEvent): number => (after === undefined ? 0 : (parseDuration(after) ?? 0))
+
+/**
+ * The first event that ends a wait of one of these runs, or is done to the first of them; undefined where none is.
+ * @param startedAt of the first run
+ */
 export function nextOutside(
   runs: readonly Run[],
   events: readonly OutsideEvent[],
   used: ReadonlySet<OutsideEvent>,
+  startedAt: Instant,
 ): DueEvent | undefined {
-  const due = runs.flatMap(({ id: runId, state }) =>
+  const left = events.filter((each) => !used.has(each))
+  const acts = left.filter(isAct).map((event) => ({ event, runId: runs[0]!.id, at: startedAt + delayOf(event) }))
+  const ends = runs.flatMap(({ id: runId, state }) =>
     (state.at === 'calling' ? state.calls : []).flatMap((call): DueEvent[] => {
       if (call.state.at !== 'waiting') return []
       const { wait, since } = call.state
-      const event = events.find(
-        (each) =>
-          !used.has(each) &&
-          (wait.kind === 'signal' ? each.signal === wait.name : wait.kind === 'external' && each.complete === call.ref),
+      const event = left.find((each) =>
+        wait.kind === 'signal' ? each.signal === wait.name : wait.kind === 'external' && each.complete === call.ref,
       )
-      const ms = event?.after === undefined ? 0 : (parseDuration(event.after) ?? 0)
-      return event ? [{ event, runId, callId: call.id, at: since + ms }] : []
+      return event ? [{ event, runId, callId: call.id, at: since + delayOf(event) }] : []
     }),
   )
-  return due.toSorted((one, other) => one.at - other.at)[0]
+  return [...acts, ...ends].toSorted((one, other) => one.at - other.at)[0]
 }
 
 /** Remembers the tokens that tools are given, by run and call. */
@@ -69,7 +92,7 @@ export function withTokens(real: Toolbox, tokens: Map<string, string>): Toolbox 
   }
 }
 
-/** Lets an event happen. */
+/** Lets a signal or a report happen. */
 export function applyOutside(
   engine: Engine,
   tokens: ReadonlyMap<string, string>,

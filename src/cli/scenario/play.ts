@@ -7,18 +7,18 @@ import type { SessionId } from '../../base/ids.ts'
 import type { Conversation, RunStatusBody, StreamEvent } from '../../spec/api.ts'
 import type { Cassette } from '../../spec/cassette.ts'
 import type { InboxItem } from '../../spec/operator-views.ts'
-import { isTerminal } from '../../spec/run.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { describeCause, describeSubject } from '../../spec/view/task-card.ts'
 import { readInboxItem } from '../../spec/view/task-content.ts'
+import { describeUndoItem } from '../../spec/view/undo.ts'
 import type { Project } from '../project/project.ts'
 import { RemoteError } from '../shell/remote.ts'
 import { answerOf, createScriptedAnswers, delayOf, type DecisionRule, type ScriptedAnswers } from '../runs/decisions.ts'
 import type { EarlierRun, Scenario } from './scenario.ts'
 import { fakeFiles } from './files.ts'
-import { nextOutside, type DueEvent, type OutsideEvent } from './outside.ts'
-import { waitUntilIdle } from './idle.ts'
+import { isBeforeStart, nextOutside, type DueEvent, type OutsideEvent } from './outside.ts'
+import { hasEnded, waitUntilIdle } from './idle.ts'
 import { openScenarioServer, type ScenarioServer } from './scenario-server.ts'
 
 export interface PlayedScenario {
@@ -54,7 +54,10 @@ export async function playScenario(
   const undecided = new Set<string>()
   const since = server.time.clock.now()
   try {
-    const play = async (run: EarlierRun & Pick<Scenario, 'outside'>, waitsOut: boolean): Promise<PlayedRun> => {
+    const play = async (
+      run: EarlierRun & Pick<Scenario, 'outside' | 'undo'>,
+      waitsOut: boolean,
+    ): Promise<PlayedRun> => {
       await fakeFiles(server, project, run.input)
       return await playRun(server, run.agent ?? agent, run, { waitsOut, undecided, signal })
     }
@@ -64,9 +67,9 @@ export async function playScenario(
       if (problem === undefined) continue
       return { events: [], undecided: [...undecided], problem: `before[${at}]: ${problem}`, virtualMs: virtualMs() }
     }
-    const { decide = [], outside = [], input = {}, expect } = scenario
+    const { decide = [], outside = [], input = {}, undo = false, expect } = scenario
     const { started, problem } = await play(
-      { decide, outside, input },
+      { decide, outside, input, undo },
       expect?.limits?.includes('max_hitl_wait_minutes') === true,
     )
     if (!started) return { events: [], undecided: [], problem: problem!, virtualMs: 0 }
@@ -110,30 +113,58 @@ interface RunWaits {
 async function playRun(
   server: ScenarioServer,
   agent: string,
-  { input = {}, decide = [], outside = [] }: EarlierRun & Pick<Scenario, 'outside'>,
+  { input = {}, decide = [], outside = [], undo = false }: EarlierRun & Pick<Scenario, 'outside' | 'undo'>,
   { signal, ...waits }: RunWaits,
 ): Promise<PlayedRun> {
+  const used = new Set(outside.filter(isBeforeStart))
+  const startedAt = server.time.clock.now()
+  for (const { pause } of used) {
+    const problem = await withoutRefusal(() => server.setPaused(pause!, true))
+    if (problem !== undefined) return { problem }
+  }
   const started = await startRun(server, agent, input)
   if (typeof started === 'string') return { problem: started }
   const answers = createScriptedAnswers(decide)
-  const used = new Set<OutsideEvent>()
+  let isUndone = !undo
   for (;;) {
     const tree = await waitUntilIdle(server, started.sessionId as SessionId, signal)
-    if (isTerminal(tree.session.status)) return { started }
-    const coming = nextOutside(tree.runs, outside, used)
+    if (hasEnded(tree)) {
+      if (isUndone) return { started }
+      isUndone = true
+      const refused = await undoRun(server, started.runId)
+      if (refused !== undefined) return { started, problem: refused }
+      continue
+    }
+    const coming = nextOutside(tree.runs, outside, used, startedAt)
     const problem = await answerOrAdvance(server, answers, waits, coming, (event) => used.add(event))
     if (problem !== undefined) return { started, problem }
   }
 }
 
 /** Returns the message of the error where the start is refused. */
-async function startRun({ operator }: ScenarioServer, agent: string, input: JsonObject): Promise<StartedRun | string> {
+const startRun = ({ operator }: ScenarioServer, agent: string, input: JsonObject): Promise<StartedRun | string> =>
+  withoutRefusal(() => operator.call('POST /runs', { body: { agent, input } }))
+
+/** What the work comes to, or the message with which the server refused it. */
+async function withoutRefusal<T>(work: () => Promise<T>): Promise<T | string> {
   try {
-    return await operator.call('POST /runs', { body: { agent, input } })
+    return await work()
   } catch (error) {
     if (error instanceof RemoteError) return error.message
     throw error
   }
+}
+
+/** Undoes all that can be undone of a run. Returns the reason where nothing can. */
+async function undoRun({ operator }: ScenarioServer, id: string): Promise<string | undefined> {
+  const { items } = await operator.call('GET /runs/:id/undo', { id })
+  const calls = items.flatMap(({ state, undo, runId, toolCallId }) =>
+    state === 'open' && undo?.decision !== 'deny' ? [{ runId, toolCallId }] : [],
+  )
+  if (calls.length === 0)
+    return `nothing can be undone${items.map((item) => `; ${item.tool}: ${describeUndoItem(item)}`).join('')}`
+  await operator.call('POST /runs/:id/undo', { id, body: { calls } })
+  return undefined
 }
 
 interface PendingAnswer {
@@ -169,8 +200,8 @@ async function answerOrAdvance(
   if (coming && coming.at < Math.min(due, next?.at ?? Infinity)) {
     time.advance(Math.max(time.clock.now(), coming.at))
     recordUse(coming.event)
-    const { error } = await server.applyOutside(coming)
-    return error === undefined ? undefined : `what comes from outside is refused: ${error}`
+    const problem = await withoutRefusal(() => server.applyOutside(coming))
+    return problem === undefined ? undefined : `what comes from outside is refused: ${problem}`
   }
   if (next && next.at < due) {
     time.advance(next.at)

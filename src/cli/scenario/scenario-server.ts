@@ -9,13 +9,14 @@ import { parseMessage } from '../../server/http/validate.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
 import type { Cassette } from '../../spec/cassette.ts'
 import type { Principal } from '../../spec/key.ts'
+import type { PauseTarget } from '../../spec/steer/pause.ts'
 import type { CompiledBundle } from '../../spec/snapshot.ts'
 import type { Store } from '../../store/store.ts'
 import { createOperator, type OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
 import { packageVersion } from '../shell/version.ts'
 import { withDoubles } from './doubles.ts'
-import { applyOutside, withTokens, type DueEvent } from './outside.ts'
+import { applyOutside, withTokens, type DueEvent, type PausedSubject } from './outside.ts'
 import type { ToolDouble } from './scenario.ts'
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts'
 
@@ -29,8 +30,13 @@ export interface ScenarioServer {
     message: JsonObject,
     by: { readonly id?: string; readonly roles?: readonly string[] },
   ): Promise<MessageAccepted>
-  /** Lets a signal or a report from outside happen. */
-  applyOutside(due: DueEvent): Promise<MessageAccepted>
+  /**
+   * Lets something from outside happen.
+   * @returns why it was refused; undefined where it was not
+   */
+  applyOutside(due: DueEvent): Promise<string | undefined>
+  /** Pauses something as an operator, or lets it go on. @throws RemoteError where nothing has this name */
+  setPaused(subject: PausedSubject, isPaused: boolean): Promise<void>
   close(): Promise<void>
 }
 
@@ -75,15 +81,34 @@ export async function openScenarioServer(
     await close()
     throw error
   }
+  const answer: ScenarioServer['answer'] = (runId, message, { id = 'scenario', roles = [] }) => {
+    const by: Principal = { type: 'operator', id, workspaceId: workspaceIdOf(project.workspace), roles }
+    return server.engine.answer(runId as RunId, toAnswer(parseMessage({ runId, ...message }, runId), by))
+  }
+  const setPaused: ScenarioServer['setPaused'] = async (subject, isPaused) => {
+    for (const [kind, name] of Object.entries(subject))
+      await operator.call('POST /pauses', {
+        body: { kind: kind as PauseTarget['kind'], ...(name !== true && { name }), paused: isPaused },
+      })
+  }
   return {
     operator,
     store: server.store,
     time,
     close,
-    applyOutside: (due) => applyOutside(server.engine, tokens, due),
-    answer(runId, message, { id = 'scenario', roles = [] }) {
-      const by: Principal = { type: 'operator', id, workspaceId: workspaceIdOf(project.workspace), roles }
-      return server.engine.answer(runId as RunId, toAnswer(parseMessage({ runId, ...message }, runId), by))
+    answer,
+    setPaused,
+    async applyOutside(due) {
+      const { steer, interrupt, pause, resume } = due.event
+      if (pause !== undefined || resume !== undefined) {
+        await setPaused((pause ?? resume)!, pause !== undefined)
+        return undefined
+      }
+      const text = steer ?? interrupt
+      const { error } = await (text === undefined
+        ? applyOutside(server.engine, tokens, due)
+        : answer(due.runId, { text, steer: interrupt === undefined ? true : 'interrupt' }, {}))
+      return error
     },
   }
 }

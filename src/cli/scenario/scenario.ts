@@ -9,6 +9,8 @@ export interface ToolDouble {
   readonly error?: string
   readonly delay?: string
   readonly drop?: boolean
+  /** How long it cannot be reached, from its first call. */
+  readonly unreachable?: string
 }
 
 export interface ExpectedCall {
@@ -31,6 +33,7 @@ export interface ScenarioExpectation {
   readonly calls?: readonly ExpectedCall[]
   readonly decisions?: readonly ExpectedDecision[]
   readonly limits?: readonly string[]
+  readonly holds?: readonly string[]
   readonly subjects?: readonly string[]
 }
 
@@ -51,6 +54,8 @@ export interface Scenario {
   readonly before?: readonly EarlierRun[]
   readonly decide?: readonly DecisionRule[]
   readonly outside?: readonly OutsideEvent[]
+  /** True: once the run has ended, an operator undoes what it made. */
+  readonly undo?: boolean
   readonly expect?: ScenarioExpectation
 }
 

@@ -5,6 +5,7 @@ import {
   costsAnswer,
   deployedSecrets,
   doctorAnswer,
+  healthAnswer,
   helpAnswer,
   logLine,
   requestLine,
@@ -93,7 +94,7 @@ export const operateCommands: readonly CommandEntry[] = [
       {
         name: '[checks...]',
         description:
-          'all by default: node, sqlite, ports, disk, clock, project, data, permissions, database, server, lock, mcp, models, proxy',
+          'all by default: node, sqlite, ports, disk, clock, project, data, permissions, database, server, lock, paused, held, mcp, models, proxy',
         choices: [
           'node',
           'sqlite',
@@ -106,6 +107,8 @@ export const operateCommands: readonly CommandEntry[] = [
           'database',
           'server',
           'lock',
+          'paused',
+          'held',
           'mcp',
           'models',
           'proxy',
@@ -116,6 +119,15 @@ export const operateCommands: readonly CommandEntry[] = [
     ...printsDocument(doctorAnswer),
     exits: { 1: 'something is wrong' },
     load: async () => (await import('../commands/operate/doctor.ts')).doctor,
+  },
+  {
+    path: 'health',
+    plane: 'client',
+    summary: 'whether the server accepts requests (health checks of containers)',
+    examples: ['svc health', 'svc health --url https://agents.example.com'],
+    ...printsDocument(healthAnswer),
+    exits: { 8: 'no server answers within two seconds, or it is shutting down' },
+    load: async () => (await import('../commands/operate/health.ts')).health,
   },
   {
     path: 'api',

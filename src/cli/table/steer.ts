@@ -3,7 +3,7 @@ import type { CommandEntry } from '../shell/command.ts'
 import { dryForksAnswer, runsAnswer, runView } from '../answers/drive.ts'
 import { effectsAnswer, releasedEffect } from '../answers/operate.ts'
 import { apiBodySchema, printsCases, printsDocument } from '../answers/schema.ts'
-import { pausedAnswer, pausesAnswer } from '../answers/steer.ts'
+import { pausedAnswer, pausesAnswer, undoneRuns, undoPlan } from '../answers/steer.ts'
 
 export const steerCommands: readonly CommandEntry[] = [
   {
@@ -74,6 +74,7 @@ export const steerCommands: readonly CommandEntry[] = [
         many: true,
       },
       { flags: '--version <version>', description: "this version of the agent; the run's own by default" },
+      { flags: '--idempotency-key <key>', description: 'a second fork with the same key returns the first' },
       { flags: '--dry', description: 'ask the model, play tools and people from the recording, and store nothing' },
       { flags: '--allow-widen', description: 'also with a version that may do more' },
       { flags: '--allow-yanked', description: 'also with a version that is yanked' },
@@ -86,6 +87,34 @@ export const steerCommands: readonly CommandEntry[] = [
     ...printsCases({ '': runsAnswer, 'with --dry': dryForksAnswer }),
     exits: { 2: 'the version may do more, or is yanked', 5: 'no such run, step or version', 6: 'not at this step' },
     load: async () => (await import('../commands/drive/fork.ts')).runsFork,
+  },
+  {
+    path: 'runs undo',
+    plane: 'operator',
+    summary: 'undo what an ended run made, newest first; --plan only tells',
+    arguments: [{ name: '<run>', description: 'id, unique ending or @last' }],
+    options: [
+      {
+        flags: '--plan',
+        description: 'what can be undone, with which call, and what the policies say; nothing happens',
+      },
+      { flags: '--reason <text>', description: 'why; it is recorded' },
+    ],
+    examples: [
+      'svc runs undo @last --plan',
+      'svc runs undo 77d0c4 --reason "the customer withdrew"',
+      'svc runs undo 77d0c4 --yes --json',
+    ],
+    ...printsCases({ '': undoneRuns, 'with --plan': undoPlan }),
+    exits: {
+      1: 'a call was not undone; those before it are left',
+      2: 'no terminal to ask on, and no --yes',
+      3: 'waiting for a person',
+      5: 'no such run',
+      6: 'the run goes on, or nothing of it can be undone',
+      9: 'held: what it needs cannot be reached',
+    },
+    load: async () => (await import('../commands/steer/undo.ts')).runsUndo,
   },
   {
     path: 'stop',

@@ -44,6 +44,7 @@ const NAMES: Readonly<Record<string, string>> = {
   LimitReached: 'Limit',
   OutputValidation: 'Check of output',
   RunResumed: 'Resumed',
+  UndoRequested: 'Undo',
   RunCompleted: 'Run ended',
   SessionCompleted: 'Session ended',
 }

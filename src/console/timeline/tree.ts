@@ -36,6 +36,7 @@ const MAIN: ReadonlySet<string> = new Set([
   'LimitReached',
   'Output',
   'RunResumed',
+  'UndoRequested',
 ])
 
 /** A person, not the machine, takes this time. */
@@ -68,6 +69,8 @@ export function createTimeline({ runs, rows }: Pick<RunOutline, 'runs' | 'rows'>
     }
   }
   add(0, 0)
+  // What undoes a call answers none: it follows what has ended.
+  for (const [run, own] of ofRun.entries()) if (own[0]?.[2] === 'UndoRequested') add(run, 1)
   const axis = createAxis(
     rows
       .flatMap((row): TimeSpan[] => (WAITING.has(row[2]) ? [] : [spanOf(row, options.now)]))

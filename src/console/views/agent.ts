@@ -7,6 +7,7 @@ import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { Age } from '../parts/moments.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { Pauses } from '../steer/pauses.ts'
 import { address, withQuery } from '../wire/navigation.ts'
 import { callOperator } from '../wire/request.ts'
 import { aboutWorkspace, useResource } from '../wire/resource.ts'
@@ -41,6 +42,7 @@ export function AgentScreen({ id: name = '' }: { readonly id?: string }): View {
           <a class="button small" href=${`/runs?agent=${encodeURIComponent(name)}`}><${Icon} name="runs" />Runs</a>
         </div>
       </header>
+      <${Pauses} agent=${name} />
       <${VersionTable} name=${name} items=${items} shown=${shown} from=${from} />
       ${
         shown !== undefined &&

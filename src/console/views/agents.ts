@@ -3,6 +3,7 @@ import { safeText } from '../../base/escape-text.ts'
 import { html, type View } from '../parts/html.ts'
 import { Age } from '../parts/moments.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { Pauses } from '../steer/pauses.ts'
 import { callOperator } from '../wire/request.ts'
 import { useResource } from '../wire/resource.ts'
 
@@ -14,6 +15,7 @@ export function AgentsScreen(): View {
   return html`
     <section class="screen">
       <header class="screen-head"><h1>Agents</h1></header>
+      <${Pauses} />
       <${ErrorNote} error=${agents.error.value} />
       ${
         items === undefined

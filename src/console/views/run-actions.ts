@@ -1,8 +1,6 @@
 /** What can be done about a run: end it, let it go on, repeat it, and take it elsewhere as a command. */
 import { useState } from 'preact/hooks'
 import { shortId } from '../../base/short-text.ts'
-import type { Conversation } from '../../spec/api.ts'
-import { writeScenario } from '../../spec/view/run-scenario.ts'
 import type { RunHold } from '../../spec/hold.ts'
 import type { OutlineRun } from '../../spec/operator-views.ts'
 import { announce } from '../parts/announce.ts'
@@ -10,11 +8,13 @@ import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { ForkForm } from '../steer/fork-form.ts'
 import { CancelForm, ResumeForm, RetryForm } from '../steer/run-forms.ts'
+import { UndoForm } from '../steer/undo-form.ts'
 import { address, goTo, withQuery } from '../wire/navigation.ts'
 import { callOperator } from '../wire/request.ts'
+import { useResource } from '../wire/resource.ts'
 
 /** What may be asked for; the server says whether it is possible now. */
-type Asked = 'cancel' | 'resume' | 'retry'
+type Asked = 'cancel' | 'resume' | 'retry' | 'undo'
 
 /** Holds that an operator's word does not end: a pause and a backup have their own verbs, a wait has its moment. */
 const ENDS_OTHERWISE: ReadonlySet<string> = new Set([
@@ -26,7 +26,14 @@ const ENDS_OTHERWISE: ReadonlySet<string> = new Set([
   'external',
 ])
 
-export function RunActions({ run, hold }: { readonly run: OutlineRun; readonly hold: RunHold | undefined }): View {
+interface RunActionsProps {
+  readonly run: OutlineRun
+  /** Number of its last step that is known. */
+  readonly last: number
+  readonly hold: RunHold | undefined
+}
+
+export function RunActions({ run, last, hold }: RunActionsProps): View {
   const [asked, setAsked] = useState<Asked | undefined>(undefined)
   const { query } = address.value
   const forked = query.has('fork') ? Number(query.get('fork')) : undefined
@@ -34,6 +41,13 @@ export function RunActions({ run, hold }: { readonly run: OutlineRun; readonly h
   const isRoot = run.parentRunId === null
   const mayResume =
     isRoot && (isOpen ? hold !== undefined && !ENDS_OTHERWISE.has(hold.reason) : run.status !== 'Completed')
+  const isOffered = run.status === 'Failed' || run.status === 'Cancelled'
+  const { undoable = 0 } =
+    useResource(
+      `undo offer ${run.runId} ${isOffered ? last : ''}`,
+      async () => (isOffered ? callOperator('GET /runs/:id/undo', { id: run.runId }) : undefined),
+      () => false,
+    ).value.value ?? {}
   const ask = (what: Asked) => () => setAsked(what)
   const done = (): void => setAsked(undefined)
   return html`
@@ -42,7 +56,10 @@ export function RunActions({ run, hold }: { readonly run: OutlineRun; readonly h
       ${mayResume && html`<button type="button" class="button small" onClick=${ask('resume')}><${Icon} name="try" />Resume</button>`}
       ${!isOpen && isRoot && html`<button type="button" class="button small" onClick=${ask('retry')}><${Icon} name="runs" />Run again</button>`}
       ${isOpen && html`<button type="button" class="button small danger" onClick=${ask('cancel')}><${Icon} name="stop" />Cancel run</button>`}
+      ${!isOpen && html`<button type="button" class="button small" onClick=${ask('undo')}>Undo…</button>`}
     </div>
+    ${undoable > 0 && asked === undefined && html`<p class="note waiting"><${Icon} name="warning" /><span>${undoable === 1 ? 'A call' : `${undoable} calls`} that this run made can be undone.</span></p>`}
+    ${asked === 'undo' && !isOpen && html`<${UndoForm} id=${run.runId} last=${last} onDone=${done} />`}
     ${asked === 'cancel' && isOpen && html`<${CancelForm} runId=${run.runId} onDone=${done} />`}
     ${asked === 'resume' && mayResume && html`<${ResumeForm} run=${run} onDone=${done} />`}
     ${asked === 'retry' && !isOpen && html`<${RetryForm} run=${run} onDone=${done} />`}
@@ -64,8 +81,8 @@ function CopyMenu({ run }: { readonly run: OutlineRun }): View {
     return `svc run ${run.agent} --input - <<'EOF'\n${JSON.stringify(session.input, null, 2)}\nEOF`
   }
   const scenario = async (): Promise<string> => {
-    const all = await readWholeConversation(run.runId)
-    return writeScenario(all, `${run.agent} ${shortId(run.runId)}`)
+    const name = `${run.agent} ${shortId(run.runId)}`
+    return (await callOperator('GET /runs/:id/scenario', { id: run.runId, query: { name } })).text
   }
   const items: readonly (readonly [string, () => Promise<string> | string])[] = [
     ['link', () => location.href],
@@ -82,15 +99,4 @@ function CopyMenu({ run }: { readonly run: OutlineRun }): View {
       </div>
     </details>
   `
-}
-
-/** Everything that was said, page by page. */
-async function readWholeConversation(id: string): Promise<Conversation> {
-  let all = await callOperator('GET /v1/runs/:id/conversation', { id, query: { take: '500' } })
-  while (all.nextCursor) {
-    const query = { take: '500', cursor: all.nextCursor }
-    const next = await callOperator('GET /v1/runs/:id/conversation', { id, query })
-    all = { ...next, items: [...all.items, ...next.items] }
-  }
-  return all
 }

@@ -2,6 +2,7 @@
 import { safeText } from '../../base/escape-text.ts'
 import { shortId } from '../../base/short-text.ts'
 import type { CallView } from '../../spec/operator-views.ts'
+import { describeUndoing } from '../../spec/view/undo.ts'
 import { Badge, type Tone } from '../parts/badge.ts'
 import { html, type View } from '../parts/html.ts'
 import type { IconName } from '../parts/icon.ts'
@@ -52,14 +53,18 @@ const OUTCOMES: Readonly<Record<string, readonly [Tone, IconName]>> = {
 }
 
 function CallRow({ call }: { readonly call: CallView }): View {
-  const { tool, agent, runId, state, attempts, effect, idempotencyKey, at } = call
+  const { tool, agent, runId, state, attempts, effect, idempotencyKey, at, undoneBy, undoes } = call
   const [tone, icon] = OUTCOMES[state] ?? (['quiet', 'dot'] as const)
   return html`
     <tr>
       <td>
         ${safeText(tool)}<span class="sub">${safeText(agent)} <code>${shortId(runId)}</code></span>
+        ${undoes && html`<span class="sub">undoes ${safeText(undoes.tool)}</span>`}
       </td>
-      <td><${Badge} tone=${tone} icon=${icon} text=${safeText(state.replaceAll('_', ' '))} /></td>
+      <td>
+        <${Badge} tone=${tone} icon=${icon} text=${safeText(state.replaceAll('_', ' '))} />
+        ${undoneBy && html`<a class="sub" href=${`/runs/${undoneBy.runId}`}>${safeText(describeUndoing(undoneBy))}</a>`}
+      </td>
       <td class="num">${attempts}</td>
       <td class="key">
         ${effect ? html`<code>${safeText(effect.key)}</code><span class="sub">${effect.holds ? 'held' : 'given back'}, ${safeText(effect.outcome.replaceAll('_', ' '))}</span>` : html`<span class="dim">none</span>`}

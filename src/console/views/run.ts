@@ -119,7 +119,7 @@ function RunHead({
   readonly status: RunStatusBody | undefined
 }): View {
   const { error, hold } = status ?? {}
-  const { runs, rows } = outline.current
+  const { runs, rows, after } = outline.current
   const run = runs[0]!
   const end = run.finishedAt === null ? now.value : Date.parse(run.finishedAt)
   const facts: readonly (readonly [string, unknown])[] = [
@@ -141,7 +141,7 @@ function RunHead({
         <${StatusBadge} status=${run.status} />
         ${hold && html`<span class="dim">held: ${safeText(hold.reason.replaceAll('_', ' '))}, since <${Age} at=${hold.since} /></span>`}
       </div>
-      <${RunActions} run=${run} hold=${hold} />
+      <${RunActions} run=${run} last=${after} hold=${hold} />
       ${error !== undefined && error !== '' && html`<p class="note bad"><${Icon} name="warning" /><span>${safeText(error)}</span></p>`}
       <dl class="facts">
         ${facts.map(

@@ -62,6 +62,7 @@ const FOLLOW_UPS: Readonly<Partial<Record<RuleName, FollowUp>>> = {
   'agent/needs-bundle': { missesDocument: true },
   'agent/owner-missing': { missingKeys: ['metadata.owner'] },
   'tool/effect-key-missing': { missingKeys: ['metadata.labels.svc/effect-key'] },
+  'tool/undo-undeclared': { missingKeys: ['metadata.labels.svc/undone-by'] },
   'agent/instructions-missing-file': { bundlePath: true },
   'agent/no-tools-but-policies': { sameValue: true, samePlace: ['policy/attachment-missing'] },
   'model/base-url-invalid': { sameValue: true },

@@ -209,6 +209,8 @@ import { toolRangeInvalid } from './tool/range-invalid.ts'
 import { toolRangeTooWide } from './tool/range-too-wide.ts'
 import { toolRefSyntax } from './tool/ref-syntax.ts'
 import { toolTooMany } from './tool/too-many.ts'
+import { toolUndoInvalid } from './tool/undo-invalid.ts'
+import { toolUndoUndeclared } from './tool/undo-undeclared.ts'
 import { toolUnpinned } from './tool/unpinned.ts'
 import { toolUnresolved } from './tool/unresolved.ts'
 import { toolUnusedDocument } from './tool/unused-document.ts'
@@ -330,6 +332,8 @@ const table = {
   'tool/completion-invalid': toolCompletionInvalid,
   'tool/effect-key-invalid': toolEffectKeyInvalid,
   'tool/effect-key-shared': toolEffectKeyShared,
+  'tool/undo-undeclared': toolUndoUndeclared,
+  'tool/undo-invalid': toolUndoInvalid,
   'tool/probe-unusable': toolProbeUnusable,
   'tool/too-many': toolTooMany,
   'tool/unused-document': toolUnusedDocument,

@@ -2,7 +2,7 @@
 import { digestOfJson, type Digest } from '../../base/digest.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'
-import type { ToolCall } from '../../spec/run.ts'
+import { undoneAsJson, undoneCallOf, type ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { agentNamed, textOf } from '../session/bindings.ts'
 import type { CallHandle } from '../session/call-handle.ts'
@@ -36,12 +36,15 @@ function toApprovalTask(
   const { obligations } = decision
   const effect = effectOfTask(call, found)
   const escalation = decision.decision === 'escalate'
+  const undone = undoneCallOf(run.record)
   const timeout = escalation && obligations?.timeout?.default === 'escalate' ? undefined : obligations?.timeout
   return {
     kind: escalation ? 'escalation' : 'approval',
     ...(escalation && { about: 'policy' as const }),
     callId: record.id,
-    title: `${run.record.agentName} wants to call ${record.name}`,
+    title: undone
+      ? `${run.record.agentName} undoes ${undone.tool} with ${record.name}`
+      : `${run.record.agentName} wants to call ${record.name}`,
     prompt: decision.explanation,
     ...(decision.reasons.length > 0 && { reason: decision.reasons.join('; ') }),
     tool: {
@@ -63,7 +66,9 @@ function toApprovalTask(
     ...(obligations?.bulk && { bulk: true }),
     ...(obligations?.approver_role !== undefined && { approverRole: obligations.approver_role }),
     ...(obligations?.separation_of_duties && { separationOfDuties: true }),
-    ...(run.usage.tainted && { context: { tainted: true } }),
+    ...((run.usage.tainted || undone) && {
+      context: { ...(run.usage.tainted && { tainted: true }), ...(undone && { undoes: undoneAsJson(undone) }) },
+    }),
     onReject: obligations?.on_reject ?? 'return_to_agent',
     onModify: obligations?.on_modify ?? 'revalidate',
     ...(timeout && { onTimeout: timeout.default, expiresAt: tx.now + timeout.after_minutes * 60_000 }),

@@ -1,7 +1,7 @@
 /** The calls of one completion: each is authorized, dispatched and settled; then the next turn starts. */
 import { digestOfJson } from '../../base/digest.ts'
 import type { ModelCall } from '../../providers/provider.ts'
-import type { RunState, ToolCall } from '../../spec/run.ts'
+import { undoneCallOf, type RunState, type ToolCall } from '../../spec/run.ts'
 import { failedState } from '../limits/ending.ts'
 import { startTurn } from '../limits/request-completion.ts'
 import { bindCall, offeredTools } from '../session/bindings.ts'
@@ -12,6 +12,7 @@ import { isOvertaken } from './effect.ts'
 import { authorizeCall } from './gate.ts'
 import { positionOf } from './open-questions.ts'
 import { holdCall, isCallPaused, resumeCall } from './pause.ts'
+import { concludeUndo } from './undo.ts'
 
 /** Records the calls of a completion, before any of them is authorized. */
 export function proposeCalls(run: RunHandle, turn: number, given: readonly ModelCall[]): StateAt<'calling'> {
@@ -62,8 +63,9 @@ export function proceedWithCalls(run: RunHandle, { turn, calls: given }: StateAt
   }
   const here: StateAt<'calling'> = { at: 'calling', turn, calls }
   run.setState(here)
-  if (calls.every((call) => call.state.at === 'settled')) return startTurn(run, turn + 1)
-  return here
+  if (!calls.every((call) => call.state.at === 'settled')) return here
+  // No model is asked about what an operator undoes.
+  return undoneCallOf(run.record) ? concludeUndo(run) : startTurn(run, turn + 1)
 }
 
 /** A standing authority that was ended since the call was allowed no longer allows it. */

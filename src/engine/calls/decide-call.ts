@@ -8,6 +8,7 @@ import { recordReads, type HistorySeen, type SourcesSeen } from '../../policy/co
 import { decideByPolicies } from '../../policy/decide.ts'
 import { requireApproval } from '../../policy/require-approval.ts'
 import { callFactsOf, type DispatchTrigger } from '../limits/facts.ts'
+import { undoneCallOf } from '../../spec/run.ts'
 import type { CallRow } from '../../store/session-update.ts'
 import { isUnsafeCall } from '../session/bindings.ts'
 import type { CallHandle } from '../session/call-handle.ts'
@@ -35,11 +36,10 @@ export function decideCall(call: CallHandle, target: CallTarget, trigger: Dispat
     source: (segments) => sourcesOf(call, segments, target.schemas, searches),
   })
   const { facts, seen, sources } = recordReads(known)
+  // What undoes a call is decided like the call: its parent is the run that made it, with the same policies.
+  const above = undoneCallOf(run.record) ? run.ancestors().slice(1) : run.ancestors()
   // Of the ancestors' policies, only inherited gates apply.
-  const policySets = {
-    own: run.snapshot.policies,
-    ancestors: run.ancestors().map(({ snapshot }) => snapshot.policies),
-  }
+  const policySets = { own: run.snapshot.policies, ancestors: above.map(({ snapshot }) => snapshot.policies) }
   const decision = decideByPolicies(policySets, record.name, facts)
   const duplicate = findDuplicate(call)
   const guarded = duplicate ? guardDuplicate(decision, duplicate, run.id) : decision
@@ -57,7 +57,12 @@ function findDuplicate({ tx, run, record }: CallHandle): CallRow | undefined {
   if (!isUnsafeCall(run.snapshot, record)) return undefined
   const isSame = (row: CallRow): boolean =>
     row.ref === record.ref && row.argumentsDigest === record.argumentsDigest && MAY_HAVE_HAPPENED.has(row.state)
-  const own = tx.callRows().find((row) => row.runId === run.id && row.callId !== record.id && isSame(row))
+  // Calls that undo others have a run each, and are as near to each other as the calls of one run.
+  const isNear = (row: CallRow): boolean =>
+    row.runId === run.id
+      ? row.callId !== record.id
+      : undoneCallOf(run.record) !== undefined && undoneCallOf(tx.run(row.runId).record) !== undefined
+  const own = tx.callRows().find((row) => isNear(row) && isSame(row))
   return own ?? tx.context.repeatedCalls.find(isSame)
 }
 

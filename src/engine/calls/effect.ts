@@ -6,12 +6,13 @@ import { toIsoText } from '../../base/clock.ts'
 import type { Instant } from '../../base/clock.ts'
 import { factsOfTool } from '../../policy/callee-facts.ts'
 import { isGivenEarlierResult } from '../../policy/effect-guard.ts'
-import { EFFECT_KEY, effectKeyOf, effectWindowOf, type EffectKey } from '../../policy/condition/effect-key.ts'
+import { effectKeyOf, effectWindowOf, type EffectKey } from '../../policy/condition/effect-key.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'
 import { previousAsJson, type EffectRecord, type PreviousEffect } from '../../spec/effect.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import type { CallHandle } from '../session/call-handle.ts'
+import { undoKeyOf } from '../session/undone.ts'
 import { settleCall } from './settle.ts'
 
 export interface CallEffect {
@@ -23,10 +24,10 @@ export interface CallEffect {
   readonly own?: EffectRecord
 }
 
-/** Undefined for a call of a tool without an effect key. */
+/** Undefined for a call of a tool without an effect key, unless it undoes another call. */
 export function callEffectOf({ tx, run, record, tool }: CallHandle): CallEffect | undefined {
-  if (tool?.labels[EFFECT_KEY] === undefined || tool.builtin) return undefined
-  const key = effectKeyOf(tool.labels, record.arguments)
+  if (!tool || tool.builtin) return undefined
+  const key = effectKeyOf(tool.labels, record.arguments) ?? undoKeyOf(run.record)
   if (!key) return undefined
   if ('missing' in key) return {}
   const standing = tx.effects.ofKey(key.key)

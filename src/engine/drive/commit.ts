@@ -136,7 +136,7 @@ function applyBatch(
     const applied: AppliedItem[] = []
     const failed = items.find((item) => {
       try {
-        applied.push({ item, value: item.apply(tx) })
+        applied.push({ item, value: item.apply(item.isQuestion ? openTransaction(live.tree, context) : tx) })
         return false
       } catch (error) {
         if (isLongCheck(error) || error instanceof UnreadEffects) throw error

@@ -46,6 +46,8 @@ export interface SessionDriver {
     apply: (tx: SessionTransaction) => T,
     options?: Pick<MailboxOptions, 'versions'>,
   ): Promise<T>
+  /** As `post`, but what is applied is dropped: only its result is wanted. */
+  ask<T>(sessionId: SessionId, look: (tx: SessionTransaction) => T): Promise<T>
   /** Continues a session that has work in flight, or had when an earlier process ended. */
   wake(sessionId: SessionId): Promise<void>
   /** A run as it is stored, where its session is at work in this process. */
@@ -141,6 +143,10 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     post(sessionId, apply, options) {
       if (lifecycle.phase !== 'open') return Promise.reject(fail('shutting_down'))
       return mailboxes.post(sessionId, apply, options)
+    },
+    ask(sessionId, look) {
+      if (lifecycle.phase !== 'open') return Promise.reject(fail('shutting_down'))
+      return mailboxes.post(sessionId, look, { isQuestion: true })
     },
     wake: posts.wake,
     inMemory(sessionId, runId) {

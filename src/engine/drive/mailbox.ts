@@ -21,13 +21,15 @@ export interface MailboxItem {
   readonly versions?: readonly VersionId[]
   /** True for the check of calls that an earlier process sent: no effect starts before all of these are applied. */
   readonly isRecovery?: boolean
+  /** True for what is only asked: it sees the session as it was before the batch, and changes nothing. */
+  readonly isQuestion?: boolean
   /** True for the failure of a run that replaces an item; it is dropped if it cannot be applied either. */
   readonly isRunFailure?: boolean
   resolve(value: unknown): void
   reject(error: unknown): void
 }
 
-export type MailboxOptions = Pick<MailboxItem, 'runId' | 'effectKey' | 'retrySave' | 'versions'>
+export type MailboxOptions = Pick<MailboxItem, 'runId' | 'effectKey' | 'retrySave' | 'versions' | 'isQuestion'>
 
 /** One session in this process: its mailbox, its state in memory and its effects in flight. */
 export interface SessionActor {

@@ -17,6 +17,7 @@ import { loadSession } from './load-session.ts'
 import type { MailboxItem, SessionActor } from './mailbox.ts'
 import type { Pauses } from './pauses.ts'
 import {
+  decidingVersions,
   looksBack,
   NO_OUTLOOK,
   readAttachedTexts,
@@ -71,13 +72,14 @@ export function createSessionLoop(loop: SessionLoopParts): (actor: SessionActor)
 
   /** Reads from outside what the transitions will ask for, since they are pure. */
   async function applyAndSave(actor: SessionActor, live: LiveSession, batch: readonly MailboxItem[]): Promise<void> {
-    await live.versions.prepare(
-      live.tree.runs,
-      batch.flatMap(({ versions = [] }) => versions),
+    const next = batch.flatMap(({ versions = [] }) => versions)
+    await live.versions.prepare(live.tree.runs, next)
+    const deciding = decidingVersions(live, next)
+    await readAttachedTexts(parts, live, deciding)
+    if (!looksBack(deciding)) return commit(actor, live, batch, NO_OUTLOOK)
+    const done = lastLookBack.then(async () =>
+      commit(actor, live, batch, await readOutlook(store, clock, live, deciding)),
     )
-    await readAttachedTexts(parts, live)
-    if (!looksBack(live)) return commit(actor, live, batch, NO_OUTLOOK)
-    const done = lastLookBack.then(async () => commit(actor, live, batch, await readOutlook(store, clock, live)))
     lastLookBack = done.catch(ignore)
     return done
   }

@@ -1,7 +1,9 @@
 /** What transitions of a session may know of this server: versions, routes, slots, and calls of other sessions. */
 import type { Clock } from '../../base/clock.ts'
+import type { VersionId } from '../../base/ids.ts'
 import type { CallRow } from '../../store/session-update.ts'
 import type { Store } from '../../store/store.ts'
+import type { AgentVersion } from '../../store/version-rows.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { PauseAct } from '../../spec/steer/pause.ts'
@@ -86,45 +88,58 @@ export interface Outlook {
 
 export const NO_OUTLOOK: Outlook = { calls: [], revoked: new Set() }
 
-/** Reads the files of runs whose policies ask where values come from, once each. */
-export async function readAttachedTexts({ store, blobs }: EngineParts, live: LiveSession): Promise<void> {
-  const { tree, versions, attached, steps } = live
-  for (const run of tree.runs) {
-    if (run.state.at === 'done' || !asksSource(versions.of(run).snapshot)) continue
-    // Sub-agents pass the values of their parents on.
-    for (const { id, workspaceId } of tree.runs) {
-      if (attached.has(id)) continue
-      const parts = await attachFiles(store, blobs, workspaceId, filesOf(steps.get(id) ?? []))
-      attached.set(
-        id,
-        [...parts.values()].flat().flatMap((part) => (part.type === 'text' ? [part.text] : [])),
-      )
-    }
+/** Reads the files of a session, once each, where a policy of an open run asks where values come from. */
+export async function readAttachedTexts(
+  { store, blobs }: EngineParts,
+  { tree, attached, steps }: LiveSession,
+  deciding: readonly AgentVersion[],
+): Promise<void> {
+  if (tree.runs.every(({ state }) => state.at === 'done')) return
+  if (!deciding.some(({ snapshot }) => asksSource(snapshot))) return
+  // Sub-agents pass the values of their parents on.
+  for (const { id, workspaceId } of tree.runs) {
+    if (attached.has(id)) continue
+    const parts = await attachFiles(store, blobs, workspaceId, filesOf(steps.get(id) ?? []))
+    attached.set(
+      id,
+      [...parts.values()].flat().flatMap((part) => (part.type === 'text' ? [part.text] : [])),
+    )
   }
 }
 
-/** True where a policy of a run counts calls of other sessions, or can be ended by an operator. */
-export const looksBack = ({ tree, versions }: LiveSession): boolean =>
-  tree.runs.some((run) => {
-    const { ms, standing } = lookBackOf(versions.of(run).snapshot)
-    return ms > 0 || standing.length > 0
-  })
+/**
+ * The versions by which the runs of a session decide now or, in the transaction that is about to begin, may come to. One that is
+ * gone belongs to a run that has ended, and decides no more.
+ * @param next versions to which a run may move in that transaction
+ */
+export const decidingVersions = (
+  { tree, versions }: LiveSession,
+  next: readonly VersionId[],
+): readonly AgentVersion[] =>
+  [...new Set([...tree.runs.map(({ agentVersionId }) => agentVersionId), ...next])].flatMap(
+    (id) => versions.find(id) ?? [],
+  )
+
+/** True where a policy counts calls of other sessions, or can be ended by an operator. */
+export const looksBack = (deciding: readonly AgentVersion[]): boolean =>
+  deciding.map(({ snapshot }) => lookBackOf(snapshot)).some(({ ms, standing }) => ms > 0 || standing.length > 0)
 
 /** Reads calls in other sessions of those agents whose policies look back over a window, and what operators have ended. */
 export async function readOutlook(
   store: Store,
   clock: Clock,
-  { versions, tree, lastAt }: LiveSession,
+  { tree, lastAt }: LiveSession,
+  deciding: readonly AgentVersion[],
 ): Promise<Outlook> {
   const { id, workspaceId } = tree.session
   // Before the calls: what is decided meanwhile raises it, and the save is refused.
   const { version, revoked } = await store.workspaceHistory(workspaceId)
   const now = Math.max(clock.now(), lastAt)
   const rows = new Map<string, CallRow>()
-  for (const run of tree.runs) {
-    const { ms, isWide } = lookBackOf(versions.of(run).snapshot)
+  for (const { snapshot, agentId } of deciding) {
+    const { ms, isWide } = lookBackOf(snapshot)
     if (ms === 0) continue
-    const whose = isWide ? { workspaceId } : { agentId: run.agentId }
+    const whose = isWide ? { workspaceId } : { agentId }
     for (const row of await store.calls({ ...whose, since: now - ms }))
       if (row.sessionId !== id) rows.set(callKey(row.runId, row.callId), row)
   }

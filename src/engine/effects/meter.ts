@@ -6,6 +6,8 @@ import { estimateUsage, estimateTokens } from '../../providers/tokens.ts'
 export interface CompletionMeter {
   begin(request: CompletionRequest): void
   addText(text: string): void
+  /** Characters of the answer so far, those that are not displayed included. */
+  characters(): number
   /** True once the model has begun to answer. */
   hasText(): boolean
   /** An estimate, since vendors report usage only at the end; undefined before the request was sent. */
@@ -18,6 +20,7 @@ export function createMeter(): CompletionMeter {
   return {
     begin: (sent) => void (request = sent),
     addText: (text) => void (characters += text.length),
+    characters: () => characters,
     hasText: () => characters > 0,
     spent: () =>
       request && {

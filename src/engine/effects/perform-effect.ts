@@ -154,6 +154,12 @@ function checkFits(request: CompletionRequest, contextWindow: number | undefined
 const pausedProvider = (provider: string): ProviderError =>
   new ProviderError(`The provider ${provider} is paused.`, { retryable: true, outage: 'provider_unreachable' })
 
+/**
+ * Characters of an answer, thinking and arguments included. No model writes as much, so this stops a server that does not end; an
+ * answer of ours that holds such an output stays below its 8 MiB.
+ */
+const MAX_ANSWER_CHARACTERS = 2 * 1024 * 1024
+
 /** Sends a request to the model, and reads the answer as it arrives. */
 async function sendRequest(
   provider: ModelProvider,
@@ -166,6 +172,7 @@ async function sendRequest(
   for await (const part of provider.complete(request, signal)) {
     if (part.type === 'end') return part.completion
     meter.addText(part.text)
+    if (meter.characters() > MAX_ANSWER_CHARACTERS) throw longAnswer()
     if (part.type === 'text') onText(part.text)
   }
   throw new ProviderError('The connection to the model broke before its answer was complete.', {
@@ -173,6 +180,12 @@ async function sendRequest(
     outage: 'provider_unreachable',
   })
 }
+
+const longAnswer = (): ProviderError =>
+  new ProviderError(
+    `The model did not end its answer within ${MAX_ANSWER_CHARACTERS} characters. Set max_output_tokens, or look at the model server.`,
+    { retryable: false },
+  )
 
 /** Sends a call to its tool. Nothing is sent before this point. */
 async function invokeTool(

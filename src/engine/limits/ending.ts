@@ -1,7 +1,7 @@
 /** Ends a run: ends its descendants, closes its open tasks and steps, and tells the parent. */
 import type { TaskId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json/json.ts'
-import type { ErrorCode, Run, RunState, ToolCall } from '../../spec/run.ts'
+import { undoneCallOf, type ErrorCode, type Run, type RunState, type ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { isUnsafeCall } from '../session/bindings.ts'
 import { CallHandle } from '../session/call-handle.ts'
@@ -73,6 +73,8 @@ export function endRun(run: RunHandle, done: StateAt<'done'>): void {
     errorCode: done.errorCode ?? null,
     ...(cancelledBy !== undefined && { cancelledBy }),
   })
+  // Nobody above waits for a run that undoes a call: the run that made it has ended.
+  if (undoneCallOf(before)) return run.queueEvent({ type: 'undo.ended' })
   const parent = run.parent()
   if (!parent) {
     run.addStep('SessionCompleted', shown, stepOptions)

@@ -1,7 +1,7 @@
 /** Facts from which a call is decided. Source: policies, section 2. */
 import type { CallFacts } from '../../policy/condition/decision.ts'
 import { argumentAt, argumentText } from '../../policy/condition/path.ts'
-import type { ToolCall } from '../../spec/run.ts'
+import { undoneCallOf, type ToolCall } from '../../spec/run.ts'
 import type { CallRow } from '../../store/session-update.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { textOf } from '../session/bindings.ts'
@@ -32,6 +32,8 @@ export function callFactsOf(
   const { tx, snapshot, record, usage } = run
   const { session } = tx
   const starter = starterOfRun(run)
+  // Undoing a call is judged where the call was made.
+  const depth = undoneCallOf(record) ? record.depth - 1 : record.depth
   return {
     args: call.arguments,
     tool,
@@ -43,8 +45,8 @@ export function callFactsOf(
       labels: snapshot.labels,
     },
     run: {
-      depth: record.depth,
-      is_subagent: record.depth > 0,
+      depth,
+      is_subagent: depth > 0,
       iteration: usage.iterations,
       elapsed_seconds: activeMs(record, tx.now) / 1000,
       tokens_used: tokensOf(run),

@@ -41,6 +41,7 @@ import {
   retryAtStart,
   retryNow,
 } from './completion.ts'
+import { undoNext } from '../calls/undo.ts'
 import { applyCallWait, applyReport, applySignal } from '../calls/end-wait.ts'
 import type { RunHandle, StateAt } from '../session/transaction.ts'
 import { cancelledState, completedState, failedState } from '../limits/ending.ts'
@@ -165,6 +166,7 @@ export const transitions: Table = {
     resumed: resumeRun,
     'call.ended': (run, _, event) => applyLateOutcome(run, event),
     'task.closed': (run, _, event) => applyLateReview(run, event),
+    'undo.ended': (run, here) => (here.outcome === 'completed' ? undoNext(run) : undefined),
   },
 }
 

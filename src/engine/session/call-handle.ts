@@ -8,6 +8,7 @@ import type { EffectEnd } from '../../store/session-update.ts'
 import { offeredToolOf, toolNamed } from './bindings.ts'
 import { dispatchKey, idempotencyKeyOf } from './keys.ts'
 import type { RunHandle, SessionTransaction } from './transaction.ts'
+import { undoKeyOf } from './undone.ts'
 
 /**
  * A call, its turn and its run. The handle does not change: methods that change the call return it as it is afterwards, for the
@@ -89,7 +90,8 @@ export function endEffectOf(
   state: EffectEnd['state'],
   result?: EffectEnd['result'],
 ): void {
-  if (!run.snapshot.tools.some(({ id, labels }) => id === call.ref && labels[EFFECT_KEY] !== undefined)) return
+  const hasKey = run.snapshot.tools.some(({ id, labels }) => id === call.ref && labels[EFFECT_KEY] !== undefined)
+  if (!hasKey && !undoKeyOf(run.record)) return
   const callId = 'id' in call ? call.id : call.callId
   run.tx.effects.end({ runId: run.id, callId, state, ...(result !== undefined && { result }) })
 }

@@ -10,7 +10,7 @@ import type { QueueTimers } from '../../queue/timers.ts'
 import type { MessageAccepted, StartRunResponse } from '../../spec/api.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
 import type { Principal } from '../../spec/key.ts'
-import type { Run, RunOrigin, RunStatusName } from '../../spec/run.ts'
+import type { CallReference, RepeatedRun, Run, RunStatusName } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { PauseAct } from '../../spec/steer/pause.ts'
@@ -18,14 +18,17 @@ import type { GivenAnswer } from '../../spec/task.ts'
 import type { TriggerType } from '../../spec/starter.ts'
 import type { StartLimits } from '../../store/start-outcome.ts'
 import type { LeaseTimes, WorkerId } from '../../store/lease.ts'
-import type { CallRow, SpendCap } from '../../store/session-update.ts'
+import type { CallRow, SessionUpdate, SpendCap } from '../../store/session-update.ts'
 import type { Store } from '../../store/store.ts'
+import type { TextExchange } from './text-exchange.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
 import type { Toolbox } from '../../tools/tool.ts'
+import type { PolicyDecision } from '../../policy/condition/decision.ts'
 import type { EarlierMessage } from './prompt/earlier.ts'
 import type { ProbeResult } from './probe.ts'
 import type { RequestKey } from './repeated-request.ts'
 import type { ConcurrencyBounds } from './slots.ts'
+import type { ResolvedUndo } from './undo-arguments.ts'
 import type { ConversationPart, PagedConversation } from './timeline.ts'
 
 export interface StartRequest {
@@ -45,7 +48,9 @@ export interface StartRequest {
   /** The session that goes on, and the version that its new root run executes; the deployed one where absent. */
   readonly continued?: { readonly sessionId: SessionId; readonly versionId?: VersionId }
   /** The run that the new one repeats. */
-  readonly origin?: RunOrigin
+  readonly origin?: RepeatedRun
+  /** Another session, refused with `run_moved_on` where it was saved since this version of it was read. */
+  readonly follows?: SessionUpdate['follows']
   readonly idempotency?: RequestKey
 }
 
@@ -57,6 +62,49 @@ export interface ResumeRequest {
   readonly version?: AgentVersion
   /** Grants the limit that ended the run once more. */
   readonly grants?: boolean
+  /** Version of the session that whoever asks has looked at: refused with `run_moved_on` where it is another one by now. */
+  readonly seen?: number
+}
+
+/** What an ended run and those below it made, and how each call would be undone. */
+export interface UndoPlan {
+  readonly run: Run
+  /** Newest first. */
+  readonly items: readonly PlannedUndo[]
+}
+
+export type PlannedUndo = {
+  readonly call: CallReference
+  readonly agent: string
+  /** Logical id. */
+  readonly tool: string
+  /** When it was made. */
+  readonly madeAt: Instant
+  readonly arguments: JsonValue
+} & (
+  | {
+      readonly at: 'open'
+      readonly undo: ResolvedUndo
+      readonly decision: {
+        readonly verdict: PolicyDecision['decision']
+        readonly explanation: string
+        /** How many people must approve. */
+        readonly approvals?: number
+      }
+      /** The newest run that tried to undo it, and did not. */
+      readonly failed?: Run
+    }
+  | { readonly at: 'undone' | 'under_way'; readonly by: Run }
+  /** It cannot be undone; `why` is a sentence. */
+  | { readonly at: 'final'; readonly why: string }
+)
+
+export interface UndoRequest {
+  /** Never a key or a schedule. */
+  readonly by: Extract<Principal, { type: 'operator' }>
+  readonly reason?: string
+  /** All that can be undone where absent. */
+  readonly calls?: readonly CallReference[]
 }
 
 /** What a fork takes over of a run. */
@@ -83,6 +131,7 @@ export interface ForkRequest {
   readonly edits: readonly StepEdit[]
   readonly version: AgentVersion
   readonly limits: StartLimits
+  readonly idempotency?: RequestKey
   /** True where its calls are played from a recording. */
   readonly isDry?: boolean
 }
@@ -191,6 +240,19 @@ export interface Engine {
    */
   resume(runId: RunId, request: ResumeRequest): Promise<ResumedRun>
   /**
+   * What an ended run and those below it made, and how each call would be undone: nothing happens.
+   * @throws Failure `not_found`, `session_erased`, `run_not_ended`, `run_undoes`, `version_gone`
+   *
+   * Source: decisions, section 18.
+   */
+  planUndo(runId: RunId): Promise<UndoPlan>
+  /**
+   * Undoes calls of an ended run, one after another, the newest first; stops at the first that fails. Resolves with the run that
+   * undoes the first once it is durable.
+   * @throws Failure as `planUndo`; `nothing_to_undo`, `call_not_undoable`
+   */
+  undo(runId: RunId, request: UndoRequest): Promise<{ readonly runId: RunId }>
+  /**
    * Moves a run that waits, or is held, to another version of its agent; its open calls are decided again. Whether the version may
    * do more is for the caller to look at.
    * @throws Failure `not_found`, `not_a_root_run`, `run_not_movable`
@@ -215,6 +277,8 @@ export interface Engine {
    * after the terminal event of the run (for the root: of the session). Events that arrive together are yielded together.
    */
   follow(run: RunId | FollowedRun, after: number, signal: AbortSignal): AsyncIterable<readonly FollowedEvent[]>
+  /** Model text between this process and others. */
+  readonly text: TextExchange
   /** Tells of every session that changes, without saying what, until the returned function is called. */
   watch(listener: (sessionId: SessionId) => void): () => void
   /** Since when this process cannot store what happens to a session, because the disk is full; undefined where it can. */

@@ -97,6 +97,8 @@ export type RunTransitionEvent =
     }
   /** An operator moves the run to another version of its agent. */
   | { readonly type: 'migrated'; readonly version: AgentVersion; readonly by: string; readonly reason: string | null }
+  /** A run that undoes a call has ended; the next call of the same request may be undone. */
+  | { readonly type: 'undo.ended' }
   /** The descendants have used up a budget of this run, which halts at once. */
   | { readonly type: 'exhausted'; readonly breach: LimitBreach }
   /** An internal error: an event could not be applied, or its result can never be saved. */

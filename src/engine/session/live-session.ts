@@ -1,7 +1,7 @@
 /** A session in memory: its stored state and the versions its runs use. */
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
-import type { Run } from '../../spec/run.ts'
+import type { RepeatedRun, Run } from '../../spec/run.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow, SessionTree, SessionUpdate } from '../../store/session-update.ts'
 import type { WorkerId } from '../../store/lease.ts'
@@ -128,17 +128,19 @@ const MAX_ORIGINS = 20
 async function readRepeatedCalls(store: Store, runs: readonly Run[]): Promise<readonly CallRow[]> {
   const rows: CallRow[] = []
   const seen = new Set<SessionId>()
-  let origins = runs.flatMap(({ origin }) => origin ?? [])
+  let origins = runs.flatMap(repeatedRun)
   while (origins.length > 0 && seen.size < MAX_ORIGINS) {
     const { sessionId, runId } = origins.shift()!
     if (seen.has(sessionId)) continue
     seen.add(sessionId)
     rows.push(...(await store.calls({ sessionId })))
     const earlier = await store.run(runId)
-    if (earlier?.origin) origins = [...origins, earlier.origin]
+    if (earlier) origins = [...origins, ...repeatedRun(earlier)]
   }
   return rows
 }
+
+const repeatedRun = ({ origin }: Run): readonly RepeatedRun[] => (origin && origin.kind !== 'undo' ? [origin] : [])
 
 /** Applies a saved update to the session in memory. */
 export function takeUpdate(live: LiveSession, update: SessionUpdate, now: Instant): void {

@@ -9,6 +9,8 @@ import type { AgentVersion } from '../../store/version-rows.ts'
 
 export interface VersionLookup {
   of(run: Run): AgentVersion
+  /** Undefined for one that was not prepared, or is gone from the store. */
+  find(id: VersionId): AgentVersion | undefined
   childOf(bound: BoundAgent): AgentVersion | undefined
   /**
    * Loads the versions that the runs may need next; deployed versions of late-bound agents are read each time.
@@ -52,6 +54,7 @@ export function createVersions(store: Store, cache: VersionCache, workspaceId: W
       if (!version) throw new Error(`Version ${run.agentVersionId} of run ${run.id} was not prepared.`)
       return version
     },
+    find: (id) => cache.get(id),
     childOf: (bound) =>
       bound.digest === undefined ? deployedVersions.get(bound.id) : cache.get(keyOf(workspaceId, bound.digest)),
     async prepare(runs, also = []) {

@@ -109,7 +109,9 @@ function readIncoming(incoming: AsyncReadable, maxBytes: number): Promise<Uint8A
     const onEnd = () => settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
     const onError = () => settle(() => reject(fail('invalid_json', { why: 'it ended early' })))
     const onClose = onError
-    if (incoming.readableEnded || incoming.destroyed) return onEnd()
+    if (incoming.readableEnded) return onEnd()
+    // The client left before its body was read: taken for empty, it would be another request.
+    if (incoming.destroyed) return onError()
     incoming.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
   })
 }

@@ -17,21 +17,34 @@ export interface HostRules {
 }
 
 /** @throws Failure `host_not_allowed`, `origin_not_allowed` */
-export function checkHost(
-  { loopback, hosts, origins }: HostRules,
-  { request }: Pick<HttpRequestContext, 'request'>,
-): void {
-  if (loopback && !isAllowed(request.headers.get('host'), hosts)) throw fail('host_not_allowed')
-  const origin = request.headers.get('origin')
-  if (origin !== null && !origins.includes(origin)) throw fail('origin_not_allowed')
+export const checkHost = (rules: HostRules, call: Pick<HttpRequestContext, 'request'>): void =>
+  createHostCheck(rules)(call)
+
+/** `checkHost` for the requests of one listener: it remembers the Host that was allowed last, which nearly all of them name. */
+export function createHostCheck({
+  loopback,
+  hosts,
+  origins,
+}: HostRules): (call: Pick<HttpRequestContext, 'request'>) => void {
+  let lastAllowed: string | undefined
+  return ({ request }) => {
+    const host = request.headers.get('host') ?? undefined
+    if (loopback && (host === undefined || host !== lastAllowed)) {
+      if (!isAllowed(host, hosts)) throw fail('host_not_allowed')
+      lastAllowed = host
+    }
+    const origin = request.headers.get('origin')
+    if (origin !== null && !origins.includes(origin)) throw fail('origin_not_allowed')
+  }
 }
 
 const HOST = /^(\[[0-9a-f:.]+\]|[^:[\]@/\s]+)(?::\d{1,5})?$/i
 
 /** The name or address in a Host header, without port; undefined when it has none. */
-export const nameInHost = (host: string | null): string | undefined => HOST.exec(host ?? '')?.[1]?.toLowerCase()
+export const nameInHost = (host: string | null | undefined): string | undefined =>
+  HOST.exec(host ?? '')?.[1]?.toLowerCase()
 
-function isAllowed(host: string | null, hosts: readonly string[]): boolean {
+function isAllowed(host: string | undefined, hosts: readonly string[]): boolean {
   const name = nameInHost(host)
   if (name === undefined) return false
   return isLoopback(name) || hosts.some((each) => each.toLowerCase() === name)

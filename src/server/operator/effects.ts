@@ -4,11 +4,15 @@ import { fail } from '../../base/failure.ts'
 import { boundedKey } from '../../policy/condition/effect-key.ts'
 import type { EffectRecord } from '../../spec/effect.ts'
 import { approverOf } from '../../spec/key.ts'
-import type { EffectView } from '../../spec/operator-views.ts'
+import type { EffectView, UndoingRunView } from '../../spec/operator-views.ts'
+import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './people/act.ts'
 import { parseSince } from './runs.ts'
+import { undoingRuns } from './steer/undo.ts'
 
 const DEFAULT_TAKE = 100
+/** Runs that undo calls of one run. */
+const MOST_UNDONE = 500
 /** How long after its last attempt a call may still arrive. Source: reliability, "Records and protocol", 7. */
 const MARGIN_MS = 3000
 
@@ -21,7 +25,29 @@ export const listEffects: OperatorAction<'GET /effects'> = async ({ services, qu
     ...(since !== undefined && { from: parseSince(since) }),
   }
   const items = await services.store.effects(filter, { skip, take })
-  return { items: items.map(toEffectView), total: items.length }
+  const undoneBy = await undoneEffects(services, items)
+  const shown = items.map((effect): EffectView => {
+    const by = undoneBy.get(`${effect.runId} ${effect.callId}`)
+    return { ...toEffectView(effect), ...(by && { undoneBy: by }) }
+  })
+  return { items: shown, total: items.length }
+}
+
+/** The runs that have undone these calls, or are at it. */
+async function undoneEffects(
+  services: ServerServices,
+  effects: readonly EffectRecord[],
+): Promise<ReadonlyMap<string, UndoingRunView>> {
+  const found = new Map<string, UndoingRunView>()
+  for (const origin of new Set(effects.map(({ runId }) => runId))) {
+    const { items } = await services.store.runs(
+      { workspaceId: services.workspace.id, origin },
+      { skip: 0, take: MOST_UNDONE },
+    )
+    // The newest comes first; the map keeps the last.
+    for (const [call, view] of await undoingRuns(services, items.toReversed())) found.set(call, view)
+  }
+  return found
 }
 
 /** Lets an effect happen again. A call that is under way decides for itself first. */

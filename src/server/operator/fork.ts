@@ -1,5 +1,7 @@
 /** Forks of runs, for good or dry. Source: decisions, section 18; command line, 2.7. */
+import { digestOfJson } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import { checkFork, readForkSource } from '../../engine/fork.ts'
 import type { ForkRequest, ForkSource } from '../../engine/session/engine.ts'
 import type { DryForkView } from '../../spec/dry-fork.ts'
@@ -10,14 +12,24 @@ import { startLimits } from '../runtime/rates.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { findRun } from './find/find.ts'
 import type { OperatorAction } from './people/act.ts'
-import { versionToGoOnWith, type VersionChoice } from './resume.ts'
+import { refuseYankedExecution, versionToGoOnWith, type VersionChoice } from './resume.ts'
 import { toRunView } from './runs.ts'
 
 export const forkRuns: OperatorAction<'POST /runs/fork'> = async ({ services, operator, body }) => {
   const planned = await planForks(services, body, body)
   const items: RunView[] = []
+  const { idempotencyKey, ...digested } = body
+  const idempotency = idempotencyKey !== undefined && {
+    idempotency: { key: idempotencyKey, bodyDigest: digestOfJson(digested as unknown as JsonObject) },
+  }
   for (const { source, version } of planned) {
-    const request = { ...toRequest(body), by: operator, version, limits: startLimits(services.config) }
+    const request = {
+      ...toRequest(body),
+      by: operator,
+      version,
+      limits: startLimits(services.config),
+      ...idempotency,
+    }
     const { runId } = await services.engine.fork(source, request)
     items.push(await toRunView(services, await findRun(services, runId)))
   }
@@ -76,7 +88,10 @@ async function planForks(
     const source = await readForkSource(services.store, run.id)
     checkFork(source, toRequest(body))
     const chosen = await versionToGoOnWith(services, run, choice)
-    planned.push({ source, version: chosen ?? (await services.store.version(run.agentVersionId))! })
+    const version = chosen ?? (await services.store.version(run.agentVersionId))!
+    // A fork is a new run: what goes on may keep a yanked version, what begins does not take one unasked.
+    if (choice.allowYanked !== true) refuseYankedExecution(version, 'Name another version, or add --allow-yanked.')
+    planned.push({ source, version })
   }
   return planned
 }

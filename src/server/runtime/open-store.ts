@@ -9,6 +9,7 @@ import type { Log } from '../../base/log.ts'
 import type { Redactor } from '../../base/secret.ts'
 import { lockDirectory } from '../../store/sqlite/database/lock.ts'
 import { ballastOf } from '../../store/sqlite/database/ballast.ts'
+import { refuseMoved } from '../../store/sqlite/database/moved.ts'
 import { openSqlite } from '../../store/sqlite/open.ts'
 import { openSqliteReadOnly } from '../../store/sqlite/read-only.ts'
 import type { Store } from '../../store/store.ts'
@@ -43,6 +44,7 @@ export async function openDataDirectory(
   if (!readOnly) {
     const lock = lockDirectory(dataDirectory)
     closing.push(() => lock.release())
+    if (store === undefined) refuseMoved(dataDirectory)
     if (store === undefined) refuseLostDatabase(dataDirectory)
   } else if (store === undefined) refuseLostWhileFree(dataDirectory)
   return dataDirectory

@@ -9,11 +9,12 @@ import type { Blobs } from '../../blobs/blobs.ts'
 import { createEngine } from '../../engine/open.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import { canonicalProvider } from '../../spec/document.ts'
-import { DEFAULT_LEASE_TIMES } from '../../store/lease.ts'
 import type { Store } from '../../store/store.ts'
 import { createKeyAttempts } from './attempts.ts'
 import { createChangeHints } from './change-hints.ts'
+import { readClusterSecret, type ClusterSecret } from '../peers/cluster-secret.ts'
 import { createCloseStack, type CloseAction, type CloseStack } from './close-stack.ts'
+import { sharedLeaseTimes } from './lease-times.ts'
 import { openDataDirectory, openLogAndStore } from './open-store.ts'
 import { openTools } from './open-tools.ts'
 import type { RuntimeOptions } from './options.ts'
@@ -37,6 +38,10 @@ interface ListenAt {
 export interface OpenRuntime {
   readonly services: ServerServices
   readonly presence: ServerPresence
+  /** Undefined where the processes of the store share none, or there is one process. */
+  readonly clusterSecret: ClusterSecret | undefined
+  /** Names this process to the others. */
+  readonly worker: string
   /** Blocks tools and models from calling our own listener on this port. */
   onListening(port: number): void
   /** Registers a part that was opened on top of the runtime: it is closed before the runtime, last opened first. */
@@ -68,6 +73,8 @@ async function openParts(
   const { workspace, config, env, version, clock = systemClock, readOnly = false } = options
   const directory = await openDataDirectory(options, closing)
   const redactor = createRedactor()
+  const clusterSecret = options.store === undefined ? undefined : readClusterSecret(env['SVC_CLUSTER_SECRET'])
+  if (clusterSecret) redactor.add(env['SVC_CLUSTER_SECRET']!)
   const { log, store } = await openLogAndStore(options, { clock, redactor, closing, serving: uploads !== undefined })
   const ids = createIds(() => clock.now())
   // The number of a process says nothing after a restart of its container.
@@ -144,7 +151,7 @@ async function openParts(
     ...(plan && { plan }),
     concurrency: { ...config.concurrency, providers: providerConcurrency(config.providers) },
     ...(options.timers && { timers: options.timers }),
-    ...(options.store !== undefined && { leaseTimes: { ...DEFAULT_LEASE_TIMES, claimEveryMs: CLAIM_EVERY_MS } }),
+    ...(options.store !== undefined && { leaseTimes: sharedLeaseTimes(env['SVC_LEASE_TTL']) }),
   })
   if (!readOnly) await forgetEndedRehearsals(rehearsals, store)
   if (storage) {
@@ -183,6 +190,8 @@ async function openParts(
   return {
     services,
     presence,
+    clusterSecret,
+    worker,
     onListening: (port) => void ownPorts.add(port),
     onClose: (close) => closing.push(close),
     close(graceMs) {
@@ -193,9 +202,6 @@ async function openParts(
     },
   }
 }
-
-/** How often a process looks for sessions that another one left behind, besides being told. Source: scale-out, section 3.4. */
-const CLAIM_EVERY_MS = 1000
 
 const noBucket = () =>
   fail(

@@ -270,6 +270,11 @@ export interface OperatorRequests<Bundle> {
     }
   }
   'POST /runs/:id/cancel': { readonly body: CancelBody }
+  'GET /runs/:id/scenario': {
+    readonly query: {
+      readonly name?: string
+    }
+  }
   'POST /runs/:id/resume': {
     readonly body: {
       readonly reason?: string
@@ -289,6 +294,16 @@ export interface OperatorRequests<Bundle> {
       readonly reason?: string
     }
   }
+  'POST /runs/:id/undo': {
+    readonly body: {
+      readonly reason?: string
+      /** The calls to undo, as the plan names them; in any order. */
+      readonly calls: readonly {
+        readonly runId: string
+        readonly toolCallId: string
+      }[]
+    }
+  }
   'POST /runs/:id/retry': { readonly body: {} }
   'POST /runs/fork': {
     readonly body: {
@@ -306,6 +321,8 @@ export interface OperatorRequests<Bundle> {
       /** Without it a version that may do more is refused. */
       readonly allowWiden?: boolean
       readonly allowYanked?: boolean
+      /** A second request with the same key returns the forks of the first. */
+      readonly idempotencyKey?: string
     }
   }
   'POST /runs/dry-fork': {
@@ -324,6 +341,8 @@ export interface OperatorRequests<Bundle> {
       /** Without it a version that may do more is refused. */
       readonly allowWiden?: boolean
       readonly allowYanked?: boolean
+      /** A second request with the same key returns the forks of the first. */
+      readonly idempotencyKey?: string
     }
   }
   'POST /runs/:id/messages': { readonly body: JsonObject & { readonly as?: string } }

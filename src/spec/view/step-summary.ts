@@ -1,6 +1,7 @@
 /** What a step is about, in a few words: for outlines, where its content is not shown. Not escaped. */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { describeResumption } from './resumption.ts'
+import { describeUndoRequest } from './undo.ts'
 
 /** Longest text of a summary. */
 const MAX_CHARACTERS = 120
@@ -29,6 +30,8 @@ export function summarizeStep(type: string, content: JsonObject): string {
       return text('limit')
     case 'RunResumed':
       return inOneLine(describeResumption(content))
+    case 'UndoRequested':
+      return inOneLine(describeUndoRequest(content))
     case 'RunCompleted':
     case 'SessionCompleted':
       return text('status')

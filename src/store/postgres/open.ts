@@ -55,7 +55,7 @@ const SHARDS = 32
 /**
  * Opens the store of a process among several. Writes and reads go to the database, and nothing that an operator can revoke is
  * cached. The schema must be migrated.
- * @throws Failure `clock_off`, `store_unreachable`, `store_not_migrated`, `store_unreadable`, `postgres_client_missing`
+ * @throws Failure `clock_off`, `store_moved`, `store_unreachable`, `store_not_migrated`, `store_unreadable`, `postgres_client_missing`
  */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { url, schema = SCHEMA, connections = CONNECTIONS } = options
@@ -63,12 +63,19 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const pool = await openPool({ url, schema, name: `svc ${self}`, connections })
   try {
     checkSchemaVersions(pool.database, await readSchemaVersions(pool, schema))
+    await refuseMovedDatabase(pool)
     if (options.clock === undefined) await checkClock(pool)
     return createPostgresStore(pool, schema, self, options.clock)
   } catch (error) {
     await pool.close()
     throw error
   }
+}
+
+/** @throws Failure `store_moved` */
+async function refuseMovedDatabase(pool: PostgresPool): Promise<void> {
+  const row = await pool.row<{ to: string | null }>('select moved_to as to from svc_schema')
+  if (row?.to) throw fail('store_moved', { store: pool.database, to: row.to })
 }
 
 /** Stamps come from this machine, so they must not stray far from the moments that the database decides by. */

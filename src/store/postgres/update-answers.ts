@@ -56,7 +56,7 @@ export function toSaveAnswer(
 }
 
 export function toStartAnswer(
-  { update: { session }, limits }: PendingStart,
+  { update: { session, follows }, limits }: PendingStart,
   row: StartRow | undefined,
   database: string,
 ): StartAnswer {
@@ -76,6 +76,8 @@ export function toStartAnswer(
       return rateLimited(`${limits.ratePerMinute} per minute`)
     case 'per_day':
       return rateLimited(`${limits.ratePerDay} per day`)
+    case 'run_moved_on':
+      return movedOn(follows ? { id: follows.sessionId, version: follows.version } : session)
     case 'max_open':
       return { outcome: 'concurrency_limited', limit: limits.maxConcurrentRuns! }
     case 'plan_runs':
@@ -91,10 +93,13 @@ export function toStartAnswer(
   }
 }
 
+const movedOn = ({ id, version }: Pick<Session, 'id' | 'version'>): Failure =>
+  fail('run_moved_on', { sessionId: id, seen: version })
+
 /** What refuses starts and saves alike. Without an outcome the reply was lost, and nothing is stored. */
 function toRefusal(session: Session, outcome: string | undefined, detail: string, database: string): Error {
   if (outcome === 'not_found') return fail('not_found', { what: 'session' })
-  if (outcome === 'run_moved_on') return fail('run_moved_on', { sessionId: session.id, seen: session.version })
+  if (outcome === 'run_moved_on') return movedOn(session)
   if (outcome === 'plan_reserved') return fail('plan_reserved', { limit: detail })
   if (outcome === 'plan_spent') {
     const [limit = '', seconds] = detail.split(' ')

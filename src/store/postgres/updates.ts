@@ -152,6 +152,8 @@ const toStartColumnsOf = ({ update, holder, turn, limits, claim }: PendingStart,
   plan_cost: limits.planCostPerDay?.amount ?? null,
   plan_currency: limits.planCostPerDay?.currency ?? null,
   plan: update.plan ? toPlanColumns(update.plan) : null,
+  follows: update.follows?.sessionId ?? null,
+  follows_version: update.follows?.version ?? null,
 })
 
 const triggerOf = ({ session, runs }: SessionUpdate): string | null => (runs.at(-1)?.starter ?? session).triggerId

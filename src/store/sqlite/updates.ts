@@ -98,7 +98,7 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
     if (update.plan) plan.apply(update.session.workspaceId, update.plan, runNumber, clock.now())
   }
 
-  const findUnchanged = ({ id, version }: Session): SessionFence => {
+  const findUnchanged = ({ id, version }: Pick<Session, 'id' | 'version'>): SessionFence => {
     const stored = sessions.readFence(id)
     if (!stored) throw missingSession()
     if (stored.version !== version) throw fail('run_moved_on', { sessionId: id, seen: version })
@@ -115,10 +115,13 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
         if (earlier) return earlier
       }
       const stored = session.version === 0 ? undefined : findUnchanged(session)
+      const { follows } = update
+      const followed = follows && findUnchanged({ id: follows.sessionId, version: follows.version })
       const { triggerId } = update.runs.at(-1)?.starter ?? session
       const refusal = quotas.admit({ workspaceId: session.workspaceId, triggerId }, limits, now)
       if (refusal) return refusal
       if (claim) idempotency.insert(claim, now)
+      if (followed) sessions.raiseVersion(followed.n)
       checkEventNumbers(update, stored?.lastSeq ?? 0)
       if (stored) {
         sessions.replaceRoot(stored.n, session)

@@ -241,6 +241,10 @@ export interface RunStatus {
   readonly forkOf?: string
   /** Ordinal of the last step that it took over. */
   readonly forkStep?: number
+  /** The run that made the call which this one undoes. */
+  readonly undoOf?: string
+  /** The call that it undoes. */
+  readonly undoneCall?: string
   readonly cost?: Cost
   readonly pending?: PendingAnswers
 }
@@ -381,6 +385,7 @@ export type TimelineItem =
   | OutputValidationItem
   | OutputItem
   | RunResumedItem
+  | UndoRequestedItem
   | RunCompletedItem
   | SessionCompletedItem
 
@@ -625,6 +630,11 @@ export interface RunResumedItem extends TimelineItemBase {
   readonly content: RunResumedContent
 }
 
+export interface UndoRequestedItem extends TimelineItemBase {
+  readonly type: 'UndoRequested'
+  readonly content: UndoRequestedContent
+}
+
 export interface RunCompletedItem extends TimelineItemBase {
   readonly type: 'RunCompleted'
   readonly content: CompletedContent
@@ -842,6 +852,22 @@ export interface RunResumedContent extends StepContent {
   readonly from_version?: string
   /** Limits that were granted again, once a grant. */
   readonly granted?: readonly string[]
+}
+
+/** An operator asked to undo a call; the first step of the run that undoes it. */
+export interface UndoRequestedContent extends StepContent {
+  /** The call that is undone. */
+  readonly undoes: {
+    readonly run_id: string
+    readonly tool_call_id: string
+    readonly tool: string
+    readonly asked_by: string
+    readonly reason: string | null
+  }
+  /** Name of the tool that undoes it. */
+  readonly name: string
+  readonly ref: string
+  readonly arguments: AnyValue
 }
 
 /** The result of the run. */

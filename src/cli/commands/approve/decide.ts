@@ -168,7 +168,7 @@ async function checkSeen(call: CommandContext, task: ShownTask): Promise<void> {
   if (!needsDigest && !isFolded) return
   if (!mode.interactive)
     throw fail('digest_required', undefined, {
-      fix: 'svc inbox --json shows args and argsDigest; then  --args-digest SHA',
+      fix: 'svc inbox --json shows args and argsDigest; then add --args-digest SHA',
     })
   const whole = { valueLines: Number.POSITIVE_INFINITY, footer: `task ${shortId(task.id)}` }
   drawApproval(screen, card, whole).lines.forEach(out.message)

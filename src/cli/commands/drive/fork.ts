@@ -20,6 +20,7 @@ export async function runsFork(call: CommandContext<ForkAnswer>): Promise<void> 
   if (at === undefined || at < 1)
     throw fail('usage', { what: '--at names the last step to take over; svc runs steps RUN lists them.' })
   const version = given.text('version')
+  const idempotencyKey = given.text('idempotency-key')
   const edits = given.list('edit').map(parseEdit)
   await withOperator(await openProject(call), call, async (operator) => {
     const runs: string[] = []
@@ -38,7 +39,9 @@ export async function runsFork(call: CommandContext<ForkAnswer>): Promise<void> 
       for (const each of tried.items) for (const line of linesOf(each)) out.line(line)
       return out.line(summaryOf(tried))
     }
-    const started = await operator.call('POST /runs/fork', { body })
+    const started = await operator.call('POST /runs/fork', {
+      body: { ...body, ...(idempotencyKey !== undefined && { idempotencyKey }) },
+    })
     if (mode.json) return await out.json(started)
     for (const { runId, forkOf = '', forkStep, agent, versionLabel, status } of started.items)
       out.line(

@@ -5,7 +5,8 @@ import { toIsoText } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
 import type { Conversation } from '../../../spec/api.ts'
 import type { OperatorList } from '../../../spec/operator.ts'
-import type { RunView } from '../../../spec/operator-views.ts'
+import type { RunView, UndoPlanView } from '../../../spec/operator-views.ts'
+import { describeUndone } from '../../../spec/view/undo.ts'
 import { safeJson, safeText } from '../../../base/escape-text.ts'
 import { truncateText } from '../../../terminal/text.ts'
 import { styleOfStatus } from '../../../terminal/theme.ts'
@@ -19,6 +20,7 @@ import { toHtml, toMarkdown } from '../../conversation/page.ts'
 import { readWhole } from '../../conversation/whole.ts'
 import { runListScreen } from '../../runs/list-screen.ts'
 import { followToOutcome } from './follow-run.ts'
+import { offerUndo, readUndoPlan } from '../../runs/offer-undo.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
 import { withKeyNames } from '../../runs/key-names.ts'
 import { arrangeRunTree, type ListedRun } from '../../runs/run-tree.ts'
@@ -168,18 +170,22 @@ export async function runsGet(call: CommandContext<unknown>): Promise<number> {
     const status = until
       ? await waitForRun(target.client, runId, { until, signal })
       : await target.client.getRun(runId, { signal })
-    await printOne(call, status, fieldsOf(status))
+    const plan = call.mode.json ? undefined : await readUndoPlan(target.operator, status)
+    await printOne(call, status, fieldsOf(status, plan))
+    offerUndo(call, status, plan)
     return given.flag('exit-status') ? exitOfStatus(status.status) : 0
   })
 }
 
-const fieldsOf = (run: RunStatus) => [
+const fieldsOf = (run: RunStatus, plan: UndoPlanView | undefined) => [
   { key: 'run', value: run.runId },
   { key: 'status', value: run.status },
   { key: 'held', value: run.hold && describeHold(run.hold) },
   { key: 'version', value: run.versionLabel },
   { key: 'output', value: run.output === null ? undefined : safeJson(run.output) },
   { key: 'error', value: run.error === undefined ? undefined : safeText(run.error) },
+  { key: 'undoes', value: run.undoOf && `a call of run ${run.undoOf}` },
+  { key: 'undone', value: plan && describeUndone(plan) },
   { key: 'started', value: run.startedAt },
   {
     key: 'took',

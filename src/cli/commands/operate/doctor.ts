@@ -3,6 +3,7 @@ import type { DoctorChecks, DoctorFinding } from '../../doctor/finding.ts'
 import { machineChecks } from '../../doctor/machine.ts'
 import { networkChecks } from '../../doctor/network.ts'
 import { stateChecks } from '../../doctor/state.ts'
+import { workChecks } from '../../doctor/work.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
 import { suggestWord } from '../../shell/nearest.ts'
 import { openProject } from '../../project/project.ts'
@@ -10,7 +11,7 @@ import type { doctorAnswer } from '../../answers/operate.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-const checks: DoctorChecks = { ...machineChecks, ...stateChecks, ...networkChecks }
+const checks: DoctorChecks = { ...machineChecks, ...stateChecks, ...workChecks, ...networkChecks }
 
 /** A check that is named alone says nothing when all is well. */
 export async function doctor(call: CommandContext<AnswerOf<typeof doctorAnswer>>): Promise<number> {

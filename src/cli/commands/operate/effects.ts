@@ -1,6 +1,7 @@
 import { fail } from '../../../base/failure.ts'
 import type { EffectView } from '../../../spec/operator-views.ts'
 import { describeApprover } from '../../../spec/view/task-card.ts'
+import { describeUndoing } from '../../../spec/view/undo.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { formatRelative } from '../../../terminal/time.ts'
 import type { effectsAnswer, releasedEffect } from '../../answers/operate.ts'
@@ -68,7 +69,12 @@ const columns = (now: number): readonly TableColumn<EffectView>[] => [
   { title: 'WHEN', cell: ({ at }) => formatRelative(Date.parse(at), now), plain: ({ at }) => at },
 ]
 
-const describeOutcome = ({ outcome, released, holds }: EffectView): string =>
+const describeOutcome = (effect: EffectView): string => {
+  const { undoneBy } = effect
+  return undoneBy ? `${describeHolding(effect)}; ${describeUndoing(undoneBy)}` : describeHolding(effect)
+}
+
+const describeHolding = ({ outcome, released, holds }: EffectView): string =>
   released
     ? `${outcome.replaceAll('_', ' ')}, released by ${describeApprover(released.by)}: ${released.reason}`
     : `${outcome.replaceAll('_', ' ')}${holds || outcome === 'not_made' ? '' : ', not held'}`

@@ -1,4 +1,4 @@
-/** The schema that validates the arguments of a call. Source: policies, section 1. */
+/** The schemas of the arguments of a call and of its result. Source: policies, section 1. */
 import { toolDocument, type CallBinding, type ToolUse } from './bindings.ts'
 import type { Document } from '../../text/document.ts'
 import { memoizePerObject } from '../../workspace/memoize.ts'
@@ -21,6 +21,11 @@ export const ownInput = (workspace: Workspace, { agent, pointer, value }: CallBi
 /** The schema of a Tool document. */
 export const toolInput = memoizePerObject((workspace, tool: Document): SchemaText | undefined =>
   at(workspace, tool, 'spec.input_schema'),
+)
+
+/** The schema of the results of a Tool document. */
+export const toolOutput = memoizePerObject((workspace, tool: Document): SchemaText | undefined =>
+  at(workspace, tool, 'spec.output_schema'),
 )
 
 function at(workspace: Workspace, document: Document, path: string): SchemaText | undefined {

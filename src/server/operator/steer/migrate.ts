@@ -3,17 +3,24 @@ import { fail } from '../../../base/failure.ts'
 import { findWider } from '../authority.ts'
 import { findAgent, findRun, findVersion } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
+import { refuseYankedExecution } from '../resume.ts'
 import { toRunView } from '../runs.ts'
 
 export const migrateRun: OperatorAction<'POST /runs/:id/migrate'> = async ({ services, operator, id, body }) => {
   const { store, engine, log } = services
   const run = await findRun(services, id)
   const version = await findVersion(services, await findAgent(services, run.agentId), body.version)
-  const { snapshot, yanked, yankReason } = version
+  const { snapshot } = version
   if (version.id === run.agentVersionId) return { ...(await toRunView(services, run)), changed: false }
-  if (yanked) throw fail('version_yanked', { id: snapshot.id, version: snapshot.version, reason: yankReason })
+  refuseYankedExecution(version, 'Name another version.')
   const own = await store.version(run.agentVersionId)
-  const wider = own ? await findWider(services, own.snapshot, snapshot) : []
+  if (!own)
+    throw fail(
+      'version_gone',
+      { runId: run.id, version: run.versionLabel },
+      { fix: 'Cancel the run, and resume it with svc runs resume RUN --with-version V.' },
+    )
+  const wider = await findWider(services, own.snapshot, snapshot)
   if (wider) throw fail('migration_widens', { version: snapshot.version, from: run.versionLabel, changes: wider })
   await engine.migrate(run.id, { by: operator, version, ...(body.reason !== undefined && { reason: body.reason }) })
   log.write('info', 'A run was moved to another version.', { runId: run.id, version: snapshot.version })

@@ -23,6 +23,8 @@ export interface PostgresPool extends PostgresQueries {
   withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T>
   /** The same, for work that may take long; failures are those of the store. */
   alone<T>(work: (client: PoolClient) => Promise<T>): Promise<T>
+  /** A connection of the pool, until it is released. */
+  connect(): Promise<PoolClient>
   /** A connection beside the pool, for `listen`. */
   connectAlone(): Promise<Client>
   close(): Promise<void>
@@ -159,6 +161,7 @@ function createPool(pool: Pool, createClient: () => Client, database: string): P
           return value
         }),
       ),
+    connect: () => translated(() => pool.connect()),
     async connectAlone() {
       const client = createClient()
       client.on('error', ignoreLost)

@@ -501,7 +501,7 @@ begin
     from json_to_recordset(asks) as a(
       i integer, id uuid, session json, worker text, ttl_ms bigint, after_seq bigint, claim json, tags json, labels json,
       trigger_id text, per_minute bigint, per_day bigint, max_open bigint, plan_runs bigint, plan_tokens bigint, plan_cost numeric,
-      plan_currency text, plan json
+      plan_currency text, plan json, follows uuid, follows_version bigint
     )
     order by a.i
   loop
@@ -520,6 +520,11 @@ begin
       select * into s from session where session.id = u.id for update;
       if not found then outcome := 'not_found'; return next; continue; end if;
       if s.version <> g.version then outcome := 'run_moved_on'; return next; continue; end if;
+    end if;
+    -- Locked from here on, so that no save of that session comes between.
+    if u.follows is not null then
+      perform 1 from session where session.id = u.follows and session.version = u.follows_version for update;
+      if not found then outcome := 'run_moved_on'; return next; continue; end if;
     end if;
     if coalesce(s.last_seq, 0) <> u.after_seq then
       outcome := 'gap'; about := coalesce(s.last_seq, 0); return next; continue;
@@ -571,6 +576,7 @@ begin
     insert into plan_day (workspace_id, day, shard, runs) values (g.workspace_id, today, of_shard, 1)
     on conflict (workspace_id, day, shard) do update set runs = plan_day.runs + 1;
     if u.claim is not null then perform put_claims(json_build_array(u.claim), now); end if;
+    if u.follows is not null then update session set version = version + 1 where session.id = u.follows; end if;
 
     if s.id is not null then
       -- The input stands with the session while its root run is the newest one.

@@ -49,6 +49,7 @@ export const deletionMethods = (db: PostgresPool): DeletionMethods => ({
         `select id from session s
          where started_at < :before and finished_at < :before and not legal_hold
            and not exists (select 1 from user_task t where t.session_id = s.id and t.status = 'pending')
+           and not exists (select 1 from run r where r.session_id = s.id and r.finished_at is null)
          order by started_at
          limit :limit
          for update skip locked`,

@@ -22,6 +22,7 @@ interface NodeSqliteStatement {
   run(...values: BoundValues): Database.RunResult
   get(...values: BoundValues): object | undefined
   all(...values: BoundValues): object[]
+  iterate(...values: BoundValues): Iterable<object>
   setAllowUnknownNamedParameters(allowed: boolean): void
 }
 
@@ -113,6 +114,9 @@ function toStatement(db: NodeSqliteDatabase, statement: NodeSqliteStatement) {
     run: (...values: BoundValues) => execute(() => statement.run(...inOrder(values))),
     get: (...values: BoundValues) => execute(() => toRow(statement.get(...inOrder(values)))),
     all: (...values: BoundValues) => execute(() => statement.all(...inOrder(values)).map(toRow)),
+    *iterate(...values: BoundValues) {
+      for (const row of execute(() => statement.iterate(...inOrder(values)))) yield toRow(row)
+    },
     pluck() {
       plucked = true
       return self

@@ -39,13 +39,17 @@ export interface SessionDeletion {
   readonly more: boolean
 }
 
-/** @returns a function that deletes sessions which ended before an instant, oldest first, at most `limit` */
+/**
+ * A session that has ended may still have a run that undoes what it made.
+ * @returns a function that deletes sessions which ended before an instant, oldest first, at most `limit`
+ */
 export function prepareDeletion(db: Database): (before: Instant, limit: number) => SessionDeletion {
   const ended = db
     .prepare<{ before: Instant; limit: number }, number>(
       `select n from session s
        where started_at < :before and finished_at < :before and legal_hold = 0
          and not exists (select 1 from user_task t where t.session_n = s.n and t.status = 'pending')
+         and not exists (select 1 from run r where r.session_n = s.n and r.finished_at is null)
        order by started_at
        limit :limit`,
     )

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { PauseAct } from '../../../spec/steer/pause.ts'
 import type { Store } from '../../store.ts'
+import { createRowCache } from '../database/row-cache.ts'
 
 export interface PauseTable {
   readonly reads: Pick<Store, 'pauses' | 'pauseActs'>
@@ -30,10 +31,12 @@ export function openPauses(db: Database): PauseTable {
     `insert into pause_act (workspace_id, kind, name, paused, at, by, reason)
      values (:workspaceId, :kind, :name, :paused, :at, :by, :reason)`,
   )
+  // Every start asks, and the acts of years are many.
+  const current = createRowCache((workspaceId): readonly PauseAct[] => pauses.all(workspaceId).map(toPauseAct))
   return {
     reads: {
       async pauses(workspaceId) {
-        return pauses.all(workspaceId).map(toPauseAct)
+        return current.get(workspaceId)!
       },
       async pauseActs(workspaceId, limit) {
         return acts.all(workspaceId, limit).map(toPauseAct)
@@ -41,6 +44,7 @@ export function openPauses(db: Database): PauseTable {
     },
     set(workspaceId, { isPaused, ...act }) {
       if ((latest.get(workspaceId, act.kind, act.name) === 1) === isPaused) return false
+      current.clear(workspaceId)
       add.run({ workspaceId, ...act, paused: Number(isPaused) })
       return true
     },

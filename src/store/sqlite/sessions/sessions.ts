@@ -38,6 +38,8 @@ export interface SessionTable {
   /** Writes a new session with version 1 and returns its row number. */
   insert(update: SessionUpdate, lease: LeaseColumns): number
   update(stored: SessionFence, update: SessionUpdate, lease: LeaseColumns): void
+  /** Counts as a save to whoever read the session before. */
+  raiseVersion(n: number): void
   /** Writes what a new root run replaces; the root run before it keeps its input. */
   replaceRoot(n: number, session: Session): void
 }
@@ -91,6 +93,7 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
        version_label = :versionLabel, input = :input, input_digest = :inputDigest, start_context = :startContext
      where n = :n`,
   )
+  const raise = db.prepare<[number]>('update session set version = version + 1 where n = ?')
   const updateVersion = db.prepare('update session set version_id = ?, version_label = ? where n = ?')
   const one = db.prepare<[string], SessionRow>(`${SELECT_SESSION} where s.id = ?`)
   // A rare query of people: a scan is cheaper than an index that every start would have to write.
@@ -157,6 +160,7 @@ export function openSessions(db: Database, agents: AgentTable): SessionTable {
       for (const tag of session.tags ?? []) insertTag.run(agentN, tag, session.startedAt, n)
       return n
     },
+    raiseVersion: (n) => void raise.run(n),
     replaceRoot(n, session) {
       keepInput.run(n)
       const input = toText(session.input)!

@@ -1,0 +1,50 @@
+/** `svc health`: whether a server accepts requests, for the health checks of containers. */
+import { resolve } from 'node:path'
+import { fail } from '../../../base/failure.ts'
+import type { healthAnswer } from '../../answers/operate.ts'
+import type { AnswerOf } from '../../answers/schema.ts'
+import { openProject } from '../../project/project.ts'
+import { readServerFile } from '../../project/server-file.ts'
+import { baseUrl } from '../../project/target.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { remoteError } from '../../shell/remote.ts'
+
+/** A server that needs longer is of no use to callers. */
+const PATIENCE_MS = 2000
+
+/** The answer of a server is a few bytes; what another program sends is not read. */
+const MAX_BYTES = 64 * 1024
+
+/** @throws Failure `no_server` where none answers in time; RemoteError `shutting_down` */
+export async function health(call: CommandContext<AnswerOf<typeof healthAnswer>>): Promise<void> {
+  const { mode, out, io } = call
+  const url = await urlOf(call)
+  const from = io.clock.monotonic()
+  const { response, text } = await ask(call, url)
+  if (!response.ok) throw remoteError(response.status, 'GET /v1/healthz', text)
+  if (!response.headers.has('x-request-id')) throw fail('no_server', { url }, { fix: 'Another program answers there.' })
+  const ms = Math.round(io.clock.monotonic() - from)
+  if (mode.json) await out.json({ url, ready: true, ms })
+  else out.line(`ready ${url}`)
+}
+
+/** Without reading the project file where the data directory is named: a mistake in it is no reason to restart a server. */
+async function urlOf(call: CommandContext): Promise<string> {
+  const { globals, io, cwd } = call
+  const data = globals.data || io.env['SVC_DATA']
+  const isNamed = globals.url !== undefined || globals.profile !== undefined || Boolean(io.env['SVC_URL'])
+  const running = data && !isNamed ? await readServerFile(resolve(cwd, data)) : undefined
+  return running?.url ?? (await baseUrl(call, await openProject(call)))
+}
+
+async function ask({ io, signal }: CommandContext, url: string): Promise<{ response: Response; text: string }> {
+  const within = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
+  try {
+    const response = await io.fetch(`${url}/v1/healthz`, { signal: within, redirect: 'error' })
+    const length = Number(response.headers.get('content-length') ?? 0)
+    return { response, text: length > 0 && length <= MAX_BYTES ? await response.text() : '' }
+  } catch (cause) {
+    if (signal.aborted) throw cause
+    throw fail('no_server', { url: new URL(url).origin }, { cause })
+  }
+}

@@ -1,0 +1,29 @@
+/** After a run that failed or was cancelled: how what it made can be undone. Source: decisions, section 18, "Undo". */
+import { shortId } from '../../base/short-text.ts'
+import { isTerminal } from '../../spec/run.ts'
+import type { UndoPlanView } from '../../spec/operator-views.ts'
+import type { OperatorClient } from '../project/operator.ts'
+import type { CommandContext } from '../shell/command.ts'
+
+interface EndedRun {
+  readonly runId: string
+  readonly status: string
+}
+
+/** Undefined where the run goes on, or where only a key is at hand. The run was told: what goes wrong here is not about it. */
+export async function readUndoPlan(
+  operator: OperatorClient | undefined,
+  { runId, status }: EndedRun,
+): Promise<UndoPlanView | undefined> {
+  if (!operator || !isTerminal(status)) return undefined
+  return await operator.call('GET /runs/:id/undo', { id: runId }).catch(() => undefined)
+}
+
+export const isUndoOffered = ({ status }: EndedRun): boolean => status === 'Failed' || status === 'Cancelled'
+
+/** One line, where something can be undone. */
+export function offerUndo({ out }: CommandContext, run: EndedRun, plan: UndoPlanView | undefined): void {
+  if (!plan || plan.undoable === 0 || !isUndoOffered(run)) return
+  const calls = plan.undoable === 1 ? 'a call' : `${plan.undoable} calls`
+  out.hint(`  undo: svc runs undo ${shortId(run.runId)} --plan   (${calls} that it made can be undone)`)
+}

@@ -1,0 +1,93 @@
+/** What operators have paused, and how it is paused and let go on: `svc stop`, `svc agents pause|resume`. */
+import { useState } from 'preact/hooks'
+import { safeText } from '../../base/escape-text.ts'
+import type { PauseView } from '../../spec/operator-views.ts'
+import { describePaused, type PauseTarget } from '../../spec/steer/pause.ts'
+import { describeApprover } from '../../spec/view/task-card.ts'
+import { announce } from '../parts/announce.ts'
+import { html, type View } from '../parts/html.ts'
+import { Icon } from '../parts/icon.ts'
+import { Age } from '../parts/moments.ts'
+import { ErrorNote } from '../parts/states.ts'
+import { callOperator } from '../wire/request.ts'
+import { aboutWorkspace, useResource } from '../wire/resource.ts'
+import { ActionForm, ReasonField } from './action-form.ts'
+
+/**
+ * A note for each pause, with a way to end it, and a button that pauses what the screen is about.
+ * @param agent name of the agent whose pauses are shown; those of everything where absent
+ */
+export function Pauses({ agent }: { readonly agent?: string }): View {
+  const [asked, setAsked] = useState<(PauseTarget & { readonly isPaused: boolean }) | undefined>(undefined)
+  const read = useResource('pauses', () => callOperator('GET /pauses', { query: {} }), aboutWorkspace)
+  const items = (read.value.value?.items ?? []).filter((each) => agent === undefined || concerns(each, agent))
+  const target: PauseTarget = agent === undefined ? { kind: 'all', name: '' } : { kind: 'agent', name: agent }
+  const isPaused = items.some(({ kind, name }) => kind === target.kind && name === target.name)
+  const done = (): void => setAsked(undefined)
+  return html`
+    <div class="pauses">
+      <${ErrorNote} error=${read.error.value} />
+      ${items.map(
+        (each) => html`
+          <div class="note waiting pause" role="status" key=${`${each.kind} ${each.name}`}>
+            <${Icon} name="stop" />
+            <span><b>Paused: ${safeText(describePaused(each))}</b>, <${Age} at=${each.at} />${byWhom(each)}</span>
+            <button type="button" class="button small" onClick=${() => setAsked({ ...each, isPaused: false })}>
+              Let it go on<span class="unseen">: ${safeText(describePaused(each))}</span>
+            </button>
+          </div>
+        `,
+      )}
+      ${
+        read.value.value &&
+        !isPaused &&
+        html`<button type="button" class="button small danger" onClick=${() => setAsked({ ...target, isPaused: true })}>
+          <${Icon} name="stop" />${agent === undefined ? 'Stop everything' : 'Pause agent'}
+        </button>`
+      }
+      ${asked && html`<${PauseForm} key=${`${asked.kind} ${asked.name}`} ...${asked} onDone=${done} />`}
+    </div>
+  `
+}
+
+/** `, by operator ana: the bank called` */
+const byWhom = ({ by, reason }: PauseView): string =>
+  safeText(`, by ${describeApprover(by)}${reason === null ? '' : `: ${reason}`}`)
+
+/** True for a pause that holds an agent: its own, that of one of its versions, or that of everything. */
+const concerns = ({ kind, name }: PauseView, agent: string): boolean =>
+  kind === 'all' || (kind === 'agent' && name === agent) || (kind === 'version' && name.startsWith(`${agent}@`))
+
+function PauseForm({
+  kind,
+  name,
+  isPaused,
+  onDone,
+}: PauseTarget & { readonly isPaused: boolean; readonly onDone: () => void }): View {
+  const [reason, setReason] = useState('')
+  const what = describePaused({ kind, name })
+  const act = async (): Promise<void> => {
+    const { changed, total } = await callOperator('POST /pauses', {
+      body: { kind, ...(name !== '' && { name }), paused: isPaused, ...(reason !== '' && { reason }) },
+    })
+    const runs = `${total} open ${total === 1 ? 'run' : 'runs'}`
+    announce(changed ? `${what}: ${isPaused ? `paused, ${runs} held` : `goes on, ${runs}`}.` : 'Nothing has changed.')
+  }
+  return html`
+    <${ActionForm}
+      label=${isPaused ? 'Pause it' : 'Let it go on'}
+      title=${
+        isPaused
+          ? html`No new call or completion of <b>${safeText(what)}</b> leaves within a second. What is under way ends;
+              runs stay where they are.`
+          : html`Calls and completions of <b>${safeText(what)}</b> leave again; what was approved meanwhile is decided
+              once more.`
+      }
+      isDangerous=${isPaused}
+      act=${act}
+      onDone=${onDone}
+    >
+      <${ReasonField} value=${reason} onInput=${setReason} />
+    </${ActionForm}>
+  `
+}

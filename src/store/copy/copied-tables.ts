@@ -1,0 +1,296 @@
+/** Every table that is copied, those that others name first. */
+import { toColumns, type CopiedTable } from './copied-table.ts'
+
+const WORKSPACE_OF_AGENT = { workspace_id: '(select workspace_id from agent where n = t.agent_n)' }
+
+const definitions: readonly CopiedTable[] = [
+  { name: 'agent', columns: toColumns({ text: 'id workspace_id name' }), order: ['id'] },
+  {
+    name: 'version',
+    columns: toColumns({
+      text: 'id agent_id→agent label digest closure_digest snapshot published_by message yank_reason',
+      integer: 'published_at',
+      boolean: 'yanked',
+    }),
+    order: ['n'],
+    isHeavy: true,
+  },
+  {
+    name: 'document',
+    columns: toColumns({ text: 'workspace_id kind id version digest document published_by', integer: 'published_at' }),
+    order: ['n'],
+    isHeavy: true,
+  },
+  {
+    name: 'yanked_document',
+    columns: toColumns({ text: 'workspace_id kind id version reason' }),
+    order: ['workspace_id', 'kind', 'id', 'version'],
+  },
+  {
+    name: 'deployment',
+    columns: toColumns({
+      text: 'agent_id→agent version_id from_version_id deployed_by message',
+      integer: 'deployed_at',
+    }),
+    order: ['n'],
+  },
+  { name: 'source_text', columns: toColumns({ text: 'digest text' }), order: ['digest'], isHeavy: true },
+  {
+    name: 'source_file',
+    columns: toColumns({ text: 'workspace_id closure_digest path digest' }),
+    order: ['workspace_id', 'closure_digest', 'path'],
+  },
+  {
+    name: 'source_member',
+    columns: toColumns({ text: 'workspace_id kind id version closure_digest' }),
+    order: ['workspace_id', 'kind', 'id', 'version'],
+  },
+  {
+    name: 'session',
+    columns: toColumns(
+      {
+        uuid: 'id root_run_id entry_run_id',
+        text:
+          'workspace_id agent_id→agent agent_name version_id version_label llm_model trigger_type triggered_by person trigger_id ' +
+          'trigger_name status input input_digest start_context output output_digest error title metadata tags cost',
+        integer:
+          'total_tokens_used run_count started_at finished_at erased_at restored_at version last_seq last_ordinal epoch',
+        boolean: 'legal_hold busy',
+      },
+      {
+        ...WORKSPACE_OF_AGENT,
+        restored_at: '(select at from restored_session where session_n = t.n)',
+      },
+    ),
+    order: ['n'],
+    // Nobody holds a copied session: whoever serves the copy takes it at once.
+    afterSqlite: `insert into restored_session (session_n, at)
+      select n, :restored_at from session where id = :id and :restored_at is not null`,
+  },
+  {
+    name: 'session_tag',
+    columns: toColumns({ uuid: 'session_id→session', text: 'agent_id→agent tag', integer: 'started_at' }),
+    order: ['session_id', 'tag'],
+    derived: { session_n: '(select n from session where id = p.session_id)' },
+  },
+  {
+    name: 'run',
+    columns: toColumns(
+      {
+        uuid: 'id session_id→session parent_run_id',
+        text:
+          'workspace_id agent_id→agent tail agent_name version_id version_label llm_model parent_call_id input state status usage ' +
+          'output error error_code starter origin',
+        integer: 'depth last_sequence started_at finished_at',
+      },
+      WORKSPACE_OF_AGENT,
+    ),
+    order: ['n'],
+    derived: {
+      starter_trigger_id: `p.starter::json ->> 'triggerId'`,
+      origin_run_id: `(p.origin::json ->> 'runId')::uuid`,
+    },
+  },
+  { name: 'large_result', columns: toColumns({ text: 'digest result' }), order: ['digest'], isHeavy: true },
+  {
+    name: 'step',
+    columns: toColumns({
+      uuid: 'session_id→session run_id→run id',
+      text: 'type content result_digest hidden error',
+      integer: 'ordinal sequence tokens_used started_at finished_at',
+    }),
+    order: ['session_id', 'ordinal'],
+    isOfSession: true,
+  },
+  {
+    name: 'event',
+    columns: toColumns({
+      uuid: 'session_id→session run_id→run',
+      text: 'kind subject data',
+      integer: 'seq ts ordinal',
+    }),
+    order: ['session_id', 'seq'],
+    isOfSession: true,
+  },
+  {
+    name: 'call',
+    columns: toColumns(
+      {
+        uuid: 'session_id→session run_id→run',
+        text: 'call_id workspace_id agent_id→agent ref arguments_digest arguments state idempotency_key',
+        integer: 'attempt at',
+      },
+      WORKSPACE_OF_AGENT,
+    ),
+    order: ['session_id', 'run_id', 'call_id'],
+    isOfSession: true,
+  },
+  {
+    name: 'kept_call',
+    columns: toColumns({
+      uuid: 'session_id run_id',
+      text: 'agent_id→agent call_id ref arguments_digest state idempotency_key',
+      integer: 'attempt at',
+    }),
+    order: ['n'],
+  },
+  {
+    name: 'user_task',
+    columns: toColumns(
+      {
+        uuid: 'session_id→session run_id→run',
+        text: 'id tail workspace_id agent_id scope_agent_id→agent scope_trigger_id kind status call_id body',
+        integer: 'expires_at created_at',
+      },
+      {
+        workspace_id: '(select a.workspace_id from run r join agent a on a.n = r.agent_n where r.n = t.run_n)',
+        agent_id: '(select a.id from run r join agent a on a.n = r.agent_n where r.n = t.run_n)',
+      },
+    ),
+    order: ['n'],
+  },
+  {
+    name: 'vote',
+    columns: toColumns({ text: 'task_id→user_task approver comment', integer: 'at', boolean: 'approved voided' }),
+    order: ['n'],
+  },
+  {
+    name: 'timer',
+    columns: toColumns({ uuid: 'session_id→session run_id→run', text: 'kind ref', integer: 'at' }),
+    order: ['session_id', 'run_id', 'kind', 'ref'],
+    isOfSession: true,
+  },
+  {
+    name: 'idempotency',
+    columns: toColumns({ text: 'principal route key body_digest response', integer: 'expires_at' }),
+    order: ['principal', 'route', 'key'],
+  },
+  {
+    name: 'rate_bucket',
+    columns: toColumns({ text: 'trigger_id span', integer: 'full_at' }),
+    order: ['trigger_id', 'span'],
+  },
+  {
+    name: 'plan_day',
+    columns: toColumns({ text: 'workspace_id', integer: 'day runs tokens' }),
+    order: ['workspace_id', 'day'],
+    sums: ['runs', 'tokens'],
+  },
+  {
+    name: 'plan_reservation',
+    columns: toColumns(
+      { uuid: 'run_id→run session_id', text: 'workspace_id currency', integer: 'tokens', decimal: 'amount' },
+      { session_id: '(select s.id from run r join session s on s.n = r.session_n where r.n = t.run_n)' },
+    ),
+    order: ['run_id'],
+  },
+  {
+    name: 'cost_day',
+    columns: toColumns({
+      text: 'workspace_id agent_id→agent provider model currency',
+      integer:
+        'day completions unpriced input_tokens cached_input_tokens cache_write_tokens output_tokens reasoning_tokens',
+      decimal: 'amount',
+    }),
+    order: ['workspace_id', 'day', 'agent_id', 'provider', 'model', 'currency'],
+    sums: [
+      'completions',
+      'unpriced',
+      'input_tokens',
+      'cached_input_tokens',
+      'cache_write_tokens',
+      'output_tokens',
+      'reasoning_tokens',
+      'amount',
+    ],
+  },
+  {
+    name: 'run_trigger',
+    columns: toColumns(
+      {
+        text: 'id workspace_id agent_id type name allow_ips cron time_zone',
+        integer: 'rate_per_minute rate_per_day max_concurrent_runs created_at ticked_at restored_at',
+        boolean: 'active expose_timeline allow_delete',
+      },
+      { restored_at: '(select at from restored_trigger where trigger_id = t.id)' },
+    ),
+    order: ['n'],
+    afterSqlite: `insert into restored_trigger (trigger_id, at) select :id, :restored_at where :restored_at is not null`,
+  },
+  {
+    name: 'api_key',
+    columns: toColumns({
+      text: 'id workspace_id agent_id trigger_id name person prefix hash',
+      integer: 'created_at expires_at revoked_at last_used_at',
+      boolean: 'allow_uploads',
+    }),
+    order: ['n'],
+  },
+  {
+    name: 'operator_key',
+    columns: toColumns({
+      text: 'id workspace_id email roles name prefix hash',
+      integer: 'created_at expires_at revoked_at last_used_at',
+    }),
+    order: ['n'],
+  },
+  {
+    name: 'console_session',
+    columns: toColumns({
+      text: 'id workspace_id hash operator key_id browser',
+      integer: 'created_at last_used_at ended_at',
+    }),
+    order: ['n'],
+  },
+  {
+    name: 'file',
+    columns: toColumns({
+      text: 'id workspace_id object_key staging_key filename media_type',
+      integer: 'max_bytes size_bytes created_at expires_at finalized_at',
+    }),
+    order: ['n'],
+  },
+  {
+    name: 'file_total',
+    columns: toColumns({ text: 'workspace_id', integer: 'files bytes' }),
+    order: ['workspace_id'],
+  },
+  {
+    name: 'effect',
+    columns: toColumns({
+      uuid: 'session_id run_id',
+      text:
+        'id workspace_id key shown call_id tool tool_version agent agent_version arguments_digest state result approved_by replaces ' +
+        'released_by release_reason',
+      integer: 'at not_after expires_at released_at',
+      boolean: 'holds',
+    }),
+    order: ['id'],
+  },
+  {
+    name: 'history_fence',
+    columns: toColumns({ text: 'workspace_id', integer: 'version' }),
+    order: ['workspace_id'],
+  },
+  {
+    name: 'standing_act',
+    columns: toColumns({ text: 'workspace_id name by reason', integer: 'at', boolean: 'revoked' }),
+    order: ['n'],
+  },
+  {
+    name: 'pause_act',
+    columns: toColumns({ text: 'workspace_id kind name by reason', integer: 'at', boolean: 'paused' }),
+    order: ['n'],
+  },
+]
+
+/** Agents and versions name each other, so what is deployed is set at the end. */
+const deployed: CopiedTable = {
+  name: 'agent',
+  columns: toColumns({ text: 'id deployed_version_id previous_version_id' }),
+  order: ['id'],
+  update: true,
+  where: 'deployed_version_id is not null or previous_version_id is not null',
+}
+
+export const COPIED_TABLES: readonly CopiedTable[] = [...definitions, deployed]

@@ -1,0 +1,179 @@
+/** The real binary, as a person, a pipeline or another program starts it. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const BIN = resolve(import.meta.dirname, '../../bin/svc.js')
+/** The same in the build for tests. */
+const MORTAL = resolve(import.meta.dirname, '../../dist/failpoints/svc.js')
+
+export interface Ran {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly input?: string | Uint8Array
+  /** Where the process dies: `SVC_FAILPOINT`, in the build for tests. */
+  readonly failpoint?: string
+}
+
+/** Settings of the machine that would change what the binary does. */
+const environment = (extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv => {
+  const { PATH, HOME, LANG } = process.env
+  return { PATH, HOME, LANG, ...extra }
+}
+
+/** Runs `svc` to its end. */
+export function svc(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  return new Promise((done, failed) => {
+    const child = spawn(process.execPath, [BIN, ...args], { cwd: options.cwd, env: environment(options.env) })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+    child.on('error', failed)
+    child.on('close', (code) => done({ code, stdout, stderr }))
+    child.stdin.end(options.input ?? '')
+  })
+}
+
+/** Runs `svc … --json`, which must succeed, and reads its one document. */
+export async function svcJson<T>(args: readonly string[], options: RunOptions = {}): Promise<T> {
+  const ran = await svc([...args, '--json'], options)
+  if (ran.code !== 0) throw new Error(`svc ${args.join(' ')} ended with ${ran.code}: ${ran.stderr}`)
+  return JSON.parse(ran.stdout) as T
+}
+
+export interface ServerProcess {
+  readonly url: string
+  readonly uploadUrl: string
+  readonly process: ChildProcess
+  readonly stderr: () => string
+  /** Everything printed on stdout so far. */
+  readonly stdout: () => string
+  /** Resolves when it is gone, with the signal that ended it. */
+  readonly died: Promise<NodeJS.Signals | null>
+  /** Ends it with a signal; resolves with the exit code when it is gone. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+/** Starts `svc serve --port 0 --json` and waits for its ready line. */
+export const serve = (args: readonly string[], options: RunOptions = {}): Promise<ServerProcess> =>
+  listening('serve', args, options)
+
+/** Starts `svc dev --port 0 --json` and waits for its ready line. */
+export const dev = (args: readonly string[], options: RunOptions = {}): Promise<ServerProcess> =>
+  listening('dev', args, options)
+
+function listening(command: string, args: readonly string[], options: RunOptions): Promise<ServerProcess> {
+  return new Promise((ready, failed) => {
+    const { cwd, env = {}, failpoint } = options
+    const binary = failpoint === undefined ? BIN : MORTAL
+    const child = spawn(process.execPath, [binary, command, '--port', '0', '--json', ...args], {
+      cwd,
+      env: environment({ ...env, ...(failpoint !== undefined && { SVC_FAILPOINT: failpoint }) }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    endWithTests(child)
+    let stdout = ''
+    let stderr = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+    const gone = new Promise<number | null>((done) => child.on('close', (code) => done(code)))
+    const died = new Promise<NodeJS.Signals | null>((done) => child.on('close', (_, signal) => done(signal)))
+    void gone.then((code) => failed(new Error(`svc ${command} ended with ${code} before it was ready: ${stderr}`)))
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const first = stdout === ''
+      stdout += `${line}\n`
+      if (!first) return
+      const { url, uploadUrl } = JSON.parse(line) as { url: string; uploadUrl: string }
+      ready({
+        url,
+        uploadUrl,
+        process: child,
+        died,
+        stderr: () => stderr,
+        stdout: () => stdout,
+        stop(signal = 'SIGTERM') {
+          child.kill(signal)
+          return gone
+        },
+      })
+    })
+  })
+}
+
+/** What was started here and may still run. */
+const running = new Set<ChildProcess>()
+
+/** Ends with the tests, or with the command, that started it. */
+export function endWithTests(child: ChildProcess): void {
+  running.add(child)
+}
+
+export const endAll = (): void => running.forEach((each) => each.kill('SIGKILL'))
+
+export interface Project {
+  readonly directory: string
+  readonly data: string
+  remove(): void
+}
+
+/** A copy of an example in a temporary directory. */
+export const copyExample = (name: string): Project => copy(resolve(import.meta.dirname, '../../examples', name))
+
+/** A copy of a project that lies beside these tests. */
+export const copyProject = (name: string): Project => copy(resolve(import.meta.dirname, name))
+
+/** A project of these files, by path. */
+export function writeProject(files: Readonly<Record<string, string>>): Project {
+  const project = emptyProject()
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(project.directory, path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+  }
+  return project
+}
+
+function copy(from: string): Project {
+  const project = emptyProject()
+  cpSync(from, project.directory, { recursive: true })
+  return project
+}
+
+function emptyProject(): Project {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-test-'))
+  return { directory, data: join(directory, '.svc'), remove: () => rmSync(directory, { recursive: true, force: true }) }
+}
+
+export interface Access {
+  readonly agentId: string
+  readonly triggerId: string
+  readonly secret: string
+}
+
+/** Publishes and deploys the project, makes an API trigger and a key for it. */
+export async function deploy(
+  { directory, data }: Project,
+  agent: string,
+  options: { readonly uploads?: boolean; readonly env?: RunOptions['env'] } = {},
+): Promise<Access> {
+  const at = { cwd: directory, ...(options.env && { env: options.env }) }
+  const published = await svcJson<{ deployed: { agentId: string } }>(['publish', '.', '--deploy', '--data', data], at)
+  const { triggerId } = await svcJson<{ triggerId: string }>(
+    ['triggers', 'create', agent, '--type', 'api', '--name', 'api', '--data', data],
+    at,
+  )
+  const uploads = options.uploads ? ['--allow-uploads'] : []
+  const { secret } = await svcJson<{ secret: string }>(
+    ['keys', 'create', '--agent', agent, '--trigger', triggerId, ...uploads, '--data', data],
+    at,
+  )
+  return { agentId: published.deployed.agentId, triggerId, secret }
+}

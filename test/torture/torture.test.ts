@@ -1,0 +1,39 @@
+/** Short runs of `npm run torture`, with servers as they are built. Each seed is another course of events. */
+import { afterAll, describe, expect, test } from 'vitest'
+import { endAll } from '../e2e/program.ts'
+import { startPostgres } from '../store/postgres-server.ts'
+import { torture } from './torture.ts'
+
+const SEED = Number(process.env['SVC_TORTURE_SEED'] ?? 20_261_123)
+const SECONDS = Number(process.env['SVC_TORTURE_SECONDS'] ?? 15)
+const PATIENCE = { timeout: 240_000 + SECONDS * 2000 }
+
+const postgres = startPostgres()
+afterAll(() => {
+  endAll()
+  postgres?.stop()
+})
+
+describe.skipIf(!postgres)('servers on one database', () => {
+  const options = { postgres: postgres!, processes: 3, seconds: SECONDS, seed: SEED }
+
+  test('double, lose and forget nothing while everything goes wrong', PATIENCE, async () => {
+    const { broken, runs, faults } = await torture(options)
+    expect(broken).toEqual([])
+    expect(runs).toBeGreaterThan(0)
+    expect(faults['kill']! + faults['freeze']! + faults['cut']!).toBeGreaterThan(5)
+  })
+
+  test('do what they should not if their requests leave without asking: the ledger shows it', PATIENCE, async () => {
+    const { broken } = await torture({ ...options, plan: 'freezes', isUnguarded: true })
+    expect(broken.join('\n')).toMatch(/^(doubled|told as not done): /m)
+  })
+
+  test('tell everybody the truth, and ask nobody, when replies of the database are lost', PATIENCE, async () => {
+    const { broken, errors, reviews, faults } = await torture({ ...options, plan: 'lost replies' })
+    expect(broken).toEqual([])
+    expect(errors).toEqual([])
+    expect(reviews).toEqual({})
+    expect(faults['lost reply']).toBeGreaterThan(10)
+  })
+})
