@@ -12,7 +12,7 @@ import type {
   TimelineItem,
 } from './api.ts'
 import type { DryForkView } from './dry-fork.ts'
-import type { BundleGraph } from './view/bundle-graph.ts'
+import type { BundleGraph } from './bundle-graph.ts'
 import type { OperatorRequests } from './generated/operator.ts'
 import type { WrittenFinding } from './explanation.ts'
 import type { CompiledBundle, PublishedDocument, AgentSnapshot } from './snapshot.ts'

@@ -11,7 +11,7 @@ import type {
   TriggerView,
   VersionView,
 } from '../../spec/operator-views.ts'
-import type { BundleGraph } from '../../spec/view/bundle-graph.ts'
+import type { BundleGraph } from '../../spec/bundle-graph.ts'
 import type { PlanStep } from '../release/plan.ts'
 import { versionChangeSchema } from './difference.ts'
 import {

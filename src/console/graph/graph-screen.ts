@@ -1,6 +1,7 @@
 /** What a version reaches: drawn, and as a list that says the same. Source: console, 2, screen 7. */
 import { safeText } from '../../base/escape-text.ts'
-import { describeEdge, type BundleGraph } from '../../spec/view/bundle-graph.ts'
+import type { BundleGraph } from '../../spec/bundle-graph.ts'
+import { describeEdge } from '../../spec/view/bundle-graph.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'

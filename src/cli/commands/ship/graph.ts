@@ -1,6 +1,7 @@
 /** `svc agents graph`: what a version reaches, an edge a line. */
 import { safeText } from '../../../base/escape-text.ts'
-import { describeEdge, type BundleGraph, type GraphEdge, type GraphNode } from '../../../spec/view/bundle-graph.ts'
+import type { BundleGraph, GraphEdge, GraphNode } from '../../../spec/bundle-graph.ts'
+import { describeEdge } from '../../../spec/view/bundle-graph.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
