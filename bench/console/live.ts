@@ -103,7 +103,7 @@ export async function measureLive(page: Page, seconds: number, countSteps: () =>
   return {
     seconds,
     steps,
-    longestTaskMs: Math.max(0, ...tasks),
+    longestTaskMs: tasks.reduce((longest, ms) => Math.max(longest, ms), 0),
     longTasks: tasks.filter((ms) => ms > 50).length,
     heapGrowthMiB: (heap - before.heap) / 1024 / 1024,
   }
