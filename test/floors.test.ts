@@ -51,7 +51,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   engine: ['session', 'limits', 'calls', 'machine', 'effects', 'drive', '.'],
   policy: ['condition', '.', 'prove', 'explain', 'replay'],
   providers: ['.', 'openai', 'anthropic', 'gemini', 'bedrock', 'prices', 'registry'],
-  server: ['generated', 'log', 'http', 'runtime', 'fork', 'view', 'auth', 'routes', 'operator', 'console', '.'],
+  server: ['generated', 'log', 'http', 'peers', 'runtime', 'fork', 'view', 'auth', 'routes', 'operator', 'console', '.'],
   spec: ['generated', 'steer', '.', 'view'],
   store: ['.', 'rows', 'sqlite', 'postgres', 'copy'],
 }

@@ -107,6 +107,7 @@ export function createEngine(parts: EngineParts): Engine {
       await driver.release(sessionId)
     },
     follow: (run, after, signal) => followRunEvents(store, notifier, run, after, signal),
+    text: notifier,
     watch: (listener) => notifier.watch(listener),
     fullSince: (sessionId) => driver.fullSince(sessionId),
     waitForPause: (run, signal) => waitForPause(store, notifier, driver, run, signal),

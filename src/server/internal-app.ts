@@ -5,15 +5,21 @@
 import { toNodeHandler } from 'h3/node'
 import type { NodeHandler } from './http/listen.ts'
 import { okReply, type HttpReply } from './http/reply.ts'
-import { serveRoutes } from './http/route.ts'
+import { serveRoutes, type ApiRoute } from './http/route.ts'
 import type { ServerPresence } from './runtime/presence.ts'
 import type { ServerServices } from './runtime/services.ts'
 
-export function createInternalApp(services: ServerServices, presence: ServerPresence): NodeHandler {
+/** @param peers routes for the other processes; none where no secret is shared */
+export function createInternalApp(
+  services: ServerServices,
+  presence: ServerPresence,
+  peers: readonly ApiRoute[] = [],
+): NodeHandler {
   const { ids, clock, log, redactor } = services
   const app = serveRoutes({ ids, clock, log, redactor, guard: () => {}, logsReads: false }, [
     { method: 'GET', path: '/v1/healthz', handle: () => okReply({ status: 'ready' }) },
     { method: 'GET', path: '/v1/readyz', handle: () => readiness(presence) },
+    ...peers,
   ])
   return toNodeHandler(app) as NodeHandler
 }

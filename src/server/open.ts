@@ -16,6 +16,8 @@ import { listenHttp, listenAdmin } from './http/listen.ts'
 import { createConsoleApp } from './console-app.ts'
 import { createInternalApp } from './internal-app.ts'
 import { createOperatorApp, type OperatorApp } from './operator-app.ts'
+import { followPeers } from './peers/follow-peers.ts'
+import { servePeerText } from './peers/serve-text.ts'
 import { createSchedule } from './runtime/schedule.ts'
 import { adminSocketOf, removeServerFile, writeServerFile } from './runtime/server-file.ts'
 
@@ -128,6 +130,11 @@ async function openListeners(runtime: OpenRuntime, options: ServerOptions, host:
   about.onTriggersChanged = () => schedule.refresh()
   runtime.onClose(() => schedule.stop())
 
+  if (runtime.clusterSecret) {
+    const { clusterSecret: secret, worker } = runtime
+    const following = followPeers({ store, exchange: engine.text, secret, worker, now: () => clock.now() })
+    runtime.onClose(() => following.close())
+  }
   const drain = new AbortController()
   await presence.begin(() => {
     log.write('info', 'an operator asked this process to drain')
@@ -193,9 +200,16 @@ async function openInternal(
   runtime: OpenRuntime,
   { host, port, peerUrl }: NonNullable<ServerOptions['internal']>,
 ): Promise<string> {
-  const { services, presence } = runtime
-  const listener = await listenHttp(createInternalApp(services, presence), { host, port, ids: services.ids })
+  const { services, presence, clusterSecret } = runtime
+  const { engine, ids } = services
+  const peers = clusterSecret && servePeerText(engine.text, clusterSecret, ids)
+  const listener = await listenHttp(createInternalApp(services, presence, peers?.routes), {
+    host,
+    port,
+    ids: services.ids,
+  })
   runtime.onClose((graceMs) => listener.close(graceMs))
+  runtime.onClose(() => peers?.close())
   runtime.onListening(listener.port)
   const url = urlOf(host, listener.port)
   services.serverState.peerUrl = peerUrl ?? (isAnyAddress(host) ? null : url)

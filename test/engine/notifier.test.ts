@@ -25,10 +25,10 @@ test('wakes a reader at once, and delivers what follows in the same event loop t
       heard.push(subscription.takeDeltas(1))
     }
   })()
-  notifier.publishDelta(piece('one'))
+  notifier.publishDelta(piece('one'), 0)
   for (const text of ['two', 'three']) {
     for (let at = 0; at < 10; at++) await Promise.resolve()
-    notifier.publishDelta(piece(text))
+    notifier.publishDelta(piece(text), 0)
   }
   expect(heard).toEqual([[piece('one')]])
   await reading
@@ -50,7 +50,7 @@ test('delivers the first text at once, and later text together after 50 ms or wi
       }
     })()
     const publish = async (text: string): Promise<void> => {
-      notifier.publishDelta(piece(text))
+      notifier.publishDelta(piece(text), 0)
       await turn()
     }
     await publish('one')
@@ -101,10 +101,10 @@ test('delivers the first text of a step in the event loop turn of the event befo
   await microtasks()
   notifier.notify(session, 1)
   await microtasks()
-  notifier.publishDelta(piece('one'))
+  notifier.publishDelta(piece('one'), 0)
   await microtasks()
   expect(heard).toEqual([['1 events'], ['1 events', 'one']])
-  notifier.publishDelta(piece('two'))
+  notifier.publishDelta(piece('two'), 0)
   notifier.notify(session, 2)
   await microtasks()
   expect(heard).toHaveLength(2)
@@ -120,16 +120,16 @@ test('delivers later text before 50 ms are over when there are 100 pieces of it'
   const notifier = createNotifier()
   const subscription = notifier.subscribe(session)
   const first = subscription.waitBeyond(0, open)
-  notifier.publishDelta(piece('first'))
+  notifier.publishDelta(piece('first'), 0)
   await first
   subscription.takeDeltas(Infinity)
   await turn()
   const woken = vi.fn()
   void subscription.waitBeyond(0, open).then(woken)
-  for (let at = 1; at < 100; at++) notifier.publishDelta(piece('more'))
+  for (let at = 1; at < 100; at++) notifier.publishDelta(piece('more'), 0)
   await turn()
   expect(woken).not.toHaveBeenCalled()
-  notifier.publishDelta(piece('last'))
+  notifier.publishDelta(piece('last'), 0)
   await turn()
   expect(woken).toHaveBeenCalledOnce()
   expect(subscription.takeDeltas(Infinity)).toHaveLength(100)
@@ -168,7 +168,7 @@ test('shares one query between readers at the same cursor until the next notific
 test('does not notify readers of another session', async () => {
   const notifier = createNotifier()
   const other = notifier.subscribe('other' as SessionId)
-  notifier.publishDelta(piece('one'))
+  notifier.publishDelta(piece('one'), 0)
   notifier.notify(session, 1)
   await turn()
   expect([other.count(), other.takeDeltas(1)]).toEqual([0, []])

@@ -15,6 +15,7 @@ import type { JsonObject } from '../../src/base/json/json.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { createRedactor } from '../../src/base/secret.ts'
 import type { Blobs } from '../../src/blobs/blobs.ts'
+import { createNotifier } from '../../src/engine/drive/notifier.ts'
 import type { Engine, FollowedEvent, StartRequest } from '../../src/engine/session/engine.ts'
 import type { ProjectConfig } from '../../src/spec/config.ts'
 import type { OperatorRoutes } from '../../src/spec/operator.ts'
@@ -255,6 +256,7 @@ export function openHouse(
       asked.cancels.push({ runId, reason })
       return { runId, status: 'Cancelled' }
     },
+    text: createNotifier(),
     probe: () => Promise.reject(new Error('not asked here')),
     fork: () => Promise.reject(new Error('not asked here')),
     migrate: () => Promise.reject(new Error('not asked here')),

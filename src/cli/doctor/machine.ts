@@ -38,7 +38,9 @@ export const machineChecks: DoctorChecks = {
     const host = project?.config.dev?.host ?? '127.0.0.1'
     const ports = PORTS.map((offset) => first + offset)
     const ours = project && (await readServerFile(project.dataDirectory))
-    const held = [ours?.url, ours?.uploadUrl, ours?.consoleUrl].flatMap((url) => (url ? [Number(new URL(url).port)] : []))
+    const held = [ours?.url, ours?.uploadUrl, ours?.consoleUrl].flatMap((url) =>
+      url ? [Number(new URL(url).port)] : [],
+    )
     const taken: number[] = []
     for (const port of ports) if (!held.includes(port) && !(await isFree(host, port))) taken.push(port)
     const range = `${first}-${first + PORTS.length - 1}`

@@ -139,7 +139,7 @@ async function outcomeOf(
   const redactor = parts.redactor.stream()
   const context = effectContextOf(live, runId, described)
   const isAnswer = isAllAnswer(context.run, context.snapshot)
-  const publish = createTextPublisher(parts, notifier, live.tree.session.id, runId, isAnswer)
+  const publish = createTextPublisher(parts, notifier, live, runId, isAnswer)
   try {
     if (kind === 'invoke') dieAtFailpoint('effect.afterDispatchRecord')
     if (!started.mayLeave()) return heldBack(effect)
@@ -179,18 +179,23 @@ function subjectOfEffect({ tree, versions }: LiveSession, effect: RunEffect): Ef
 
 /** Publishes model text to those who follow the session now. */
 const createTextPublisher =
-  ({ clock }: EngineParts, notifier: SessionNotifier, sessionId: SessionId, runId: RunId, isAnswer: boolean) =>
+  ({ clock }: EngineParts, notifier: SessionNotifier, live: LiveSession, runId: RunId, isAnswer: boolean) =>
   (text: string): void => {
     if (text === '') return
-    notifier.publishDelta({
-      sessionId,
-      runId,
-      ts: clock.now(),
-      kind: 'step',
-      subject: 'engine.step.delta',
-      data: { sessionId, runId, text },
-      ...(isAnswer && { isAnswer }),
-    })
+    const { id: sessionId, lastSeq } = live.tree.session
+    const data = { sessionId, runId, text }
+    notifier.publishDelta(
+      {
+        sessionId,
+        runId,
+        ts: clock.now(),
+        kind: 'step',
+        subject: 'engine.step.delta',
+        data,
+        ...(isAnswer && { isAnswer }),
+      },
+      lastSeq,
+    )
   }
 
 function effectContextOf(live: LiveSession, runId: RunId, described: DescribedTools): EffectContext {

@@ -4,8 +4,9 @@
  */
 import type { SessionId } from '../../base/ids.ts'
 import type { LiveText, StoredEvent } from '../../spec/event.ts'
+import type { PlacedText, TextExchange } from '../session/text-exchange.ts'
 
-export interface SessionNotifier {
+export interface SessionNotifier extends TextExchange {
   /**
    * Events up to number `seq` are stored; up to a number that only the store knows where another process stored them.
    * @param fresh the events that this save stored, for readers who have all before them; made only where somebody reads
@@ -13,8 +14,11 @@ export interface SessionNotifier {
   notify(sessionId: SessionId, seq?: number, fresh?: FreshEvents): void
   /** Events of any session may be stored. */
   notifyAll(): void
-  /** Model text as it arrives, for those subscribed now. */
-  publishDelta(delta: LiveText): void
+  /**
+   * Model text of a session that this process drives, as it arrives: for those subscribed now, and for taps.
+   * @param lastSeq number of the newest event of the session
+   */
+  publishDelta(delta: LiveText, lastSeq: number): void
   /** Tells of every session that changes, until the returned function is called. */
   watch(listener: (sessionId: SessionId) => void): () => void
   /**
@@ -54,15 +58,9 @@ const TEXT_MS = 50
 /** Pieces that wait for more at most, far below what is kept for a reader: a model may send thousands in that time. */
 const MAX_HELD = 100
 
-interface PublishedDelta {
-  readonly delta: LiveText
-  /** Number of the newest event when it was published. */
-  readonly afterSeq: number
-}
-
 interface Subscriber {
   readonly takesText: boolean
-  readonly deltas: PublishedDelta[]
+  readonly deltas: PlacedText[]
   /** Notifications that it had seen when it began to wait. */
   seen: number
   wake: (() => void) | undefined
@@ -74,6 +72,8 @@ interface SessionChannel {
   notifications: number
   /** Number of the newest event notified; 0 before the first. */
   seq: number
+  /** Number of the newest event that a reader has got. */
+  readSeq: number
   /**
    * What has woken readers in this turn of the event loop: what comes until its end is delivered together then. Only a first
    * piece of text does not wait: the turn may go on for milliseconds, with the rest of a short answer and its commit.
@@ -91,6 +91,12 @@ interface SessionChannel {
 export function createNotifier(): SessionNotifier {
   const channels = new Map<SessionId, SessionChannel>()
   const watchers = new Set<(sessionId: SessionId) => void>()
+  const taps = new Set<(text: PlacedText) => void>()
+  const readerWatchers = new Set<(sessionId: SessionId, isRead: boolean) => void>()
+  const isRead = ({ subscribers }: SessionChannel): boolean => [...subscribers].some(({ takesText }) => takesText)
+  const tellReaders = (sessionId: SessionId, nowRead: boolean): void => {
+    for (const tell of readerWatchers) tell(sessionId, nowRead)
+  }
   const hasNews = ({ notifications, textTimer }: SessionChannel, { seen, deltas }: Subscriber): boolean =>
     notifications > seen || (textTimer === undefined && deltas.length > 0)
   /** Wakes those who wait and have news. @returns false where there are none */
@@ -138,6 +144,17 @@ export function createNotifier(): SessionNotifier {
     endTextTimer(channel)
     if (channel.wokenBy === 'nothing') wakeReady(channel, 'events')
   }
+  function deliver(channel: SessionChannel, published: PlacedText): void {
+    let isTaken = false
+    for (const { takesText, deltas } of channel.subscribers) {
+      if (!takesText || deltas.length >= MAX_DELTAS) continue
+      isTaken = true
+      deltas.push(published)
+    }
+    if (!isTaken) return
+    channel.held++
+    if (channel.textTimer === undefined || channel.held >= MAX_HELD) releaseText(channel)
+  }
   return {
     watch(listener) {
       watchers.add(listener)
@@ -147,19 +164,24 @@ export function createNotifier(): SessionNotifier {
     notifyAll() {
       for (const id of channels.keys()) notify(id)
     },
-    publishDelta(delta) {
+    publishDelta(delta, lastSeq) {
+      for (const pass of taps) pass({ delta, afterSeq: lastSeq })
       const channel = channels.get(delta.sessionId)
-      if (channel === undefined) return
-      const published: PublishedDelta = { delta, afterSeq: channel.seq }
-      let isTaken = false
-      for (const { takesText, deltas } of channel.subscribers) {
-        if (!takesText || deltas.length >= MAX_DELTAS) continue
-        isTaken = true
-        deltas.push(published)
-      }
-      if (!isTaken) return
-      channel.held++
-      if (channel.textTimer === undefined || channel.held >= MAX_HELD) releaseText(channel)
+      if (channel !== undefined) deliver(channel, { delta, afterSeq: channel.seq })
+    },
+    tap(listener) {
+      taps.add(listener)
+      return () => void taps.delete(listener)
+    },
+    receive(text) {
+      const channel = channels.get(text.delta.sessionId)
+      // The step that follows it has been shown already, and has the whole text.
+      if (channel !== undefined && text.afterSeq >= channel.readSeq) deliver(channel, text)
+    },
+    readSessions: () => [...channels].flatMap(([id, channel]) => (isRead(channel) ? [id] : [])),
+    watchReaders(listener) {
+      readerWatchers.add(listener)
+      return () => void readerWatchers.delete(listener)
     },
     subscribe(sessionId, takesText = true) {
       const subscriber: Subscriber = { takesText, deltas: [], seen: 0, wake: undefined }
@@ -167,13 +189,16 @@ export function createNotifier(): SessionNotifier {
         subscribers: new Set(),
         notifications: 0,
         seq: 0,
+        readSeq: 0,
         wokenBy: 'nothing',
         textTimer: undefined,
         held: 0,
         page: undefined,
       }
       channels.set(sessionId, channel)
+      const wasRead = isRead(channel)
       channel.subscribers.add(subscriber)
+      if (takesText && !wasRead) tellReaders(sessionId, true)
       return {
         count: () => channel.notifications,
         waitBeyond: (seen, signal) =>
@@ -199,12 +224,16 @@ export function createNotifier(): SessionNotifier {
           const { page, notifications } = channel
           const known = page?.cursor === cursor && page.notifications === notifications ? page.read() : undefined
           if (known) return known
-          const events = load()
+          const events = load().then((read) => {
+            channel.readSeq = Math.max(channel.readSeq, read.at(-1)?.seq ?? 0)
+            return read
+          })
           keepPage(channel, cursor, () => events)
           return events
         },
         close() {
           channel.subscribers.delete(subscriber)
+          if (takesText && !isRead(channel)) tellReaders(sessionId, false)
           if (channel.subscribers.size > 0) return
           endTextTimer(channel)
           channels.delete(sessionId)

@@ -20,12 +20,9 @@ export function publishOutput(notifier: SessionNotifier, live: LiveSession, upda
   const { snapshot } = live.versions.of(root)
   if (snapshot.output.format !== 'text' || isAllAnswer(root, snapshot)) return
   const { id: runId, sessionId, output: text } = root
-  notifier.publishDelta({
-    sessionId,
-    runId,
-    ts: now,
-    kind: 'run',
-    subject: 'engine.run.output',
-    data: { sessionId, runId, text },
-  })
+  const data = { sessionId, runId, text }
+  notifier.publishDelta(
+    { sessionId, runId, ts: now, kind: 'run', subject: 'engine.run.output', data },
+    live.tree.session.lastSeq,
+  )
 }

@@ -20,6 +20,7 @@ import type { StartLimits } from '../../store/start-outcome.ts'
 import type { LeaseTimes, WorkerId } from '../../store/lease.ts'
 import type { CallRow, SessionUpdate, SpendCap } from '../../store/session-update.ts'
 import type { Store } from '../../store/store.ts'
+import type { TextExchange } from './text-exchange.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
 import type { Toolbox } from '../../tools/tool.ts'
 import type { PolicyDecision } from '../../policy/condition/decision.ts'
@@ -276,6 +277,8 @@ export interface Engine {
    * after the terminal event of the run (for the root: of the session). Events that arrive together are yielded together.
    */
   follow(run: RunId | FollowedRun, after: number, signal: AbortSignal): AsyncIterable<readonly FollowedEvent[]>
+  /** Model text between this process and others. */
+  readonly text: TextExchange
   /** Tells of every session that changes, without saying what, until the returned function is called. */
   watch(listener: (sessionId: SessionId) => void): () => void
   /** Since when this process cannot store what happens to a session, because the disk is full; undefined where it can. */

@@ -12,6 +12,7 @@ import { canonicalProvider } from '../../spec/document.ts'
 import type { Store } from '../../store/store.ts'
 import { createKeyAttempts } from './attempts.ts'
 import { createChangeHints } from './change-hints.ts'
+import { readClusterSecret, type ClusterSecret } from '../peers/cluster-secret.ts'
 import { createCloseStack, type CloseAction, type CloseStack } from './close-stack.ts'
 import { sharedLeaseTimes } from './lease-times.ts'
 import { openDataDirectory, openLogAndStore } from './open-store.ts'
@@ -37,6 +38,10 @@ interface ListenAt {
 export interface OpenRuntime {
   readonly services: ServerServices
   readonly presence: ServerPresence
+  /** Undefined where the processes of the store share none, or there is one process. */
+  readonly clusterSecret: ClusterSecret | undefined
+  /** Names this process to the others. */
+  readonly worker: string
   /** Blocks tools and models from calling our own listener on this port. */
   onListening(port: number): void
   /** Registers a part that was opened on top of the runtime: it is closed before the runtime, last opened first. */
@@ -68,6 +73,8 @@ async function openParts(
   const { workspace, config, env, version, clock = systemClock, readOnly = false } = options
   const directory = await openDataDirectory(options, closing)
   const redactor = createRedactor()
+  const clusterSecret = options.store === undefined ? undefined : readClusterSecret(env['SVC_CLUSTER_SECRET'])
+  if (clusterSecret) redactor.add(env['SVC_CLUSTER_SECRET']!)
   const { log, store } = await openLogAndStore(options, { clock, redactor, closing, serving: uploads !== undefined })
   const ids = createIds(() => clock.now())
   // The number of a process says nothing after a restart of its container.
@@ -183,6 +190,8 @@ async function openParts(
   return {
     services,
     presence,
+    clusterSecret,
+    worker,
     onListening: (port) => void ownPorts.add(port),
     onClose: (close) => closing.push(close),
     close(graceMs) {

@@ -1,0 +1,79 @@
+/**
+ * Follows the other processes of the store while somebody here reads model text. Every one is told of the sessions that are read
+ * here, and the one that drives a session sends its text: so nothing has to be known of who drives what, and a session that another
+ * process takes over goes on by itself.
+ */
+import { createTransport } from '../../base/net/transport.ts'
+import type { TextExchange } from '../../engine/session/text-exchange.ts'
+import type { Store } from '../../store/store.ts'
+import { SILENT_WORKER_MS } from '../../store/worker.ts'
+import type { ClusterSecret } from './cluster-secret.ts'
+import { openPeerLink, type PeerLink } from './peer-link.ts'
+
+/** How often it is looked for processes that came or went, while somebody reads. */
+const LOOK_EVERY_MS = 2000
+/** Beyond the sign of life that comes every 5 s, the other process or the network is gone. */
+const SILENCE_MS = 12_000
+const MAX_PEERS = 200
+
+export interface PeerFollower {
+  close(): void
+}
+
+export interface PeerFollowerParts {
+  readonly store: Store
+  readonly exchange: TextExchange
+  readonly secret: ClusterSecret
+  /** Of this process. */
+  readonly worker: string
+  readonly now: () => number
+}
+
+export function followPeers({ store, exchange, secret, worker, now }: PeerFollowerParts): PeerFollower {
+  const fetch = createTransport({ keepAlive: true, idleMs: SILENCE_MS })
+  const links = new Map<string, PeerLink>()
+  let looking: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  async function findPeers(): Promise<void> {
+    // While the store is away the links that there are stay.
+    const workers = await store.workers().catch(() => undefined)
+    if (!workers || closed) return
+    const urls = new Set(
+      workers
+        .filter(({ id, seenAt }) => id !== worker && now() - seenAt < SILENT_WORKER_MS)
+        .flatMap(({ peerUrl }) => (peerUrl === null ? [] : [peerUrl]))
+        .slice(0, MAX_PEERS),
+    )
+    for (const [url, link] of links) {
+      if (urls.has(url)) continue
+      link.close()
+      links.delete(url)
+    }
+    for (const url of urls) if (!links.has(url)) links.set(url, openPeerLink(url, { exchange, secret, fetch }))
+  }
+
+  function look(): void {
+    if (closed || looking) return
+    clearTimeout(timer)
+    looking = findPeers().finally(() => {
+      looking = undefined
+      if (!closed && exchange.readSessions().length > 0) timer = setTimeout(look, LOOK_EVERY_MS).unref()
+      else timer = undefined
+    })
+  }
+
+  const unwatch = exchange.watchReaders((sessionId, isRead) => {
+    for (const link of links.values()) link.change(sessionId, isRead)
+    if (isRead && timer === undefined) look()
+  })
+  return {
+    close() {
+      closed = true
+      unwatch()
+      clearTimeout(timer)
+      for (const link of links.values()) link.close()
+    },
+  }
+}
