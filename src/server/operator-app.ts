@@ -170,7 +170,7 @@ export function createOperatorApp(
   }
   const identifyForApi: IdentifyCaller = async (_, call) => {
     const { operator, endsAt } = await identify(services, call)
-    return { principal: operator, trigger: null, expiresAt: endsAt }
+    return { principal: operator, trigger: null, isTriggerHeld: false, expiresAt: endsAt }
   }
   const own = Object.entries(ROUTES).map(([line, act]) =>
     // Each action is paired with its own route here, so the answer's type does not matter any more.
