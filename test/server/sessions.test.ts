@@ -155,6 +155,23 @@ test('cursors repeat and skip nothing when sessions are added; altered ones and 
   expect(details).toEqual([unknown, unknown, unknown, [{ path: '/skip', message: 'cannot come with cursor' }]])
 })
 
+test('refuses a status that no run has: a misspelt one would list nothing', async () => {
+  const { api, agentId, keyFor } = await desk()
+  const { secret: key } = await keyFor(DESK)
+  const answer = await api(`/v1/agents/${agentId}/sessions?status=Failed,completed`, { key })
+  expect([answer.status, ((await answer.json()) as { details: unknown }).details]).toEqual([
+    400,
+    [
+      {
+        path: '/status',
+        message:
+          'must be Running, WaitingForHITL, WaitingForAITL, WaitingForResponse, Completed, Failed or Cancelled, or several of them separated by commas',
+      },
+    ],
+  ])
+  expect((await api(`/v1/agents/${agentId}/sessions?status=Failed,Completed`, { key })).status).toBe(200)
+})
+
 test('lists by the time of the start', async () => {
   const { clock, keyFor, storeRun, list } = await desk()
   const { secret } = await keyFor(DESK)

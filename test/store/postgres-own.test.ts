@@ -210,9 +210,9 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
   test('a revoked key and a yanked version count at once in every process', async () => {
     const [one, two] = [await open(), await open()]
     await one.createKey(aKey('k'))
-    expect((await two.keyByHash(aKey('k').hash))?.revokedAt).toBeNull()
+    expect((await two.keyByHash(aKey('k').hash))?.key.revokedAt).toBeNull()
     await one.revokeKey(keyId('k'), NOW)
-    expect((await two.keyByHash(aKey('k').hash))?.revokedAt).toBe(NOW)
+    expect((await two.keyByHash(aKey('k').hash))?.key.revokedAt).toBe(NOW)
   })
 
   test('JSON stays as it was written; only a plain text loses what PostgreSQL cannot store', async () => {
