@@ -606,7 +606,7 @@ export const failures = {
     exit: EXIT.usage,
     message: (a: { id: string; version: string; reason?: string | undefined; act?: 'deployed' | 'executed' }) =>
       `${a.id}@${a.version} is yanked${a.reason === undefined ? '' : ` (${a.reason})`}, so it is not ${a.act ?? 'deployed'} unasked.`,
-    fix: 'Deploy another version, or add --allow-yanked to svc deploy.',
+    fix: 'Name another version, or add --allow-yanked where the command takes it.',
   },
   version_too_small: {
     exit: EXIT.bad,

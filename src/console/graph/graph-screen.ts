@@ -51,7 +51,7 @@ function GraphList({ graph: { root, nodes, edges } }: { readonly graph: BundleGr
   if (edges.length === 0) return html`<p class="dim">${titleOfNode(byId.get(root)!)} calls nothing.</p>`
   return html`
     <div class="table-wrap" role="region" aria-label="Edges" tabindex="0">
-      <table class="table">
+      <table class="table edges">
         <thead>
           <tr>
             <th scope="col">From</th>

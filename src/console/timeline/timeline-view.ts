@@ -99,6 +99,24 @@ export function TimelineView({
       if (closed.has(row.child) === (event.key === 'ArrowRight')) onToggle(row.child)
     }
   }
+  const inSight: View[] = []
+  for (let number = first; number < last; number++) {
+    const row = rows[number]!
+    inSight.push(
+      html`<${Row}
+        key=${row.ordinal}
+        row=${row}
+        number=${number}
+        isChosen=${row.ordinal === chosen}
+        isClosed=${row.child !== undefined && closed.has(row.child)}
+        from=${axis.place(row.from)}
+        to=${axis.place(row.to ?? now)}
+        took=${(row.to ?? now) - row.from}
+        onChoose=${onChoose}
+        onToggle=${onToggle}
+      />`,
+    )
+  }
   return html`
     <div class="timeline">
       <${AxisHead} cuts=${axis.cuts} waits=${waits} />
@@ -115,21 +133,7 @@ export function TimelineView({
         onKeyDown=${move}
       >
         <div class="timeline-all" role="rowgroup" style=${{ height: `${rows.length * ROW_HEIGHT}px` }}>
-          ${rows.slice(first, last).map((row, index) => {
-            const number = first + index
-            return html`<${Row}
-              key=${row.ordinal}
-              row=${row}
-              number=${number}
-              isChosen=${row.ordinal === chosen}
-              isClosed=${row.child !== undefined && closed.has(row.child)}
-              from=${axis.place(row.from)}
-              to=${axis.place(row.to ?? now)}
-              took=${(row.to ?? now) - row.from}
-              onChoose=${onChoose}
-              onToggle=${onToggle}
-            />`
-          })}
+          ${inSight}
           ${axis.cuts.map((cut) => html`<i class="cut-line" key=${cut.from} aria-hidden="true" style=${{ '--at': cut.at + cut.width / 2 }}></i>`)}
         </div>
       </div>
