@@ -26,6 +26,7 @@ import { createSessionScopes } from './scopes.ts'
 import type { ServerServices } from './services.ts'
 import { createSignInCodes } from './sign-in-codes.ts'
 import { readSessionFile } from './session-files.ts'
+import { watchReaderRights } from './watch-readers.ts'
 import { openStorage, type ObjectStorage } from './storage.ts'
 import { startRetention } from './retention.ts'
 import { startSweeping } from './sweep.ts'
@@ -187,6 +188,8 @@ async function openParts(
     secretState: (variable) => (env[variable] === undefined ? 'missing' : env[variable] === '' ? 'empty' : 'set'),
     operator: env['SVC_OPERATOR'] ?? env['USER'] ?? env['USERNAME'] ?? 'operator',
   }
+  if (uploads && options.store !== undefined)
+    closing.push(watchReaderRights({ store, workspaceId: services.workspace.id, readers: services.readers, log }))
   return {
     services,
     presence,
