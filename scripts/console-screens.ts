@@ -22,19 +22,23 @@ async function photograph(): Promise<void> {
   const desk = await openRefundServer()
   const done = await desk.start({ order: 'A-1001', amount: 40 })
   const waiting = await desk.start({ order: 'A-1042', amount: 180 })
+  await desk.start({ order: 'A-1043', amount: 240 })
   await desk.start({ order: 'A-2001', amount: 1500 })
   await desk.operator.call('POST /triggers', {
     body: { agent: 'acme.refund-desk', type: 'schedule', cron: '0 7 * * 1-5', timeZone: 'Europe/Berlin' },
   })
   await desk.publish('1.1.0', { 'policies/refund-limit.yaml': ['value: 100', 'value: 500'] })
   const { items } = await desk.operator.call('GET /tasks', { query: {} })
+  const small = items.find(({ why }) => why.includes('180'))!
   const large = items.find(({ why }) => why.includes('1500'))!
   const screens: Readonly<Record<string, string>> = {
     inbox: '/inbox',
     card: `/inbox/${large.userTaskId}`,
+    similar: `/inbox/${small.userTaskId}/similar`,
     runs: '/runs',
     run: `/runs/${waiting}`,
     step: `/runs/${waiting}?step=16`,
+    fork: `/runs/${done}?fork=1`,
     conversation: `/runs/${done}?tab=conversation`,
     why: `/runs/${waiting}?tab=why`,
     effects: `/runs/${waiting}?tab=effects`,
@@ -42,6 +46,7 @@ async function photograph(): Promise<void> {
     agents: '/agents',
     agent: '/agents/acme.refund-desk',
     difference: '/agents/acme.refund-desk?from=1.0.0&version=1.1.0',
+    graph: '/agents/acme.refund-desk/graph',
     'what-if': '/policies?file=policies/refund-limit.yaml',
     try: '/try/acme.refund-desk',
     files: '/files',

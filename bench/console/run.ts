@@ -1,9 +1,11 @@
 /**
  * Speed of the console in Chromium: `npm run bench:console`. Each time stands beside that of an empty page of the same server in
- * the same run, because a busy machine slows both. Source: console, 6 (C1 to C8).
+ * the same run, because a busy machine slows both. Source: console, 6 (C1 to C9).
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { chromium, type Page } from 'playwright-core'
+import { measureIdle } from './idle.ts'
+import { measureLive, openBusyServer } from './live.ts'
 import { addLongRun, openWithDecisions } from './recorded.ts'
 
 const DECISIONS = Number(process.env['DECISIONS'] ?? 100_000)
@@ -107,13 +109,42 @@ line('C5', 'approve to saved on the screen', await approving, '100 ms')
 const { files } = await desk.operator.call('GET /sources', { query: { id: 'acme.refund-desk' } })
 const limit = files.find(({ path }) => path.endsWith('refund-limit.yaml'))!
 const edits = [{ path: limit.path, text: limit.text.replace('value: 100', 'value: 50') }]
+const used = process.cpuUsage()
 const delay = monitorEventLoopDelay({ resolution: 1 })
 delay.enable()
 const askedAt = performance.now()
 const answer = await desk.operator.call('POST /what-if', { body: { base: { agent: 'acme.refund-desk' }, edits } })
 delay.disable()
+const { user, system } = process.cpuUsage(used)
 line('C7', `what-if over ${answer.calls} decisions`, performance.now() - askedAt, '3000 ms')
+line('C7', '  processor time of it', (user + system) / 1000, '3000 ms')
 line('C7', '  longest wait of others meanwhile', delay.max / 1e6, '25 ms')
 
-await browser.close()
 await desk.close()
+
+const SECONDS = Number(process.env['SECONDS'] ?? 60)
+const busy = await openBusyServer(SECONDS)
+const watching = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage()
+await watching.goto(await busy.address())
+await watching.getByRole('heading', { name: 'Inbox' }).waitFor()
+await watching.goto(`${busy.consoleUrl}/runs/${await busy.start()}?all=1`)
+await watching.locator('[role=row]').first().waitFor()
+const countSteps = async (): Promise<number> =>
+  Number((await watching.locator('.facts div', { hasText: 'Steps' }).locator('dd').innerText()).replaceAll(',', ''))
+const live = await measureLive(watching, SECONDS, countSteps)
+line(
+  'C4',
+  `live for ${live.seconds} s, ${(live.steps / live.seconds).toFixed(0)} steps/s: longest task`,
+  live.longestTaskMs,
+  'none > 50 ms',
+)
+console.log(
+  `C4  tasks over 50 ms: ${live.longTasks}; heap ${live.heapGrowthMiB >= 0 ? '+' : ''}${live.heapGrowthMiB.toFixed(1)} MiB, goal <= +10`,
+)
+await browser.close()
+await busy.close()
+
+const { off, on } = await measureIdle()
+console.log(
+  `C9  serve --console: ${(on.startMs - off.startMs).toFixed(0)} ms and ${(on.rssMiB - off.rssMiB).toFixed(1)} MiB more than serve (${off.startMs.toFixed(0)} ms, ${off.rssMiB.toFixed(0)} MiB), goal <= 6 MiB`,
+)

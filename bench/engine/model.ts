@@ -39,7 +39,9 @@ export async function startModel(script: readonly ScriptedCall[] = []): Promise<
       const done = text.split('"role":"tool"').length - 1
       if (text.includes('"model":"script"')) return void response.writeHead(200, EVENTS).end(answerOf(script, done))
       const tools = Number(/"model":"tools-(\d+)"/.exec(text)?.[1] ?? 0)
-      respond(response, done < tools ? done + 1 : 0)
+      const call = done < tools ? done + 1 : 0
+      if (text.includes('"stream":true')) respond(response, call)
+      else respondAtOnce(response, call)
     })
   })
   server.keepAliveTimeout = 60_000
@@ -99,4 +101,15 @@ function respond(response: ServerResponse, call: number): void {
   response.writeHead(200, EVENTS)
   if (call === 0) return void response.end(SAYS)
   response.end(toolCall(call, 'look', `{"n":${call}}`))
+}
+
+/** To callers that ask for no stream. */
+function respondAtOnce(response: ServerResponse, call: number): void {
+  const made = { id: `call_${call}`, type: 'function', function: { name: 'look', arguments: `{"n":${call}}` } }
+  const message =
+    call === 0 ? { role: 'assistant', content: 'ok' } : { role: 'assistant', content: null, tool_calls: [made] }
+  const choices = [{ index: 0, message, finish_reason: call === 0 ? 'stop' : 'tool_calls' }]
+  const usage = { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25 }
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage }))
 }

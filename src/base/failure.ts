@@ -254,6 +254,12 @@ export const failures = {
       `Run ${a.runId} is undoing a call of run ${a.undone}; its status is ${a.status}.`,
     fix: 'Wait until it ends, or cancel it.',
   },
+  undo_not_followed: {
+    exit: EXIT.unavailable,
+    message: (a: { runId: string }) =>
+      `The server ended while run ${a.runId} was being undone; what was stored goes on.`,
+    fix: 'Start the server, then svc runs undo RUN --plan says how far it came.',
+  },
   call_not_undoable: {
     status: 409,
     exit: EXIT.conflict,
@@ -622,7 +628,7 @@ export const failures = {
     exit: EXIT.usage,
     message: (a: { id: string; version: string; reason?: string | undefined; act?: 'deployed' | 'executed' }) =>
       `${a.id}@${a.version} is yanked${a.reason === undefined ? '' : ` (${a.reason})`}, so it is not ${a.act ?? 'deployed'} unasked.`,
-    fix: 'Deploy another version, or add --allow-yanked to svc deploy.',
+    fix: 'Name another version, or add --allow-yanked where the command takes it.',
   },
   version_too_small: {
     exit: EXIT.bad,

@@ -51,8 +51,8 @@ export function createEngine(parts: EngineParts): Engine {
   /** Looks for sessions and timers that another process left behind. */
   function scheduleClaim(): void {
     if (claimEveryMs === undefined || closing) return
-    // Not all processes at once.
-    const waitMs = claimEveryMs * (0.5 + parts.random())
+    // Not all processes at once. Readers that no hint reaches wait as long at most.
+    const waitMs = claimEveryMs * (0.5 + parts.random() / 2)
     nextClaim = timers.set(() => {
       // Hints may have got lost: readers look by themselves.
       notifier.notifyAll()

@@ -212,9 +212,9 @@ function orderAsked({ items, run }: UndoPlan, named: readonly CallReference[] | 
 function whyNot(item: PlannedUndo): string {
   switch (item.at) {
     case 'undone':
-      return `run ${item.by.id} has undone it`
+      return CLOSED.undone(item.by.id)
     case 'under_way':
-      return `run ${item.by.id} is undoing it`
+      return CLOSED.under_way(item.by.id)
     case 'open':
       return `the policies deny it: ${item.decision.explanation}`
     case 'final':
@@ -231,11 +231,17 @@ function checkNoneUnderWay(runs: readonly Run[]): void {
   }
 }
 
+const CLOSED: Readonly<Record<'undone' | 'under_way' | 'unknown', (run: string) => string>> = {
+  undone: (run) => `run ${run} has undone it`,
+  under_way: (run) => `run ${run} is undoing it`,
+  unknown: (run) => `nobody knows whether run ${run} has undone it, and its review comes first`,
+}
+
 function checkOpen(call: CallReference, tx: SessionTransaction): void {
   const state = undoStateOf(call, tx.runs(), tx.callRows())
   if (state.at === 'open') return
   const run = state.run.id
-  const why = state.at === 'undone' ? `run ${run} has undone it` : `run ${run} is undoing it`
+  const why = CLOSED[state.at](run)
   throw fail('call_not_undoable', { ...call, why })
 }
 

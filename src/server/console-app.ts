@@ -4,7 +4,7 @@
  * gets the page. Source: console, 4.1; scale-out, section 6.
  */
 import type { NodeHandler } from './http/listen.ts'
-import { checkConsoleRequest, type ListenerRules } from './console/address.ts'
+import { checkConsoleRequest, isReachedSafely, type ListenerRules } from './console/address.ts'
 import { openConsolePage, PAGE_HEADERS } from './console/page.ts'
 import { listSignInRoutes } from './console/sign-in.ts'
 import { identifyVisitor } from './console/visitor.ts'
@@ -20,6 +20,8 @@ export function createConsoleApp(services: ServerServices, rules: ListenerRules)
   })
   return (request, response) => {
     for (const [name, value] of Object.entries(PAGE_HEADERS)) response.setHeader(name, value)
+    // Nobody is shown a form into which a credential would be typed that travels in the clear.
+    if (!isReachedSafely(rules, request)) return app.handleNode(request, response)
     if (!page.serve(request, response)) return app.handleNode(request, response)
     return undefined
   }

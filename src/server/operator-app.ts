@@ -19,6 +19,7 @@ import { listCosts } from './operator/costs.ts'
 import { decideAgain } from './operator/policy/decide.ts'
 import { listDecisions } from './operator/policy/decisions.ts'
 import { askWhatIf, lintEdits } from './operator/policy/what-if.ts'
+import { getGraph } from './operator/graph.ts'
 import { getSources, listDeployments } from './operator/history.ts'
 import { listEffects, releaseEffect } from './operator/effects.ts'
 import { forkRuns, tryForks } from './operator/fork.ts'
@@ -41,6 +42,7 @@ import { listPauses, setPaused } from './operator/steer/pauses.ts'
 import { planRunUndo, undoRun } from './operator/steer/undo.ts'
 import { revokeStanding } from './operator/standing.ts'
 import { getReference } from './operator/reference.ts'
+import { getScenario } from './operator/scenario.ts'
 import { listSecrets } from './operator/secrets.ts'
 import { getStatus } from './operator/status.ts'
 import { claimTask, getTask, listSimilarTasks, listTasks, probeTask } from './operator/tasks.ts'
@@ -55,6 +57,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /versions': listVersions,
   'GET /snapshot': getSnapshot,
   'GET /matrix': getMatrix,
+  'GET /graph': getGraph,
   'GET /difference': getDifference,
   'GET /documents': listDocuments,
   'GET /sources': getSources,
@@ -76,6 +79,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'GET /runs/:id/outline': getOutline,
   'GET /runs/:id/step': getStep,
   'GET /runs/:id/calls': listCalls,
+  'GET /runs/:id/scenario': getScenario,
   'POST /runs/:id/cancel': cancelRun,
   'POST /runs/:id/resume': resumeRun,
   'POST /runs/:id/migrate': migrateRun,
@@ -166,7 +170,7 @@ export function createOperatorApp(
   }
   const identifyForApi: IdentifyCaller = async (_, call) => {
     const { operator, endsAt } = await identify(services, call)
-    return { principal: operator, trigger: null, expiresAt: endsAt }
+    return { principal: operator, trigger: null, isTriggerHeld: false, expiresAt: endsAt }
   }
   const own = Object.entries(ROUTES).map(([line, act]) =>
     // Each action is paired with its own route here, so the answer's type does not matter any more.

@@ -12,6 +12,7 @@ import type {
   TimelineItem,
 } from './api.ts'
 import type { DryForkView } from './dry-fork.ts'
+import type { BundleGraph } from './bundle-graph.ts'
 import type { OperatorRequests } from './generated/operator.ts'
 import type { WrittenFinding } from './explanation.ts'
 import type { CompiledBundle, PublishedDocument, AgentSnapshot } from './snapshot.ts'
@@ -88,6 +89,8 @@ interface OperatorAnswers {
   'GET /snapshot': AgentSnapshot
   /** Of a version, the deployed one where none is named. */
   'GET /matrix': OperatorList<AuthorityRow>
+  /** What a version reaches: of the deployed one where none is named. */
+  'GET /graph': BundleGraph
   /** What `to` does that `from` did not, what widens authority first. */
   'GET /difference': { breaking: boolean; widens: boolean; changes: readonly ChangeView[] }
   'GET /documents': OperatorList<PublishedDocument>
@@ -124,6 +127,8 @@ interface OperatorAnswers {
   'GET /runs/:id/step': TimelineItem
   /** The calls of the run and those below it, in the order of their last change. */
   'GET /runs/:id/calls': OperatorList<CallView>
+  /** The run with its sub-agents as a scenario for `svc test`, in YAML. */
+  'GET /runs/:id/scenario': { text: string }
   'POST /runs/:id/cancel': { runId: string; before: string; after: string }
   /** A run that failed, was cancelled or is held goes on where it stopped. */
   'POST /runs/:id/resume': RunView

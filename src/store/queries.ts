@@ -2,10 +2,20 @@
 import type { Instant } from '../base/clock.ts'
 import type { Digest } from '../base/digest.ts'
 import type { AgentId, RunId, SessionId, TriggerId, WorkspaceId } from '../base/ids.ts'
+import type { ApiKey, Trigger } from '../spec/key.ts'
 import type { CostSum } from '../spec/price.ts'
 import type { Session } from '../spec/session.ts'
 import type { StepType } from '../spec/step.ts'
 import type { TaskKind, TaskRecord, TaskStatus } from '../spec/task.ts'
+
+/** A key, and what each of its requests is decided by. */
+export interface KeyWithTrigger {
+  readonly key: ApiKey
+  /** Undefined once it was deleted. */
+  readonly trigger: Trigger | undefined
+  /** Since when a restored backup holds the trigger; undefined when it does not. */
+  readonly triggerHeldAt: Instant | undefined
+}
 
 /** Sums of one day, agent, model and currency. */
 export interface CostRow {

@@ -44,6 +44,7 @@ import type {
 } from './version-rows.ts'
 import type {
   CostRow,
+  KeyWithTrigger,
   EffectFilter,
   StepSize,
   PageRange,
@@ -286,7 +287,7 @@ export interface Store {
   markTicks(marks: ReadonlyMap<TriggerId, Instant | null>): Promise<void>
   createKey(key: ApiKey): Promise<void>
   /** @param hash SHA-256 of the secret, hexadecimal */
-  keyByHash(hash: string): Promise<ApiKey | undefined>
+  keyByHash(hash: string): Promise<KeyWithTrigger | undefined>
   keys(workspaceId: WorkspaceId): Promise<readonly ApiKey[]>
   revokeKey(id: KeyId, at: Instant): Promise<void>
   /** Records the last use of a key. The write may be delayed and coalesced, because nothing depends on it. */

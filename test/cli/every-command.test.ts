@@ -98,6 +98,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   deploy: () => ['deploy', `${AGENT}@1.0.0`, '--yes'],
   'agents list': () => ['agents', 'list'],
   'agents show': () => ['agents', 'show', AGENT],
+  'agents graph': () => ['agents', 'graph', AGENT],
   'agents history': () => ['agents', 'history', AGENT],
   'triggers list': () => ['triggers', 'list'],
   'triggers show': () => ['triggers', 'show', ids.trigger],

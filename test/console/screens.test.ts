@@ -11,6 +11,7 @@ import { openDesk } from './open-desk.ts'
 const SCREENS = [
   ['/agents', 'acme.refund-desk'],
   ['/agents/acme.refund-desk', 'args.amount > 1000'],
+  ['/agents/acme.refund-desk/graph', 'What it reaches'],
   ['/try/acme.refund-desk', 'Number of the order.'],
   ['/policies', 'Change something, then decide again.'],
   ['/files', 'No file was uploaded yet.'],
@@ -105,6 +106,29 @@ describeInBrowser('an agent', () => {
       expect.stringMatching(/^1\.0\.0.*ana.*nobody said$/),
     ])
     expect(await findingsOfAxe(page)).toEqual([])
+  })
+})
+
+describeInBrowser('the graph of a version', () => {
+  test('has a link for each node, and its list says the same', async () => {
+    const desk = await openDesk()
+    const { page } = await openPage(await desk.address())
+    await page.goto(`${desk.server.consoleUrl}/agents/acme.refund-desk`)
+    await page.getByRole('link', { name: 'Graph' }).click()
+    const drawing = page.getByRole('region', { name: 'Graph' })
+    await drawing.getByRole('link').first().waitFor()
+    const graph = await desk.operator.call('GET /graph', { query: { agent: 'acme.refund-desk' } })
+    const names = await drawing
+      .getByRole('link')
+      .evaluateAll((all) => all.map((each) => each.textContent.trim().replace('MCP server', 'mcp_server')))
+    expect(names.toSorted()).toEqual(
+      graph.nodes.map(({ kind, name, version }) => `${kind} ${name}@${version}`).toSorted(),
+    )
+    expect(await page.getByRole('region', { name: 'Edges' }).getByRole('row').count()).toBe(graph.edges.length + 1)
+    await page.getByRole('row', { name: /acme\.refunds.*asks for an approval.*acme\.refund-limit/ }).waitFor()
+    await drawing.getByRole('link', { name: 'agent acme.fraud-check@1.0.0' }).click()
+    await page.getByRole('heading', { name: 'acme.fraud-check' }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/agents/acme.fraud-check')
   })
 })
 

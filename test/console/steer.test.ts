@@ -89,6 +89,42 @@ describeInBrowser('the page of a run', () => {
     await page.getByRole('button', { name: 'Let it go on' }).click()
     await page.getByText('Completed', { exact: true }).first().waitFor()
   })
+
+  test('offers after a failure to undo what it made, shows each call with its arguments, and undoes it', async () => {
+    const desk = await openDesk()
+    const labels = `svc/undone-by: acme.refunds
+    svc/undo-arguments: '{"order": "A-2002", "amount": "{args.amount}", "currency": "EUR"}'`
+    await desk.publish('1.1.0', {
+      'tools/refunds.yaml': [
+        'svc/effect-key: refund:{args.order}',
+        `svc/effect-key: refund:{args.order}\n    ${labels}`,
+      ],
+      'models/refund-desk.yaml': [
+        "- say: { refunded: '${results.refunds.amount}'",
+        "- fail: No more.\n- say: { refunded: '${results.refunds.amount}'",
+      ],
+    })
+    await desk.operator.call('POST /deploy', {
+      body: { agent: 'acme.refund-desk', version: '1.1.0' },
+    })
+    const runId = await desk.start({ order: 'A-1001', amount: 40 })
+    const { page, problems } = await openPage(await desk.address())
+    await page.goto(`${desk.server.consoleUrl}/runs/${runId}`)
+    await page.getByText('A call that this run made can be undone.').waitFor()
+    await page.getByRole('button', { name: 'Undo…' }).click()
+    const plan = page.getByRole('region', { name: 'Calls, newest first' })
+    await plan.getByText('{"order":"A-1001","amount":40,"currency":"EUR"}').waitFor()
+    await plan.getByText('{"order":"A-2002","amount":40,"currency":"EUR"}').waitFor()
+    await page.getByLabel('Reason').fill('A wrong order.')
+    expect(await findingsOfAxe(page)).toEqual([])
+    await page.getByRole('button', { name: 'Undo this call' }).click()
+    await page.getByText('A call that this run made can be undone.').waitFor({ state: 'detached' })
+    await page.getByRole('row').filter({ hasText: 'acme.refunds with acme.refunds' }).waitFor()
+    await page.getByRole('link', { name: 'Effects' }).click()
+    await page.getByText(/^undone by run \w{6}, for operator ana: A wrong order\.$/).waitFor()
+    expect(await findingsOfAxe(page)).toEqual([])
+    expect(problems).toEqual([])
+  })
 })
 
 describeInBrowser('the pages of agents', () => {

@@ -55,8 +55,8 @@ test('a model that does not end its answer is cut off, and not asked again', asy
   expect({ status, error, sent, isClosed }).toEqual({
     status: 'Failed',
     error:
-      'The model did not end its answer within 2097152 characters. Set max_output_tokens, or look at the model server.',
-    sent: 2,
+      'The model did not end its answer within 1310720 characters. Set max_output_tokens, or look at the model server.',
+    sent: 1,
     isClosed: true,
   })
 })

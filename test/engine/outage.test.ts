@@ -135,6 +135,30 @@ test('the wall clock of a held run goes on', async () => {
   expect(await bench.store.nextTimerAt()).toBeUndefined()
 })
 
+test.each([
+  [7200_000, HOUR],
+  [20_000, 20_000],
+])('a model that asks to wait %i ms holds the run at once, for at most an hour', async (retryAfterMs, waits) => {
+  const { bench, model } = await withModel()
+  model.answer = new ProviderError('Busy.', { retryable: true, outage: 'provider_unreachable', retryAfterMs })
+  const run = await bench.start('root')
+  await bench.advance(2000)
+  expect(model.asked).toBe(1)
+  const nextAttemptAt = new Date(T0 + waits).toISOString()
+  expect(await holdOf(bench, run)).toMatchObject({ reason: 'provider_unreachable', nextAttemptAt })
+  model.answer = 'Here again.'
+  await bench.advance(waits)
+  expect(await statusOf(bench, run)).toMatchObject({ status: 'Completed' })
+})
+
+test('a model that asks to wait for seconds is waited for without a hold', async () => {
+  const { bench, model } = await withModel()
+  model.answer = new ProviderError('Busy.', { retryable: true, outage: 'provider_unreachable', retryAfterMs: 5000 })
+  const run = await bench.start('root')
+  await bench.advance(2000)
+  expect(await holdOf(bench, run)).toBeUndefined()
+})
+
 test('a quota that is spent holds a run at once, and Retry-After is obeyed up to an hour', async () => {
   const { bench, model } = await withModel()
   model.answer = new ProviderError('No quota.', { retryable: true, outage: 'quota_spent', retryAfterMs: 30 * HOUR })

@@ -27,10 +27,16 @@ interface UndoHistory {
   readonly steps: number
 }
 
-/** @param undoneAs what the tool that undoes says it is; it must not happen twice */
+type Opinion = 'approve' | 'reject' | 'cancel'
+
+/**
+ * @param undoneAs what the tool that undoes says it is; it must not happen twice
+ * @param opinions of people about one approval after another; then they approve
+ */
 async function live(
   crashes: readonly Crash[],
   undoneAs: SideEffectClass = 'non_idempotent_write',
+  opinions: readonly Opinion[] = [],
 ): Promise<UndoHistory> {
   const world = createCrashingProcess(crashes)
   const givenBack: number[] = []
@@ -69,7 +75,8 @@ async function live(
   const before = world.steps()
   const { sessionId } = (await bench.store.run(run))!
   let reviews = 0
-  for (let round = 0; round < 40; round++) {
+  const left = [...opinions]
+  for (let round = 0; round < 40 + 6 * opinions.length; round++) {
     await turns(20)
     if (world.hasCrashed()) {
       world.restart()
@@ -86,8 +93,15 @@ async function live(
       if (world.hasCrashed()) break
       // An operator tells the truth.
       const wasMade = givenBack.includes((task.arguments as { room: number }).room)
-      const said =
-        task.kind === 'anomaly_review' ? { selectedOptionId: wasMade ? 'happened' : 'retry' } : { approved: true }
+      const mayRetry = task.options?.some(({ id }) => id === 'retry') ?? false
+      const opinion = task.kind === 'approval' ? (left.shift() ?? 'approve') : undefined
+      if (opinion === 'cancel') {
+        await bench.engine.cancel(task.runId, olga).catch(() => {})
+        continue
+      }
+      const said = opinion
+        ? { approved: opinion === 'approve' }
+        : { selectedOptionId: wasMade ? 'happened' : mayRetry ? 'retry' : 'skip' }
       if (task.kind === 'anomaly_review') reviews++
       await bench.engine.answer(task.runId, { taskId: task.id, ...said, by: olga }).catch(() => {})
     }
@@ -160,6 +174,21 @@ test('undoes each call once after two or three crashes anywhere', async () => {
         .sort((a, b) => a.at - b.at)
         .filter((each, index, all) => each.at !== all[index - 1]?.at)
       await check(await live(ordered))
+    }),
+    { numRuns: SCHEDULES },
+  )
+}, 60_000)
+
+test('undoes each call once whatever people say first, with crashes in between', async () => {
+  const opinion = fc.constantFrom<Opinion>('approve', 'reject', 'cancel')
+  const crash = fc.record({ at: fc.integer({ min: 8, max: 60 }), after: fc.boolean() })
+  const history = fc.record({
+    opinions: fc.array(opinion, { minLength: 1, maxLength: 5 }),
+    crashes: fc.uniqueArray(crash, { maxLength: 3, selector: ({ at }) => at }),
+  })
+  await fc.assert(
+    fc.asyncProperty(history, async ({ opinions, crashes }) => {
+      await check(await live(crashes, 'non_idempotent_write', opinions))
     }),
     { numRuns: SCHEDULES },
   )

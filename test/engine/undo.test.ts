@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import { ProviderError } from '../../src/providers/provider.ts'
+import { readForkSource } from '../../src/engine/fork.ts'
 import type { UndoRequest } from '../../src/engine/session/engine.ts'
 import type { ToolOutcome } from '../../src/tools/tool.ts'
 import {
@@ -12,6 +13,7 @@ import {
   policy,
   returns,
   snapshotOf,
+  startOf,
   tool,
   turns,
   type AgentSpec,
@@ -338,6 +340,113 @@ test('an undo takes a key that is derived from the call, so another process cann
 
 test('a fork does not undo what the forked run made', async () => {
   const { bench, run } = await openTrip()
-  const rows = await bench.store.calls({ sessionId: (await bench.store.run(run))!.sessionId })
-  expect(rows.filter(({ idempotencyKey }) => idempotencyKey.startsWith(`svc:${run}:`))).toHaveLength(3)
+  const source = await readForkSource(bench.store, run)
+  const version = (await bench.store.version(source.run.agentVersionId))!
+  const at = source.steps.findLast(({ type }) => type === 'ToolResult')!.ordinal
+  const fork = await bench.engine.fork(source, { by: olga, at, edits: [], version, limits: startOf('root').limits })
+  await turns()
+  expect(await statusOf(bench, fork.runId)).toBe('Failed')
+  const { sessionId } = (await bench.store.run(fork.runId))!
+  // The rows are there, for policies that count.
+  expect((await bench.store.calls({ sessionId })).map(({ ref }) => ref)).toContain('acme.book')
+  expect(await planOf(bench, fork.runId)).toEqual([])
+  expect(await planOf(bench, run)).toHaveLength(3)
+})
+
+test('the values of an undo come from where the run that made the call has them', async () => {
+  const entry = policy('from-hotel', { when: { field: 'source.booking', op: 'eq', value: 'tool:acme.book' } as never })
+  const { bench, run } = await openTrip(
+    { tools: { book: ({ arguments: given }) => returns({ id: `booking-${(given as { room: number }).room}` }) } },
+    {
+      policies: [
+        { ...grant, on: ['mail'] },
+        { on: ['unbook'], entry },
+      ],
+    },
+  )
+  const [item] = (await bench.engine.planUndo(run)).items
+  expect(item).toMatchObject({ at: 'open', decision: { verdict: 'require_approval' } })
+  const { runId } = await bench.engine.undo(run, { by: olga })
+  await turns()
+  const [task] = await bench.store.tasksOfSession((await bench.store.run(run))!.sessionId)
+  expect(task).toMatchObject({ runId, sources: { booking: ['tool:acme.book'] } })
+})
+
+test('an earlier run of a conversation is undone, while a later one has ended otherwise', async () => {
+  const { bench, run } = await openTrip()
+  const { sessionId } = (await bench.store.run(run))!
+  const later = await bench.start('root', {}, { continued: { sessionId } })
+  await turns()
+  const before = (await bench.store.session(sessionId))!
+  expect(before.rootRunId).toBe(later)
+  await bench.engine.undo(run, { by: olga })
+  await turns()
+  expect(unbooked(bench)).toEqual([
+    { booking: 'b2', room: 2 },
+    { booking: 'b1', room: 1 },
+  ])
+  const { status, rootRunId, output } = (await bench.store.session(sessionId))!
+  expect({ status, rootRunId, output }).toEqual({ status: 'Failed', rootRunId: later, output: null })
+  expect((await planOf(bench, later)).filter(([, at]) => at === 'allow')).toHaveLength(2)
+})
+
+test('a run that was let go on between plan and request is not undone, and one that is being undone is not let go on', async () => {
+  const { bench, run } = await openTrip()
+  const both = await Promise.allSettled([bench.engine.resume(run, { by: olga }), bench.engine.undo(run, { by: olga })])
+  await turns()
+  expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+})
+
+test('a call of unknown outcome that its review settles can be undone with what the review says', async () => {
+  const { bench, run } = await openTrip({ tools: { book: () => broken } })
+  await bench.engine.cancel(run, olga)
+  await turns()
+  expect(await planOf(bench, run)).toEqual([
+    ['acme.book', 'final', 'Nobody knows whether it happened: its review comes first.'],
+  ])
+  const { sessionId } = (await bench.store.run(run))!
+  const task = (await bench.store.tasksOfSession(sessionId)).find(({ status }) => status === 'pending')!
+  const metadata = { 'svc/result': { id: 'b9' } }
+  await bench.engine.answer(run, { taskId: task.id, selectedOptionId: 'happened', metadata, by: olga })
+  await turns()
+  expect(await planOf(bench, run)).toEqual([['acme.book', 'allow', 'unbook', { booking: 'b9', room: 1 }]])
+})
+
+test('a rejected undo leaves what is older, and can be asked for again', async () => {
+  const { bench, run } = await openTrip(
+    {},
+    {
+      policies: [
+        { ...grant, on: ['mail'] },
+        { on: ['unbook'], entry: policy('ask', {}) },
+      ],
+    },
+  )
+  const { sessionId } = (await bench.store.run(run))!
+  const answerNext = async (approved: boolean) => {
+    await turns()
+    const task = (await bench.store.tasksOfSession(sessionId)).find(({ status }) => status === 'pending')!
+    await bench.engine.answer(run, { taskId: task.id, approved, by: olga })
+    await turns()
+  }
+  const { runId } = await bench.engine.undo(run, { by: olga })
+  await answerNext(false)
+  expect(await bench.store.run(runId)).toMatchObject({ status: 'Failed', errorCode: 'rejected' })
+  expect(await undoRuns(bench, run)).toHaveLength(1)
+  await bench.engine.undo(run, { by: olga })
+  await answerNext(true)
+  await answerNext(true)
+  expect(unbooked(bench)).toEqual([
+    { booking: 'b2', room: 2 },
+    { booking: 'b1', room: 1 },
+  ])
+})
+
+test('a secret that was masked is not sent to the tool that undoes', async () => {
+  const { bench, run } = await openTrip({ tools: { book: () => returns({ id: 'key-***' }) } })
+  expect((await planOf(bench, run))[0]).toEqual([
+    'acme.book',
+    'final',
+    'The arguments of acme.unbook held a secret, which is not recorded.',
+  ])
 })

@@ -213,7 +213,7 @@ verifies('keys.prefix', async () => {
   const list = await operator('GET /keys', { query: {} })
   expect(list).toEqual({ items: [key], total: 1 })
   expect(JSON.stringify(await services.store.keys(services.workspace.id))).not.toContain(secret)
-  expect(await services.store.keyByHash(hashKey(secret))).toMatchObject({ id: key.keyId })
+  expect(await services.store.keyByHash(hashKey(secret))).toMatchObject({ key: { id: key.keyId } })
 })
 
 verifies('keys.uploads-off', async () => {

@@ -1272,7 +1272,9 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         await store.createKey(
           aKey('two', { createdAt: NOW + 1, allowUploads: false, expiresAt: NOW + DAY, name: null, person: 'ana' }),
         )
-        expect(await store.keyByHash(aKey('one').hash)).toEqual(aKey('one'))
+        expect(await store.keyByHash(aKey('one').hash)).toEqual({ key: aKey('one') })
+        await store.createTrigger(aTrigger())
+        expect(await store.keyByHash(aKey('one').hash)).toEqual({ key: aKey('one'), trigger: aTrigger() })
         expect(await store.keyByHash('unknown')).toBeUndefined()
         expect(await store.keys(WORKSPACE)).toEqual([
           aKey('one'),
@@ -1285,7 +1287,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         await store.createKey(aKey('one'))
         await store.revokeKey(keyId('one'), NOW + 5)
         await store.revokeKey(keyId('one'), NOW + 9)
-        expect((await store.keyByHash(aKey('one').hash))?.revokedAt).toBe(NOW + 5)
+        expect((await store.keyByHash(aKey('one').hash))?.key.revokedAt).toBe(NOW + 5)
         await expect(store.revokeKey(keyId('none'), NOW)).rejects.toMatchObject({ code: 'not_found' })
       })
 
@@ -1356,7 +1358,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
 
       test('returns the last use of a key, before and after it is written', async () => {
         await store.createKey(aKey('one'))
-        const lastUse = async () => (await store.keyByHash(aKey('one').hash))?.lastUsedAt
+        const lastUse = async () => (await store.keyByHash(aKey('one').hash))?.key.lastUsedAt
         store.touchKey(keyId('one'), NOW + 1)
         store.touchKey(keyId('one'), NOW + 2)
         expect(await lastUse()).toBe(NOW + 2)

@@ -144,6 +144,34 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
     expect((await four[0]!.runs({ workspaceId: WORKSPACE, agentId: AGENT }, { skip: 0, take: 1 })).total).toBe(10)
   })
 
+  test.each([
+    ['a rate of 30 a minute', { ratePerMinute: 30 }],
+    ['a rate of 30 a day', { ratePerDay: 30 }],
+    ['a plan of 30 runs a day', { planRunsPerDay: 30 }],
+  ])('200 parallel starts over four processes at %s start exactly 30', async (_, limit) => {
+    const four = await Promise.all(Array.from({ length: 4 }, () => open()))
+    const outcomes = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => four[n % 4]!.start(aStart(`s${n}`), { ...NO_LIMITS, ...limit })),
+    )
+    expect(outcomes.filter(({ outcome }) => outcome === 'started')).toHaveLength(30)
+  })
+
+  test('of two processes that counted the same history, the slower one is refused', async () => {
+    const two = [await open(), await open()]
+    const sessions = await Promise.all(['a', 'b'].map((name) => start(two[0]!, name)))
+    const seen = (await two[0]!.workspaceHistory(WORKSPACE)).version
+    const outcomes = await Promise.all(
+      sessions.map((session, at) =>
+        two[at]!.save({ ...aTurn(session), historySeen: seen }).then(
+          () => 'saved',
+          (error: { code: string }) => error.code,
+        ),
+      ),
+    )
+    expect(outcomes.toSorted()).toEqual(['history_moved_on', 'saved'])
+    expect((await two[1]!.workspaceHistory(WORKSPACE)).version).toBe(seen + 1)
+  })
+
   test('one key starts one run, whichever process is asked', async () => {
     const two = [await open(), await open()]
     const claim = {
@@ -182,9 +210,9 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
   test('a revoked key and a yanked version count at once in every process', async () => {
     const [one, two] = [await open(), await open()]
     await one.createKey(aKey('k'))
-    expect((await two.keyByHash(aKey('k').hash))?.revokedAt).toBeNull()
+    expect((await two.keyByHash(aKey('k').hash))?.key.revokedAt).toBeNull()
     await one.revokeKey(keyId('k'), NOW)
-    expect((await two.keyByHash(aKey('k').hash))?.revokedAt).toBe(NOW)
+    expect((await two.keyByHash(aKey('k').hash))?.key.revokedAt).toBe(NOW)
   })
 
   test('JSON stays as it was written; only a plain text loses what PostgreSQL cannot store', async () => {

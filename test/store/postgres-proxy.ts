@@ -11,6 +11,8 @@ export interface PostgresProxy {
   loseNext(text: string, what: 'reply' | 'connection' | 'statement'): void
   /** From now on the reply of every so manieth statement with this text is lost after the server has made it. */
   loseEvery(count: number, text: string): void
+  /** Breaks every connection that sends this text. */
+  refuse(text: string): void
   /** Replies that were lost. */
   lost(): number
   close(): Promise<void>
@@ -20,6 +22,7 @@ export interface PostgresProxy {
 export async function openPostgresProxy(socket: string): Promise<PostgresProxy> {
   let next: { readonly text: string; readonly what: 'reply' | 'connection' | 'statement' } | undefined
   let every: { readonly count: number; readonly text: string; seen: number } | undefined
+  let refused: string | undefined
   let lost = 0
   const clients = new Set<Socket>()
   const listener = createServer((client) => {
@@ -30,6 +33,7 @@ export async function openPostgresProxy(socket: string): Promise<PostgresProxy> 
     server.on('error', () => client.destroy())
     let losesReply = false
     client.on('data', (data) => {
+      if (refused !== undefined && data.includes(refused)) return void client.destroy()
       if (next && data.includes(next.text)) {
         const { what } = next
         next = undefined
@@ -57,6 +61,7 @@ export async function openPostgresProxy(socket: string): Promise<PostgresProxy> 
   return {
     url: (database) => `postgres://svc@127.0.0.1:${port}/${database}`,
     loseEvery: (count, text) => void (every = { count, text, seen: 0 }),
+    refuse: (text) => void (refused = text),
     lost: () => lost,
     loseNext: (text, what) => void (next = { text, what }),
     close: () =>

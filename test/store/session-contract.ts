@@ -241,6 +241,34 @@ export function sessionContract(name: string, open: (clock: Clock) => Store | Pr
       expect(await store.deleteEndedSessions(NOW + DAY, 10)).toEqual({ deleted: 0, more: false })
     })
 
+    test('retention leaves a session that has ended while a run in it undoes what it made', async () => {
+      const session = await storeEnded('undone')
+      const undo = aRun(session, {
+        id: runId('undo'),
+        parentRunId: session.rootRunId,
+        status: 'Running',
+        finishedAt: null,
+        origin: {
+          kind: 'undo',
+          runId: session.rootRunId,
+          callId: 'c1',
+          tool: 'acme.pay',
+          by: 'operator:ana',
+          reason: null,
+          first: runId('undo'),
+        },
+      })
+      await store.save(aTurn(session, { runs: [undo], busy: true }))
+      expect(await store.deleteEndedSessions(NOW + DAY, 10)).toEqual({ deleted: 0, more: false })
+      const stored = (await store.session(session.id))!
+      const state = { at: 'done', outcome: 'completed', output: null } as const
+      await store.save(
+        aTurn(stored, { runs: [{ ...undo, state, status: 'Completed', finishedAt: NOW + 1 }], busy: false }),
+      )
+      expect((await store.run(undo.id))?.origin).toEqual(undo.origin)
+      expect(await store.deleteEndedSessions(NOW + DAY, 10)).toEqual({ deleted: 1, more: false })
+    })
+
     test('retention deletes what ended before, and leaves counts, costs and a record of each call', async () => {
       await storeEnded('old', { tags: ['t'] })
       await storeEnded('new', { finishedAt: NOW + 5 * DAY })

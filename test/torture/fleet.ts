@@ -13,8 +13,8 @@ export interface Fleet {
   stop(at: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>
   freeze(at: number): void
   thaw(at: number): void
-  /** What every server wrote to its log. */
-  log(): string
+  /** What servers wrote last that ended by themselves. */
+  crashes(): readonly string[]
 }
 
 export interface FleetOptions {
@@ -25,10 +25,13 @@ export interface FleetOptions {
   readonly failpoint?: string
 }
 
+/** Characters of a log. */
+const LAST_WORDS = 500
+
 export function createFleet({ project, size, env, failpoint }: FleetOptions): Fleet {
   const servers: (ServerProcess | undefined)[] = Array.from({ length: size })
   const frozen = new Set<number>()
-  const logs: (() => string)[] = []
+  const crashes: string[] = []
   return {
     size,
     urls: () => servers.flatMap((each) => (each ? [each.url] : [])),
@@ -39,9 +42,10 @@ export function createFleet({ project, size, env, failpoint }: FleetOptions): Fl
       const options = { cwd: project.directory, env, ...(failpoint !== undefined && { failpoint }) }
       const server = await serve([...own, ...storage], options)
       servers[at] = server
-      logs.push(server.stderr)
       void server.died.then(() => {
-        if (servers[at] === server) servers[at] = undefined
+        if (servers[at] !== server) return
+        servers[at] = undefined
+        crashes.push(server.stderr().slice(-LAST_WORDS))
       })
     },
     async stop(at, signal) {
@@ -57,6 +61,6 @@ export function createFleet({ project, size, env, failpoint }: FleetOptions): Fl
     thaw(at) {
       if (frozen.delete(at)) servers[at]?.process.kill('SIGCONT')
     },
-    log: () => logs.map((each) => each()).join(''),
+    crashes: () => crashes,
   }
 }

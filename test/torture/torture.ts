@@ -99,7 +99,11 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
       faults: { ...faults, ...(proxy && { 'lost reply': proxy.lost() }) },
       errors: customers.errors,
       reviews: desk.decisions,
-      broken: [...open.map((each) => `stuck: ${each}`), ...broken],
+      broken: [
+        ...fleet.crashes().map((words) => `a server ended by itself: ${words}`),
+        ...open.map((each) => `stuck: ${each}`),
+        ...broken,
+      ],
     }
   } finally {
     for (let at = 0; at < processes; at++) await fleet.stop(at, 'SIGKILL')

@@ -11,6 +11,7 @@ import type {
   TriggerView,
   VersionView,
 } from '../../spec/operator-views.ts'
+import type { BundleGraph } from '../../spec/bundle-graph.ts'
 import type { PlanStep } from '../release/plan.ts'
 import { versionChangeSchema } from './difference.ts'
 import {
@@ -82,6 +83,33 @@ export const sourcesAnswer: AnswerSchema<SourcesView> = object({
   version: string,
   closureDigest: string,
   files: list(object({ path: string, digest: string, text: string })),
+})
+
+export const graphAnswer: AnswerSchema<BundleGraph> = object({
+  root: string,
+  nodes: list(
+    object({
+      id: string,
+      kind: oneOf('agent', 'tool', 'mcp_server', 'policy', 'secret'),
+      name: string,
+      version: optional(string),
+      depth: integer,
+    }),
+  ),
+  edges: list(
+    object({
+      from: string,
+      to: string,
+      kind: oneOf('calls', 'delegates', 'served_by', 'asks', 'reads'),
+      sideEffect: optional(
+        nullable(oneOf('read_only', 'idempotent_write', 'non_idempotent_write', 'irreversible_action')),
+      ),
+      gate: optional(oneOf('denied', 'always', 'sometimes', 'never')),
+      lateBound: optional(boolean),
+      effect: optional(oneOf('grant', 'restrict', 'require_approval', 'escalate', 'deny')),
+      agent: optional(string),
+    }),
+  ),
 })
 
 export const deploymentsAnswer: AnswerSchema<OperatorRoutes['GET /deployments']['answer']> = listAnswer<DeploymentView>(

@@ -1,6 +1,7 @@
 /** Commands that publish versions and say who may start them. Source: command line, 2. */
 import type { CommandEntry } from '../shell/command.ts'
 import {
+  graphAnswer,
   agentAnswer,
   agentsAnswer,
   createdKeyAnswer,
@@ -166,6 +167,16 @@ export const shipCommands: readonly CommandEntry[] = [
     ...printsDocument(deploymentsAnswer),
     exits: { 5: 'no such agent' },
     load: async () => (await import('../commands/ship/history.ts')).agentsHistory,
+  },
+  {
+    path: 'agents graph',
+    plane: 'operator',
+    summary: 'what a version reaches: agents, tools, servers, policies, secrets',
+    arguments: [{ name: '<agent>', description: 'namespace.name or id, or one version: acme.refund-desk@1.2.0' }],
+    examples: ['svc agents graph acme.refund-desk', 'svc agents graph acme.refund-desk@1.2.0 --json'],
+    ...printsDocument(graphAnswer),
+    exits: { 5: 'no such agent or version' },
+    load: async () => (await import('../commands/ship/graph.ts')).agentsGraph,
   },
   {
     path: 'agents pause',

@@ -65,7 +65,7 @@ export const steerCommands: readonly CommandEntry[] = [
     path: 'runs fork',
     plane: 'operator',
     summary: 'new runs with the first steps of others; --dry only tells',
-    arguments: [{ name: '<runs...>', description: 'ids, unique endings or @last' }],
+    arguments: [{ name: '[runs...]', description: 'ids, unique endings or @last' }],
     options: [
       { flags: '--at <step>', description: 'ordinal of the last step to take over; svc runs steps lists them' },
       {
@@ -76,12 +76,14 @@ export const steerCommands: readonly CommandEntry[] = [
       { flags: '--version <version>', description: "this version of the agent; the run's own by default" },
       { flags: '--idempotency-key <key>', description: 'a second fork with the same key returns the first' },
       { flags: '--dry', description: 'ask the model, play tools and people from the recording, and store nothing' },
+      { flags: '--agent <agent>', description: 'with --dry: the 50 newest ended runs of this agent' },
       { flags: '--allow-widen', description: 'also with a version that may do more' },
       { flags: '--allow-yanked', description: 'also with a version that is yanked' },
     ],
     examples: [
       'svc runs fork @last --at 3 --edit 3="refund 20 instead"',
       'svc runs fork 77d0c4 b1a2f9 --at 1 --version 1.5.0 --dry',
+      'svc runs fork --agent acme.refund-desk --at 1 --version 1.5.0 --dry',
       'svc runs fork @last --at 1 --version 1.5.0 --dry --json',
     ],
     ...printsCases({ '': runsAnswer, 'with --dry': dryForksAnswer }),
@@ -112,6 +114,7 @@ export const steerCommands: readonly CommandEntry[] = [
       3: 'waiting for a person',
       5: 'no such run',
       6: 'the run goes on, or nothing of it can be undone',
+      8: 'the server ended meanwhile',
       9: 'held: what it needs cannot be reached',
     },
     load: async () => (await import('../commands/steer/undo.ts')).runsUndo,

@@ -63,7 +63,7 @@ export function BulkTable({
                   />
                 </td>
                 <td class="id"><a href=${`/inbox/${id}`}>${shortId(id)}</a></td>
-                ${rows[at]!.map((text, column) => html`<td key=${columns[column]} class="value-cell"><code>${text}</code></td>`)}
+                ${rows[at]!.map((text, column) => html`<td key=${columns[column]} class="value-cell" data-name=${columns[column]}><code>${text}</code></td>`)}
                 <td>${safeText(people?.startedBy ?? '')}<span class="sub">${safeText(agent)}</span></td>
                 <td>${result && html`<${Badge} tone=${result.tone} text=${safeText(result.text)} />`}</td>
               </tr>

@@ -3,7 +3,9 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import { shortDuration } from '../../base/short-text.ts'
 import { html, type View } from '../parts/html.ts'
+import type { Holder } from '../parts/holder.ts'
 import { Icon, type IconName } from '../parts/icon.ts'
+import type { TimeAxis } from './axis.ts'
 import type { Timeline, TimelineRow } from './tree.ts'
 
 /** The same for every row: what is in sight follows from it. */
@@ -51,7 +53,7 @@ const NAMES: Readonly<Record<string, string>> = {
 export const nameOfStep = (type: string): string => NAMES[type] ?? safeText(type)
 
 export function TimelineView({
-  timeline: { rows, axis, waits },
+  timeline,
   chosen,
   closed,
   now,
@@ -59,7 +61,9 @@ export function TimelineView({
   onChoose,
   onToggle,
 }: {
-  readonly timeline: Timeline
+  readonly timeline: Holder<Timeline>
+  /** Another number where the timeline is another. */
+  readonly change: number
   readonly chosen: number | undefined
   readonly closed: ReadonlySet<number>
   readonly now: number
@@ -69,10 +73,12 @@ export function TimelineView({
 }): View {
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
+  // No function below may refer to these: it would keep them.
+  const { rows, axis, waits } = timeline.current
   const height = Math.min(MAX_HEIGHT, rows.length * ROW_HEIGHT)
   const first = Math.max(0, Math.floor(top / ROW_HEIGHT) - BEYOND)
   const last = Math.min(rows.length, Math.ceil((top + height) / ROW_HEIGHT) + BEYOND)
-  const at = rows.findIndex(({ ordinal }) => ordinal === chosen)
+  const at = chosen === undefined ? -1 : rows.findIndex(({ ordinal }) => ordinal === chosen)
   useEffect(() => {
     const element = box.current
     if (!element || at < 0) return
@@ -80,23 +86,40 @@ export function TimelineView({
     if (y < element.scrollTop || y + ROW_HEIGHT > element.scrollTop + height) element.scrollTop = y - height / 2
   }, [at])
   const move = (event: KeyboardEvent): void => {
-    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -rows.length, End: rows.length }[
-      event.key
-    ]
-    const row = rows[at]
+    const all = timeline.current.rows
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -all.length, End: all.length }[event.key]
+    const row = all[at]
     if (step !== undefined) {
       event.preventDefault()
       const next =
-        rows[Math.max(0, Math.min(rows.length - 1, Math.max(at, 0) + (at < 0 && Math.abs(step) === 1 ? 0 : step)))]
+        all[Math.max(0, Math.min(all.length - 1, Math.max(at, 0) + (at < 0 && Math.abs(step) === 1 ? 0 : step)))]
       if (next) onChoose(next.ordinal)
     } else if (row?.child !== undefined && (event.key === 'ArrowRight' || event.key === 'ArrowLeft')) {
       event.preventDefault()
       if (closed.has(row.child) === (event.key === 'ArrowRight')) onToggle(row.child)
     }
   }
+  const inSight: View[] = []
+  for (let number = first; number < last; number++) {
+    const row = rows[number]!
+    inSight.push(
+      html`<${Row}
+        key=${row.ordinal}
+        row=${row}
+        number=${number}
+        isChosen=${row.ordinal === chosen}
+        isClosed=${row.child !== undefined && closed.has(row.child)}
+        from=${axis.place(row.from)}
+        to=${axis.place(row.to ?? now)}
+        took=${(row.to ?? now) - row.from}
+        onChoose=${onChoose}
+        onToggle=${onToggle}
+      />`,
+    )
+  }
   return html`
     <div class="timeline">
-      <${AxisHead} axis=${axis} waits=${waits} />
+      <${AxisHead} cuts=${axis.cuts} waits=${waits} />
       <div
         ref=${box}
         class="timeline-rows"
@@ -110,21 +133,7 @@ export function TimelineView({
         onKeyDown=${move}
       >
         <div class="timeline-all" role="rowgroup" style=${{ height: `${rows.length * ROW_HEIGHT}px` }}>
-          ${rows.slice(first, last).map((row, index) => {
-            const number = first + index
-            return html`<${Row}
-              key=${row.ordinal}
-              row=${row}
-              number=${number}
-              isChosen=${row.ordinal === chosen}
-              isClosed=${row.child !== undefined && closed.has(row.child)}
-              from=${axis.place(row.from)}
-              to=${axis.place(row.to ?? now)}
-              took=${(row.to ?? now) - row.from}
-              onChoose=${onChoose}
-              onToggle=${onToggle}
-            />`
-          })}
+          ${inSight}
           ${axis.cuts.map((cut) => html`<i class="cut-line" key=${cut.from} aria-hidden="true" style=${{ '--at': cut.at + cut.width / 2 }}></i>`)}
         </div>
       </div>
@@ -133,9 +142,15 @@ export function TimelineView({
   `
 }
 
-const AxisHead = ({ axis, waits }: Pick<Timeline, 'axis' | 'waits'>): View => html`
+const AxisHead = ({
+  cuts,
+  waits,
+}: {
+  readonly cuts: TimeAxis['cuts']
+  readonly waits: Timeline['waits']
+}): View => html`
   <div class="axis-head">
-    ${axis.cuts.map((cut, at) => {
+    ${cuts.map((cut, at) => {
       const text = `waited ${shortDuration(cut.to - cut.from)}${waits[at] ? ` ${waits[at]}` : ''}`
       return html`<span class="axis-cut" key=${cut.from} title=${text} style=${{ '--at': cut.at + cut.width / 2 }}
         >${text}</span

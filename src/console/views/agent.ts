@@ -38,6 +38,7 @@ export function AgentScreen({ id: name = '' }: { readonly id?: string }): View {
           <a class="button small" href=${`/policies?agent=${encodeURIComponent(name)}`}
             ><${Icon} name="policies" />What if</a
           >
+          ${shown !== undefined && html`<a class="button small" href=${`/agents/${encodeURIComponent(name)}/graph?version=${encodeURIComponent(shown)}`}><${Icon} name="agents" />Graph</a>`}
           <a class="button small" href=${`/runs?agent=${encodeURIComponent(name)}`}><${Icon} name="runs" />Runs</a>
         </div>
       </header>

@@ -2,6 +2,7 @@
 import { safeText } from '../../base/escape-text.ts'
 import type { CostView } from '../../spec/operator-views.ts'
 import { describeCost } from '../../spec/price.ts'
+import { downloadText, writeCsv, type CsvCell } from '../parts/download.ts'
 import { html, type View } from '../parts/html.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
 import { address, withQuery } from '../wire/navigation.ts'
@@ -39,6 +40,14 @@ export function CostsScreen(): View {
         <nav class="tabs" aria-label="Time">
           ${DAYS.map((each) => html`<a key=${each} href=${withQuery({ days: each })} aria-current=${days === each ? 'page' : undefined}>${each} days</a>`)}
         </nav>
+        <button
+          type="button"
+          class="button small"
+          disabled=${!read?.items.length}
+          onClick=${() => downloadText('costs.csv', 'text/csv', writeCsv(EXPORTED, read!.items.map(toExported)))}
+        >
+          Export CSV
+        </button>
       </div>
       <${ErrorNote} error=${costs.error.value} />
       ${
@@ -110,5 +119,29 @@ function CostTable({ items }: { readonly items: readonly CostView[] }): View {
     </div>
   `
 }
+
+const EXPORTED = [
+  'day',
+  'agent',
+  'provider',
+  'model',
+  'completions',
+  'input tokens',
+  'cached input tokens',
+  'output tokens',
+  'cost',
+] as const
+
+const toExported = (item: CostView): readonly CsvCell[] => [
+  item.day,
+  item.agent,
+  item.provider,
+  item.model,
+  item.completions,
+  item.inputTokens,
+  item.cachedInputTokens,
+  item.outputTokens,
+  describeCost(item.cost),
+]
 
 const tokensOf = ({ inputTokens, outputTokens }: CostView): number => inputTokens + outputTokens

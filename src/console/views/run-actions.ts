@@ -1,8 +1,6 @@
 /** What can be done about a run: end it, let it go on, repeat it, and take it elsewhere as a command. */
 import { useState } from 'preact/hooks'
 import { shortId } from '../../base/short-text.ts'
-import type { Conversation } from '../../spec/api.ts'
-import { writeScenario } from '../../spec/view/run-scenario.ts'
 import type { RunHold } from '../../spec/hold.ts'
 import type { OutlineRun } from '../../spec/operator-views.ts'
 import { announce } from '../parts/announce.ts'
@@ -83,8 +81,8 @@ function CopyMenu({ run }: { readonly run: OutlineRun }): View {
     return `svc run ${run.agent} --input - <<'EOF'\n${JSON.stringify(session.input, null, 2)}\nEOF`
   }
   const scenario = async (): Promise<string> => {
-    const all = await readWholeConversation(run.runId)
-    return writeScenario(all, `${run.agent} ${shortId(run.runId)}`)
+    const name = `${run.agent} ${shortId(run.runId)}`
+    return (await callOperator('GET /runs/:id/scenario', { id: run.runId, query: { name } })).text
   }
   const items: readonly (readonly [string, () => Promise<string> | string])[] = [
     ['link', () => location.href],
@@ -101,15 +99,4 @@ function CopyMenu({ run }: { readonly run: OutlineRun }): View {
       </div>
     </details>
   `
-}
-
-/** Everything that was said, page by page. */
-async function readWholeConversation(id: string): Promise<Conversation> {
-  let all = await callOperator('GET /v1/runs/:id/conversation', { id, query: { take: '500' } })
-  while (all.nextCursor) {
-    const query = { take: '500', cursor: all.nextCursor }
-    const next = await callOperator('GET /v1/runs/:id/conversation', { id, query })
-    all = { ...next, items: [...all.items, ...next.items] }
-  }
-  return all
 }

@@ -136,13 +136,13 @@ export function EventsTab({ id, last }: { readonly id: string; readonly last: nu
   `
 }
 
-export function RawTab({ status, outline }: { readonly status: unknown; readonly outline: RunOutline }): View {
+export function RawTab({ status, runs }: { readonly status: unknown; readonly runs: RunOutline['runs'] }): View {
   return html`
     <div class="raw">
       <h2>Status</h2>
       <${JsonView} value=${(status ?? null) as JsonValue} />
       <h2>Runs</h2>
-      <${JsonView} value=${outline.runs as unknown as JsonValue} />
+      <${JsonView} value=${runs as unknown as JsonValue} />
     </div>
   `
 }

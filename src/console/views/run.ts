@@ -6,6 +6,7 @@ import type { RunStatusBody } from '../../spec/api.ts'
 import type { OutlineRow, RunOutline } from '../../spec/operator-views.ts'
 import { describeCost } from '../../spec/price.ts'
 import { StatusBadge } from '../parts/badge.ts'
+import { useHolder, type Holder } from '../parts/holder.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { Age } from '../parts/moments.ts'
@@ -45,6 +46,7 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
   )
   const status = useResource(`run ${id}`, () => callOperator('GET /v1/runs/:id', { id }), aboutSession(sessionId))
   const read = outline.value.value ?? (begun?.runId === id ? begun : undefined)
+  const [holder, change] = useHolder(read)
   const error = outline.error.value ?? status.error.value
   if (error?.status === 404) return html`<${EmptyState} icon="runs" title="There is no such run." isScreen />`
   if (!read) return error ? html`<${ErrorNote} error=${error} />` : html`<${Loading} rows=${10} />`
@@ -52,9 +54,9 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
   return html`
     <section class="screen run">
       <a class="back-link" href="/runs"><${Icon} name="left" />Runs</a>
-      <${RunHead} outline=${read} status=${status.value.value} />
+      <${RunHead} outline=${holder} change=${change} status=${status.value.value} />
       <${ErrorNote} error=${error} />
-      <${WaitingNote} outline=${read} />
+      <${WaitingNote} sessionId=${read.sessionId} />
       <nav class="tabs run-tabs" aria-label="What of the run">
         ${TABS.map(([name, label]) => html`<a key=${name} href=${withQuery({ tab: name === 'timeline' ? undefined : name })} aria-current=${tab === name ? 'page' : undefined}>${label}</a>`)}
       </nav>
@@ -68,8 +70,8 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
               : tab === 'events'
                 ? html`<${EventsTab} id=${id} last=${read.after} />`
                 : tab === 'raw'
-                  ? html`<${RawTab} status=${status.value.value} outline=${read} />`
-                  : html`<${TimelineTab} id=${id} outline=${read} />`
+                  ? html`<${RawTab} status=${status.value.value} runs=${read.runs} />`
+                  : html`<${TimelineTab} id=${id} outline=${holder} change=${change} />`
       }
     </section>
   `
@@ -104,23 +106,29 @@ const firstOpen = (rows: readonly OutlineRow[]): number => {
   return at < 0 ? rows.length : at
 }
 
+interface OutlineProps {
+  readonly outline: Holder<RunOutline>
+  /** Another number where the outline is another. */
+  readonly change: number
+}
+
 function RunHead({
   outline,
   status,
-}: {
-  readonly outline: RunOutline
+}: OutlineProps & {
   readonly status: RunStatusBody | undefined
 }): View {
   const { error, hold } = status ?? {}
-  const run = outline.runs[0]!
+  const { runs, rows, after } = outline.current
+  const run = runs[0]!
   const end = run.finishedAt === null ? now.value : Date.parse(run.finishedAt)
   const facts: readonly (readonly [string, unknown])[] = [
     ['Started', html`<${Age} at=${run.startedAt} />`],
     ['Took', shortDuration(end - Date.parse(run.startedAt))],
-    ['Tokens', outline.runs.reduce((sum, each) => sum + each.totalTokensUsed, 0).toLocaleString('en')],
+    ['Tokens', runs.reduce((sum, each) => sum + each.totalTokensUsed, 0).toLocaleString('en')],
     ...(run.cost ? [['Cost', safeText(describeCost(run.cost) ?? '')] as const] : []),
-    ['Steps', String(outline.rows.length)],
-    ...(outline.runs.length > 1 ? [['Sub-agents', String(outline.runs.length - 1)] as const] : []),
+    ['Steps', String(rows.length)],
+    ...(runs.length > 1 ? [['Sub-agents', String(runs.length - 1)] as const] : []),
   ]
   return html`
     <header class="run-head">
@@ -133,7 +141,7 @@ function RunHead({
         <${StatusBadge} status=${run.status} />
         ${hold && html`<span class="dim">held: ${safeText(hold.reason.replaceAll('_', ' '))}, since <${Age} at=${hold.since} /></span>`}
       </div>
-      <${RunActions} run=${run} last=${outline.after} hold=${hold} />
+      <${RunActions} run=${run} last=${after} hold=${hold} />
       ${error !== undefined && error !== '' && html`<p class="note bad"><${Icon} name="warning" /><span>${safeText(error)}</span></p>`}
       <dl class="facts">
         ${facts.map(
@@ -149,8 +157,8 @@ function RunHead({
 }
 
 /** What the run waits for, with a link to where it is answered. */
-function WaitingNote({ outline }: { readonly outline: RunOutline }): View | null {
-  const waiting = inboxState.value.value?.items.filter(({ sessionId }) => sessionId === outline.sessionId) ?? []
+function WaitingNote({ sessionId: id }: { readonly sessionId: string }): View | null {
+  const waiting = inboxState.value.value?.items.filter(({ sessionId }) => sessionId === id) ?? []
   if (waiting.length === 0) return null
   return html`
     <div class="note waiting">
@@ -162,14 +170,16 @@ function WaitingNote({ outline }: { readonly outline: RunOutline }): View | null
   `
 }
 
-function TimelineTab({ id, outline }: { readonly id: string; readonly outline: RunOutline }): View {
+function TimelineTab({ id, outline, change }: OutlineProps & { readonly id: string }): View {
   const [closed, setClosed] = useState<ReadonlySet<number>>(new Set())
   const { query } = address.value
   const all = query.get('all') === '1'
   const chosen = query.has('step') ? Number(query.get('step')) : undefined
-  const isLive = outline.runs[0]!.finishedAt === null
+  const root = outline.current.runs[0]!
+  const isLive = root.finishedAt === null
   const at = isLive ? now.value : 0
-  const timeline = useMemo(() => createTimeline(outline, { all, closed, now: at }), [outline, all, closed, at])
+  const timeline = useMemo(() => createTimeline(outline.current, { all, closed, now: at }), [change, all, closed, at])
+  const [held, redrawn] = useHolder(timeline)
   const choose = (ordinal: number): void => goTo(withQuery({ step: String(ordinal) }), true)
   const toggle = (run: number): void => {
     const next = new Set(closed)
@@ -186,12 +196,13 @@ function TimelineTab({ id, outline }: { readonly id: string; readonly outline: R
         /><span>Every step</span></label
       >
       <span class="dim"
-        >${timeline.rows.length.toLocaleString('en')} of ${outline.rows.length.toLocaleString('en')}</span
+        >${timeline.rows.length.toLocaleString('en')} of ${outline.current.rows.length.toLocaleString('en')}</span
       >
     </div>
     <div class="run-body ${chosen === undefined ? '' : 'has-step'}">
       <${TimelineView}
-        timeline=${timeline}
+        timeline=${held}
+        change=${redrawn}
         chosen=${chosen}
         closed=${closed}
         now=${now.value}
@@ -199,7 +210,7 @@ function TimelineTab({ id, outline }: { readonly id: string; readonly outline: R
         onChoose=${choose}
         onToggle=${toggle}
       />
-      ${chosen !== undefined && html`<${StepPanel} runId=${id} isRoot=${outline.runs[0]!.parentRunId === null} ordinal=${chosen} onClose=${() => goTo(withQuery({ step: undefined }), true)} />`}
+      ${chosen !== undefined && html`<${StepPanel} runId=${id} isRoot=${root.parentRunId === null} ordinal=${chosen} onClose=${() => goTo(withQuery({ step: undefined }), true)} />`}
     </div>
   `
 }

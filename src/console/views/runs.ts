@@ -2,19 +2,27 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import { shortDuration, shortId } from '../../base/short-text.ts'
+import type { OperatorList } from '../../spec/operator.ts'
 import type { RunView } from '../../spec/operator-views.ts'
 import { describeCost } from '../../spec/price.ts'
 import { StatusBadge } from '../parts/badge.ts'
+import { announce } from '../parts/announce.ts'
+import { downloadText, writeCsv } from '../parts/download.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { Age } from '../parts/moments.ts'
+import { SavedViews } from '../parts/saved-views.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
 import { now } from '../wire/moment.ts'
 import { address, goTo, withQuery } from '../wire/navigation.ts'
-import { callOperator } from '../wire/request.ts'
+import { callOperator, RequestError } from '../wire/request.ts'
 import { aboutAnySession, useResource } from '../wire/resource.ts'
 
 const PAGE = 50
+/** Runs of one request. */
+const MOST_READ = 500
+/** Runs of one file. */
+const MOST_EXPORTED = 10_000
 
 const STATES = [
   ['', 'All'],
@@ -42,20 +50,21 @@ export function RunsScreen(): View {
   const { query } = address.value
   const [state, agent, search, since] = ['state', 'agent', 'search', 'since'].map((name) => query.get(name) ?? '')
   const [take, setTake] = useState(PAGE)
+  const read = (page: Readonly<Record<string, string>>): Promise<OperatorList<RunView>> =>
+    callOperator('GET /runs', {
+      query: {
+        roots: 'true',
+        preview: 'true',
+        ...page,
+        ...FILTERS[state!],
+        agent: agent || undefined,
+        search: search || undefined,
+        since: since ? new Date(Date.now() - Number(since)).toISOString() : undefined,
+      },
+    })
   const runs = useResource(
     `runs ${[state, agent, search, since].join('\n')} ${take}`,
-    () =>
-      callOperator('GET /runs', {
-        query: {
-          roots: 'true',
-          preview: 'true',
-          take: String(Math.min(take, 500)),
-          ...FILTERS[state!],
-          agent: agent || undefined,
-          search: search || undefined,
-          since: since ? new Date(Date.now() - Number(since)).toISOString() : undefined,
-        },
-      }),
+    () => read({ take: String(Math.min(take, MOST_READ)) }),
     aboutAnySession,
   )
   const agents = useResource(
@@ -83,6 +92,10 @@ export function RunsScreen(): View {
           options=${[['', 'every agent'], ...(agents.value.value?.items ?? []).map(({ name }) => [name, safeText(name)])]}
         />
         <${Choice} label="Since" name="since" value=${since!} options=${SINCE} />
+        <${SavedViews} list="runs" />
+        <button type="button" class="button small" disabled=${!items?.length} onClick=${() => void exportRuns(read)}>
+          Export CSV
+        </button>
       </div>
       <${ErrorNote} error=${runs.error.value} />
       ${
@@ -95,10 +108,57 @@ export function RunsScreen(): View {
               />`
             : html`<${RunTable} items=${sorted} />`
       }
-      ${items && items.length >= take && take < 500 && html`<p class="more"><button type="button" class="button" onClick=${() => setTake(take + 100)}>Show more</button></p>`}
+      ${items && items.length >= take && take < MOST_READ && html`<p class="more"><button type="button" class="button" onClick=${() => setTake(take + 100)}>Show more</button></p>`}
     </section>
   `
 }
+
+/** Everything that the filters let through, in the order of the server. */
+async function exportRuns(
+  read: (page: Readonly<Record<string, string>>) => Promise<OperatorList<RunView>>,
+): Promise<void> {
+  const all: RunView[] = []
+  try {
+    for (let total = Infinity; all.length < Math.min(total, MOST_EXPORTED);) {
+      const page = await read({ skip: String(all.length), take: String(MOST_READ) })
+      if (page.items.length === 0) break
+      all.push(...page.items)
+      total = page.total
+    }
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error
+    return announce(error.message)
+  }
+  const rows = all.map((run) => [
+    run.runId,
+    run.sessionId,
+    run.agent,
+    run.versionLabel,
+    run.status,
+    run.startedAt,
+    run.finishedAt,
+    run.totalTokensUsed,
+    run.cost && describeCost(run.cost),
+    run.trigger,
+    run.inputPreview,
+  ])
+  downloadText('runs.csv', 'text/csv', writeCsv(EXPORTED, rows))
+  announce(`Exported ${all.length} runs.`)
+}
+
+const EXPORTED = [
+  'run',
+  'session',
+  'agent',
+  'version',
+  'status',
+  'started',
+  'finished',
+  'tokens',
+  'cost',
+  'trigger',
+  'input',
+] as const
 
 const waits = ({ status }: RunView): boolean => status.startsWith('WaitingFor')
 

@@ -5,6 +5,7 @@ import { safeText } from '../../base/escape-text.ts'
 import type { SourcesView, WhatIfView } from '../../spec/operator-views.ts'
 import type { WrittenFinding } from '../../spec/explanation.ts'
 import { announce } from '../parts/announce.ts'
+import { downloadText } from '../parts/download.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
@@ -283,13 +284,7 @@ function PatchButtons({
   readonly disabled: boolean
 }): View {
   const patch = (): string => files.map((each) => writePatch(each.path, each.text, draftOf(each))).join('')
-  const save = (): void => {
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(new Blob([patch()], { type: 'text/x-diff' }))
-    link.download = 'policies.patch'
-    link.click()
-    URL.revokeObjectURL(link.href)
-  }
+  const save = (): void => downloadText('policies.patch', 'text/x-diff', patch())
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(patch())
     announce('Copied the patch.')

@@ -36,9 +36,12 @@ export function followLinks(): void {
   addEventListener('popstate', () => (address.value = readAddress()))
   document.addEventListener('click', (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
-    const link = event.target instanceof Element ? event.target.closest('a') : null
-    if (!link || link.origin !== location.origin || link.hasAttribute('download') || link.target) return
+    const link = event.target instanceof Element ? event.target.closest('a[href]') : null
+    if (!link || link.hasAttribute('download') || link.hasAttribute('target')) return
+    // A link of a drawing has no parts of its address.
+    const { origin, pathname, search } = new URL(link.getAttribute('href')!, location.href)
+    if (origin !== location.origin) return
     event.preventDefault()
-    goTo(link.pathname + link.search)
+    goTo(pathname + search)
   })
 }

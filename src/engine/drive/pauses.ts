@@ -45,6 +45,8 @@ export function createPauses(
   onChange: () => void,
 ): Pauses {
   const answers = new Map<WorkspaceId, PausesAnswer>()
+  /** Questions under way, for those who would ask the same. */
+  const asking = new Map<WorkspaceId, { readonly askedAt: number; readonly answer: Promise<readonly PauseAct[]> }>()
   const isShared = leaseTimes?.claimEveryMs !== undefined
   let timer: unknown
   let closed = false
@@ -86,7 +88,13 @@ export function createPauses(
       const answer = answers.get(workspaceId)
       if (answer && isRecent(answer, ASK_EVERY_MS)) return answer.pauses
       scheduleQuestion()
-      return ask(workspaceId)
+      const other = asking.get(workspaceId)
+      if (other && clock.monotonic() - other.askedAt < ASK_EVERY_MS) return other.answer
+      const own = { askedAt: clock.monotonic(), answer: ask(workspaceId) }
+      asking.set(workspaceId, own)
+      return own.answer.finally(() => {
+        if (asking.get(workspaceId) === own) asking.delete(workspaceId)
+      })
     },
     changed: askAll,
     close() {

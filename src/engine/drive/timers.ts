@@ -1,6 +1,7 @@
 /** Stored timers: when to look for due ones, and what they do to their session. */
 import type { Clock, Instant } from '../../base/clock.ts'
 import type { TaskId } from '../../base/ids.ts'
+import type { Log } from '../../base/log.ts'
 import type { SessionQueue } from '../../queue/queue.ts'
 import type { SessionTimer, SessionUpdate } from '../../store/session-update.ts'
 import type { Store } from '../../store/store.ts'
@@ -26,25 +27,36 @@ export interface TimerScheduler {
 export function createTimerScheduler(
   store: Store,
   clock: Clock,
+  log: Log,
   queue: () => SessionQueue,
   lifecycle: DriverLifecycle,
 ): TimerScheduler {
+  async function applyAll(mailboxes: Mailboxes): Promise<Instant | undefined> {
+    while (lifecycle.phase === 'open') {
+      const due = await store.dueTimers(clock.now(), BATCH_SIZE)
+      if (due.length === 0) return store.nextTimerAt()
+      const results = await Promise.allSettled(
+        due.map((timer) => mailboxes.post(timer.sessionId, (tx) => applyTimer(tx, timer))),
+      )
+      // Timers that could not be saved are still due.
+      if (results.some(({ status }) => status === 'rejected')) return clock.now() + RETRY_SAVE_MS
+    }
+    return undefined
+  }
+
   return {
     schedule({ setTimers }) {
       if (setTimers.length > 0) queue().wakeAt(Math.min(...setTimers.map(({ at }) => at)))
     },
     scheduleRetry: () => queue().wakeAt(clock.now() + RETRY_SAVE_MS),
     async applyDue(mailboxes) {
-      while (lifecycle.phase === 'open') {
-        const due = await store.dueTimers(clock.now(), BATCH_SIZE)
-        if (due.length === 0) return store.nextTimerAt()
-        const results = await Promise.allSettled(
-          due.map((timer) => mailboxes.post(timer.sessionId, (tx) => applyTimer(tx, timer))),
-        )
-        // Timers that could not be saved are still due.
-        if (results.some(({ status }) => status === 'rejected')) return clock.now() + RETRY_SAVE_MS
+      try {
+        return await applyAll(mailboxes)
+      } catch (error) {
+        // The queue would end the process: a database that is away for a while must not.
+        log.write('warn', 'The timers could not be read.', { error: String(error) })
+        return clock.now() + RETRY_SAVE_MS
       }
-      return undefined
     },
   }
 }

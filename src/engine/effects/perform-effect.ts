@@ -155,10 +155,10 @@ const pausedProvider = (provider: string): ProviderError =>
   new ProviderError(`The provider ${provider} is paused.`, { retryable: true, outage: 'provider_unreachable' })
 
 /**
- * Characters of an answer, thinking and arguments included. No model writes as much, so this stops a server that does not end; an
- * answer of ours that holds such an output stays below its 8 MiB.
+ * Characters of an answer, thinking and arguments included. No model writes as much, so this stops a server that does not end. Each
+ * takes at most six bytes as JSON: an answer of ours that holds such an output stays below its 8 MiB.
  */
-const MAX_ANSWER_CHARACTERS = 2 * 1024 * 1024
+const MAX_ANSWER_CHARACTERS = 1_310_720
 
 /** Sends a request to the model, and reads the answer as it arrives. */
 async function sendRequest(

@@ -12,6 +12,8 @@ const FIRST_PAUSE_MS = 5000
 const LONGEST_PAUSE_MS = 300_000
 /** Longest delay that a server may ask for. */
 const LONGEST_RETRY_AFTER_MS = 3600_000
+/** A server that asks for more has made the attempts of one call pointless: the run is held at once, and says why. */
+const LONGEST_UNHELD_MS = 10_000
 const DEFAULT_MAX_OUTAGE_MS = 24 * 3600_000
 
 export type OutageStep =
@@ -24,7 +26,9 @@ export function nextAttempt(run: RunHandle, before: Outage | undefined, report: 
   const { now, context } = run.tx
   const { onOutage, maxOutageMs = DEFAULT_MAX_OUTAGE_MS } = run.snapshot
   const { reason, cause, retryAfterMs, endsAt } = report
-  const outage: Outage = { reason, cause, since: before?.since ?? now, failures: (before?.failures ?? 0) + 1 }
+  const waitsLong = onOutage !== 'fail' && (retryAfterMs ?? 0) > LONGEST_UNHELD_MS
+  const failures = Math.max((before?.failures ?? 0) + 1, waitsLong ? ATTEMPTS_BEFORE_HOLD : 0)
+  const outage: Outage = { reason, cause, since: before?.since ?? now, failures }
   const isHeld = isHeldBy(outage)
   if (isHeld && onOutage === 'fail') return { outcome: 'give_up', expired: false }
   const end = outage.since + maxOutageMs

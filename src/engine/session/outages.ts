@@ -30,6 +30,8 @@ interface OpenOutage {
   until: Instant
   attempt: { readonly run: RunId; readonly until: Instant } | undefined
   readonly waiting: Map<RunId, SessionId>
+  /** Runs that it held, for operators. */
+  readonly held: Set<RunId>
 }
 
 /** @param resume lets a run try again; resolves when it has begun to */
@@ -49,23 +51,25 @@ export function createOutages(
         return undefined
       }
       if (outage.waiting.size < MAX_WAITING) outage.waiting.set(run, session)
+      if (outage.held.size < MAX_WAITING) outage.held.add(run)
       return Math.max(now, outage.until) + LOOK_AGAIN_MS
     },
     failed({ reason, cause }, run, until) {
       const outage = open.get(cause)
       if (!outage) {
-        open.set(cause, { reason, until, attempt: undefined, waiting: new Map() })
+        open.set(cause, { reason, until, attempt: undefined, waiting: new Map(), held: new Set([run]) })
         log.write('warn', `Runs are held: ${HOLD_TEXTS[reason]}.`, { cause, reason })
         return
       }
       outage.until = Math.max(outage.until, until)
+      if (outage.held.size < MAX_WAITING) outage.held.add(run)
       if (outage.attempt?.run === run) outage.attempt = undefined
     },
     over(cause) {
       const outage = open.get(cause)
       if (!outage) return
       open.delete(cause)
-      log.write('info', 'Held runs go on.', { cause, reason: outage.reason })
+      log.write('info', 'Held runs go on.', { cause, reason: outage.reason, runs: outage.held.size })
       void (async () => {
         for (const [run, session] of outage.waiting) await resume(session, run, cause)
       })()

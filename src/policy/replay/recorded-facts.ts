@@ -60,15 +60,20 @@ export function recordedFacts(
   const { facts, recordedAt, history } = decision
   const isEdited = args !== decision.arguments && canonicalJson(args) !== canonicalJson(decision.arguments)
   const assumed = new Set<string>()
-  const { sources, effect, ...roots } = facts
+  // The operator API returns exactly these roots. They are named one by one, since a backtest does this for every decision.
+  const { sources, effect, tool, agent, run, session, principal, svc } = facts as JsonObject &
+    Pick<CallFacts, 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'svc'>
   const known = isJsonObject(sources) ? sources : {}
-  // The operator API returns exactly these roots.
-  const kept = roots as JsonObject & Pick<CallFacts, 'tool' | 'agent' | 'run' | 'session' | 'principal' | 'svc'>
-  const keyFacts = isEdited ? effectOfEdited(kept.tool, args, effect) : effect
+  const keyFacts = isEdited ? effectOfEdited(tool, args, effect) : effect
   return {
     assumed,
     facts: {
-      ...kept,
+      tool,
+      agent,
+      run,
+      session,
+      principal,
+      svc,
       ...(isJsonObject(keyFacts) && { effect: keyFacts as unknown as NonNullable<CallFacts['effect']> }),
       args,
       now: Date.parse(recordedAt),

@@ -20,6 +20,8 @@ export interface AuthenticatedCaller {
   readonly principal: ApiPrincipal
   /** Trigger of the key; null for an operator, who needs none. */
   readonly trigger: Trigger | null
+  /** True while a restored backup holds the trigger. */
+  readonly isTriggerHeld: boolean
   /** When the key expires; null = never. */
   readonly expiresAt: Instant | null
 }
@@ -48,15 +50,17 @@ export const identifyByKey: IdentifyCaller = async ({ store, clock, config, atte
   // Checksum before any query: a mistyped or guessed key costs the store nothing.
   if (!isWellFormedKey(secret)) throw fail('invalid_api_key')
   const address = clientAddress(call.peer, call.request.headers.get('x-forwarded-for'), config.network?.proxies ?? [])
-  const key = await store.keyByHash(hashKey(secret))
+  const found = await store.keyByHash(hashKey(secret))
   const now = clock.now()
+  const key = found?.key
   if (!key || key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)) throw attempts.refuse(address)
-  const trigger = await store.trigger(key.triggerId)
+  const { trigger, triggerHeldAt } = found
   if (!trigger?.active) throw fail('trigger_inactive')
   if (trigger.allowIps.length > 0 && !isInRanges(address, trigger.allowIps)) throw fail('ip_not_allowed')
   store.touchKey(key.id, now)
   return {
     trigger,
+    isTriggerHeld: triggerHeldAt !== undefined,
     expiresAt: key.expiresAt,
     principal: {
       type: 'api_key',

@@ -2,6 +2,7 @@
  * What a request to the operator listener must look like before anyone reads it: its Host, its own origin, and HTTPS where
  * others reach the listener. Source: console, 4.1; security, S6.
  */
+import type { IncomingMessage } from 'node:http'
 import { fail } from '../../base/failure.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
 import { OPERATOR_KEY_HEADER } from '../../spec/operator.ts'
@@ -31,6 +32,12 @@ export const isSecure = ({ proxies }: ListenerRules, { request, peer }: ConsoleR
 /** True for a browser on this machine, which no proxy stands before. */
 export const isLocal = (rules: ListenerRules, { request }: ConsoleRequest): boolean =>
   rules.loopback && isLoopback(nameInHost(request.headers.get('host')) ?? '')
+
+/** False for a browser on another machine that speaks plain HTTP: it gets no page. */
+export function isReachedSafely(rules: ListenerRules, { headers, socket }: IncomingMessage): boolean {
+  const isTls = isInRanges(socket.remoteAddress ?? '', rules.proxies) && headers['x-forwarded-proto'] === 'https'
+  return isTls || (rules.loopback && isLoopback(nameInHost(headers.host ?? null) ?? ''))
+}
 
 /** @throws Failure `host_not_allowed`, `origin_not_allowed`, `tls_required`, `console_header_missing` */
 export function checkConsoleRequest(rules: ListenerRules, call: ConsoleRequest): void {

@@ -14,11 +14,11 @@ import { parseSessionsQuery } from '../http/validate.ts'
  */
 export const listSessions = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async ({ url, params }, { principal }) => {
-    const agent = await agentInScope(services, principal, params['agentId']!)
-    const list = `sessions ${agent.id}`
+    const agentId = await agentInScope(services, principal, params['agentId']!)
+    const list = `sessions ${agentId}`
     const { page, filter, refsOnly } = parseSessionsQuery(url.searchParams, list)
     const { items, total, next } = await services.store.sessions(
-      { workspaceId: principal.workspaceId, agentId: agent.id, ...filter },
+      { workspaceId: principal.workspaceId, agentId, ...filter },
       { ...page, wholeBytes: LISTED_WHOLE_BYTES },
     )
     const hides = await hiddenSessions(services, principal)

@@ -1,6 +1,6 @@
 import { digestOfJson } from '../../base/digest.ts'
 import { fail } from '../../base/failure.ts'
-import type { AgentId, RunId, SessionId, TriggerId, VersionId } from '../../base/ids.ts'
+import type { RunId, SessionId, TriggerId, VersionId } from '../../base/ids.ts'
 import type { PendingAnswer, StartRunResponse } from '../../spec/api.ts'
 import type { Run } from '../../spec/run.ts'
 import { waitAsPreferred } from './prefer-wait.ts'
@@ -16,19 +16,19 @@ import { parseIdempotencyKey, parseStart } from '../http/validate.ts'
 
 /** POST /v1/agents/{agentId}/runs: 202 once session, run and first work item are durable. */
 export const startRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
-  withCaller(services, identify, async (call, { principal, trigger }) => {
-    if (trigger && (await services.store.restoredAt(trigger.id)) !== undefined) throw fail('trigger_held')
-    const agent = await agentInScope(services, principal, call.params['agentId']!)
+  withCaller(services, identify, async (call, { principal, trigger, isTriggerHeld }) => {
+    if (isTriggerHeld) throw fail('trigger_held')
+    const agentId = await agentInScope(services, principal, call.params['agentId']!)
     const key = parseIdempotencyKey(call.request.headers)
     const body = await readJson(call, apiBodyLimits(services.config))
     const { input = {}, metadata, tags, sessionId, versionId } = parseStart(body)
     const continued = sessionId === undefined ? undefined : await sessionInScope(services, principal, sessionId)
-    if (continued && continued.agentId !== agent.id) throw fail('not_found', { what: 'session of this agent' })
+    if (continued && continued.agentId !== agentId) throw fail('not_found', { what: 'session of this agent' })
     let started: StartRunResponse
     try {
       started = await services.engine.start({
         workspaceId: principal.workspaceId,
-        agentId: agent.id,
+        agentId,
         principal,
         triggerType: trigger ? 'api' : 'operator',
         triggerId: trigger?.id ?? null,
@@ -49,10 +49,9 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
       throw trigger ? withRateHeaders(error, trigger) : error
     }
     const run = { id: started.runId as RunId, sessionId: started.sessionId as SessionId }
-    const { agentId, triggerId } = started
+    const { triggerId } = started
     // A session that goes on belongs to the trigger that began it.
-    if (!continued)
-      services.scopes.add(run.sessionId, { agentId: agentId as AgentId, triggerId: triggerId as TriggerId | null })
+    if (!continued) services.scopes.add(run.sessionId, { agentId, triggerId: triggerId as TriggerId | null })
     const waited = await waitAsPreferred(services, call, principal, run)
     const now =
       waited.run && toStartedNow(waited.run, await readPending(services.store, waited.run, !seesTimeline(principal)))

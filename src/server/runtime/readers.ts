@@ -2,6 +2,8 @@
 export interface StreamReaders {
   /** @returns a function to call when the stream has ended */
   add(owner: string, stop: () => void): () => void
+  /** Those who have streams open. */
+  owners(): readonly string[]
   /** How many streams the owner has open. */
   count(owner: string): number
   /** Ends the streams of one owner, at once. */
@@ -23,6 +25,7 @@ export function createStreamReaders(): StreamReaders {
         if (mine.size === 0 && open.get(owner) === mine) open.delete(owner)
       }
     },
+    owners: () => [...open.keys()],
     count: (owner) => open.get(owner)?.size ?? 0,
     stop,
     stopAll: () => [...open.keys()].forEach(stop),

@@ -28,6 +28,7 @@ import { createSignInCodes } from './sign-in-codes.ts'
 import { readSessionFile } from './session-files.ts'
 import { checkBucket } from './check-bucket.ts'
 import { openS3, openStorage, type ObjectStorage } from './storage.ts'
+import { watchReaderRights } from './watch-readers.ts'
 
 interface ListenAt {
   readonly host: string
@@ -180,6 +181,8 @@ async function openParts(
     secretState: (variable) => (env[variable] === undefined ? 'missing' : env[variable] === '' ? 'empty' : 'set'),
     operator: env['SVC_OPERATOR'] ?? env['USER'] ?? env['USERNAME'] ?? 'operator',
   }
+  if (uploads && options.store !== undefined)
+    closing.push(watchReaderRights({ store, workspaceId: services.workspace.id, readers: services.readers, log }))
   return {
     services,
     presence,

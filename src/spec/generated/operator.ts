@@ -52,6 +52,12 @@ export interface OperatorRequests<Bundle> {
       readonly version?: string
     }
   }
+  'GET /graph': {
+    readonly query: {
+      readonly agent: string
+      readonly version?: string
+    }
+  }
   'GET /difference': {
     readonly query: {
       readonly agent: string
@@ -264,6 +270,11 @@ export interface OperatorRequests<Bundle> {
     }
   }
   'POST /runs/:id/cancel': { readonly body: CancelBody }
+  'GET /runs/:id/scenario': {
+    readonly query: {
+      readonly name?: string
+    }
+  }
   'POST /runs/:id/resume': {
     readonly body: {
       readonly reason?: string

@@ -1,6 +1,6 @@
 /**
  * A finished run as a scenario for `svc test`: its input, what its tools answered, what people decided, and how it ended. The
- * console and `svc runs scenario` write the same text.
+ * console and `svc runs scenario` get the same text.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { Conversation, TimelineItem } from '../api.ts'

@@ -3,8 +3,10 @@ import { fail } from '../../base/failure.ts'
 import type { KeyId } from '../../base/ids.ts'
 import type { ApiKey } from '../../spec/key.ts'
 import type { KeyRow } from '../rows/key-rows.ts'
+import { toTrigger, type TriggerRow } from '../rows/trigger-rows.ts'
 import type { Store } from '../store.ts'
 import type { PostgresPool } from './database/pool.ts'
+import { SELECT_TRIGGER } from './triggers.ts'
 
 export interface PostgresKeys extends Pick<Store, 'createKey' | 'keyByHash' | 'keys' | 'revokeKey' | 'touchKey'> {
   /** Writes the recorded uses. */
@@ -64,8 +66,20 @@ export function openPostgresKeys(db: PostgresPool): PostgresKeys {
       )
     },
     async keyByHash(hash) {
-      const row = await db.row<KeyRow>(`${SELECT} where hash = :hash`, { hash })
-      return row && toKey(row)
+      const row = await db.row<KeyRow & { trigger: TriggerRow | null; trigger_restored_at: Instant | null }>(
+        `select k.*,
+           (select row_to_json(t) from (${SELECT_TRIGGER}) t where t.id = k.trigger_id) as trigger,
+           (select restored_at from run_trigger where id = k.trigger_id) as trigger_restored_at
+         from (${SELECT} where hash = :hash) k`,
+        { hash },
+      )
+      return (
+        row && {
+          key: toKey(row),
+          trigger: row.trigger ? toTrigger(row.trigger) : undefined,
+          triggerHeldAt: row.trigger_restored_at ?? undefined,
+        }
+      )
     },
     async keys(workspaceId) {
       const rows = await db.rows<KeyRow>(`${SELECT} where workspace_id = :workspaceId order by created_at, n`, {

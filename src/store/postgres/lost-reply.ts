@@ -10,6 +10,8 @@ import type { LeaseHolder } from '../lease.ts'
 import type { SessionUpdate } from '../session-update.ts'
 
 const TRIES = 10
+/** Of a name in PostgreSQL. */
+const LONGEST_NAME = 63
 const TRIED_FOR_MS = 30_000
 
 /**
@@ -28,7 +30,8 @@ export async function runWithReply<Row extends object>(
     return await pool.withClient(async (client) => {
       backend = (client as { processID?: number }).processID
       wasSent = true
-      return (await client.query<Row>({ text, values: [...values] })).rows
+      // Named, so that a connection keeps its plan. The beginning says which function is called.
+      return (await client.query<Row>({ name: text.slice(0, LONGEST_NAME), text, values: [...values] })).rows
     })
   } catch (error) {
     if (!wasSent || !isLostConnection(error)) throw error

@@ -45,7 +45,7 @@ export const triggerMethods = (db: PostgresPool): TriggerMethods => ({
     if (deleted === 0) throw fail('not_found', { what: 'trigger' })
   },
   async trigger(id) {
-    const row = await db.row<TriggerRow>(`${SELECT} where id = :id`, { id })
+    const row = await db.row<TriggerRow>(`${SELECT_TRIGGER} where id = :id`, { id })
     return row && toTrigger(row)
   },
   async triggers(workspaceId, agentId) {
@@ -53,7 +53,7 @@ export const triggerMethods = (db: PostgresPool): TriggerMethods => ({
       ['workspace_id = :workspaceId', workspaceId],
       ['agent_id = :agentId', agentId],
     ])
-    return (await db.rows<TriggerRow>(`${SELECT} where ${where} order by created_at, n`, values)).map(toTrigger)
+    return (await db.rows<TriggerRow>(`${SELECT_TRIGGER} where ${where} order by created_at, n`, values)).map(toTrigger)
   },
   async ticks(workspaceId) {
     const rows = await db.rows<{ id: TriggerId; at: Instant }>(
@@ -68,7 +68,8 @@ export const triggerMethods = (db: PostgresPool): TriggerMethods => ({
   },
 })
 
-const SELECT = `
+/** All columns of a `TriggerRow`. */
+export const SELECT_TRIGGER = `
   select id, workspace_id, agent_id, type, name, active::int as active, expose_timeline::int as expose_timeline, allow_ips,
     rate_per_minute, rate_per_day, max_concurrent_runs, cron, time_zone, created_at, allow_delete::int as allow_delete
   from run_trigger`

@@ -8,7 +8,9 @@ import { createRowCache } from './database/row-cache.ts'
 import type { Database } from 'better-sqlite3'
 
 export interface KeyTable {
-  readonly reads: Pick<Store, 'keyByHash' | 'keys' | 'touchKey'>
+  readonly reads: Pick<Store, 'keys' | 'touchKey'>
+  /** @param hash SHA-256 of the secret, hexadecimal */
+  find(hash: string): ApiKey | undefined
   insert(key: ApiKey): void
   /** A second revocation keeps the instant of the first. @throws Failure `not_found` */
   revoke(id: KeyId, at: Instant): void
@@ -66,10 +68,6 @@ export function openKeys(db: Database): KeyTable {
 
   return {
     reads: {
-      async keyByHash(hash) {
-        const row = cache.get(hash)
-        return row && toKey(row)
-      },
       async keys(workspaceId) {
         return ofWorkspace.all(workspaceId).map(toKey)
       },
@@ -77,6 +75,10 @@ export function openKeys(db: Database): KeyTable {
         uses.set(id, at)
         newest = at
       },
+    },
+    find(hash) {
+      const row = cache.get(hash)
+      return row && toKey(row)
     },
     insert: (key) => void insert.run({ ...key, allowUploads: key.allowUploads ? 1 : 0 }),
     revoke(id, at) {

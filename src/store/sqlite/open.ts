@@ -122,6 +122,12 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     ...versions.reads,
     ...triggers.reads,
     ...keys.reads,
+    async keyByHash(hash) {
+      const key = keys.find(hash)
+      if (!key) return undefined
+      const trigger = await triggers.reads.trigger(key.triggerId)
+      return { key, trigger, triggerHeldAt: await restored.reads.restoredAt(key.triggerId) }
+    },
     ...operatorKeys.reads,
     ...claims.reads,
     ...consoleSessions.reads,

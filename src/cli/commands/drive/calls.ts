@@ -2,11 +2,9 @@
 import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
 import type { OperatorList } from '../../../spec/operator.ts'
-import type { Conversation } from '../../../spec/api.ts'
 import type { CallView } from '../../../spec/operator-views.ts'
-import { writeScenario } from '../../../spec/view/run-scenario.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
-import { withOperator, type OperatorClient } from '../../project/operator.ts'
+import { withOperator } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { runIdOf } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -30,24 +28,14 @@ const columns = (now: number): readonly TableColumn<CallView>[] => [
   timeColumn('LAST', ({ at }) => at, now),
 ]
 
-/** Pages of the timeline that a scenario is made of. */
-const PAGE = '500'
-
 export async function runsScenario(call: CommandContext<unknown>): Promise<void> {
+  const name = call.given.text('name')
   await withOperator(await openProject(call), call, async (operator) => {
     const id = await runIdOf(call.given.argument(0)!, operator)
-    const text = writeScenario(await wholeConversation(operator, id), call.given.text('name') ?? `run ${shortId(id)}`)
+    const { text } = await operator.call('GET /runs/:id/scenario', {
+      id,
+      query: { ...(name !== undefined && { name }) },
+    })
     call.out.line(text.replace(/\n$/, ''))
   })
-}
-
-async function wholeConversation(operator: OperatorClient, id: string): Promise<Conversation> {
-  let whole: Conversation | undefined
-  for (let cursor: string | undefined; ;) {
-    const query = { take: PAGE, ...(cursor !== undefined && { cursor }) }
-    const page = await operator.call('GET /v1/runs/:id/conversation', { id, query })
-    whole = whole ? { ...page, items: [...whole.items, ...page.items] } : page
-    if (!page.nextCursor) return whole
-    cursor = page.nextCursor
-  }
 }

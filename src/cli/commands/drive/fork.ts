@@ -2,15 +2,18 @@ import { safeText } from '../../../base/escape-text.ts'
 import { fail } from '../../../base/failure.ts'
 import { parseJson, type JsonValue } from '../../../base/json/json.ts'
 import { shortId } from '../../../base/short-text.ts'
+import type { OperatorRoutes } from '../../../spec/operator.ts'
 import type { DryForkView } from '../../../spec/dry-fork.ts'
 import { describeDryDifference, describeDryFork } from '../../../spec/view/dry-fork-words.ts'
 import type { dryForksAnswer, runsAnswer } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
-import { withOperator } from '../../project/operator.ts'
+import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject } from '../../project/project.ts'
-import { runIdOf } from '../../project/reference.ts'
+import { resolveAgent, runIdOf } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
+import { RemoteError } from '../../shell/remote.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
 
 type ForkAnswer = AnswerOf<typeof runsAnswer> | AnswerOf<typeof dryForksAnswer>
 
@@ -22,9 +25,13 @@ export async function runsFork(call: CommandContext<ForkAnswer>): Promise<void> 
   const version = given.text('version')
   const idempotencyKey = given.text('idempotency-key')
   const edits = given.list('edit').map(parseEdit)
+  const [agent, isDry] = [given.text('agent'), given.flag('dry')]
+  const named = given.rest(0)
+  if ((agent === undefined) === (named.length === 0))
+    throw usageFailure('Name runs, or with --dry the newest of one agent with --agent.')
+  if (agent !== undefined && !isDry) throw usageFailure('--agent is for --dry: name the runs that are forked for good.')
   await withOperator(await openProject(call), call, async (operator) => {
-    const runs: string[] = []
-    for (const text of given.rest(0)) runs.push(await runIdOf(text, operator))
+    const runs = agent === undefined ? await runIdsOf(named, operator) : await newestOf(operator, agent)
     const body = {
       runs,
       at,
@@ -33,8 +40,11 @@ export async function runsFork(call: CommandContext<ForkAnswer>): Promise<void> 
       ...(given.flag('allow-widen') && { allowWiden: true }),
       ...(given.flag('allow-yanked') && { allowYanked: true }),
     }
-    if (given.flag('dry')) {
-      const tried = await operator.call('POST /runs/dry-fork', { body })
+    if (isDry) {
+      const tried =
+        agent === undefined
+          ? await operator.call('POST /runs/dry-fork', { body })
+          : await tryEach(operator, body, out.message)
       if (mode.json) return await out.json(tried)
       for (const each of tried.items) for (const line of linesOf(each)) out.line(line)
       return out.line(summaryOf(tried))
@@ -50,6 +60,44 @@ export async function runsFork(call: CommandContext<ForkAnswer>): Promise<void> 
         ),
       )
   })
+}
+
+async function runIdsOf(texts: readonly string[], operator: OperatorClient): Promise<readonly string[]> {
+  const ids: string[] = []
+  for (const text of texts) ids.push(await runIdOf(text, operator))
+  return ids
+}
+
+/** Runs that one dry fork takes at most. */
+const MOST = 50
+
+/** The newest runs of an agent that have ended. */
+async function newestOf(operator: OperatorClient, agent: string): Promise<readonly string[]> {
+  const { agentId } = await resolveAgent(agent, operator)
+  const query = { agent: agentId, status: 'Completed,Failed,Cancelled', roots: 'true', take: String(MOST) } as const
+  const { items } = await operator.call('GET /runs', { query })
+  if (items.length === 0) throw fail('not_found', { what: `ended run of ${agent}` })
+  return items.map(({ runId }) => runId)
+}
+
+type DryForks = OperatorRoutes['POST /runs/dry-fork']['answer']
+
+/** Tries each run by itself, so that one that cannot be forked at this step is told and left. */
+async function tryEach(
+  operator: OperatorClient,
+  { runs, ...body }: OperatorRoutes['POST /runs/dry-fork']['body'],
+  tell: (line: string) => void,
+): Promise<DryForks> {
+  const items: DryForkView[] = []
+  for (const run of runs) {
+    try {
+      items.push(...(await operator.call('POST /runs/dry-fork', { body: { ...body, runs: [run] } })).items)
+    } catch (error) {
+      if (!(error instanceof RemoteError)) throw error
+      tell(`${shortId(run)} is left out: ${error.message}`)
+    }
+  }
+  return { items, total: items.length, differing: items.filter(({ differs }) => differs).length }
 }
 
 function parseEdit(text: string): { step: number; value: JsonValue } {

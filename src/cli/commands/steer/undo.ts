@@ -34,20 +34,28 @@ export async function runsUndo(call: CommandContext<AnswerOf<typeof undoneRuns> 
     const calls = asked.length === 1 ? 'this call' : `these ${asked.length} calls, newest first`
     if (!(await confirmLoss(call, `Undo ${calls}?`))) return 1
     const reason = given.text('reason')
-    const first = await operator.call('POST /runs/:id/undo', {
-      id,
-      body: {
-        calls: asked.map(({ runId, toolCallId }) => ({ runId, toolCallId })),
-        ...(reason !== undefined && { reason }),
-      },
-    })
-    const isServed = (await operator.call('GET /status', {})).pid !== process.pid
-    const after = isServed
-      ? await followUndo(call, operator, id, first)
-      : await operator.call('GET /runs/:id/undo', { id })
-    return await report(call, operator, asked, after, isServed)
+    const body = {
+      calls: asked.map(({ runId, toolCallId }) => ({ runId, toolCallId })),
+      ...(reason !== undefined && { reason }),
+    }
+    try {
+      const first = await operator.call('POST /runs/:id/undo', { id, body })
+      const isServed = (await operator.call('GET /status', {})).pid !== process.pid
+      const after = isServed
+        ? await followUndo(call, operator, id, first)
+        : await operator.call('GET /runs/:id/undo', { id })
+      return await report(call, operator, asked, after, isServed)
+    } catch (cause) {
+      if (!isConnectionLost(cause)) throw cause
+      throw fail('undo_not_followed', { runId: id }, { cause })
+    }
   })
 }
+
+/** As the socket of a server tells that it is gone. */
+const isConnectionLost = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && LOST.has(String(error.code))
+const LOST: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ENOENT'])
 
 const isUndoable = ({ state, undo }: UndoItemView): boolean => state === 'open' && undo!.decision !== 'deny'
 

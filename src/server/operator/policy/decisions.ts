@@ -46,9 +46,11 @@ export async function collectDecisions(
         })
       : [(await findRun(services, run)).sessionId]
   const items: RecordedDecision[] = []
-  for (const id of sessions) {
+  const snapshotOf = rememberVersions(services)
+  // Oldest first, as the decisions are: what is almost in order is sorted in one pass.
+  for (const id of sessions.toReversed()) {
     const session = await services.store.session(id)
-    if (session) items.push(...(await decisionsOf(services, session, agent, from, pause)))
+    if (session) items.push(...(await decisionsOf(services, session, { agent, from, snapshotOf, pause })))
   }
   return items.sort((a, b) => (a.recordedAt < b.recordedAt ? -1 : a.recordedAt > b.recordedAt ? 1 : 0))
 }
@@ -69,12 +71,34 @@ async function sessionsOf({ store }: ServerServices, filter: RunFilter): Promise
   }
 }
 
+type VersionSnapshots = (id: Run['agentVersionId']) => AgentSnapshot | undefined | Promise<AgentSnapshot | undefined>
+
+/** Each version is read once. */
+function rememberVersions({ store }: ServerServices): VersionSnapshots {
+  const known = new Map<Run['agentVersionId'], AgentSnapshot | undefined>()
+  return (id) => {
+    if (known.has(id)) return known.get(id)
+    return store.version(id).then((version) => {
+      known.set(id, version?.snapshot)
+      return version?.snapshot
+    })
+  }
+}
+
 async function decisionsOf(
   { store }: ServerServices,
   session: Session,
-  agent: string | undefined,
-  from: number,
-  pause: () => Promise<void> | void,
+  {
+    agent,
+    from,
+    snapshotOf,
+    pause,
+  }: {
+    readonly agent: string | undefined
+    readonly from: number
+    readonly snapshotOf: VersionSnapshots
+    readonly pause: () => Promise<void> | void
+  },
 ): Promise<RecordedDecision[]> {
   const [runs, calls] = await Promise.all([store.runsOfSession(session.id), store.calls({ sessionId: session.id })])
   const runOf = new Map(runs.map((run) => [run.id, run]))
@@ -87,8 +111,9 @@ async function decisionsOf(
       const run = runOf.get(step.runId)
       const call = callOf.get(`${step.runId} ${textOf(step.content['tool_call_id'])}`)
       if (!run || !call || (agent !== undefined && run.agentName !== agent && run.agentId !== agent)) continue
-      const version = await store.version(run.agentVersionId)
-      if (version) found.push(toRecorded(step, session, run, call, version.snapshot, above(run, runOf)))
+      const looked = snapshotOf(run.agentVersionId)
+      const snapshot = looked instanceof Promise ? await looked : looked
+      if (snapshot) found.push(toRecorded(step, session, run, call, snapshot, above(run, runOf)))
     }
     await pause()
     if (steps.length < PAGE) return found

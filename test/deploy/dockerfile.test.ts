@@ -4,10 +4,10 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync,
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { packPackage } from './packed.ts'
-import { svc } from './cli/recording-io.ts'
+import { packPackage } from '../packed.ts'
+import { svc } from '../cli/recording-io.ts'
 
-const root = resolve(import.meta.dirname, '..')
+const root = resolve(import.meta.dirname, '../..')
 const instructions = readFileSync(join(root, 'Dockerfile'), 'utf8')
   .replaceAll(/^#.*\n/gm, '')
   .replaceAll(/\\\n\s*/g, '')

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { openLocalStorage, type LocalStorage } from '../../src/blobs/local/serve.ts'
 import { startPostgres } from '../store/postgres-server.ts'
-import { copyExample, deploy, endWithTests, svc, svcJson, type Access, type Project } from './binary.ts'
+import { copyExample, deploy, endWithTests, svc, svcJson, type Access, type Project } from '../e2e/binary.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const haproxy = ['/usr/sbin/haproxy', '/usr/local/sbin/haproxy'].find((each) => existsSync(each))
@@ -94,6 +94,7 @@ describe.skipIf(!haproxy || !postgres)('compose.yaml', { timeout: 120_000 }, () 
       SVC_DATA: data,
       SVC_CONFIG: config,
       SVC_INTERNAL: internal,
+      SVC_PEER_URL: `http://${internal}`,
       REFUNDS_LEDGER: join(project.directory, 'ledger.log'),
     })
   }
@@ -116,10 +117,15 @@ describe.skipIf(!haproxy || !postgres)('compose.yaml', { timeout: 120_000 }, () 
       ...environment,
       SVC_STORE: postgres!.url('compose'),
       AWS_SECRET_ACCESS_KEY: 'the-secret-of-files',
+      SVC_CLUSTER_SECRET: 'the-secret-of-the-servers',
     }
-    expect(Object.keys(environment).sort()).toEqual(
-      ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'SVC_INTERNAL', 'SVC_STORE'].sort(),
-    )
+    expect(Object.keys(environment).sort()).toEqual([
+      'AWS_ACCESS_KEY_ID',
+      'AWS_SECRET_ACCESS_KEY',
+      'SVC_CLUSTER_SECRET',
+      'SVC_INTERNAL',
+      'SVC_STORE',
+    ])
     expect(await svc(command, { cwd: project.directory, env })).toMatchObject({ code: 0 })
     access = await deploy(project, 'acme.refund-desk', { env })
     names = await nameServer(addresses)

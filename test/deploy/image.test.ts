@@ -1,5 +1,5 @@
 /**
- * A built image, as a user meets it: `SVC_TEST_IMAGE=svc npx vitest run test/image.test.ts` after `docker build -t svc .`.
+ * A built image, as a user meets it: `SVC_TEST_IMAGE=svc npx vitest run test/deploy/image.test.ts` after `docker build -t svc .`.
  * `SVC_TEST_ENGINE` is docker or podman. Skipped where no image is named, since a build takes minutes and needs a registry.
  */
 import { execFileSync, spawnSync } from 'node:child_process'

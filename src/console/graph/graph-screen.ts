@@ -1,0 +1,75 @@
+/** What a version reaches: drawn, and as a list that says the same. Source: console, 2, screen 7. */
+import { safeText } from '../../base/escape-text.ts'
+import type { BundleGraph } from '../../spec/bundle-graph.ts'
+import { describeEdge } from '../../spec/view/bundle-graph.ts'
+import { html, type View } from '../parts/html.ts'
+import { Icon } from '../parts/icon.ts'
+import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { address } from '../wire/navigation.ts'
+import { callOperator } from '../wire/request.ts'
+import { aboutWorkspace, useResource } from '../wire/resource.ts'
+import { GraphDrawing } from './graph-drawing.ts'
+import { hrefOfNode, KIND_NAMES, titleOfNode } from './graph-node.ts'
+
+/** More is a list only: nobody reads the drawing, and its layout takes seconds. */
+const MOST_DRAWN = 250
+
+export function GraphScreen({ id: agent = '' }: { readonly id?: string }): View {
+  const version = address.value.query.get('version') ?? undefined
+  const graph = useResource(
+    `graph ${agent} ${version}`,
+    () => callOperator('GET /graph', { query: { agent, version } }),
+    aboutWorkspace,
+  )
+  const read = graph.value.value
+  const error = graph.error.value
+  if (error?.status === 404)
+    return html`<${EmptyState} icon="agents" title="There is no such agent or version." isScreen />`
+  if (!read) return error ? html`<${ErrorNote} error=${error} />` : html`<${Loading} />`
+  return html`
+    <section class="screen">
+      <a class="back-link" href=${`/agents/${encodeURIComponent(agent)}`}><${Icon} name="left" />${safeText(agent)}</a>
+      <header class="screen-head"><h1>What it reaches</h1></header>
+      <${ErrorNote} error=${error} />
+      ${
+        read.nodes.length > MOST_DRAWN
+          ? html`<p class="note waiting">${read.nodes.length} nodes are too many to draw; the list has them all.</p>`
+          : html`<${GraphDrawing} graph=${read} />`
+      }
+      <h2 class="section">The same as a list</h2>
+      <${GraphList} graph=${read} />
+    </section>
+  `
+}
+
+function GraphList({ graph: { root, nodes, edges } }: { readonly graph: BundleGraph }): View {
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  const link = (id: string): View => {
+    const node = byId.get(id)!
+    return html`<a href=${hrefOfNode(node)}>${titleOfNode(node)}</a><span class="sub">${KIND_NAMES[node.kind]}</span>`
+  }
+  if (edges.length === 0) return html`<p class="dim">${titleOfNode(byId.get(root)!)} calls nothing.</p>`
+  return html`
+    <div class="table-wrap" role="region" aria-label="Edges" tabindex="0">
+      <table class="table edges">
+        <thead>
+          <tr>
+            <th scope="col">From</th>
+            <th scope="col">What</th>
+            <th scope="col">To</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${edges.map(
+            (edge, at) =>
+              html`<tr key=${at}>
+                <td>${link(edge.from)}</td>
+                <td>${safeText(describeEdge(edge))}</td>
+                <td>${link(edge.to)}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+  `
+}
