@@ -83,7 +83,11 @@ export const stateChecks: DoctorChecks = {
         const { openS3 } = await import('../../server/runtime/storage.ts')
         const { checkBucket } = await import('../../server/runtime/check-bucket.ts')
         const opened = openS3(bucket, project?.config.storage?.region ?? 'us-east-1')
-        await checkBucket(opened.blobs, bucket).finally(() => opened.close(0))
+        try {
+          await checkBucket(opened.blobs, bucket)
+        } finally {
+          await opened.close(0)
+        }
       }
       const [first] = problems
       if (!first) return healthy(`${database}: ${summary}`)
