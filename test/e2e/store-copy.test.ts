@@ -19,7 +19,10 @@ describe.skipIf(!postgres)('svc store copy', () => {
   let server: ServerProcess | undefined
   beforeEach(async () => {
     url = postgres!.url(`moved_${count++}`)
-    courier = await openCourier({ timeout: '10s' })
+    courier = await openCourier({
+      timeout: '10s',
+      env: { AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' },
+    })
   })
   afterEach(async () => {
     await server?.stop('SIGKILL')
