@@ -96,6 +96,7 @@ const program = {
     'listhen',
     'jq-wasm',
     'pg',
+    'graphile-worker',
   ],
 }
 

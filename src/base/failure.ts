@@ -557,11 +557,27 @@ export const failures = {
     message: (a: { database: string }) => `svc does not back up the database ${a.database} itself.`,
     fix: 'Back it up with the means of PostgreSQL, such as pg_dump, and the bucket with those of your storage.',
   },
+  store_of_another: {
+    exit: EXIT.conflict,
+    message: (a: { database: string; what: 'workspace' | 'bucket'; theirs: string; ours: string }) =>
+      `The database ${a.database} belongs to the ${a.what} ${a.theirs}, and this is ${a.ours}: two clusters on one database would run each other's agents.`,
+    fix: 'Give each cluster a database of its own. Where it is the same one, and its bucket was moved: svc store migrate --claim.',
+  },
+  bucket_unusable: {
+    exit: EXIT.unavailable,
+    message: (a: { bucket: string; why: string }) => `The bucket ${a.bucket} cannot be used: ${a.why}.`,
+    fix: 'Check endpoint, bucket, region and credentials of the storage, and the rights to put, get and delete objects there.',
+  },
   clock_off: {
     exit: EXIT.unavailable,
     message: (a: { database: string; seconds: number }) =>
       `The clock of this machine is ${Math.abs(a.seconds).toFixed(1)} s ${a.seconds > 0 ? 'ahead of' : 'behind'} that of the database ${a.database}.`,
     fix: 'Synchronize both clocks, for example with chrony.',
+  },
+  job_runner_missing: {
+    exit: EXIT.usage,
+    message: () => 'Background jobs cannot run on PostgreSQL: the package graphile-worker is not installed.',
+    fix: 'npm install graphile-worker@0.17.3',
   },
   postgres_client_missing: {
     exit: EXIT.usage,

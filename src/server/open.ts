@@ -16,9 +16,9 @@ import { listenHttp, listenAdmin } from './http/listen.ts'
 import { createConsoleApp } from './console-app.ts'
 import { createInternalApp } from './internal-app.ts'
 import { createOperatorApp, type OperatorApp } from './operator-app.ts'
+import { openBackgroundJobs } from './runtime/background-jobs.ts'
 import { followPeers } from './peers/follow-peers.ts'
 import { servePeerText } from './peers/serve-text.ts'
-import { createSchedule } from './runtime/schedule.ts'
 import { adminSocketOf, removeServerFile, writeServerFile } from './runtime/server-file.ts'
 
 export interface ServerOptions extends RuntimeOptions {
@@ -126,9 +126,9 @@ async function openListeners(runtime: OpenRuntime, options: ServerOptions, host:
       runs: restored.sessions.length,
       triggers: restored.triggers.length,
     })
-  const schedule = createSchedule({ store, engine, workspaceId: workspace.id, config, clock, log })
-  about.onTriggersChanged = () => schedule.refresh()
-  runtime.onClose(() => schedule.stop())
+  const jobs = await openBackgroundJobs(services, options.store)
+  about.onTriggersChanged = () => jobs.wake('schedule')
+  runtime.onClose(() => jobs.close())
 
   if (runtime.clusterSecret) {
     const { clusterSecret: secret, worker } = runtime

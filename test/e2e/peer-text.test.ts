@@ -6,6 +6,7 @@ import { listen, stop } from '../fakes/model-server.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { deploy, serve, svcJson, writeProject, type Access, type Project, type ServerProcess } from './binary.ts'
 import { customer } from './customer.ts'
+import { bucketUrl } from '../bucket.ts'
 
 const postgres = startPostgres()
 afterAll(() => postgres?.stop())
@@ -74,7 +75,7 @@ describe.skipIf(!postgres)('model text', () => {
 
   const open = async (name: string, more: Record<string, string> = {}): Promise<ServerProcess> => {
     const own = ['--data', join(project.directory, name), '--internal', '127.0.0.1:0']
-    const storage = ['--storage', 's3://files?endpoint=http://127.0.0.1:9']
+    const storage = ['--storage', await bucketUrl()]
     const server = await serve([...own, ...storage], { cwd: project.directory, env: { ...env, ...more } })
     servers.push(server)
     return server

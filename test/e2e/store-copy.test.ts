@@ -7,6 +7,7 @@ import { startPostgres } from '../store/postgres-server.ts'
 import { svc, svcJson, type ServerProcess } from './binary.ts'
 import { openCourier, type Courier } from './courier.ts'
 import { customer, ENDED } from './customer.ts'
+import { bucketUrl } from '../bucket.ts'
 
 const postgres = startPostgres()
 afterAll(() => postgres?.stop())
@@ -27,11 +28,8 @@ describe.skipIf(!postgres)('svc store copy', () => {
   })
 
   const at = () => ({ cwd: courier.project.directory })
-  const BUCKET = 's3://files?endpoint=http://127.0.0.1:9'
   const onPostgres = async () => {
-    process.env['AWS_ACCESS_KEY_ID'] ??= 'key'
-    process.env['AWS_SECRET_ACCESS_KEY'] ??= 'secret'
-    server = await courier.serve(undefined, '--store', url, '--storage', BUCKET)
+    server = await courier.serve(undefined, '--store', url, '--storage', await bucketUrl())
     return customer(server, courier.access)
   }
   const untilStatus = async (look: () => Promise<{ status: string }>, is: (status: string) => boolean) => {

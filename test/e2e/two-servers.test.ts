@@ -6,6 +6,7 @@ import { startPostgres } from '../store/postgres-server.ts'
 import { svcJson, type ServerProcess } from './binary.ts'
 import { openCourier, type Courier } from './courier.ts'
 import { customer, ENDED } from './customer.ts'
+import { bucketUrl } from '../bucket.ts'
 
 const postgres = startPostgres()
 afterAll(() => postgres?.stop())
@@ -36,7 +37,7 @@ describe.skipIf(!postgres)('two servers', () => {
   /** A bucket is named, and no test uses a file. */
   const open = async (name: string): Promise<ServerProcess> => {
     const data = join(courier.project.directory, name)
-    const server = await courier.serve(undefined, '--data', data, '--storage', 's3://files?endpoint=http://127.0.0.1:9')
+    const server = await courier.serve(undefined, '--data', data, '--storage', await bucketUrl())
     servers.push(server)
     return server
   }

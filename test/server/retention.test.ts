@@ -1,7 +1,7 @@
 /** What the configuration keeps no longer. Source: scale-out, section 3.7. */
 import { expect, test } from 'vitest'
 import { silentLog } from '../../src/base/log.ts'
-import { applyRetention, retentionMs, startRetention } from '../../src/server/runtime/retention.ts'
+import { applyRetention, retentionJob, retentionMs } from '../../src/server/runtime/retention.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { aStart, NOW, NO_LIMITS, sessionId } from '../store/makers.ts'
 
@@ -33,6 +33,6 @@ test('deletes what ended longer ago, and nothing that still works', async () => 
 test('without a retention everything is kept', async () => {
   const { store, clock } = await open(NOW + 9999 * DAY)
   expect(await applyRetention(store, {}, clock, never)).toBe(0)
-  await startRetention(store, undefined, clock, silentLog).stop()
+  expect(await retentionJob(store, undefined, clock, silentLog).run(never)).toBeUndefined()
   expect(await store.session(sessionId('old'))).toBeDefined()
 })

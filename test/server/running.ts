@@ -11,6 +11,7 @@ import { sealSet } from '../../src/policy/policy-set.ts'
 import { openServer, type RunningServer, type ServerOptions } from '../../src/server/open.ts'
 import type { Conversation } from '../../src/spec/api.ts'
 import type { BoundTool, ScriptTurn, AgentSnapshot } from '../../src/spec/snapshot.ts'
+import { bucketUrl } from '../bucket.ts'
 import { snapshotOf } from './fixtures.ts'
 
 export const DESK = 'acme.refund-desk'
@@ -178,8 +179,8 @@ let makeDatabase: (() => Promise<string>) | undefined
 /** From now on `running` opens its servers on a database of their own, instead of in memory. */
 export const useDatabases = (make: () => Promise<string>): void => void (makeDatabase = make)
 
-/** Servers that share a database name a bucket; without files nothing is ever there. */
-const NO_BUCKET = { storage: { url: 's3://files?endpoint=http://127.0.0.1:9' } }
+/** Servers that share a database name a bucket. */
+const ownBucket = async () => ({ storage: { url: await bucketUrl() } })
 
 /** A server in memory with one agent deployed and a key for it. */
 export async function running(
@@ -197,7 +198,7 @@ export async function running(
   const store = given.store ?? (await makeDatabase?.())
   const opened: ServerOptions = {
     ...base,
-    config: { ...base.config, ...given.config, ...(store !== undefined && NO_BUCKET) },
+    config: { ...base.config, ...given.config, ...(store !== undefined && (await ownBucket())) },
     env: { ...base.env, ...given.env },
     ...(store !== undefined && { store }),
   }

@@ -1,7 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { fail } from '../../src/base/failure.ts'
 import type { Log } from '../../src/base/log.ts'
-import { createSchedule, nextTick } from '../../src/server/runtime/schedule.ts'
+import { createEmbeddedJobs } from '../../src/queue/embedded-jobs.ts'
+import { nextTick, scheduleJob } from '../../src/server/runtime/schedule.ts'
 import { NOW, openHouse } from './fixtures.ts'
 
 const DESK = 'acme.daily-report'
@@ -26,7 +27,13 @@ async function scheduled(cron: string, timeZone?: string, at = NOW) {
   const { store, engine, workspace, config, clock } = house.services
   const told: object[] = []
   const log: Log = { write: (level, message, about) => void (level === 'warn' && told.push({ message, ...about })) }
-  const open = () => createSchedule({ store, engine, workspaceId: workspace.id, config, clock, log })
+  const open = () => {
+    const jobs = createEmbeddedJobs([scheduleJob({ store, engine, workspaceId: workspace.id, config, clock, log })], {
+      clock,
+      failed: (job, error) => log.write('error', `${job.name} failed`, { detail: String(error) }),
+    })
+    return { refresh: () => jobs.wake('schedule'), stop: () => jobs.close() }
+  }
   let schedule = open()
   house.services.serverState.onTriggersChanged = () => schedule.refresh()
   const wind = async (ms: number) => {

@@ -1,6 +1,7 @@
 /** Real server processes of one project on one database: they are started, killed, frozen and replaced. */
 import { join } from 'node:path'
 import { serve, type Project, type ServerProcess } from '../e2e/program.ts'
+import { bucketUrl } from '../bucket.ts'
 
 export interface Fleet {
   /** Addresses of the servers that are up, frozen ones included. */
@@ -37,8 +38,7 @@ export function createFleet({ project, size, env, failpoint }: FleetOptions): Fl
     awake: () => servers.flatMap((each, at) => (each && !frozen.has(at) ? [at] : [])),
     async start(at) {
       const own = ['--data', join(project.directory, `server-${at}`)]
-      // A bucket is named, and no run uses a file.
-      const storage = ['--storage', 's3://files?endpoint=http://127.0.0.1:9']
+      const storage = ['--storage', await bucketUrl()]
       const options = { cwd: project.directory, env, ...(failpoint !== undefined && { failpoint }) }
       const server = await serve([...own, ...storage], options)
       servers[at] = server

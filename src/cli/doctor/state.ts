@@ -72,6 +72,32 @@ export const stateChecks: DoctorChecks = {
     }
   },
 
+  async store(_, project) {
+    const url = project?.store
+    if (url === undefined) return healthy('in the data directory')
+    try {
+      const { lookAtDatabase } = await import('../../store/postgres/cluster/health.ts')
+      const { database, problems, summary } = await lookAtDatabase(url)
+      const bucket = project?.config.storage?.url
+      if (bucket !== undefined) {
+        const { openS3 } = await import('../../server/runtime/storage.ts')
+        const { checkBucket } = await import('../../server/runtime/check-bucket.ts')
+        const opened = openS3(bucket, project?.config.storage?.region ?? 'us-east-1')
+        try {
+          await checkBucket(opened.blobs, bucket)
+        } finally {
+          await opened.close(0)
+        }
+      }
+      const [first] = problems
+      if (!first) return healthy(`${database}: ${summary}`)
+      return unhealthy(`${database}: ${problems.map(({ say }) => say).join('; ')}`, first.fix)
+    } catch (error) {
+      if (!isFailure(error)) throw error
+      return unhealthy(error.message, error.fix)
+    }
+  },
+
   async server(_, project) {
     if (!project) return healthy('-')
     const { dataDirectory } = project

@@ -94,7 +94,11 @@ export const serveCommands: readonly CommandEntry[] = [
     path: 'store migrate',
     plane: 'offline',
     summary: 'bring the tables of a PostgreSQL database to this version',
-    options: [{ flags: '--store <url>', description: 'postgres://user:password@host:5432/database (SVC_STORE)' }],
+    options: [
+      { flags: '--store <url>', description: 'postgres://user:password@host:5432/database (SVC_STORE)' },
+      { flags: '--claim', description: 'the database is of this workspace and bucket from now on' },
+      { flags: '--storage <url>', description: 's3://bucket[?endpoint=…] that --claim names' },
+    ],
     examples: ['svc store migrate', 'svc store migrate --store postgres://svc@db/svc'],
     ...printsDocument(migrateAnswer),
     exits: { 4: 'a right is missing', 6: 'another program or a newer svc wrote it', 8: 'it cannot be reached' },

@@ -82,12 +82,17 @@ export async function openLogAndStore(
 
 /** @throws Failure of the store */
 async function openDatabaseOf(
-  { dataDirectory, store, readOnly = false }: RuntimeOptions,
+  { dataDirectory, store, readOnly = false, workspace, config }: RuntimeOptions,
   clock: Clock,
   serving: boolean,
   log: Log,
 ): Promise<Store> {
-  if (store !== undefined) return await (await import('../../store/postgres/open.ts')).openPostgres({ url: store })
+  if (store !== undefined) {
+    const { openPostgres } = await import('../../store/postgres/open.ts')
+    // A command that is not a server may not know the bucket.
+    const bucket = serving ? config.storage?.url : undefined
+    return await openPostgres({ url: store, cluster: { workspace, ...(bucket !== undefined && { bucket }) } })
+  }
   const file = dataDirectory === undefined ? ':memory:' : join(dataDirectory, 'data.db')
   const ballastBytes = dataDirectory !== undefined && serving ? BALLAST_BYTES : 0
   if (dataDirectory !== undefined && serving) await checkFreeSpace(dataDirectory, file, log)

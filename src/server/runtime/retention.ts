@@ -6,10 +6,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
+import type { BackgroundJob } from '../../queue/jobs.ts'
 import type { Store } from '../../store/store.ts'
-import { detailOf } from '../http/detail.ts'
 
 const EVERY_MS = 3_600_000
+/** Then other jobs have their turn. */
+const SLICE_MS = 20_000
 /** Sessions per transaction at most; the store ends one earlier that takes long. */
 const CHUNK = 1000
 /** Between two transactions: starts, saves and reads of others come first. */
@@ -44,31 +46,19 @@ async function repeat(signal: AbortSignal, deleteChunk: () => Promise<boolean>):
   while (!signal.aborted && (await deleteChunk())) await wait(PAUSE_MS, undefined, { signal }).catch(() => {})
 }
 
-/** Applies retention now and every hour until stopped. */
-export function startRetention(
+/** @param config undefined = nothing is deleted */
+export const retentionJob = (
   store: Store,
   config: RetentionConfig | undefined,
   clock: Clock,
   log: Log,
-): { stop(): Promise<void> } {
-  if (!config) return { stop: () => Promise.resolve() }
-  const stop = new AbortController()
-  const apply = async () => {
-    try {
-      const deleted = await applyRetention(store, config, clock, stop.signal)
-      if (deleted > 0) log.write('info', 'retention deleted sessions', { sessions: deleted, olderThan: config.runs })
-    } catch (error) {
-      log.write('warn', 'retention failed', { detail: detailOf(error) })
-    }
-  }
-  let running = apply()
-  const timer = setInterval(() => void (running = running.then(apply)), EVERY_MS)
-  timer.unref()
-  return {
-    stop() {
-      clearInterval(timer)
-      stop.abort()
-      return running
-    },
-  }
-}
+): BackgroundJob => ({
+  name: 'retention',
+  async run(signal) {
+    if (!config) return undefined
+    const slice = AbortSignal.any([signal, AbortSignal.timeout(SLICE_MS)])
+    const deleted = await applyRetention(store, config, clock, slice)
+    if (deleted > 0) log.write('info', 'retention deleted sessions', { sessions: deleted, olderThan: config.runs })
+    return slice.aborted ? clock.now() : clock.now() + EVERY_MS
+  },
+})

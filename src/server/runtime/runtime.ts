@@ -26,10 +26,9 @@ import { createSessionScopes } from './scopes.ts'
 import type { ServerServices } from './services.ts'
 import { createSignInCodes } from './sign-in-codes.ts'
 import { readSessionFile } from './session-files.ts'
+import { checkBucket } from './check-bucket.ts'
+import { openS3, openStorage, type ObjectStorage } from './storage.ts'
 import { watchReaderRights } from './watch-readers.ts'
-import { openStorage, type ObjectStorage } from './storage.ts'
-import { startRetention } from './retention.ts'
-import { startSweeping } from './sweep.ts'
 
 interface ListenAt {
   readonly host: string
@@ -74,6 +73,7 @@ async function openParts(
   const { workspace, config, env, version, clock = systemClock, readOnly = false } = options
   const directory = await openDataDirectory(options, closing)
   const redactor = createRedactor()
+  if (uploads && options.store !== undefined) await checkShared(config)
   const clusterSecret = options.store === undefined ? undefined : readClusterSecret(env['SVC_CLUSTER_SECRET'])
   if (clusterSecret) redactor.add(env['SVC_CLUSTER_SECRET']!)
   const { log, store } = await openLogAndStore(options, { clock, redactor, closing, serving: uploads !== undefined })
@@ -116,7 +116,6 @@ async function openParts(
     closing.push((graceMs) => storage.close(graceMs))
     return storage
   }
-  if (uploads && options.store !== undefined && config.storage?.url === undefined) throw noBucket()
   const storage = uploads && (await openStorageAt(uploads))
   serverState.uploadUrl = storage?.url ?? null
   let openedLater: Promise<ObjectStorage> | undefined
@@ -155,12 +154,6 @@ async function openParts(
     ...(options.store !== undefined && { leaseTimes: sharedLeaseTimes(env['SVC_LEASE_TTL']) }),
   })
   if (!readOnly) await forgetEndedRehearsals(rehearsals, store)
-  if (storage) {
-    const sweeping = startSweeping(store, storage.blobs, clock, log)
-    closing.push(() => sweeping.stop())
-    const retention = startRetention(store, config.retention, clock, log)
-    closing.push(() => retention.stop())
-  }
   closing.push((graceMs) => engine.close(graceMs))
 
   const services: ServerServices = {
@@ -204,6 +197,18 @@ async function openParts(
       return closing.closeAll(graceMs)
     },
   }
+}
+
+/** Before the database records whose it is. @throws Failure `config_invalid`, `bucket_unusable`, `job_runner_missing` */
+async function checkShared({ storage }: ProjectConfig): Promise<void> {
+  if (storage?.url === undefined) throw noBucket()
+  const opened = openS3(storage.url, storage.region ?? 'us-east-1')
+  try {
+    await checkBucket(opened.blobs, storage.url)
+  } finally {
+    await opened.close(0)
+  }
+  await (await import('../../queue/graphile-jobs.ts')).checkJobRunner()
 }
 
 const noBucket = () =>

@@ -7,17 +7,14 @@ import type { TriggerId, WorkspaceId } from '../../base/ids.ts'
 import type { Engine } from '../../engine/session/engine.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { Trigger } from '../../spec/key.ts'
+import type { BackgroundJob } from '../../queue/jobs.ts'
 import type { Store } from '../../store/store.ts'
 import { detailOf } from '../http/detail.ts'
 import { startLimits } from './rates.ts'
 
-export interface Scheduler {
-  /** Reads the triggers again, after one was created, changed or deleted. */
-  refresh(): void
-  stop(): Promise<void>
-}
-
 interface ScheduleParts {
+  /** Several servers share the store, and each may run the job: what was handled is read from the store. */
+  readonly isShared?: boolean
   readonly store: Store
   readonly engine: Engine
   readonly workspaceId: WorkspaceId
@@ -26,51 +23,34 @@ interface ScheduleParts {
   readonly log: Log
 }
 
-/** The longest timer that node keeps: 2^31 - 1 ms. A later tick is scheduled again when that timer fires. */
-const LONGEST_TIMER_MS = 2_147_483_647
 /** A tick that fires later than this, for example because the machine slept, counts as missed. */
 const LATE_MS = 60_000
 
-export function createSchedule(parts: ScheduleParts): Scheduler {
-  const { store, workspaceId, clock, log } = parts
-  let timer: NodeJS.Timeout | undefined
-  let work: Promise<void> = Promise.resolve()
+/** Woken after a trigger was created, changed or deleted. */
+export function scheduleJob(parts: ScheduleParts): BackgroundJob {
+  const { store, workspaceId, clock, isShared = false } = parts
   /** Time up to which the ticks of each active trigger were handled. New and reactivated triggers have missed none. */
   let handled: ReadonlyMap<TriggerId, Instant> | undefined
-  let stopped = false
-
-  const round = async () => {
-    const now = clock.now()
-    // Ticks that were due before the first pass were due while no server ran.
-    const maxLateMs = handled ? LATE_MS : -1
-    const before = (handled ??= await store.ticks(workspaceId))
-    const all = (await store.triggers(workspaceId)).filter(({ type }) => type === 'schedule')
-    const held = new Set((await store.restored(workspaceId)).triggers)
-    const active = all.filter(({ id, active }) => active && !held.has(id))
-    for (const trigger of active) await startDueRun(parts, trigger, before.get(trigger.id) ?? now, now, maxLateMs)
-    handled = new Map(active.map(({ id }) => [id, now]))
-    const next = Math.min(...active.map((trigger) => nextTick(trigger, now)))
-    clearTimeout(timer)
-    if (!stopped && next !== Infinity) {
-      timer = setTimeout(refresh, Math.min(LONGEST_TIMER_MS, Math.max(1, next - now)))
-      timer.unref()
-    }
-    // Last: a store that cannot write must not stop the schedule.
-    const idle = all.filter((trigger) => !active.includes(trigger) && before.has(trigger.id))
-    if (all.length > 0) await store.markTicks(new Map([...handled, ...idle.map(({ id }) => [id, null] as const)]))
-  }
-  const refresh = () => {
-    work = work
-      .then(round)
-      .catch((error: unknown) => log.write('error', 'schedule failed', { detail: detailOf(error) }))
-  }
-  refresh()
   return {
-    refresh,
-    stop() {
-      stopped = true
-      clearTimeout(timer)
-      return work
+    name: 'schedule',
+    async run() {
+      const now = clock.now()
+      // Ticks that were due before the first pass were due while no server ran. Of several servers another one may have run.
+      const maxLateMs = handled || isShared ? LATE_MS : -1
+      const before = isShared ? await store.ticks(workspaceId) : (handled ??= await store.ticks(workspaceId))
+      const all = (await store.triggers(workspaceId)).filter(({ type }) => type === 'schedule')
+      const held = new Set((await store.restored(workspaceId)).triggers)
+      const active = all.filter(({ id, active }) => active && !held.has(id))
+      for (const trigger of active) await startDueRun(parts, trigger, before.get(trigger.id) ?? now, now, maxLateMs)
+      handled = new Map(active.map(({ id }) => [id, now]))
+      const idle = all.filter((trigger) => !active.includes(trigger) && before.has(trigger.id))
+      const marks = new Map([...handled, ...idle.map(({ id }) => [id, null] as const)])
+      // A store that cannot write must not stop the schedule.
+      if (all.length > 0)
+        await store
+          .markTicks(marks)
+          .catch((error: unknown) => parts.log.write('error', 'schedule failed', { detail: detailOf(error) }))
+      return Math.min(...active.map((trigger) => nextTick(trigger, now)))
     },
   }
 }

@@ -4,8 +4,7 @@
  */
 import type { Blobs } from '../../blobs/blobs.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { Log } from '../../base/log.ts'
-import { detailOf } from '../http/detail.ts'
+import type { BackgroundJob } from '../../queue/jobs.ts'
 import type { Store } from '../../store/store.ts'
 
 const EVERY_MS = 600_000
@@ -24,22 +23,10 @@ export async function sweepUploads(store: Store, blobs: Blobs, clock: Clock): Pr
   }
 }
 
-/** Sweeps every ten minutes until stopped. */
-export function startSweeping(store: Store, blobs: Blobs, clock: Clock, log: Log): { stop(): Promise<void> } {
-  let running: Promise<void> = Promise.resolve()
-  const sweep = async () => {
-    try {
-      await sweepUploads(store, blobs, clock)
-    } catch (error) {
-      log.write('warn', 'sweep of expired uploads failed', { detail: detailOf(error) })
-    }
-  }
-  const timer = setInterval(() => void (running = running.then(sweep)), EVERY_MS)
-  timer.unref()
-  return {
-    stop() {
-      clearInterval(timer)
-      return running
-    },
-  }
-}
+export const sweepJob = (store: Store, blobs: Blobs, clock: Clock): BackgroundJob => ({
+  name: 'sweep',
+  async run() {
+    await sweepUploads(store, blobs, clock)
+    return clock.now() + EVERY_MS
+  },
+})

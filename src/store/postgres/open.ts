@@ -4,6 +4,8 @@ import { fail } from '../../base/failure.ts'
 import type { Store } from '../store.ts'
 import { agentReads } from './agents.ts'
 import { callReads } from './calls.ts'
+import { checkCluster, type ClusterIdentity } from './cluster/identity.ts'
+import { checkTableRights } from './cluster/rights.ts'
 import { workerMethods } from './cluster/workers.ts'
 import { consoleSessionMethods } from './console-sessions.ts'
 import { costReads } from './spending/costs.ts'
@@ -42,6 +44,8 @@ export interface PostgresOptions {
   readonly clock?: Clock
   /** Of the pool; one more listens. */
   readonly connections?: number
+  /** Whose store it is: recorded by the first server, and compared by the others. */
+  readonly cluster?: ClusterIdentity
 }
 
 /** Of our tables, unless a test names another. */
@@ -55,7 +59,7 @@ const SHARDS = 32
 /**
  * Opens the store of a process among several. Writes and reads go to the database, and nothing that an operator can revoke is
  * cached. The schema must be migrated.
- * @throws Failure `clock_off`, `store_moved`, `store_unreachable`, `store_not_migrated`, `store_unreadable`, `postgres_client_missing`
+ * @throws Failure `clock_off`, `store_moved`, `store_rights_missing`, `store_of_another`, `store_unreachable`, `store_not_migrated`, `store_unreadable`, `postgres_client_missing`
  */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { url, schema = SCHEMA, connections = CONNECTIONS } = options
@@ -64,6 +68,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   try {
     checkSchemaVersions(pool.database, await readSchemaVersions(pool, schema))
     await refuseMovedDatabase(pool)
+    await checkTableRights(pool, schema)
+    if (options.cluster) await checkCluster(pool, options.cluster)
     if (options.clock === undefined) await checkClock(pool)
     return createPostgresStore(pool, schema, self, options.clock)
   } catch (error) {

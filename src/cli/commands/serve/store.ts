@@ -1,5 +1,6 @@
 /** `svc store`: the database that several servers share. */
 import { openProject, type Project } from '../../project/project.ts'
+import { JOB_SCHEMA } from '../../../queue/jobs.ts'
 import { readStoreUrl } from '../../project/store-url.ts'
 import type { migrateAnswer } from '../../answers/serve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
@@ -8,10 +9,19 @@ import { usageFailure } from '../../shell/usage-failure.ts'
 
 /** @throws Failure `usage`, `store_unreachable`, `store_unreadable`, `store_rights_missing` */
 export async function migrate(call: CommandContext<AnswerOf<typeof migrateAnswer>>): Promise<void> {
-  const { mode, out } = call
-  const url = storeOf(call, await openProject(call))
+  const { mode, out, given } = call
+  const project = await openProject(call)
+  const url = storeOf(call, project)
   const { migrateDatabase } = await import('../../../store/postgres/migrate-database.ts')
-  const { database, from, to } = await migrateDatabase(url)
+  const { database, from, to } = await migrateDatabase(
+    url,
+    undefined,
+    given.flag('claim')
+      ? { workspace: project.workspace, bucket: given.text('storage') ?? project.config.storage?.url }
+      : undefined,
+  )
+  const { migrateGraphileJobs } = await import('../../../queue/graphile-jobs.ts')
+  await migrateGraphileJobs(url, JOB_SCHEMA)
   if (mode.json) return await out.json({ database, from, to })
   out.line(from === to ? `${database} has schema ${to}` : `migrated ${database} from schema ${from} to ${to}`)
 }

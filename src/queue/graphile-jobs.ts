@@ -1,0 +1,159 @@
+/**
+ * Jobs of servers that share a PostgreSQL database, carried by graphile-worker: of each job one runs, at whichever server. A job
+ * that a dead server had begun stays locked for hours, so every minute one server adds those that are missing.
+ * Source: scale-out, sections 0.4 and 2.2.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Runner, RunnerOptions, TaskList, WorkerUtils } from 'graphile-worker'
+import type { Clock, Instant } from '../base/clock.ts'
+import { fail } from '../base/failure.ts'
+import type { Log } from '../base/log.ts'
+import { RETRY_JOB_MS, type BackgroundJob, type JobRunner } from './jobs.ts'
+
+export interface GraphileJobParts {
+  /** `postgres://…` */
+  readonly url: string
+  /** Of its tables. */
+  readonly schema: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly failed: (job: BackgroundJob, error: unknown) => void
+}
+
+/** One listens, and one for each job that runs. */
+const CONNECTIONS = 3
+const JOBS_AT_ONCE = 2
+/** A wake is seen at once; what is due later is seen this much later, unless the server that asked for it wakes it. */
+const POLL_MS = 1000
+const ADD_MISSING = 'add_missing'
+/** A job that is due within this time is woken on the moment. */
+const WAKE_WITHIN_MS = 60_000
+/** Before it is started again where it gave up, as while the database is away. */
+const RESTART_MS = 2000
+
+type GraphileWorker = typeof import('graphile-worker')
+
+/** @throws Failure `job_runner_missing` */
+async function loadGraphile(): Promise<GraphileWorker> {
+  try {
+    return (await import('graphile-worker')) as GraphileWorker
+  } catch (error) {
+    throw fail('job_runner_missing', undefined, { cause: error })
+  }
+}
+
+/** @throws Failure `job_runner_missing` */
+export const checkJobRunner = async (): Promise<void> => void (await loadGraphile())
+
+/** Makes its tables, or brings them to its version. @throws Failure `job_runner_missing` */
+export async function migrateGraphileJobs(url: string, schema: string): Promise<void> {
+  const graphile = await loadGraphile()
+  await graphile.runMigrations({ connectionString: url, schema, logger: quietLogger(graphile) })
+}
+
+/** @throws Failure `job_runner_missing` */
+export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: GraphileJobParts): Promise<JobRunner> {
+  const { url, schema, clock, failed, log } = parts
+  const graphile = await loadGraphile()
+  const stop = new AbortController()
+  const keyOf = (name: string): string => `svc ${name}`
+  const add = (utils: Pick<WorkerUtils, 'addJob'>, name: string, at: Instant, keepsTime: boolean): Promise<unknown> =>
+    utils.addJob(
+      name,
+      {},
+      {
+        jobKey: keyOf(name),
+        jobKeyMode: keepsTime ? 'preserve_run_at' : 'replace',
+        runAt: new Date(at),
+      },
+    )
+  const taskList: TaskList = {
+    ...Object.fromEntries(
+      jobs.map((job) => [
+        job.name,
+        async (_: unknown, helpers: Pick<WorkerUtils, 'addJob'>) => {
+          const next = await job.run(stop.signal).catch((error: unknown) => {
+            failed(job, error)
+            return clock.now() + RETRY_JOB_MS
+          })
+          // Where it was woken meanwhile, it runs as it was woken.
+          if (next === undefined || next === Infinity) return
+          await add(helpers, job.name, next, true)
+          wakeAt(job.name, next)
+        },
+      ]),
+    ),
+    [ADD_MISSING]: async (_, helpers) => {
+      for (const { name } of jobs) await add(helpers, name, clock.now(), true)
+    },
+  }
+  const options: RunnerOptions = {
+    connectionString: url,
+    schema,
+    maxPoolSize: CONNECTIONS,
+    concurrency: JOBS_AT_ONCE,
+    pollInterval: POLL_MS,
+    noHandleSignals: true,
+    // Without a batch, nobody catches the error where the end of a job cannot be stored, and the process ends.
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+    parsedCronItems: graphile.parseCronItems([
+      { task: ADD_MISSING, match: '* * * * *', identifier: ADD_MISSING, options: { backfillPeriod: 0 } },
+    ]),
+    taskList,
+    logger: quietLogger(graphile, log),
+  }
+  let runner: Runner = await graphile.run(options)
+  const timers = new Map<string, NodeJS.Timeout>()
+  /** Wakes that the database has not taken yet. */
+  const waking = new Set<Promise<unknown>>()
+
+  const wake = (name: string): void => {
+    if (stop.signal.aborted || !jobs.some((job) => job.name === name)) return
+    const added: Promise<unknown> = add(runner, name, clock.now(), false)
+      // The next minute adds it.
+      .catch((error: unknown) => log.write('warn', 'a job could not be woken', { job: name, detail: String(error) }))
+      .finally(() => waking.delete(added))
+    waking.add(added)
+  }
+
+  function wakeAt(name: string, at: Instant): void {
+    clearTimeout(timers.get(name))
+    const waitMs = at - clock.now()
+    if (waitMs <= WAKE_WITHIN_MS) timers.set(name, setTimeout(() => wake(name), Math.max(0, waitMs)).unref())
+  }
+
+  /** graphile-worker gives up after some errors in a row. */
+  async function keepRunning(): Promise<void> {
+    while (!stop.signal.aborted) {
+      await runner.promise.catch(() => {})
+      while (!stop.signal.aborted) {
+        await delay(RESTART_MS * (0.5 + Math.random()), undefined, { signal: stop.signal }).catch(() => {})
+        if (stop.signal.aborted) return
+        try {
+          runner = await graphile.run(options)
+          break
+        } catch (error) {
+          log.write('warn', 'background jobs wait for the database', { detail: String(error) })
+        }
+      }
+    }
+  }
+  const kept = keepRunning()
+  for (const { name } of jobs) wake(name)
+  return {
+    wake,
+    async close() {
+      stop.abort()
+      for (const timer of timers.values()) clearTimeout(timer)
+      await Promise.all(waking)
+      await runner.stop().catch(() => {})
+      await kept
+    },
+  }
+}
+
+/** What it says of itself is of no use to an operator, except what fails. */
+const quietLogger = ({ Logger }: GraphileWorker, log?: Log) =>
+  new Logger(() => (level, message) => {
+    if (level === 'error' || level === 'warning') log?.write('warn', 'background jobs', { detail: message })
+  })
