@@ -44,15 +44,13 @@ DBOS.setConfig({
 })
 await DBOS.launch()
 http
-  .createServer(async (request, response) => {
+  .createServer((request, response) => {
     request.resume()
-    try {
-      if (request.method === 'GET') return response.end('{}')
-      const handle = await DBOS.startWorkflow(agent)(request.url.slice(1))
-      response.end(JSON.stringify({ output: await handle.getResult() }))
-    } catch (error) {
-      response.writeHead(500).end(String(error))
-    }
+    if (request.method === 'GET') return response.end('{}')
+    DBOS.startWorkflow(agent)(request.url.slice(1))
+      .then((handle) => handle.getResult())
+      .then((output) => response.end(JSON.stringify({ output })))
+      .catch((error) => response.writeHead(500).end(String(error)))
   })
   .listen(Number(port), '127.0.0.1')
 process.on('SIGTERM', () => process.exit(0))

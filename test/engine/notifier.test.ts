@@ -91,7 +91,7 @@ test('delivers the first text of a step in the event loop turn of the event befo
       await subscription.waitBeyond(seen, stop.signal)
       heard.push([
         `${subscription.count()} events`,
-        ...subscription.takeDeltas(Infinity).map(({ data }) => String(data['text'])),
+        ...subscription.takeDeltas(Infinity).map(({ data }) => data['text'] as string),
       ])
     }
   })()
