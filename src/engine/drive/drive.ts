@@ -130,19 +130,19 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
    * Answers by what is stored when the request arrives. A refusal saves nothing, so no save would find out that another process has
    * changed the session meanwhile, and hints get lost.
    */
-  async function postRequest<T>(
+  function postRequest<T>(
     sessionId: SessionId,
     apply: (tx: SessionTransaction) => T,
-    options: MailboxOptions = {},
+    options?: MailboxOptions,
   ): Promise<T> {
-    if (lifecycle.phase !== 'open') throw fail('shutting_down')
+    if (lifecycle.phase !== 'open') return Promise.reject(fail('shutting_down'))
     const actor = isShared ? mailboxes.find(sessionId) : undefined
-    if (actor) {
-      const stored = await store.session(sessionId)
+    if (!actor) return mailboxes.post(sessionId, apply, options)
+    return store.session(sessionId).then((stored) => {
       actor.storedVersion = Math.max(actor.storedVersion, stored?.version ?? 0)
       if (lifecycle.phase !== 'open') throw fail('shutting_down')
-    }
-    return mailboxes.post(sessionId, apply, options)
+      return mailboxes.post(sessionId, apply, options)
+    })
   }
 
   return {
