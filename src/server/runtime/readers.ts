@@ -19,7 +19,7 @@ export interface StreamReaders {
 export function createStreamReaders(): StreamReaders {
   const open = new Map<string, Map<() => void, string | undefined>>()
   const stop = (owner: string) => {
-    for (const each of [...(open.get(owner)?.keys() ?? [])]) each()
+    for (const each of open.get(owner)?.keys() ?? []) each()
   }
   return {
     add(owner, each, rights) {
@@ -34,7 +34,7 @@ export function createStreamReaders(): StreamReaders {
     count: (owner) => open.get(owner)?.size ?? 0,
     stop,
     stopOthers(owner, now) {
-      for (const [each, rights] of [...(open.get(owner) ?? [])]) if (rights !== undefined && rights !== now) each()
+      for (const [each, rights] of open.get(owner) ?? []) if (rights !== undefined && rights !== now) each()
     },
     stopAll: () => [...open.keys()].forEach(stop),
   }
