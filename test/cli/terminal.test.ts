@@ -11,7 +11,8 @@ const hasScript = spawnSync('script', ['--version']).status === 0
 
 interface Terminal {
   /** Resolves when the screen has shown the text. */
-  readonly shows: (text: string) => Promise<void>
+  /** Resolves once the text was drawn, as often as is said. */
+  readonly shows: (text: string, times?: number) => Promise<void>
   readonly type: (keys: string) => void
   readonly ended: Promise<{ readonly code: number | null; readonly screen: string }>
 }
@@ -35,10 +36,10 @@ function open(args: readonly string[], cwd: string, extra: Readonly<Record<strin
   return {
     ended,
     type: (keys) => void child.stdin.write(keys),
-    shows: (text) =>
+    shows: (text, times = 1) =>
       new Promise((seen, missed) => {
         const look = (): void => {
-          if (!screen.includes(text)) return
+          if (screen.split(text).length <= times) return
           watchers.delete(look)
           seen()
         }
@@ -80,10 +81,23 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     const terminal = open(start, project.directory)
     await terminal.shows('[a]pprove  [r]eject')
     terminal.type('r')
-    await terminal.shows('Reason:')
+    await terminal.shows('Reason (Escape: back):')
     terminal.type('already paid\r')
     const { code, screen } = await terminal.ended
     expect(screen).toContain('"refunded":0')
+    expect(code).toBe(0)
+  })
+
+  test('Escape leaves the reason of a rejection, and nothing is decided', async () => {
+    const terminal = open(start, project.directory)
+    await terminal.shows('[a]pprove  [r]eject')
+    terminal.type('r')
+    await terminal.shows('Reason (Escape: back):')
+    terminal.type('\x1b')
+    await terminal.shows('[a]pprove  [r]eject', 2)
+    terminal.type('a')
+    const { code, screen } = await terminal.ended
+    expect(screen).toContain('\n{"refunded":180,"currency":"EUR"}\n')
     expect(code).toBe(0)
   })
 

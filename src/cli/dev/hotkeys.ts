@@ -8,7 +8,7 @@ import { buildBundle } from '../release/build.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { decideTask } from '../runs/card/decide-task.ts'
 import { printFindings } from '../release/findings.ts'
-import { Interrupted } from '../shell/io.ts'
+import { Interrupted, unlessLeft } from '../shell/io.ts'
 import type { OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
 import type { InboxItem } from '../../spec/operator-views.ts'
@@ -93,7 +93,7 @@ async function answerItem(
 ): Promise<void> {
   if (item.kind === 'reply') {
     call.out.message(safeText(item.why))
-    const text = (await call.io.prompts.text('Reply (empty: later):', signal)).trim()
+    const text = (await unlessLeft(call.io.prompts.text('Reply (empty: later):', signal)))?.trim() ?? ''
     if (text !== '') await operator.call('POST /runs/:id/messages', { id: item.runId, body: { text } })
     return
   }

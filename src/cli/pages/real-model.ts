@@ -39,7 +39,10 @@ export function withRealModel(files: readonly TemplateFile[], provider: RealMode
   const root = rootOf(files, scripts)
   return files.map((file) => {
     if (isAgent(file)) return { ...file, text: withModel(file.text, provider) }
-    if (file.path.endsWith('.scenario.yaml')) return { ...file, text: withScripts(file.text, scripts, root) }
+    if (file.path.endsWith('.scenario.yaml')) {
+      const documents = file.text.split(/^(?=---$)/m).map((text) => withScripts(text, scripts, root))
+      return { ...file, text: documents.join('') }
+    }
     if (file.path === 'svc.config.yaml') return { ...file, text: withProvider(file.text, provider) }
     return file
   })
@@ -71,6 +74,7 @@ function withModel(text: string, provider: RealModelProvider): string {
     : real.replace(/^(?:output|spec):/m, `secrets:\n  ${provider}:\n    fromEnv: ${env}\n$&`)
 }
 
+/** One scenario of a file. */
 function withScripts(text: string, scripts: ReadonlyMap<string, string>, root: string | undefined): string {
   const linesFor = (own?: string): string =>
     [

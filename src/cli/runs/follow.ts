@@ -18,6 +18,7 @@ import type { TaskPromptContext } from './card/open-decision.ts'
 import { createResultFilter } from './result-filter.ts'
 import { isUnwatched, waitUnwatched } from './unwatched.ts'
 import { answerOf, type WaitingTask, type ScriptedAnswers } from './decisions.ts'
+import { unlessLeft } from '../shell/io.ts'
 import { messageScreen } from '../shell/screen/list.ts'
 
 export type OnTask = 'prompt' | 'wait' | 'exit' | 'reject'
@@ -122,7 +123,7 @@ export async function followRunOnScreen(
     if (await applyRule(session, options, question, runId)) return
     if (onTask === 'wait') return
     if (onTask !== 'prompt') return stopFollowing(run)
-    const text = (await call.io.prompts.text('Reply (empty: later):', signal)).trim()
+    const text = (await unlessLeft(call.io.prompts.text('Reply (empty: later):', signal)))?.trim() ?? ''
     if (text === '') return stopFollowing(run)
     const { error } = await session.answering.sendRunMessage(runId, { text }, { signal })
     if (error !== undefined) call.out.message(safeText(error))

@@ -14,6 +14,7 @@ export interface PromptChoice {
 /** Questions to a person, drawn on stderr. Each throws `Interrupted` on Ctrl-C and the abort reason when `signal` fires. */
 export interface Prompts {
   confirm(question: string, signal?: AbortSignal): Promise<boolean>
+  /** Throws `QuestionLeft` on Escape. */
   text(question: string, signal?: AbortSignal): Promise<string>
   /** A line that is not shown while it is typed. */
   secret(question: string, signal?: AbortSignal): Promise<string>
@@ -59,10 +60,28 @@ export interface Io {
 
 /** A person pressed Ctrl-C, or the process was asked to end. */
 export class Interrupted extends Error {
-  override readonly name = 'Interrupted'
+  override readonly name: string = 'Interrupted'
   readonly signal: ProcessSignal
   constructor(signal: ProcessSignal) {
     super(signal)
     this.signal = signal
+  }
+}
+
+/** A person left a question with Escape. Whoever does not go on without the answer ends as with Ctrl-C. */
+export class QuestionLeft extends Interrupted {
+  override readonly name = 'QuestionLeft'
+  constructor() {
+    super('SIGINT')
+  }
+}
+
+/** The answer to a question, or undefined where the person left it with Escape. */
+export async function unlessLeft<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof QuestionLeft) return undefined
+    throw error
   }
 }

@@ -3,7 +3,7 @@ import { systemClock } from '../../base/clock.ts'
 import type { OutputSink } from '../../terminal/screen.ts'
 import { wrapText } from '../../terminal/text.ts'
 import { exitOnLostOutput } from './lost-output.ts'
-import { Interrupted, type Io, type PromptChoice, type Prompts } from './io.ts'
+import { Interrupted, QuestionLeft, type Io, type PromptChoice, type Prompts } from './io.ts'
 import { matchKey, parseKeys } from './screen/keys.ts'
 import { askHidden } from './prompts/hidden-prompt.ts'
 import { createPlainPrompts } from './prompts/plain-prompts.ts'
@@ -117,7 +117,9 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
     },
     async text(question, signal) {
       const { input } = await import('@inquirer/prompts')
-      return await withInterrupts(() => input({ message: fitQuestion(question) }, context(signal)), signal)
+      return await untilEscape(signal, (until) =>
+        withInterrupts(() => input({ message: fitQuestion(question) }, context(until)), until),
+      )
     },
     secret: (question, signal) => withoutKeeping(() => askHidden(question, signal)),
     key: readKey,
@@ -138,14 +140,27 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
       if (!editor) {
         const { input } = await import('@inquirer/prompts')
         const line = text.trim().replaceAll(/\s*\n\s*/g, ' ')
-        return await withInterrupts(
-          () => input({ message: 'Edit:', default: line, prefill: 'editable' }, context(signal)),
-          signal,
+        return await untilEscape(signal, (until) =>
+          withInterrupts(() => input({ message: 'Edit:', default: line, prefill: 'editable' }, context(until)), until),
         )
       }
       const { editText } = await import('./prompts/editor.ts')
       return await withoutKeeping(() => editText(editor, text, signal))
     },
+  }
+}
+
+/** Lets Escape leave a question of the library, which knows no such key. */
+async function untilEscape<T>(signal: AbortSignal | undefined, ask: (until: AbortSignal) => Promise<T>): Promise<T> {
+  const left = new AbortController()
+  const onKey = (_: string | undefined, { name }: { name?: string }): void => {
+    if (name === 'escape') left.abort(new QuestionLeft())
+  }
+  process.stdin.on('keypress', onKey)
+  try {
+    return await ask(AbortSignal.any([left.signal, ...(signal ? [signal] : [])]))
+  } finally {
+    process.stdin.off('keypress', onKey)
   }
 }
 

@@ -7,6 +7,7 @@ import {
   describeSubject,
   presentTask,
 } from '../../../spec/view/task-card.ts'
+import { unlessLeft } from '../../shell/io.ts'
 import { readInboxItem } from '../../../spec/view/task-content.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { fitApproval } from '../../../terminal/approval.ts'
@@ -146,7 +147,7 @@ async function reply(
 ): Promise<void> {
   const question = wrapText(safeText(item.why), surface.canvas.width)
   surface.show(question)
-  const text = (await surface.text('Reply (empty: later):', signal)).trim()
+  const text = (await unlessLeft(surface.text('Reply (empty: later):', signal)))?.trim() ?? ''
   if (text === '') return surface.end([])
   const { error } = await operator.call('POST /runs/:id/messages', { id: item.runId, body: { text } })
   surface.end([...question, error === undefined ? '  sent' : safeText(error)])

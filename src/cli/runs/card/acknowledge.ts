@@ -1,3 +1,4 @@
+import { unlessLeft } from '../../shell/io.ts'
 import type { JsonValue } from '../../../base/json/json.ts'
 import { findKeyArgument } from '../../../spec/view/task-card.ts'
 import { safeText } from '../../../base/escape-text.ts'
@@ -14,6 +15,6 @@ export async function askAcknowledgement(
 ): Promise<boolean> {
   const fact = findKeyArgument(args)
   const question = fact ? `To approve, type ${safeText(fact.name)}:` : 'To approve, type yes:'
-  const typed = await prompts.text(question, signal)
-  return typed.trim() === String(fact?.value ?? 'yes')
+  const typed = await unlessLeft(prompts.text(question, signal))
+  return typed?.trim() === String(fact?.value ?? 'yes')
 }

@@ -2,11 +2,11 @@
 import { fail, isFailure } from '../../../base/failure.ts'
 import { safeJson, safeText } from '../../../base/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
-import type { TaskDecision } from '../../../client/index.ts'
 import type { ShownTask } from '../../../spec/task.ts'
 import { presentTask } from '../../../spec/view/task-card.ts'
 import { fitApproval } from '../../../terminal/approval.ts'
 import { wrapText } from '../../../terminal/text.ts'
+import { unlessLeft } from '../../shell/io.ts'
 import { parseJsonInput } from '../input.ts'
 import { outputUnderReview } from '../../../spec/view/output-review.ts'
 import { askAcknowledgement } from './acknowledge.ts'
@@ -16,7 +16,10 @@ import { again, type OpenDecision, type PromptAnswer } from './open-decision.ts'
 export async function askApproval(decision: OpenDecision, task: ShownTask): Promise<PromptAnswer> {
   const { surface, signal } = decision
   const output = outputUnderReview(task)
-  if (output !== undefined) return { approved: true, textValue: (await surface.edit(output, signal)).trim() }
+  if (output !== undefined) {
+    const edited = await unlessLeft(surface.edit(output, signal))
+    return edited === undefined ? 'again' : { approved: true, textValue: edited.trim() }
+  }
   if (task.comprehensionRequired !== true) return { approved: true }
   if (await askAcknowledgement(task.arguments, surface, signal)) return { approved: true, acknowledged: true }
   return again(decision, 'That is not what the call says; nothing was approved.')
@@ -26,7 +29,9 @@ export async function askEdit(decision: OpenDecision, task: ShownTask): Promise<
   const { surface, signal } = decision
   const before = JSON.stringify(task.arguments ?? {}, null, 2)
   try {
-    const edited = parseJsonInput(await surface.edit(`${before}\n`, signal), 'What was saved')
+    const saved = await unlessLeft(surface.edit(`${before}\n`, signal))
+    if (saved === undefined) return 'again'
+    const edited = parseJsonInput(saved, 'What was saved')
     if (!isJsonObject(edited)) throw fail('usage', { what: 'Arguments are an object.' })
     if (JSON.stringify(edited, null, 2) === before) return again(decision, 'Nothing was changed.')
     if (!(await confirmEdit(decision, task, edited))) return 'again'
@@ -73,17 +78,19 @@ export async function askOutcome(
   { surface, signal }: OpenDecision,
   { context }: ShownTask,
   optionId: string,
-): Promise<TaskDecision> {
+): Promise<PromptAnswer> {
   if (optionId !== 'happened') return { selectedOptionId: optionId }
   const otherwise = context?.['probe'] === undefined ? 'none' : 'what a probe found'
-  const typed = (await surface.text(`Its result, as JSON or text (empty: ${otherwise}):`, signal)).trim()
+  const question = `Its result, as JSON or text (empty: ${otherwise}; Escape: back):`
+  const typed = (await unlessLeft(surface.text(question, signal)))?.trim()
+  if (typed === undefined) return 'again'
   return { selectedOptionId: optionId, ...(typed !== '' && { metadata: { 'svc/result': jsonOrText(typed) } }) }
 }
 
 /** Asks for a text, a number or one of many options. An empty line leaves the task open. */
 export async function askValue(decision: OpenDecision, { kind, options }: ShownTask): Promise<PromptAnswer> {
   const { surface, signal } = decision
-  const typed = (await surface.text('Answer (empty: later):', signal)).trim()
+  const typed = (await unlessLeft(surface.text('Answer (empty: later):', signal)))?.trim() ?? ''
   if (typed === '') return 'later'
   try {
     return valueOf(kind, options, typed)

@@ -4,6 +4,7 @@ import { presentTask } from '../../../spec/view/task-card.ts'
 import { drawApproval, fitApproval } from '../../../terminal/approval.ts'
 import { wrapText } from '../../../terminal/text.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
+import { unlessLeft } from '../../shell/io.ts'
 import { withKeyNames } from '../key-names.ts'
 import { explainTask } from '../why.ts'
 import { askApproval, askEdit, askOutcome, askValue } from './ask-answer.ts'
@@ -39,7 +40,8 @@ export async function readCardKey(decision: OpenDecision, task: ShownTask): Prom
       }
       return await askApproval(decision, task)
     case 'r': {
-      const reason = (await surface.text('Reason:', signal)).trim()
+      const reason = (await unlessLeft(surface.text('Reason (Escape: back):', signal)))?.trim()
+      if (reason === undefined) return 'again'
       return { approved: false, ...(reason !== '' && { comment: reason }) }
     }
     case 'e':
