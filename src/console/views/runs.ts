@@ -53,7 +53,7 @@ export function RunsScreen(): View {
         trigger: trigger || undefined,
         person: person || undefined,
         search: search || undefined,
-        since: since ? new Date(Date.now() - Number(since)).toISOString() : undefined,
+        since: toMoment(since!),
       },
     })
   const runs = useResource(
@@ -95,6 +95,10 @@ export function RunsScreen(): View {
     </section>
   `
 }
+
+/** @param age milliseconds; the address may hold anything */
+const toMoment = (age: string): string | undefined =>
+  /^[1-9]\d{0,11}$/.test(age) ? new Date(Date.now() - Number(age)).toISOString() : undefined
 
 /** Everything that the filters let through, in the order of the server. */
 async function exportRuns(

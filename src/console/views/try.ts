@@ -37,7 +37,7 @@ export function TryScreen({ id: name = '' }: { readonly id?: string }): View {
         >
       </p>
       <${ErrorNote} error=${given.error.value} />
-      ${like !== '' && given.value.value && html`<p class="dim">With the input of run <a href=${`/runs/${like}`}>${shortId(like)}</a>.</p>`}
+      ${like !== '' && given.value.value && html`<p><a href=${`/runs/${like}`}>With the input of run ${shortId(like)}</a></p>`}
       ${(given.value.value ?? given.error.value) && html`<${StartForm} key=${`${agent.deployed.agentVersionId} ${like}`} name=${name} contract=${agent.inputContract} given=${given.value.value ?? {}} />`}
     </section>
   `
@@ -45,8 +45,9 @@ export function TryScreen({ id: name = '' }: { readonly id?: string }): View {
 
 /** What a run was started with; what is no object, or was erased, begins an empty form. */
 async function readInput(id: string): Promise<JsonObject> {
-  const { session } = await callOperator('GET /v1/runs/:id/conversation', { id, query: { take: '1' } })
-  return isJsonObject(session.input) ? session.input : {}
+  const { runs, session } = await callOperator('GET /v1/runs/:id/conversation', { id, query: { take: '1' } })
+  const input = runs.find((run) => run.id === id)?.input ?? session.input
+  return isJsonObject(input) ? input : {}
 }
 
 function StartForm({

@@ -30,8 +30,13 @@ const STARTED = (member: string, column: string): string =>
 export const WITH_TRIGGER_NAMED = `${AMONG_NEWEST}
   and coalesce(${STARTED('triggerName', 'trigger_name')}, ${STARTED('triggerType', 'trigger_type')}) = :trigger`
 
-export const WITH_PERSON_IN = `(${AMONG_NEWEST}
-  and :person in (${STARTED('triggeredBy', 'triggered_by')}, ${STARTED('person', 'person')})
+/** Who started it, as votes name approvers. */
+const STARTED_BY = `coalesce(
+  'operator:' || ${STARTED('person', 'person')},
+  case ${STARTED('triggerType', 'trigger_type')} when 'operator' then 'operator:' else 'key:' end
+    || ${STARTED('triggeredBy', 'triggered_by')})`
+
+export const WITH_PERSON_IN = `(${AMONG_NEWEST} and ${STARTED_BY} = :person
   or ${WITH_VOTE_OF.replace(':approver', ':person')})`
 
 /** Of sessions whose metadata has the member `:metadataKey` with the JSON text `:metadataValue`, among the newest. */
