@@ -155,5 +155,5 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
 /** What it says of itself is of no use to an operator, except what fails. */
 const quietLogger = ({ Logger }: GraphileWorker, log?: Log) =>
   new Logger(() => (level, message) => {
-    if (level === 'error' || level === 'warning') log?.write('warn', 'background jobs', { detail: message })
+    if (['error', 'warning'].includes(level)) log?.write('warn', 'background jobs', { detail: message })
   })

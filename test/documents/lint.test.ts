@@ -213,7 +213,7 @@ describe('across files', () => {
         'policy.yaml': policy,
         'tool.yaml': 'kind: Tool\nspec: {side_effect_class: irreversible_action}\n',
       }),
-    ).toEqual(['policy.yaml:12 error approval/timeout-allow-irreversible'])
+    ).toEqual(['policy.yaml:12 error approval/timeout-allow-irreversible', 'tool.yaml:8 info tool/undo-undeclared'])
     expect(
       found({
         'agent.yaml': agent,

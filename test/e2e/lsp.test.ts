@@ -743,5 +743,5 @@ test('offers the tool that was meant, or a Tool document, where a tool is not in
   await openText('tools/refund.yaml', written.edits[0]!.newText)
   expect(await diagnostics(DESK, 'tool/unresolved', 0)).toEqual([])
   await diagnostics('tools/refund.yaml', 'tool/unresolved', 0)
-  expect(diagnosticsByUri.get(tool)).toEqual([])
+  expect(diagnosticsByUri.get(tool)).toMatchObject([{ code: 'tool/undo-undeclared', severity: 3 }])
 })

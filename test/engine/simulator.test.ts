@@ -41,7 +41,7 @@ import { COMPLETION, COMPLETION_TIMEOUT } from '../../src/spec/steer/wait.ts'
 import { HELD_BACK } from '../../src/tools/outcome.ts'
 import { createCrashingProcess, type Crash } from './crashing-process.ts'
 
-const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? 60)
+const SCHEDULES = Number(process.env['SVC_SCHEDULES'] ?? 120)
 
 const ROUNDS = 300
 /** The round in which every pause ends, if none did before. */
