@@ -57,6 +57,13 @@ export const failures = {
     exit: EXIT.denied,
     message: () => 'The API key is scoped to another agent or trigger than this run.',
   },
+  undo_out_of_scope: {
+    status: 403,
+    exit: EXIT.denied,
+    message: (a: { runId: string; undone: string }) =>
+      `Run ${a.runId} undoes a call of run ${a.undone} for an operator: no API key cancels it.`,
+    fix: 'An operator can: svc runs cancel RUN',
+  },
   delete_not_allowed: {
     status: 403,
     exit: EXIT.denied,

@@ -4,30 +4,31 @@
  */
 import { fail } from '../base/failure.ts'
 import type { RunId, SessionId } from '../base/ids.ts'
-import type { JsonObject } from '../base/json/json.ts'
-import { PAUSE_TURN } from '../providers/provider.ts'
 import type { CallOutcome, Run, RunState, ToolCall } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
-import type { RunStep, StepType } from '../spec/step.ts'
+import type { RunStep } from '../spec/step.ts'
 import type { CallRow, SessionTree, SessionUpdate } from '../store/session-update.ts'
 import type { Store } from '../store/store.ts'
 import { proposeCalls } from './calls/calls.ts'
 import { checkNotPaused } from './check-start.ts'
 import type { SessionDriver } from './drive/drive.ts'
+import { copyStep, editedSteps, isWhole } from './fork-steps.ts'
 import { textOf } from './session/bindings.ts'
-import type { EngineParts, ForkRequest, ForkSource, StartedFork, StepEdit } from './session/engine.ts'
+import type { EngineParts, ForkRequest, ForkSource, StartedFork } from './session/engine.ts'
 import { openTransaction } from './session/open-transaction.ts'
-import { messagesBefore, withEarlierTexts } from './session/prompt/earlier.ts'
+import { messagesBefore } from './session/prompt/earlier.ts'
 import { callsOf } from './session/prompt/call-results.ts'
 import { claimOf, closeClaim, findRepeated, toRepeated } from './session/repeated-request.ts'
 import type { RunHandle } from './session/transaction.ts'
+import { undoneNotes } from './session/undone.ts'
 import { contextOf, firstSession, newRootRun } from './start.ts'
 
 /**
  * What a fork takes over of a run.
+ * @param isDry a dry fork is not told what was undone since: it repeats what happened
  * @throws Failure `not_found`, `not_a_root_run`, `session_erased`
  */
-export async function readForkSource(store: Store, runId: RunId): Promise<ForkSource> {
+export async function readForkSource(store: Store, runId: RunId, isDry = false): Promise<ForkSource> {
   const run = await store.run(runId)
   const session = run && (await store.session(run.sessionId))
   if (!session) throw fail('not_found', { what: 'run' })
@@ -38,13 +39,15 @@ export async function readForkSource(store: Store, runId: RunId): Promise<ForkSo
     store.runsOfSession(session.id),
     store.calls({ sessionId: session.id }),
   ])
-  const before = messagesBefore(run, { runs, stepsOf: ({ id }) => all.filter((step) => step.runId === id) })
+  const undone = isDry ? [] : undoneNotes(runs, () => calls)
+  const before = messagesBefore(run, { runs, stepsOf: ({ id }) => all.filter((step) => step.runId === id), undone })
   return {
     run,
     session,
     before,
     steps: all.filter((step) => step.runId === runId),
     calls: calls.filter((row) => row.runId === runId),
+    undone,
   }
 }
 
@@ -128,91 +131,6 @@ function toForkUpdate(parts: EngineParts, source: ForkSource, request: ForkReque
   return tx.toUpdate()!
 }
 
-/**
- * What the model was told, and said. Decisions and tasks stay with the run that they were about: nobody has approved anything
- * for the fork.
- */
-const TAKEN: ReadonlySet<StepType> = new Set([
-  'UserMessage',
-  'Reasoning',
-  'ToolCall',
-  'ToolResult',
-  'SubAgentCall',
-  'SubAgentResult',
-  'OutputValidation',
-])
-
-function takenSteps({ run, steps }: ForkSource, at: number): readonly RunStep[] {
-  if (!steps.some(({ ordinal }) => ordinal === at)) throw fail('step_not_found', { runId: run.id, step: at })
-  const taken = steps.filter(
-    ({ type, ordinal, content }) => ordinal <= at && TAKEN.has(type) && content['probe_of'] === undefined,
-  )
-  if (taken.length === 0) throw fail('step_not_forkable', { step: at, why: 'the run had not begun' })
-  const children = (type: StepType) =>
-    new Set(taken.flatMap((step) => (step.type === type ? textOf(step.content['child_run_id']) : [])))
-  const ended = children('SubAgentResult')
-  const answered = new Set(
-    taken.flatMap(({ type, content }) => (type === 'ToolResult' ? textOf(content['tool_call_id']) : [])),
-  )
-  const asks = taken.some(
-    ({ type, content }) =>
-      type === 'SubAgentCall' &&
-      answered.has(textOf(content['tool_call_id'])) &&
-      !ended.has(textOf(content['child_run_id'])),
-  )
-  if (asks) throw fail('step_not_forkable', { step: at, why: 'a sub-agent waits for an answer there' })
-  if (isAnswered(taken)) throw fail('step_not_forkable', { step: at, why: 'the run had given its answer' })
-  return taken
-}
-
-/** True where the last thing said is an answer that nobody has sent back: no model is asked after it. */
-function isAnswered(taken: readonly RunStep[]): boolean {
-  const last = taken.findLast(
-    (step) =>
-      isWhole(step) ||
-      step.type === 'UserMessage' ||
-      (step.type === 'OutputValidation' && step.content['valid'] !== true),
-  )
-  if (!last || !isWhole(last) || last.content['finish_reason'] === PAUSE_TURN) return false
-  return callsOf(last).length === 0
-}
-
-function editedSteps(source: ForkSource, { at, edits }: Pick<ForkRequest, 'at' | 'edits'>): readonly RunStep[] {
-  const taken = takenSteps(source, at)
-  for (const { ordinal: step } of edits) {
-    if (taken.some(({ ordinal }) => ordinal === step)) continue
-    const named = source.steps.find(({ ordinal }) => ordinal === step && ordinal <= at)
-    if (!named) throw fail('step_not_found', { runId: source.run.id, step })
-    throw fail('step_not_editable', { step, type: named.type })
-  }
-  return taken.map((step) => withEdit(step, edits))
-}
-
-/** The member that an edit replaces, by type of step. */
-const EDITED: Partial<Readonly<Record<StepType, 'text' | 'result' | 'output'>>> = {
-  UserMessage: 'text',
-  Reasoning: 'text',
-  ToolResult: 'result',
-  SubAgentResult: 'output',
-}
-
-function withEdit(step: RunStep, edits: readonly StepEdit[]): RunStep {
-  const edit = edits.find(({ ordinal }) => ordinal === step.ordinal)
-  if (!edit) return step
-  const member = EDITED[step.type]
-  if (member === undefined || (member === 'text' && typeof edit.value !== 'string'))
-    throw fail('step_not_editable', { step: step.ordinal, type: step.type })
-  const { hidden: _, ...shown } = step
-  return { ...shown, content: { ...step.content, [member]: edit.value, edited: true } }
-}
-
-function copyStep(run: RunHandle, { type, content, error, hidden }: RunStep, { before }: ForkSource): void {
-  const { usage: _, cost: __, ...said } = content
-  const shown: JsonObject =
-    type === 'Reasoning' ? said : type === 'UserMessage' ? withEarlierTexts(content, before) : content
-  run.addStep(type, shown, { ...(error !== null && { error }), ...(hidden && { hidden }) })
-}
-
 /** Where the fork goes on: at the calls of the last completion that have no result, else with another completion. */
 function stateAfter(run: RunHandle, steps: readonly RunStep[], rows: readonly CallRow[]): RunState {
   const said = steps.filter(isWhole)
@@ -247,5 +165,3 @@ function stateAfter(run: RunHandle, steps: readonly RunStep[], rows: readonly Ca
     }),
   }
 }
-
-const isWhole = ({ type, error }: RunStep): boolean => type === 'Reasoning' && error === null

@@ -3,6 +3,7 @@ import { fail } from '../base/failure.ts'
 import { createEmbeddedQueue } from '../queue/embedded.ts'
 import type { SessionQueue } from '../queue/queue.ts'
 import { systemTimers } from '../queue/timers.ts'
+import { undoneCallOf } from '../spec/run.ts'
 import type { MessageAccepted } from '../spec/api.ts'
 import { approverOf } from '../spec/key.ts'
 import { advanceRun } from './machine/advance.ts'
@@ -89,6 +90,8 @@ export function createEngine(parts: EngineParts): Engine {
     async cancel(runId, principal, reason) {
       const run = await store.run(runId)
       if (!run) throw fail('not_found', { what: 'run' })
+      const undone = undoneCallOf(run)
+      if (undone && principal.type === 'api_key') throw fail('undo_out_of_scope', { runId, undone: undone.runId })
       const why = reason === undefined ? null : parts.redactor.text(reason)
       const status = await driver.post(run.sessionId, (tx) => {
         advanceRun(tx.run(runId), { type: 'cancelled', reason: why, by: approverOf(principal) })

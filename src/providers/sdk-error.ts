@@ -1,5 +1,6 @@
 /** Converts what the vendors' SDKs throw into errors for people. */
 import type { Clock } from '../base/clock.ts'
+import { ENDLESS_ANSWER } from '../base/net/chunk-response.ts'
 import { EGRESS_REFUSED } from '../base/net/transport.ts'
 import { parseJson } from '../base/json/json.ts'
 import { retryAfterMs } from '../base/retry.ts'
@@ -34,6 +35,11 @@ export function toProviderError(error: unknown, { key, redactor, clock, remedies
   const convert = (text: string, remedy: string | undefined, about: Omit<ErrorFacts, 'cause'>): ProviderError =>
     new ProviderError(withRemedy(scrub(text), remedy), { ...about, cause: error })
   if (error instanceof ProviderError) return convert(error.message, undefined, error as Required<ErrorFacts>)
+  const code = codeOf(error)
+  if (code === ENDLESS_ANSWER)
+    return convert('The model provider sent a line or a text of more than 16 MiB', remedies?.address, {
+      retryable: false,
+    })
   const { status, headers, body } = answerOf(error)
   // AWS's SDK could not read an answer that was no refusal.
   if (status !== undefined && status < 400) return unreadableAnswerError(remedies, error)
@@ -55,7 +61,6 @@ export function toProviderError(error: unknown, { key, redactor, clock, remedies
     return convert(`The model provider's answer cannot be read: ${error.message}`, remedies?.address, {
       retryable: true,
     })
-  const code = codeOf(error)
   if (!('status' in error) && code === undefined) return error
   return convert(
     `The connection to the model provider failed: ${innermostMessage(error)}`,

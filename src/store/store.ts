@@ -237,6 +237,7 @@ export interface Store {
   publish(publication: VersionPublication): Promise<readonly StoredMember[]>
   version(id: VersionId): Promise<AgentVersion | undefined>
   versionByDigest(workspaceId: WorkspaceId, digest: Digest): Promise<AgentVersion | undefined>
+  versionIdByLabel(agentId: AgentId, label: string): Promise<VersionId | undefined>
   versions(agentId: AgentId): Promise<readonly AgentVersion[]>
   /** Every version that was ever deployed, once each, most recently deployed first. */
   deployedVersions(agentId: AgentId): Promise<readonly VersionId[]>

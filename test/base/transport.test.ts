@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ENDLESS_ANSWER } from '../../src/base/net/chunk-response.ts'
 import { createTransport, isHeldBack, isUnsent } from '../../src/base/net/transport.ts'
 import { listen, stop } from '../fakes/model-server.ts'
 
@@ -13,6 +14,26 @@ beforeAll(async () => {
     if (request.url === '/hang') return
     if (request.url === '/drip') {
       response.write('first')
+      return
+    }
+    if (request.url === '/line') {
+      const sendMore = (): unknown => response.destroyed || response.write('x'.repeat(65_536), sendMore)
+      sendMore()
+      return
+    }
+    if (request.url === '/events') {
+      response.setHeader('content-type', 'text/event-stream')
+      const rest = ['ta: 1\n\ndata: 2', '\r\rdata', ': 3']
+      const sendMore = (): unknown =>
+        rest.length === 0 ? response.end() : void response.write(rest.shift(), () => setImmediate(sendMore))
+      response.write('da', () => setImmediate(sendMore))
+      return
+    }
+    if (request.url === '/lines') {
+      let sent = 0
+      const sendMore = (): unknown =>
+        sent++ === 20 ? response.end() : response.write(`${'x'.repeat(999_999)}\n`, sendMore)
+      sendMore()
       return
     }
     if (request.url === '/large') {
@@ -152,4 +173,32 @@ test('a plain body that is left early closes its connection, one that was read k
   for await (const chunk of left.body!) if (chunk.byteLength > 0) break
   await (await plain(url, { method: 'POST', body: 'x' })).text()
   expect(connections - before).toBeLessThanOrEqual(2)
+})
+
+test('a line without an end breaks a plain body off, and many lines do not', async () => {
+  const read = async (path: string): Promise<number> => {
+    let bytes = 0
+    for await (const chunk of (await plain(`${url}${path}`)).body!) bytes += chunk.byteLength
+    return bytes
+  }
+  await expect(read('/line')).rejects.toMatchObject({
+    code: ENDLESS_ANSWER,
+    message: 'A line of more than 16 MiB.',
+  })
+  expect(await read('/lines')).toBe(20_000_000)
+})
+
+test('a plain body that is read as one text has a bound', async () => {
+  await expect((await plain(`${url}/lines`)).text()).rejects.toMatchObject({
+    code: ENDLESS_ANSWER,
+    message: 'A text of more than 16 MiB.',
+  })
+})
+
+test('an event stream comes in whole lines, its last one without an end', async () => {
+  const pieces: string[] = []
+  for await (const chunk of (await plain(`${url}/events`)).body!) pieces.push(Buffer.from(chunk).toString())
+  expect(pieces.join('')).toBe('data: 1\n\ndata: 2\r\rdata: 3')
+  expect(pieces.slice(0, -1).every((piece) => /[\r\n]$/.test(piece))).toBe(true)
+  expect(pieces.at(-1)).toBe('data: 3')
 })

@@ -32,6 +32,7 @@ test('all checks are told, one line each, and nothing is made', async () => {
     'data',
     'permissions',
     'database',
+    'store',
     'server',
     'lock',
     'paused',

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { bucketUrl } from '../bucket.ts'
 import { openPostgresProxy } from '../store/postgres-proxy.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { svcJson, type ServerProcess } from './binary.ts'
@@ -34,14 +35,7 @@ describe.skipIf(!postgres)('two servers', () => {
   const dataOf = (name: string): string => join(courier.project.directory, name)
   const open = async (name: string, store?: string): Promise<ServerProcess> => {
     const more = store === undefined ? [] : ['--store', store]
-    const server = await courier.serve(
-      undefined,
-      '--data',
-      dataOf(name),
-      '--storage',
-      's3://f?endpoint=http://127.0.0.1:9',
-      ...more,
-    )
+    const server = await courier.serve(undefined, '--data', dataOf(name), '--storage', await bucketUrl(), ...more)
     servers.push(server)
     return server
   }

@@ -16,7 +16,7 @@ function conversation(lengths: readonly (readonly number[])[], room: number) {
   let ordinal = 0
   const step = (type: string, content: JsonObject) => ({ type, content, ordinal: ++ordinal }) as unknown as RunStep
   for (const [at, [asked = 0, answered]] of lengths.entries()) {
-    const session = { runs: runs.slice(0, at + 1), stepsOf: ({ id }: Run) => steps.get(id) ?? [] }
+    const session = { runs: runs.slice(0, at + 1), stepsOf: ({ id }: Run) => steps.get(id) ?? [], undone: [] }
     const earlier = chooseEarlier(messagesBefore(runs[at]!, session), 0, room)
     steps.set(runs[at]!.id, [
       step('UserMessage', { text: 'x'.repeat(asked), ...(earlier && { earlier }) }),
@@ -31,9 +31,9 @@ test('the same is given, and counted as left out, as where everything was read',
   fc.assert(
     fc.property(fc.array(turn, { minLength: 1, maxLength: 20 }), fc.nat(80), fc.nat(20), (lengths, room, read) => {
       const { runs, steps } = conversation(lengths, room)
-      const whole = { runs, stepsOf: ({ id }: Run) => steps.get(id) ?? [] }
+      const whole = { runs, stepsOf: ({ id }: Run) => steps.get(id) ?? [], undone: [] }
       const newest = new Set(runs.slice(-1 - read).map(({ id }) => id))
-      const part = { runs, stepsOf: (each: Run) => (newest.has(each.id) ? whole.stepsOf(each) : []) }
+      const part = { runs, stepsOf: (each: Run) => (newest.has(each.id) ? whole.stepsOf(each) : []), undone: [] }
       const expected = chooseEarlier(messagesBefore(NEWEST, whole), 0, room)!
       const before = messagesBefore(NEWEST, part)
       // What was read reaches as far back as what is given, as the bounds of reading ensure.

@@ -1,7 +1,7 @@
 /** Undoing what an ended run made. Source: decisions, section 18, "Undo"; command line, 2.7. */
 import { expect, test } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
-import { ProviderError } from '../../src/providers/provider.ts'
+import { ProviderError, type ModelMessage } from '../../src/providers/provider.ts'
 import { readForkSource } from '../../src/engine/fork.ts'
 import type { UndoRequest } from '../../src/engine/session/engine.ts'
 import type { ToolOutcome } from '../../src/tools/tool.ts'
@@ -19,6 +19,8 @@ import {
   type AgentSpec,
   type Bench,
   type BenchSpec,
+  type Model,
+  type ModelReply,
 } from './bench.ts'
 
 const olga = operator() as UndoRequest['by']
@@ -449,4 +451,74 @@ test('a secret that was masked is not sent to the tool that undoes', async () =>
     'final',
     'The arguments of acme.unbook held a secret, which is not recorded.',
   ])
+})
+
+/** A model that keeps what it was given last. */
+function listening(...replies: readonly ModelReply[]) {
+  const heard: { messages: readonly ModelMessage[] } = { messages: [] }
+  let turn = 0
+  const model: Model = ({ messages }) => {
+    heard.messages = messages
+    return replies[turn++]!
+  }
+  return { heard, models: { root: model } }
+}
+
+test('a fork is told which of the calls that it takes over were undone since; a dry one is not', async () => {
+  const { heard, models } = listening(
+    { calls: [{ name: 'book', args: { room: 1 } }] },
+    { calls: [{ name: 'mail', args: { to: 'ann' } }] },
+    gone,
+    'Told.',
+  )
+  const { bench, run } = await openTrip({ models })
+  await bench.engine.undo(run, { by: olga })
+  await turns()
+  expect((await readForkSource(bench.store, run, true)).undone).toEqual([])
+  const source = await readForkSource(bench.store, run)
+  const at = source.steps.findLast(({ type }) => type === 'ToolResult')!.ordinal
+  const version = (await bench.store.version(source.run.agentVersionId))!
+  const fork = await bench.engine.fork(source, { by: olga, at, edits: [], version, limits: startOf('root').limits })
+  await turns()
+  expect(await statusOf(bench, fork.runId)).toBe('Completed')
+  expect(heard.messages.flatMap((each) => (each.role === 'tool' ? [each.content] : []))).toEqual([
+    '[An operator has undone since, so that it no longer stands: acme.book {"room":1}. The result at that time:]\n\n{"id":"b1"}',
+    'sent',
+  ])
+})
+
+test('a run that continues the session is told what of the runs before it was undone', async () => {
+  const { heard, models } = listening(
+    { calls: [{ name: 'book', args: { room: 1 } }] },
+    'Booked.',
+    'Told.',
+    'Told again.',
+  )
+  const { bench, run } = await openTrip({ models })
+  const { sessionId } = (await bench.store.run(run))!
+  const booked = () =>
+    heard.messages.flatMap((each) => (each.role === 'assistant' && each.text.startsWith('Booked.') ? [each.text] : []))
+  await bench.start('root', {}, { continued: { sessionId } })
+  await turns()
+  expect(booked()).toEqual(['Booked.'])
+  await bench.engine.undo(run, { by: olga })
+  await turns()
+  await bench.start('root', {}, { continued: { sessionId } })
+  await turns()
+  expect(booked()).toEqual([
+    'Booked.\n\n[An operator has undone since, so that it no longer stands: acme.book {"room":1}.]',
+  ])
+})
+
+test('a run whose version is gone is not undone, and the sentence says so', async () => {
+  let isGone = false
+  const { bench, run } = await openTrip({
+    store: (plain) => ({ ...plain, version: async (id) => (isGone ? undefined : await plain.version(id)) }),
+  })
+  isGone = true
+  const sentence = `Version 1.0.0, which run ${run} executed, is gone.`
+  await expect(bench.engine.planUndo(run)).rejects.toThrow(sentence)
+  await expect(bench.engine.undo(run, { by: olga })).rejects.toThrow(sentence)
+  await turns()
+  expect([unbooked(bench), await undoRuns(bench, run)]).toEqual([[], []])
 })

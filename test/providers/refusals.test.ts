@@ -159,6 +159,18 @@ test.each(Object.keys(SERVERS) as (keyof typeof SERVERS)[])('%s, answered by a w
   expect([error.name, error.message, error.retryable]).toEqual(['ProviderError', UNREADABLE[type], true])
 })
 
+test.each(Object.keys(SERVERS) as (keyof typeof SERVERS)[])('%s, answered by a line without an end', async (type) => {
+  const line = { raw: `data: ${'x'.repeat(17 * 1024 * 1024)}`, headers: { 'content-type': 'text/event-stream' } }
+  fake = await SERVERS[type]([line])
+  const error = await refusalOf(type, fake.url)
+  const remedy = type === 'bedrock' ? 'Check the region eu-central-1.' : 'Check base_url.'
+  expect([error.name, error.message, error.retryable]).toEqual([
+    'ProviderError',
+    `The model provider sent a line or a text of more than 16 MiB. ${remedy}`,
+    false,
+  ])
+})
+
 test('bedrock, in a region that does not exist', async () => {
   const nowhere = (host: string) => Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: 'ENOTFOUND' })
   const region = 'moon-north-1'

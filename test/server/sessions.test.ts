@@ -172,6 +172,35 @@ test('refuses a status that no run has: a misspelt one would list nothing', asyn
   expect((await api(`/v1/agents/${agentId}/sessions?status=Failed,Completed`, { key })).status).toBe(200)
 })
 
+test('lists those of a version by its label, beside the other filters', async () => {
+  const { api, agentId, deploy, keyFor, storeRun, list } = await desk()
+  const { secret: key } = await keyFor(DESK)
+  const { sessionId } = await storeRun(DESK, { status: 'Completed' })
+  await storeRun(DESK)
+  await deploy(DESK, '1.1.0-rc.1+a')
+  const of = async (query: string) => {
+    const { items, total, nextCursor } = await list(key, query)
+    return [items.map(({ id }) => id), total, nextCursor]
+  }
+  expect(await of('?version=1.0.0&status=Completed&from=2026-11-20T10:00:00Z')).toEqual([[sessionId], 1, null])
+  expect((await list(key, '?version=1.0.0')).total).toBe(2)
+  expect(await of('?version=1.1.0-rc.1%2Ba')).toEqual([[], 0, null])
+  expect(await of('?version=9.9.9')).toEqual([[], 0, null])
+  const refused = async (query: string) => {
+    const answer = await api(`/v1/agents/${agentId}/sessions?${query}`, { key })
+    return [answer.status, ((await answer.json()) as { details: unknown }).details]
+  }
+  const label = { path: '/version', message: 'must be the label of a version such as 1.4.0' }
+  expect([await refused('version=latest'), await refused('version=')]).toEqual([
+    [400, [label]],
+    [400, [label]],
+  ])
+  expect(await refused('version=1.0.0&versionId=x')).toEqual([
+    400,
+    [{ path: '/version', message: 'cannot come with versionId' }],
+  ])
+})
+
 test('lists by the time of the start', async () => {
   const { clock, keyFor, storeRun, list } = await desk()
   const { secret } = await keyFor(DESK)

@@ -1,6 +1,6 @@
 /** Undoing what a run made, through a whole server. Source: decisions, section 18; command line, 2.7. */
 import { expect, test } from 'vitest'
-import type { Conversation, RunStatusBody } from '../../src/spec/api.ts'
+import type { Conversation, ErrorBody, RunStatusBody } from '../../src/spec/api.ts'
 import type { CallView, EffectView, RunView, UndoPlanView } from '../../src/spec/operator-views.ts'
 import type { OperatorList } from '../../src/spec/operator.ts'
 import { running, scripted, tool } from './running.ts'
@@ -105,6 +105,24 @@ test('no key plans or starts an undo', async () => {
   expect(await plan()).toMatchObject({ undoable: 1 })
   // The same request by an operator does something.
   await house.operator(`POST /runs/${runId}/undo`, { calls })
+})
+
+test('no key cancels an undo that an operator asked for; the operator does', async () => {
+  const { house, runId, plan } = await paidRun()
+  const calls = [{ runId, toolCallId: (await plan()).items[0]!.toolCallId }]
+  const undo = (await house.operator(`POST /runs/${runId}/undo`, { calls })) as RunView
+  await house.until(undo.runId, 'engine.user_task.created')
+  const { status, body } = await house.post<ErrorBody>(`/v1/runs/${undo.runId}/cancel`, {})
+  expect([status, body.code, body.error]).toEqual([
+    403,
+    'undo_out_of_scope',
+    `Run ${undo.runId} undoes a call of run ${runId} for an operator: no API key cancels it.`,
+  ])
+  // The run that made the call has ended: cancelling it reaches nothing.
+  await house.post(`/v1/runs/${runId}/cancel`, {})
+  expect(await plan()).toMatchObject({ items: [{ state: 'under_way', undoneBy: { waitingOn: 'approval' } }] })
+  await house.operator(`POST /runs/${undo.runId}/cancel`, {})
+  expect(await plan()).toMatchObject({ items: [{ state: 'open' }] })
 })
 
 test('what cannot be done is told in a sentence, and nothing changes', async () => {

@@ -1104,7 +1104,10 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         await store.publish(aPublication([clerk]))
         await store.publish(aPublication([next, aSnapshot('pay.auditor', '0.1.0')], { at: NOW + 1 }))
         await store.publish(aPublication([], { workspaceId: ELSEWHERE }))
+        const [latest] = await store.versions(AGENT)
         expect((await store.versions(AGENT)).map(({ snapshot }) => snapshot.version)).toEqual(['1.1.0', '1.0.0'])
+        expect(await store.versionIdByLabel(AGENT, '1.1.0')).toBe(latest!.id)
+        expect(await store.versionIdByLabel(AGENT, '1.1.1')).toBeUndefined()
         expect(await store.agents(WORKSPACE)).toEqual([
           {
             id: agentIdOf('main', 'pay.auditor'),

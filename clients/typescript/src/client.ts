@@ -59,6 +59,8 @@ export interface SessionsQuery {
   /** 1 to 500; 50 when absent. */
   readonly take?: number
   readonly versionId?: string
+  /** The label of a version, in place of `versionId`. */
+  readonly version?: string
   /** One status or several, separated by commas. */
   readonly status?: string
   readonly tag?: string

@@ -7,6 +7,18 @@ import type { IncomingMessage } from 'node:http'
 /** Bytes that wait for the reader before the sender is told to pause. */
 const MAX_WAITING_BYTES = 64 * 1024
 
+/**
+ * Bytes without a line break, and bytes of a body that is read as one text. The SDKs gather both in memory; the longest line that an
+ * answer within the engine's bounds needs, its last event with all of its text once more, is half of it.
+ */
+const MAX_GATHERED_BYTES = 16 * 1024 * 1024
+
+/** The code of an answer that its reader would have to gather without end. */
+export const ENDLESS_ANSWER = 'ERR_ENDLESS_ANSWER'
+
+const endless = (what: string): Error =>
+  Object.assign(new Error(`${what} of more than ${MAX_GATHERED_BYTES / 1024 / 1024} MiB.`), { code: ENDLESS_ANSWER })
+
 /** Header fields by name, in any case. It can be read, iterated, and copied into `Headers`. */
 class HeaderFields extends Map<string, string> {
   override get = (name: string): string | undefined => super.get(name.toLowerCase())
@@ -19,7 +31,12 @@ export function toChunkResponse(message: IncomingMessage, release: () => void, w
   const status = message.statusCode!
   const text = async (): Promise<string> => {
     const chunks: Uint8Array[] = []
-    for await (const chunk of body) chunks.push(chunk)
+    let bytes = 0
+    for await (const chunk of body) {
+      bytes += chunk.length
+      if (bytes > MAX_GATHERED_BYTES) throw endless('A text')
+      chunks.push(chunk)
+    }
     return Buffer.concat(chunks).toString()
   }
   const response = {
@@ -60,20 +77,28 @@ function readChunks(message: IncomingMessage, release: () => void, why: () => Er
     else asked.reject(how)
     asked = undefined
   }
-  message.on('data', (chunk: Uint8Array) => {
+  const pieces = toPieces(message, (piece: Uint8Array): void => {
     if (asked !== undefined) {
       const { resolve } = asked
       asked = undefined
-      return resolve({ done: false, value: chunk })
+      return resolve({ done: false, value: piece })
     }
-    waiting.push(chunk)
-    waitingBytes += chunk.length
+    waiting.push(piece)
+    waitingBytes += piece.length
     if (waitingBytes >= MAX_WAITING_BYTES) message.pause()
     return undefined
   })
+  message.on('data', (chunk: Uint8Array) => {
+    if (end !== undefined || pieces.add(chunk)) return
+    finish(endless('A line'))
+    message.destroy()
+  })
   // Each body closes in the end, most of them after their end.
   const breakOff = (): void => (end === undefined ? finish(why()) : undefined)
-  message.once('end', () => finish('end'))
+  message.once('end', () => {
+    pieces.end()
+    finish('end')
+  })
   message.once('error', breakOff)
   message.once('close', breakOff)
   const next = (): Promise<Chunk> => {
@@ -109,3 +134,37 @@ function readChunks(message: IncomingMessage, release: () => void, why: () => Er
     },
   }
 }
+
+/**
+ * Passes an event stream on in whole lines, because the SDKs search their whole buffer again with each piece that does not end one,
+ * and any other body as it comes. `add` is false once a line is too long.
+ */
+function toPieces(message: IncomingMessage, pass: (piece: Uint8Array) => void) {
+  const isEventStream = message.headers['content-type']?.startsWith('text/event-stream') === true
+  let held: Uint8Array[] = []
+  let lineBytes = 0
+  const flush = (): void => {
+    if (held.length > 0) pass(held.length === 1 ? held[0]! : Buffer.concat(held))
+    held = []
+  }
+  return {
+    add(chunk: Uint8Array): boolean {
+      const after = Math.max(chunk.lastIndexOf(LINE_FEED), chunk.lastIndexOf(CARRIAGE_RETURN)) + 1
+      lineBytes = after === 0 ? lineBytes + chunk.length : chunk.length - after
+      if (lineBytes > MAX_GATHERED_BYTES) return false
+      if (!isEventStream) pass(chunk)
+      else {
+        if (after > 0) {
+          held.push(chunk.subarray(0, after))
+          flush()
+        }
+        if (after < chunk.length) held.push(chunk.subarray(after))
+      }
+      return true
+    },
+    end: flush,
+  }
+}
+
+const LINE_FEED = 10
+const CARRIAGE_RETURN = 13

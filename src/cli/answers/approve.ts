@@ -34,7 +34,11 @@ export const inboxItem: AnswerSchema<Omit<InboxItem, 'task' | 'people'>> = objec
   status: string,
 })
 
-export const inboxAnswer = listAnswer(inboxItem)
+export const inboxAnswer = object({
+  items: list(inboxItem),
+  total: integer,
+  held: optional(list(object({ reason: string, runs: integer, since: string, nextAttemptAt: optional(string) }))),
+})
 export const inboxCount = object({ total: integer })
 
 const answerReceipt: AnswerSchema<AnswerReceipt> = object({

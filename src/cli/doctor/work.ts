@@ -1,16 +1,14 @@
 /** Checks of what should be going on: what operators have paused, and runs that an outage holds. */
 import { isFailure } from '../../base/failure.ts'
-import { HOLD_TEXTS } from '../../spec/hold.ts'
-import { OUTAGE_REASONS } from '../../spec/outage.ts'
-import type { PauseView, RunView } from '../../spec/operator-views.ts'
+import type { PauseView } from '../../spec/operator-views.ts'
 import { describePaused } from '../../spec/steer/pause.ts'
 import { describeApprover } from '../../spec/view/task-card.ts'
 import { withOperator, type OperatorClient } from '../project/operator.ts'
 import type { Project } from '../project/project.ts'
 import { hasRegistry } from '../project/registry.ts'
+import { describeHeldRuns, readHeldRuns } from '../runs/held.ts'
 import { RemoteError } from '../shell/remote.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { countNoun } from '../shell/counted.ts'
 import { healthy, unhealthy, type DoctorChecks, type DoctorFinding } from './finding.ts'
 
 export const workChecks: DoctorChecks = {
@@ -23,18 +21,11 @@ export const workChecks: DoctorChecks = {
 
   held: (call, project) =>
     askOperator(call, project, async (operator) => {
-      const { items } = await operator.call('GET /runs', { query: { status: 'Running', take: '200' } })
-      const held = items.filter(({ hold }) => hold && OUTAGES.has(hold.reason))
+      const held = await readHeldRuns(operator)
       if (held.length === 0) return healthy('no run is held by an outage')
-      const reasons = [...new Set(held.map(({ hold }) => hold!.reason))]
-      return unhealthy(
-        reasons.map((reason) => describeCause(held, reason)).join('; '),
-        'svc runs list --status Running',
-      )
+      return unhealthy(held.map(describeHeldRuns).join('; '), 'svc runs list --status Running')
     }),
 }
-
-const OUTAGES: ReadonlySet<string> = new Set([...OUTAGE_REASONS, 'storage_full'])
 
 /** What a store of this project tells; nothing where there is none, or where nobody can ask it. */
 async function askOperator(
@@ -58,11 +49,3 @@ const describePause = (pause: PauseView): string =>
 
 const resumeCommand = ({ kind, name }: PauseView): string =>
   `svc stop --${kind}${kind === 'all' ? '' : ` ${name}`} --resume`
-
-function describeCause(held: readonly RunView[], reason: string): string {
-  const of = held.flatMap(({ hold }) => (hold?.reason === reason ? [hold] : []))
-  const first = of.map(({ since }) => since).toSorted()[0]!
-  const [next] = of.flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []).toSorted()
-  const runs = `${countNoun(of.length, 'run')} held since ${first}: ${HOLD_TEXTS[of[0]!.reason]}`
-  return next === undefined ? runs : `${runs}; next attempt at ${next}`
-}

@@ -72,6 +72,6 @@ export function formatCommandError(words: CommandError, json: boolean): string {
   for (const each of words.details ?? []) lines.push(`  ${safeText(each.path)}: ${safeText(each.message)}`)
   if (words.request)
     lines.push(`  request  ${safeText(words.request)}${words.requestId ? `   ${words.requestId}` : ''}`)
-  if (words.hint) lines.push(`  fix:  ${words.hint}`)
+  if (words.hint) lines.push(`  fix:  ${safeText(words.hint)}`)
   return lines.join('\n')
 }

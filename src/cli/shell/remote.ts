@@ -10,6 +10,7 @@ export class RemoteError extends Error {
   readonly request: string
   readonly details: NonNullable<ErrorBody['details']>
   readonly requestId: string | undefined
+  readonly #fix: string | undefined
   constructor(status: number, request: string, body: Partial<ErrorBody>) {
     super(body.error ?? `The server answered ${status}.`)
     this.status = status
@@ -17,13 +18,16 @@ export class RemoteError extends Error {
     this.request = request
     this.details = body.details ?? []
     this.requestId = body.requestId
+    this.#fix = typeof body.fix === 'string' ? body.fix : undefined
   }
   /** Source: command line, 1.4. */
   get exit(): number {
     if (Object.hasOwn(failures, this.code)) return failures[this.code as FailureCode].exit
     return exitOfStatus(this.status)
   }
+  /** The server's, else the usual one of the code. */
   get fix(): string | undefined {
+    if (this.#fix !== undefined) return this.#fix
     return Object.hasOwn(failures, this.code) ? new Failure(this.code as FailureCode, '', {}).fix : undefined
   }
 }

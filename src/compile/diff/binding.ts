@@ -6,6 +6,7 @@ import type { ComparedCallee } from './callee.ts'
 import { valueChange, versionChange, type ChangePlace, type VersionChange } from './change.ts'
 import { inputChanges, outputChanges } from './contract.ts'
 import { effectChanges } from './effect-key.ts'
+import { undoChanges } from './undo.ts'
 
 export function bindingChanges(was: ComparedCallee, is: ComparedCallee): readonly VersionChange[] {
   const place = { agent: is.agent.id, tool: is.id }
@@ -72,6 +73,7 @@ function toolChanges(place: ChangePlace, was: BoundTool, is: BoundTool): readonl
   const changes = [
     ...taintChange(place, isTaintSource(was), isTaintSource(is)),
     ...effectChanges(place, was, is),
+    ...undoChanges(place, was.labels, is.labels),
     ...outputChanges(place, was.outputSchema ?? true, is.outputSchema ?? true),
     ...valueChange('tool.route', place, from, to, `${tool}: ${from} → ${to}`),
   ]

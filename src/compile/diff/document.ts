@@ -14,6 +14,7 @@ import { compareAccepted, compareAuthority, type ComparedVersion } from './autho
 import { classChange, taintChange } from './binding.ts'
 import { inputChanges, outputChanges } from './contract.ts'
 import { versionChange, differenceOf, type VersionChange, type VersionDifference } from './change.ts'
+import { undoChanges } from './undo.ts'
 import { describePolicyEntry, describePolicyChange, describeWitness } from './words.ts'
 
 /** Both documents have the same kind and id. Publishing checked their shape and inlined their schemas. */
@@ -40,6 +41,7 @@ function toolChanges(
     ...classChange(place, was.side_effect_class, is.side_effect_class),
     ...acceptedChanges(place, was, is),
     ...taintChange(place, hasUntrustedContent(old.labels), hasUntrustedContent(now.labels)),
+    ...undoChanges(place, old.labels, now.labels),
     ...(was.default_policies ?? [])
       .filter((policy) => !is.default_policies?.includes(policy))
       .map((policy) =>

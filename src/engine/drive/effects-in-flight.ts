@@ -12,6 +12,7 @@ import { findPause, type EffectSubject } from '../../spec/steer/pause.ts'
 import { HELD_BACK } from '../../tools/outcome.ts'
 import { messagesBefore } from '../session/prompt/earlier.ts'
 import type { Slots } from '../session/slots.ts'
+import { undoneNotes } from '../session/undone.ts'
 import { effectsOf, unknownKeys, waitingKeys, type RunEffect } from '../effects/effects.ts'
 import type { SessionLeases } from './leases.ts'
 import type { DriverLifecycle, MailboxOptions, SessionActor } from './mailbox.ts'
@@ -205,7 +206,11 @@ function effectContextOf(live: LiveSession, runId: RunId, described: DescribedTo
     run,
     snapshot,
     steps: [...(live.steps.get(runId) ?? [])],
-    before: messagesBefore(run, { runs: live.tree.runs, stepsOf: ({ id }) => live.steps.get(id) ?? [] }),
+    before: messagesBefore(run, {
+      runs: live.tree.runs,
+      stepsOf: ({ id }) => live.steps.get(id) ?? [],
+      undone: undoneNotes(live.tree.runs, () => [...live.calls.values()]),
+    }),
     described,
     offered: offeredTools(snapshot, positionOf(run, live.tree.runs)),
     childOf: (wire) => {

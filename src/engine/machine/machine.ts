@@ -53,8 +53,9 @@ import { readOutput } from './output.ts'
 import { resumeRun } from './resume.ts'
 import { migrateRun } from './migrate.ts'
 import { steerCalls, steerCompletion } from './steer.ts'
-import { chooseEarlier, countUnread, messagesBefore, type SessionBefore } from '../session/prompt/earlier.ts'
+import { chooseEarlier, countUnread, messagesBefore } from '../session/prompt/earlier.ts'
 import { fileNamesIn, firstMessage } from '../session/prompt/input.ts'
+import { sessionBefore } from '../session/prompt/prompt.ts'
 import { abandonCompletion } from '../session/unanswered.ts'
 
 type At = RunState['at']
@@ -186,7 +187,7 @@ function startRun(run: RunHandle, here: StateAt<'thinking'>): RunState {
   run.addEvent('run', 'engine.run.started', { status: 'Running', output: null, error: null })
   const files = fileNamesIn(input).map((filename): JsonObject => ({ filename }))
   const { tx, snapshot } = run
-  const session: SessionBefore = { runs: tx.runs(), stepsOf: ({ id }) => tx.run(id).steps() }
+  const session = sessionBefore(run)
   const { contextWindow = USUAL_WINDOW } = tx.context.termsOf(snapshot.model)
   const room = snapshot.context ? contextBudget(snapshot.context, contextWindow) : Math.floor(contextWindow / 4)
   const earlier = chooseEarlier(messagesBefore(run.record, session), countUnread(run.record, session), room)

@@ -29,6 +29,7 @@ import type { ProbeResult } from './probe.ts'
 import type { RequestKey } from './repeated-request.ts'
 import type { ConcurrencyBounds } from './slots.ts'
 import type { ResolvedUndo } from './undo-arguments.ts'
+import type { UndoneNote } from './undone.ts'
 import type { ConversationPart, PagedConversation } from './timeline.ts'
 
 export interface StartRequest {
@@ -115,6 +116,8 @@ export interface ForkSource {
   readonly before: readonly EarlierMessage[]
   readonly steps: readonly RunStep[]
   readonly calls: readonly CallRow[]
+  /** What of its session was undone since. */
+  readonly undone: readonly UndoneNote[]
 }
 
 /** Replaces what a step says: the text of a message or an answer, the result of a call. */

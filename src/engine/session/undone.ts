@@ -1,4 +1,5 @@
 /** The calls that runs undo. Source: decisions, section 18, "Undo". */
+import type { RunId } from '../../base/ids.ts'
 import { boundedKey, type EffectKey } from '../../policy/condition/effect-key.ts'
 import { isTerminal, undoneCallOf, type CallReference, type Run } from '../../spec/run.ts'
 import type { CallRow } from '../../store/session-update.ts'
@@ -43,3 +44,60 @@ export const isPartlyUndone = (runs: readonly Run[], rows: readonly CallRow[]): 
     const undone = undoneCallOf(run)
     return undone !== undefined && undoStateOf(undone, runs, rows).at !== 'open'
   })
+
+/** A call that does not stand, or perhaps no longer stands, as the model that made it was told. */
+export interface UndoneNote {
+  readonly call: CallReference
+  readonly at: Exclude<UndoState['at'], 'open'>
+  /** The tool and its arguments. */
+  readonly what: string
+  /** The run that made the call, and those above it. */
+  readonly path: readonly RunId[]
+}
+
+/** Characters of the arguments of a call that are told. */
+const MAX_ARGUMENTS = 300
+/** Calls that are told one by one. */
+const MAX_TOLD = 20
+
+/**
+ * What of a session was undone, is being undone, or may have been.
+ * @param runs all runs of the session
+ * @param readRows all calls of the session; read only where a run undoes something
+ */
+export function undoneNotes(runs: readonly Run[], readRows: () => readonly CallRow[]): readonly UndoneNote[] {
+  const undoing = runs.filter((run) => undoneCallOf(run))
+  if (undoing.length === 0) return []
+  const rows = readRows()
+  const notes = new Map<string, UndoneNote>()
+  for (const run of undoing) {
+    const undone = undoneCallOf(run)
+    const call = undone && { runId: undone.runId, callId: undone.callId }
+    const at = call && undoStateOf(call, runs, rows).at
+    if (!call || at === undefined || at === 'open') continue
+    const row = rows.find(({ runId, callId }) => runId === call.runId && callId === call.callId)
+    const given = row ? ` ${JSON.stringify(row.arguments)}` : ''
+    const shown = given.length > MAX_ARGUMENTS ? `${given.slice(0, MAX_ARGUMENTS)}…` : given
+    notes.set(`${call.runId} ${call.callId}`, { call, at, what: undone.tool + shown, path: pathOf(call.runId, runs) })
+  }
+  return [...notes.values()]
+}
+
+function pathOf(id: RunId | null, runs: readonly Run[]): readonly RunId[] {
+  const run = runs.find((each) => each.id === id)
+  return run ? [run.id, ...pathOf(run.parentRunId, runs)] : []
+}
+
+/** What a model that is told of these calls must know; undefined where there are none. */
+export function tellUndone(notes: readonly UndoneNote[]): string | undefined {
+  const list = (some: readonly UndoneNote[]): string => {
+    const more = some.length - MAX_TOLD
+    return [...some.slice(0, MAX_TOLD).map(({ what }) => what), ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+  }
+  const [gone, open] = [notes.filter(({ at }) => at === 'undone'), notes.filter(({ at }) => at !== 'undone')]
+  const parts = [
+    ...(gone.length > 0 ? [`An operator has undone since, so that it no longer stands: ${list(gone)}.`] : []),
+    ...(open.length > 0 ? [`An operator is undoing, or may have undone: ${list(open)}.`] : []),
+  ]
+  return parts.length === 0 ? undefined : parts.join(' ')
+}

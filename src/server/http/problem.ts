@@ -12,11 +12,12 @@ const RETRY_AFTER_SECONDS = 1
 
 export function toProblem(error: unknown, requestId: string, redactor: Redactor): HttpReply {
   const failure = hasHttpStatus(error) ? error : fail('internal')
-  const { details, headers, retryAfterSeconds } = failure.extras
+  const { details, fix, headers, retryAfterSeconds } = failure.extras
   const body: ErrorBody = {
     error: redactor.text(failure.message),
     code: failure.code,
     ...(details && details.length > 0 && { details: redactor.json(details) }),
+    ...(fix !== undefined && { fix: redactor.text(fix) }),
     requestId,
   }
   const retry =

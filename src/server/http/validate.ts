@@ -79,12 +79,13 @@ export function parseMessage(body: unknown, runId: string): MessageBody {
  * @param list as its cursors name it
  */
 export function parseSessionsQuery(query: URLSearchParams, list: string): SessionsRequest {
-  const { versionId, status, tag, from, to, cursor, values, ...page } = parseQuery('sessionsQuery', {
-    ...textsOf(query, ['versionId', 'status', 'tag', 'from', 'to', 'cursor', 'values']),
+  const { versionId, version, status, tag, from, to, cursor, values, ...page } = parseQuery('sessionsQuery', {
+    ...textsOf(query, ['versionId', 'version', 'status', 'tag', 'from', 'to', 'cursor', 'values']),
     ...wholeNumber(query, 'skip'),
     ...wholeNumber(query, 'take'),
   })
   if (cursor !== undefined && page.skip !== undefined) throw queryFailure('/skip', 'cannot come with cursor')
+  if (version !== undefined && versionId !== undefined) throw queryFailure('/version', 'cannot come with versionId')
   const [startedAt, n] = cursor === undefined ? [] : readListCursor(list, cursor)
   return {
     page: { ...pageOf(page), ...(startedAt !== undefined && n !== undefined && { after: { startedAt, n } }) },
@@ -95,12 +96,14 @@ export function parseSessionsQuery(query: URLSearchParams, list: string): Sessio
       ...(from !== undefined && { from: parseInstant('from', from) }),
       ...(to !== undefined && { to: parseInstant('to', to) }),
     },
+    ...(version !== undefined && { versionLabel: version }),
     refsOnly: values === 'ref',
   }
 }
 
 interface SessionsRequest {
   readonly page: SessionPage
+  readonly versionLabel?: string
   readonly filter: Omit<SessionFilter, 'workspaceId' | 'agentId'>
   readonly refsOnly: boolean
 }
@@ -236,7 +239,7 @@ interface CheckedBodies {
   readonly completionBody: CompletionBody
   readonly sessionPatch: SessionPatch
   readonly sessionsQuery: Partial<PageRange> &
-    QueryTexts<'versionId' | 'status' | 'tag' | 'from' | 'to' | 'cursor' | 'values'>
+    QueryTexts<'versionId' | 'version' | 'status' | 'tag' | 'from' | 'to' | 'cursor' | 'values'>
   readonly conversationQuery: { readonly take?: number } & QueryTexts<'stepContent' | 'cursor' | 'values'>
   readonly tasksQuery: { readonly take?: number } & QueryTexts<'status' | 'cursor'>
   readonly valueQuery: { readonly ordinal?: number }

@@ -16,7 +16,7 @@ import { refuseYankedExecution, versionToGoOnWith, type VersionChoice } from './
 import { toRunView } from './runs.ts'
 
 export const forkRuns: OperatorAction<'POST /runs/fork'> = async ({ services, operator, body }) => {
-  const planned = await planForks(services, body, body)
+  const planned = await planForks(services, body, body, false)
   const items: RunView[] = []
   const { idempotencyKey, ...digested } = body
   const idempotency = idempotencyKey !== undefined && {
@@ -43,7 +43,7 @@ export const tryForks: OperatorAction<'POST /runs/dry-fork'> = async ({ services
   const { models } = services
   if (!models) throw fail('not_found', { what: 'way to ask models: this server was opened without them' })
   // Nothing is done, so nothing is wider.
-  const planned = await planForks(services, body, { ...body, allowWiden: true, allowYanked: true })
+  const planned = await planForks(services, body, { ...body, allowWiden: true, allowYanked: true }, true)
   const items: DryForkView[] = []
   const left = planned.entries()
   const playAll = async (): Promise<void> => {
@@ -81,11 +81,12 @@ async function planForks(
   services: ServerServices,
   body: ForkBody,
   choice: VersionChoice,
+  isDry: boolean,
 ): Promise<readonly { readonly source: ForkSource; readonly version: AgentVersion }[]> {
   const planned = []
   for (const id of body.runs) {
     const run = await findRun(services, id.toLowerCase())
-    const source = await readForkSource(services.store, run.id)
+    const source = await readForkSource(services.store, run.id, isDry)
     checkFork(source, toRequest(body))
     const chosen = await versionToGoOnWith(services, run, choice)
     const version = chosen ?? (await services.store.version(run.agentVersionId))!

@@ -3,7 +3,7 @@ import { escapeHtml } from '../../base/escape-html.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 
 export const REFERENCE_STYLE = `
-:root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent) }
+:root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 16%, transparent); --dim: color-mix(in srgb, currentColor 65%, transparent) }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 62rem; padding: 1rem }
 h1 { font-size: 1.5rem } h2 { margin-top: 2.5rem } h3 { font-size: 1rem; margin: 0 }
 code, pre { font: 0.875em/1.45 ui-monospace, monospace; overflow-wrap: anywhere }
@@ -11,6 +11,12 @@ pre { border-left: 3px solid var(--line); overflow-x: auto; padding-left: 0.75re
 section { border-top: 1px solid var(--line); padding: 0.75rem 0; scroll-margin-top: 1rem }
 table { border-collapse: collapse; width: 100% }
 td, th { border-bottom: 1px solid var(--line); padding: 0.25rem 0.75rem 0.25rem 0; text-align: left; vertical-align: top }
+th { color: var(--dim); font-size: 0.8125rem; font-weight: 500 }
+tr:last-child td { border-bottom: 0 }
+small, summary { color: var(--dim) }
+h3 code { font-weight: 650 }
+a { color: light-dark(#1d4ed8, #93b4ff); text-decoration: none } a:hover, a:focus { text-decoration: underline }
+@media (max-width: 45rem) { table { display: block; overflow-x: auto } td:last-child { min-width: 12rem } }
 nav ul { columns: 20rem; list-style: none; padding: 0 }
 `
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']

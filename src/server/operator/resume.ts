@@ -15,7 +15,12 @@ export const resumeRun: OperatorAction<'POST /runs/:id/resume'> = async ({ servi
     const { run, seen } = await readEnded(services, id)
     const retry = (await retriesOf(services, run))[0]
     // Both would do the same work.
-    if (retry) throw fail('run_not_resumable', { runId: run.id, why: `it was started again as run ${retry.id}` })
+    if (retry)
+      throw fail(
+        'run_not_resumable',
+        { runId: run.id, why: `it was started again as run ${retry.id}` },
+        { fix: `Go on with that run: svc runs show ${retry.id}` },
+      )
     const version = await versionToGoOnWith(services, run, body)
     await services.engine.resume(run.id, {
       by: operator,

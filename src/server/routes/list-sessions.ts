@@ -16,9 +16,12 @@ export const listSessions = (services: ServerServices, identify: IdentifyCaller)
   withCaller(services, identify, async ({ url, params }, { principal }) => {
     const agentId = await agentInScope(services, principal, params['agentId']!)
     const list = `sessions ${agentId}`
-    const { page, filter, refsOnly } = parseSessionsQuery(url.searchParams, list)
+    const { page, filter, versionLabel, refsOnly } = parseSessionsQuery(url.searchParams, list)
+    const versionId = versionLabel && (await services.store.versionIdByLabel(agentId, versionLabel))
+    if (versionLabel !== undefined && versionId === undefined)
+      return sessionListReply(services.store, [], { total: 0, nextCursor: null, refsOnly })
     const { items, total, next } = await services.store.sessions(
-      { workspaceId: principal.workspaceId, agentId, ...filter },
+      { workspaceId: principal.workspaceId, agentId, ...filter, ...(versionId && { versionId }) },
       { ...page, wholeBytes: LISTED_WHOLE_BYTES },
     )
     const hides = await hiddenSessions(services, principal)

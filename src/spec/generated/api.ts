@@ -22,6 +22,8 @@ export interface ErrorBody {
   readonly error: string
   readonly code: string
   readonly details?: readonly ErrorDetail[]
+  /** A sentence that says what helps, where it is another than the usual one of the code. */
+  readonly fix?: string
   readonly requestId: string
 }
 
@@ -751,6 +753,8 @@ export interface ToolResultContent extends StepContent {
   readonly probe_of?: string
   /** The operator who looked into it. */
   readonly asked_by?: string
+  /** In a fork, what of it an operator has undone since, as the model is told. */
+  readonly undone?: string
 }
 
 /** A task that somebody is asked to decide, as it stands now. */
@@ -791,6 +795,8 @@ export interface SubAgentResultContent extends StepContent {
   readonly output: AnyValue
   /** Type and content of the steps of the sub-agent, where it is bound with the result full. */
   readonly steps?: AnyValue
+  /** In a fork, what of it an operator has undone since, as the model is told. */
+  readonly undone?: string
 }
 
 /** A question to the model of the parent. */

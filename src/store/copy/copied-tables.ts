@@ -268,6 +268,11 @@ const definitions: readonly CopiedTable[] = [
     order: ['id'],
   },
   {
+    name: 'task_claim',
+    columns: toColumns({ uuid: 'task_id', text: 'workspace_id operator', integer: 'at until' }),
+    order: ['task_id', 'operator'],
+  },
+  {
     name: 'history_fence',
     columns: toColumns({ text: 'workspace_id', integer: 'version' }),
     order: ['workspace_id'],

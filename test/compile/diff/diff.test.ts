@@ -18,6 +18,10 @@ async function told(after: Files, before?: Files): Promise<readonly string[]> {
   return [required, ...lines]
 }
 
+/** The desk whose lookups the named tool undoes. */
+const undone = (by: string): Files =>
+  changed(DESK, 'tools/lookup.yaml', 'version: 1.0.3', `version: 1.0.3, labels: { svc/undone-by: ${by} }`)
+
 test('the same documents have no changes', async () => {
   expect(await diff(DESK)).toEqual({ breaking: false, widens: false, changes: [] })
 })
@@ -255,6 +259,23 @@ describe('each kind of change', () => {
         'version: 1.0.3',
         'version: 1.0.3, labels: { svc/effect-key: "refund:{args.amount}" }',
       ),
+    ],
+    [
+      'a tool whose calls can be undone',
+      undone('acme.orders.cancel'),
+      ['minor', '- undo.added acme.desk acme.orders.lookup', '- metadata.changed acme.desk acme.orders.lookup'],
+    ],
+    [
+      'a tool whose calls another one undoes',
+      undone('acme.orders.drop'),
+      ['minor', '- undo.changed acme.desk acme.orders.lookup', '- metadata.changed acme.desk acme.orders.lookup'],
+      undone('acme.orders.cancel'),
+    ],
+    [
+      'a tool whose calls nothing undoes any more',
+      undone('none'),
+      ['minor', '- undo.dropped acme.desk acme.orders.lookup', '- metadata.changed acme.desk acme.orders.lookup'],
+      undone('acme.orders.cancel'),
     ],
     [
       'an effect key that is new',

@@ -17,8 +17,9 @@ import { shortDuration, shortId, withoutNamespace } from '../../../base/short-te
 import type { CommandContext } from '../../shell/command.ts'
 import { createInlineSurface, type CardSurface } from '../../runs/card/card-surface.ts'
 import { decideTask } from '../../runs/card/decide-task.ts'
+import { describeHeldRuns, readHeldRuns } from '../../runs/held.ts'
 import { runListScreen } from '../../runs/list-screen.ts'
-import { printList } from '../../shell/screen/list.ts'
+import { printTable } from '../../shell/screen/list.ts'
 import { withOperator, type OperatorClient } from '../../project/operator.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { resolveAgent } from '../../project/reference.ts'
@@ -49,8 +50,12 @@ export async function inbox(
   const list = await withOperator(project, call, (operator) => read(call, operator))
   if (given.flag('count')) return mode.json ? await out.json({ total: list.total }) : out.line(String(list.total))
   if (isLive && !given.flag('all')) return await pick(call, project)
-  await printList(call, mode.json ? published(list) : list, columns(io.clock.now()), NOTHING)
-  if (mode.json || !io.stdout.isTTY || list.items.length === 0) return
+  // The store is opened again only where nobody serves it.
+  const held = await withOperator(project, call, readHeldRuns)
+  if (mode.json) return await out.json({ ...published(list), ...(held.length > 0 && { held }) })
+  printTable(call, list.items, columns(io.clock.now()), NOTHING)
+  for (const each of held) out.message(describeHeldRuns(each))
+  if (!io.stdout.isTTY || list.items.length === 0) return
   out.hint('answer:  svc approve TASK   svc reject TASK --reason …   svc answer TASK VALUE   svc send RUN TEXT')
 }
 
@@ -60,10 +65,14 @@ const keyOf = ({ userTaskId, createdAt, approvals }: InboxItem): string =>
 /** The inbox as a full screen, in which a task is decided in the detail pane. */
 async function openInbox(call: CommandContext, project: Project): Promise<void> {
   const { io, signal } = call
-  const status = await withOperator(project, call, (operator) => operator.call('GET /status', {}))
+  const [status, held] = await withOperator(
+    project,
+    call,
+    async (operator) => [await operator.call('GET /status', {}), await readHeldRuns(operator)] as const,
+  )
   await runListScreen<InboxItem>(call, {
     title: (count) => `svc inbox · ${count === 0 ? 'nothing waits' : `${count} waiting`}`,
-    note: safeText(describeOperator(status.operator)),
+    note: safeText([describeOperator(status.operator), ...held.map(describeHeldRuns)].join(' · ')),
     // Opens and closes the store per refresh: without a server, the data directory must stay free for one.
     loadItems: async () => (await withOperator(project, call, (operator) => read(call, operator))).items,
     idOf: ({ userTaskId }) => userTaskId,

@@ -10,6 +10,11 @@ export function toolMessagesOf(steps: readonly RunStep[], results: CallResults):
   const repeated = new Set(
     steps.filter(({ content }) => content['repeated'] === true).map(({ content }) => textOf(content['tool_call_id'])),
   )
+  const undone = new Map(
+    steps.flatMap(({ content }) =>
+      content['undone'] === undefined ? [] : [[textOf(content['tool_call_id']), textOf(content['undone'])] as const],
+    ),
+  )
   return new Map(
     results.map(({ name, callId, result, isError }): [string, ModelMessage] => {
       const text = typeof result === 'string' ? result : JSON.stringify(result)
@@ -19,7 +24,9 @@ export function toolMessagesOf(steps: readonly RunStep[], results: CallResults):
         : changed === undefined
           ? text
           : `Executed with arguments that a person edited: ${JSON.stringify(changed)}\n\n${text}`
-      return [callId, { role: 'tool', callId, name, content, isError }]
+      const since = undone.get(callId)
+      const told = since === undefined ? content : `[${since} The result at that time:]\n\n${content}`
+      return [callId, { role: 'tool', callId, name, content: told, isError }]
     }),
   )
 }

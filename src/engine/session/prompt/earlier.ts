@@ -2,12 +2,14 @@
  * What the model of a run that continues a session is given of it: earlier messages and outputs, as far as they fit. How far is
  * decided once, when the run starts, and stands in its first step. Source: decisions, section 17.
  */
+import type { RunId } from '../../../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import type { ModelMessage } from '../../../providers/provider.ts'
 import { estimateTokens } from '../../../providers/tokens.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { RunStep } from '../../../spec/step.ts'
 import { textOf } from '../bindings.ts'
+import { tellUndone, type UndoneNote } from '../undone.ts'
 import { fileNamesOf } from './input.ts'
 
 /** Messages at most, however short. */
@@ -24,25 +26,42 @@ export interface SessionBefore {
   /** In the order in which they were added. */
   readonly runs: readonly Run[]
   readonly stepsOf: (run: Run) => readonly RunStep[]
+  /** What of it was undone since. */
+  readonly undone: readonly UndoneNote[]
 }
 
 /** Messages and outputs of the root runs before this one, oldest first, as far back as they were read; none for a child. */
 export const messagesBefore = (run: Run, session: SessionBefore): readonly EarlierMessage[] =>
-  readBefore(run, session).flatMap(messagesOfRun)
+  readBefore(run, session).flatMap(({ id, steps }) =>
+    withUndone(
+      messagesOfRun(steps),
+      session.undone.filter(({ path }) => path.includes(id)),
+    ),
+  )
 
 /** How many messages came before those of `messagesBefore`, as the oldest run that was read says. */
 export function countUnread(run: Run, session: SessionBefore): number {
-  const earlier = earlierOf(readBefore(run, session)[0] ?? [])
+  const earlier = earlierOf(readBefore(run, session)[0]?.steps ?? [])
   return earlier ? Number(earlier['messages']) + Number(earlier['left_out']) : 0
 }
 
 /** Steps of the root runs before this one, oldest first, from the newest back to the first of which none was read. */
-function readBefore(run: Run, { runs, stepsOf }: SessionBefore): readonly (readonly RunStep[])[] {
+function readBefore(
+  run: Run,
+  { runs, stepsOf }: SessionBefore,
+): readonly { readonly id: RunId; readonly steps: readonly RunStep[] }[] {
   if (run.parentRunId !== null) return []
   const at = runs.findIndex(({ id }) => id === run.id)
   const roots = runs.slice(0, Math.max(0, at)).filter(({ parentRunId }) => parentRunId === null)
-  const all = roots.map(stepsOf)
-  return all.slice(all.findLastIndex((steps) => steps.length === 0) + 1)
+  const all = roots.map((root) => ({ id: root.id, steps: stepsOf(root) }))
+  return all.slice(all.findLastIndex(({ steps }) => steps.length === 0) + 1)
+}
+
+/** Says at the end of a run what of it was undone: in its last message, since the number of messages was chosen once. */
+function withUndone(messages: readonly EarlierMessage[], notes: readonly UndoneNote[]): readonly EarlierMessage[] {
+  const [last, told] = [messages.at(-1), tellUndone(notes)]
+  if (!last || told === undefined) return messages
+  return [...messages.slice(0, -1), { ...last, text: `${last.text}\n\n[${told}]` }]
 }
 
 /** What the first step of a run says of the messages before it. */

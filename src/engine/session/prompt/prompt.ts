@@ -8,9 +8,10 @@ import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { RunStep } from '../../../spec/step.ts'
 import { resultsOf } from './call-results.ts'
 import { dividedAt, leftOutOf, toLeftOutMessage, toSummaryPrompt, type LeftOut } from './left-out.ts'
-import { messagesBefore, toEarlierMessages, type EarlierMessage } from './earlier.ts'
+import { messagesBefore, toEarlierMessages, type EarlierMessage, type SessionBefore } from './earlier.ts'
 import { messagesOf, repairMessages, type AttachedParts } from './messages.ts'
 import type { RunHandle } from '../transaction.ts'
+import { undoneNotes } from '../undone.ts'
 
 export interface PromptParts {
   readonly snapshot: AgentSnapshot
@@ -98,6 +99,13 @@ interface CompletionTurn {
 export const mostTokens = (run: RunHandle, wanted: CompletionTurn): number =>
   sentTokens(run, wanted) + (wanted.room ?? run.tx.context.mostOutput(run.snapshot))
 
+/** The session as a run of it sees it. */
+export const sessionBefore = ({ tx }: RunHandle): SessionBefore => ({
+  runs: tx.runs(),
+  stepsOf: ({ id }) => tx.run(id).steps(),
+  undone: undoneNotes(tx.runs(), () => tx.callRows()),
+})
+
 /** Input tokens of a completion, estimated without its files. */
 export function sentTokens(run: RunHandle, { turn, note }: CompletionTurn, leftOut?: LeftOut): number {
   const snapshot = run.snapshot
@@ -107,7 +115,7 @@ export function sentTokens(run: RunHandle, { turn, note }: CompletionTurn, leftO
     turn,
     attempt: 1,
     steps: run.steps(),
-    before: messagesBefore(run.record, { runs: run.tx.runs(), stepsOf: ({ id }) => run.tx.run(id).steps() }),
+    before: messagesBefore(run.record, sessionBefore(run)),
     tools: snapshot.tools.map(({ wire, description, inputSchema = true }) => ({
       name: wire,
       description,

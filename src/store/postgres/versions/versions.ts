@@ -20,6 +20,7 @@ type VersionMethods = Pick<
   | 'publish'
   | 'version'
   | 'versionByDigest'
+  | 'versionIdByLabel'
   | 'versions'
   | 'deployedVersions'
   | 'deployments'
@@ -58,6 +59,13 @@ export function versionMethods(db: PostgresPool): VersionMethods {
     version: (id) => findVersion('v.id = :id', { id }),
     versionByDigest: (workspaceId, digest) =>
       findVersion('v.digest = :digest and a.workspace_id = :workspaceId', { digest, workspaceId }),
+    async versionIdByLabel(agentId, label) {
+      const row = await db.row<{ id: VersionId }>(
+        'select id from version where agent_id = :agentId and label = :label',
+        { agentId, label },
+      )
+      return row?.id
+    },
     async versions(agentId) {
       const rows = await db.rows<VersionRow>(
         `select ${COLUMNS}, v.snapshot ${FROM} where a.id = :agentId order by v.published_at desc, v.n desc`,

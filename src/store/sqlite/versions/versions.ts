@@ -21,7 +21,14 @@ import {
 export interface VersionTable {
   readonly reads: Pick<
     Store,
-    'version' | 'versionByDigest' | 'versions' | 'deployedVersions' | 'deployments' | 'documents' | 'sources'
+    | 'version'
+    | 'versionByDigest'
+    | 'versionIdByLabel'
+    | 'versions'
+    | 'deployedVersions'
+    | 'deployments'
+    | 'documents'
+    | 'sources'
   >
   /** @throws Failure `version_exists` */
   publish(publication: VersionPublication): readonly StoredMember[]
@@ -57,6 +64,14 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
        join agent a on a.n = v.agent_n
      where v.digest = ? and a.workspace_id = ?`,
   )
+  const byLabel = db
+    .prepare<[string, string], VersionId>(
+      `select v.id
+       from version v
+         join agent a on a.n = v.agent_n
+       where a.id = ? and v.label = ?`,
+    )
+    .pluck()
   const ofAgent = db.prepare<[string], VersionRow>(
     `${SELECT} where a.id = ? order by v.published_at desc, v.rowid desc`,
   )
@@ -137,6 +152,9 @@ export function openVersions(db: Database, agents: AgentTable): VersionTable {
       async versionByDigest(workspaceId, digest) {
         const row = byDigest.get(digest, workspaceId)
         return row && findVersion(row.id)
+      },
+      async versionIdByLabel(agentId, label) {
+        return byLabel.get(agentId, label)
       },
       async versions(agentId) {
         return ofAgent.all(agentId).map(toVersion)

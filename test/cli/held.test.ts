@@ -1,0 +1,31 @@
+/** Runs that an outage holds, as the inbox and svc doctor tell of them. Source: reliability, "Hold instead of fail". */
+import { expect, test } from 'vitest'
+import type { OperatorClient } from '../../src/cli/project/operator.ts'
+import { describeHeldRuns, readHeldRuns } from '../../src/cli/runs/held.ts'
+
+const at = (minute: number): string => `2026-11-23T09:0${minute}:00.000Z`
+
+test('one entry per cause, with the number of runs, since when, and the next attempt of any; waits are left out', async () => {
+  const holds = [
+    { reason: 'provider_unreachable', since: at(2), nextAttemptAt: at(6) },
+    undefined,
+    { reason: 'timer', since: at(1), nextAttemptAt: at(9) },
+    { reason: 'paused', since: at(1) },
+    { reason: 'provider_unreachable', since: at(1) },
+    { reason: 'secret_missing', since: at(3), nextAttemptAt: at(8) },
+    { reason: 'provider_unreachable', since: at(3), nextAttemptAt: at(5) },
+  ]
+  // Two full pages of runs that work come first.
+  const runs = [...Array.from({ length: 400 }, () => ({})), ...holds.map((hold) => ({ ...(hold && { hold }) }))]
+  const call = (_: string, { query }: { query: Record<string, string> }) =>
+    Promise.resolve({ items: runs.slice(Number(query['skip']), Number(query['skip']) + Number(query['take'])) })
+  const held = await readHeldRuns({ call } as unknown as OperatorClient)
+  expect(held).toEqual([
+    { reason: 'provider_unreachable', runs: 3, since: at(1), nextAttemptAt: at(5) },
+    { reason: 'secret_missing', runs: 1, since: at(3), nextAttemptAt: at(8) },
+  ])
+  expect(held.map(describeHeldRuns)).toEqual([
+    `3 runs held since ${at(1)}: the model cannot be reached; next attempt at ${at(5)}`,
+    `1 run held since ${at(3)}: a secret is missing where the server runs (svc secrets check); next attempt at ${at(8)}`,
+  ])
+})
