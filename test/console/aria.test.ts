@@ -11,6 +11,7 @@ const steady = (snapshot: string): string =>
     .replaceAll(/\b(?=[a-f]*\d)[0-9a-f]{6}\b/g, 'ID')
     .replaceAll(/\b(?:\d+(?:\.\d+)? ?(?:ms|[smhd])\b ?)+(?:ago)?/g, 'TIME ')
     .replaceAll(/just now|now\b/g, 'TIME')
+    .replaceAll(/\d\d:\d\d:\d\d/g, 'TIME')
     .replaceAll(/\d{4}-\d\d-\d\d/g, 'DAY')
     .replaceAll(/[^\S\n]+$/gm, '')
 

@@ -1,6 +1,6 @@
 /** What a list of runs is narrowed by. Each filter is a parameter of the address, so that a view can be kept and sent. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
+import { Choice } from '../parts/choice.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { address, goTo, withQuery } from '../wire/navigation.ts'
@@ -13,6 +13,9 @@ const SINCE = [
   ['86400000', 'last day'],
   ['604800000', 'last 7 days'],
 ] as const
+
+/** Another agent has others of these. */
+const OF_AGENT = { version: '', trigger: '' }
 
 /** Agent, its version, trigger, person and time. */
 export function RunFacets(): View {
@@ -31,9 +34,8 @@ export function RunFacets(): View {
   return html`
     <${Choice}
       label="Agent"
-      name="agent"
+      onChoose=${choose('agent')}
       value=${agent}
-      others=${['version', 'trigger']}
       options=${[
         ['', 'every agent'],
         ...toOptions(
@@ -46,7 +48,7 @@ export function RunFacets(): View {
       agent !== '' &&
       html`<${Choice}
         label="Version"
-        name="version"
+        onChoose=${choose('version')}
         value=${version}
         options=${[
           ['', 'every version'],
@@ -59,20 +61,32 @@ export function RunFacets(): View {
     }
     <${Choice}
       label="Trigger"
-      name="trigger"
+      onChoose=${choose('trigger')}
       value=${trigger}
       options=${[['', 'every trigger'], ...toOptions(['operator', ...names], trigger!)]}
     />
-    <${TypedFilter} label="Person" name="person" value=${person} />
-    <${Choice} label="Since" name="since" value=${since} options=${SINCE} />
+    <input
+      class="choice-of"
+      aria-label="Person"
+      placeholder="any person"
+      maxlength="300"
+      value=${person}
+      onChange=${(event: { currentTarget: HTMLInputElement }) => choose('person')(event.currentTarget.value.trim())}
+    />
+    <${Choice} label="Since" onChoose=${choose('since')} value=${since} options=${SINCE} />
   `
 }
 
 const FACETS = ['agent', 'version', 'trigger', 'person', 'since'] as const
 
+const choose =
+  (name: string) =>
+  (value: string): void =>
+    goTo(withQuery({ ...(name === 'agent' && OF_AGENT), [name]: value }), true)
+
 /** Each name once, and the one that is chosen even where nothing has it any more. */
 const toOptions = (names: readonly string[], chosen: string): readonly (readonly [string, string])[] =>
-  [...new Set([...names, chosen])].filter((name) => name !== '').map((name) => [name, safeText(name)])
+  [...new Set([...names, chosen])].filter((name) => name !== '').map((name) => [name, name])
 
 /** Milliseconds after the last key before it is searched. */
 const SEARCH_AFTER_MS = 250
@@ -98,57 +112,5 @@ export function RunSearchField({ value }: { readonly value: string }): View {
       />
       <kbd>/</kbd>
     </div>
-  `
-}
-
-/** Taken with Enter or when the field is left: nobody is found by a part of a name. */
-function TypedFilter({
-  label,
-  name,
-  value,
-}: {
-  readonly label: string
-  readonly name: string
-  readonly value: string
-}): View {
-  return html`
-    <label class="choice-of">
-      <span class="unseen">${label}</span>
-      <input
-        key=${value}
-        type="text"
-        placeholder="any person"
-        maxlength="300"
-        defaultValue=${value}
-        onChange=${(event: { currentTarget: HTMLInputElement }) => goTo(withQuery({ [name]: event.currentTarget.value.trim() }), true)}
-      />
-    </label>
-  `
-}
-
-function Choice({
-  label,
-  name,
-  value,
-  others = [],
-  options,
-}: {
-  readonly label: string
-  readonly name: string
-  readonly value: string
-  /** Filters that mean something else with another value of this one. */
-  readonly others?: readonly string[]
-  readonly options: readonly (readonly [string, string])[]
-}): View {
-  return html`
-    <label class="choice-of">
-      <span class="unseen">${label}</span>
-      <select
-        value=${value}
-        onChange=${(event: { currentTarget: HTMLSelectElement }) => goTo(withQuery({ ...Object.fromEntries(others.map((other) => [other, ''])), [name]: event.currentTarget.value }), true)}
-      >
-        ${options.map(([each, text]) => html`<option key=${each} value=${each} selected=${each === value}>${text}</option>`)}
-      </select>
-    </label>
   `
 }

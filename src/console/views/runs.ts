@@ -35,11 +35,12 @@ const FILTERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   completed: { status: 'Completed' },
 }
 
-const FILTERED = ['state', 'search', 'since', 'agent', 'version', 'trigger', 'person'] as const
+/** Parameters of the address that the server reads as they are. */
+const SENT = ['search', 'agent', 'version', 'trigger', 'person'] as const
 
 export function RunsScreen(): View {
   const { query } = address.value
-  const [state, search, since, agent, version, trigger, person] = FILTERED.map((name) => query.get(name) ?? '')
+  const [state, search, since] = ['state', 'search', 'since'].map((name) => query.get(name) ?? '')
   const [take, setTake] = useState(PAGE)
   const read = (page: Readonly<Record<string, string>>): Promise<OperatorList<RunView>> =>
     callOperator('GET /runs', {
@@ -48,16 +49,12 @@ export function RunsScreen(): View {
         preview: 'true',
         ...page,
         ...FILTERS[state!],
-        agent: agent || undefined,
-        version: version || undefined,
-        trigger: trigger || undefined,
-        person: person || undefined,
-        search: search || undefined,
+        ...Object.fromEntries(SENT.map((name) => [name, query.get(name) || undefined])),
         since: toMoment(since!),
       },
     })
   const runs = useResource(
-    `runs ${[state, search, since, agent, version, trigger, person].join('\n')} ${take}`,
+    `runs ${query} ${take}`,
     () => read({ take: String(Math.min(take, MOST_READ)) }),
     aboutAnySession,
   )
@@ -87,7 +84,7 @@ export function RunsScreen(): View {
           : sorted.length === 0
             ? html`<${EmptyState}
                 icon="runs"
-                title=${search || agent || trigger || person || since || state ? 'No run is like that.' : 'No run was started yet.'}
+                title=${query.size > 0 ? 'No run is like that.' : 'No run was started yet.'}
               />`
             : html`<${RunTable} items=${sorted} />`
       }

@@ -1,7 +1,6 @@
 /** Starts a run: a form from the input contract of the deployed version. */
 import { useMemo, useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
-import { shortId } from '../../base/short-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { ArgumentForm, fieldsOf, readForm, textsOfFields, type FormOutcome } from '../card/argument-form.ts'
 import { html, type View } from '../parts/html.ts'
@@ -37,7 +36,6 @@ export function TryScreen({ id: name = '' }: { readonly id?: string }): View {
         >
       </p>
       <${ErrorNote} error=${given.error.value} />
-      ${like !== '' && given.value.value && html`<p><a href=${`/runs/${like}`}>With the input of run ${shortId(like)}</a></p>`}
       ${(given.value.value ?? given.error.value) && html`<${StartForm} key=${`${agent.deployed.agentVersionId} ${like}`} name=${name} contract=${agent.inputContract} given=${given.value.value ?? {}} />`}
     </section>
   `
