@@ -42,7 +42,10 @@ export function fileFailure(
   const found = fileErrorOf(error)
   if (!found) return undefined
   const about = { path: 'A file', ...found, ...known }
-  return fail(found.isMissing ? 'file_missing' : 'file_unusable', about, { cause: error })
+  return fail(found.isMissing ? 'file_missing' : 'file_unusable', about, {
+    cause: error,
+    ...(found.why === NO_SPACE && { fix: 'Free disk space there, or choose another path.' }),
+  })
 }
 
 /**

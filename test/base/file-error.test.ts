@@ -41,3 +41,12 @@ test.each([
 ])('%j is no error of a file system', (about) => {
   expect(told(about)).toBeUndefined()
 })
+
+test('a full disk is no matter of permissions, a spent limit of watches no full disk', () => {
+  const fixOf = (syscall: string) =>
+    fileFailure(Object.assign(new Error(), { code: 'ENOSPC', syscall, path: '/data' }))?.fix
+  expect([fixOf('write'), fixOf('watch')]).toEqual([
+    'Free disk space there, or choose another path.',
+    'Choose another path, or mend its permissions.',
+  ])
+})

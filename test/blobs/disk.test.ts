@@ -59,7 +59,7 @@ test('a port that is taken is a failure with its name', async () => {
   const second = openLocalStorage({ directory: join(directory, 'other'), host: '127.0.0.1', port })
   await expect(second).rejects.toMatchObject({
     code: 'port_taken',
-    message: `Cannot listen on 127.0.0.1:${port}: EADDRINUSE.`,
+    message: `Cannot listen on 127.0.0.1:${port}: the port is taken.`,
   })
   await first.close()
 })

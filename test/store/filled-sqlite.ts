@@ -15,6 +15,7 @@ const UUIDS: Readonly<Record<string, readonly string[]>> = {
   step: ['id'],
   kept_call: ['session_id', 'run_id'],
   effect: ['session_id', 'run_id'],
+  task_claim: ['task_id'],
 }
 const STATUSES = ['Running', 'WaitingForHITL', 'Completed']
 

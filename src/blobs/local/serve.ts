@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { systemClock, type Clock } from '../../base/clock.ts'
+import { describeBindError } from '../../base/net/bind-error.ts'
 import { fail } from '../../base/failure.ts'
 import { silentLog, type Log } from '../../base/log.ts'
 import { isLoopback } from '../../base/net/loopback.ts'
@@ -231,7 +232,7 @@ async function loadCredentials(file: string): Promise<S3Credentials> {
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(fail('port_taken', { host, port, why: error.code ?? error.message }, { cause: error })),
+      reject(fail('port_taken', { host, port, why: describeBindError(error) }, { cause: error })),
     )
     server.listen(port, host, () => {
       server.removeAllListeners('error')

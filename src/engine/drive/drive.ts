@@ -77,6 +77,8 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
   const lifecycle: DriverLifecycle = { phase: 'open' }
   const cache: VersionCache = new Map()
   const described: DescribedTools = new WeakMap()
+  /** A process that has the store to itself is told of every change. */
+  const isShared = parts.leaseTimes?.claimEveryMs !== undefined
   const bounds = { ...DEFAULT_CONCURRENCY, ...parts.concurrency }
   const versionsOf = (tree: SessionTree): VersionLookup => createVersions(store, cache, tree.session.workspaceId)
 
@@ -124,6 +126,25 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     wake: posts.wake,
   })
 
+  /**
+   * Answers by what is stored when the request arrives. A refusal saves nothing, so no save would find out that another process has
+   * changed the session meanwhile, and hints get lost.
+   */
+  function postRequest<T>(
+    sessionId: SessionId,
+    apply: (tx: SessionTransaction) => T,
+    options?: MailboxOptions,
+  ): Promise<T> {
+    if (lifecycle.phase !== 'open') return Promise.reject(fail('shutting_down'))
+    const actor = isShared ? mailboxes.find(sessionId) : undefined
+    if (!actor) return mailboxes.post(sessionId, apply, options)
+    return store.session(sessionId).then((stored) => {
+      actor.storedVersion = Math.max(actor.storedVersion, stored?.version ?? 0)
+      if (lifecycle.phase !== 'open') throw fail('shutting_down')
+      return mailboxes.post(sessionId, apply, options)
+    })
+  }
+
   return {
     beginStart() {
       const askedAt = leases.now()
@@ -140,14 +161,8 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       timers.schedule(update)
       void posts.readAgain(id)
     },
-    post(sessionId, apply, options) {
-      if (lifecycle.phase !== 'open') return Promise.reject(fail('shutting_down'))
-      return mailboxes.post(sessionId, apply, options)
-    },
-    ask(sessionId, look) {
-      if (lifecycle.phase !== 'open') return Promise.reject(fail('shutting_down'))
-      return mailboxes.post(sessionId, look, { isQuestion: true })
-    },
+    post: postRequest,
+    ask: (sessionId, look) => postRequest(sessionId, look, { isQuestion: true }),
     wake: posts.wake,
     inMemory(sessionId, runId) {
       const actor = mailboxes.find(sessionId)

@@ -17,6 +17,7 @@ export async function loadSession(
   actor: SessionActor,
 ): Promise<void> {
   actor.isStale = false
+  actor.storedVersion = 0
   actor.live = undefined
   const live = await loadLive(holding.parts.store, actor.id, versionsOf)
   if (live) Object.assign(actor, await holdSession(holding, live))

@@ -38,6 +38,8 @@ export interface SessionActor {
   live: LiveSession | undefined
   /** True if another process changed the session, so that it has to be read again. */
   isStale: boolean
+  /** The newest version that a request has seen in the store since the session was read: memory of an older one is read again. */
+  storedVersion: number
   /** False where another process holds the session, or this one performs no effects. */
   maySend: boolean
   /**
@@ -107,6 +109,7 @@ export function createMailboxes(
         id,
         live: undefined,
         isStale: false,
+        storedVersion: 0,
         maySend: false,
         epoch: undefined,
         inbox: [],

@@ -58,6 +58,7 @@ export function createSessionLoop(loop: SessionLoopParts): (actor: SessionActor)
       let batch: MailboxItem[] = []
       try {
         if (!actor.live || actor.isStale) await loadSession(holding, versionsOf, actor)
+        while (isBehind(actor)) await loadSession(holding, versionsOf, actor)
         batch = actor.inbox.splice(0, actor.oneByOne ? 1 : actor.inbox.length)
         if (actor.live) await applyAndSave(actor, actor.live, batch)
         else for (const item of batch) item.reject(fail('not_found', { what: 'run' }))
@@ -118,5 +119,8 @@ export function createSessionLoop(loop: SessionLoopParts): (actor: SessionActor)
 
   return processInbox
 }
+
+const isBehind = ({ live, storedVersion }: SessionActor): boolean =>
+  live !== undefined && live.tree.session.version < storedVersion
 
 function ignore(): void {}

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import { dirname } from 'node:path'
 import type { Duplex } from 'node:stream'
+import { describeBindError } from '../../base/net/bind-error.ts'
 import { fail } from '../../base/failure.ts'
 import type { IdSource } from '../../base/ids.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
@@ -50,11 +51,7 @@ export async function listenHttp(
   try {
     await bound(server, () => void server.listen({ host, port }))
   } catch (error) {
-    throw fail(
-      'port_taken',
-      { host, port, why: WHY[(error as NodeJS.ErrnoException).code ?? ''] ?? (error as Error).message },
-      { cause: error },
-    )
+    throw fail('port_taken', { host, port, why: describeBindError(error as NodeJS.ErrnoException) }, { cause: error })
   }
   return { port: (server.address() as AddressInfo).port, close }
 }
@@ -86,13 +83,6 @@ async function removeSocket(path: string): Promise<void> {
   if (!existing.isSocket())
     throw fail('file_unusable', { path, doing: 'used as a socket', why: 'something else lies there' })
   await rm(path, { force: true })
-}
-
-const WHY: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is taken',
-  EACCES: 'permission denied',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  ENOTFOUND: 'the host name is unknown',
 }
 
 function createHardened(

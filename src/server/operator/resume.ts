@@ -19,7 +19,7 @@ export const resumeRun: OperatorAction<'POST /runs/:id/resume'> = async ({ servi
       throw fail(
         'run_not_resumable',
         { runId: run.id, why: `it was started again as run ${retry.id}` },
-        { fix: `Go on with that run: svc runs show ${retry.id}` },
+        { fix: `Go on with that run: svc runs get ${retry.id}` },
       )
     const version = await versionToGoOnWith(services, run, body)
     await services.engine.resume(run.id, {

@@ -12,17 +12,24 @@ import type { HttpReply } from '../http/reply.ts'
 import type { HttpRequestContext, RouteHandler } from '../http/route.ts'
 import { runInScope } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import { rightsOf } from '../runtime/watch-readers.ts'
 import { STREAM_HEADERS, eventStream, type EventStreamOptions } from '../http/sse.ts'
 import { cursorIn, parseCursor } from '../http/validate.ts'
 
 /** GET /v1/runs/{runId}/stream: everything from the session's first event, or after the cursor, then live. */
 export const streamRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
-  withCaller(services, identify, async (call, { principal, expiresAt }) => {
+  withCaller(services, identify, async (call, { principal, trigger, expiresAt }) => {
     const run = await runInScope(services, principal, call.params['runId']!)
     const owner = principal.type === 'operator' ? `operator:${principal.id}` : principal.id
     if (principal.type === 'api_key' && services.readers.count(owner) >= MAX_STREAMS) throw tooManyStreams()
     const view = seesTimeline(principal) ? withoutOutputText : outputView(await rootAbove(services.store, run))
-    return openStream(services, call, run, { owner, endsAt: expiresAt }, view)
+    return openStream(
+      services,
+      call,
+      run,
+      { owner, endsAt: expiresAt, ...(trigger && { rights: rightsOf(trigger) }) },
+      view,
+    )
   })
 
 // Made outside the route, whose run and session would otherwise stay in memory with each stream.
@@ -45,13 +52,15 @@ export interface StreamLease {
   readonly owner: string
   /** When the permission to read expires; null = never. */
   readonly endsAt: Instant | null
+  /** What the owner could read when it was let in. */
+  readonly rights?: string
 }
 
 export async function openStream(
   services: ServerServices,
   { request, url }: HttpRequestContext,
   run: Run,
-  { owner, endsAt }: StreamLease,
+  { owner, endsAt, rights }: StreamLease,
   view: EventStreamOptions['view'],
 ): Promise<HttpReply> {
   const given = cursorIn(request.headers, url.searchParams)
@@ -64,7 +73,7 @@ export async function openStream(
   // Keeps only the id of the run in memory: everything here is multiplied by the number of readers.
   const { id: runId, sessionId, parentRunId, status, starter } = run
   const followed = { id: runId, sessionId, parentRunId, status, ...(starter && { starter }) }
-  const removeReader = services.readers.add(owner, () => stop.abort())
+  const removeReader = services.readers.add(owner, () => stop.abort(), rights)
   const cancelTimer = endsAt === null ? () => {} : callAt(services.clock, endsAt, () => stop.abort())
   const events = eventStream(services.engine.follow(followed, cursor ?? 0, stop.signal), {
     view,

@@ -2,8 +2,10 @@
  * Ends open streams whose reader lost the right to them at another process: there the key was revoked, or its trigger changed. A
  * process that has a store to itself ends them itself, at once. Source: scale-out, section 3.3.
  */
+import { digestOfJson } from '../../base/digest.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
+import type { Trigger } from '../../spec/key.ts'
 import type { Store } from '../../store/store.ts'
 import { detailOf } from '../http/detail.ts'
 import type { StreamReaders } from './readers.ts'
@@ -22,6 +24,9 @@ export interface ReaderWatchParts {
   readonly log: Log
 }
 
+/** What the keys of a trigger may read, as text. A request knows the trigger by which it was let in. */
+export const rightsOf = (trigger: Trigger): string => digestOfJson(trigger)
+
 /** @returns ends the watch */
 export function watchReaderRights({ store, workspaceId, readers, log }: ReaderWatchParts): () => void {
   let before: ReaderRights = new Map()
@@ -33,6 +38,7 @@ export function watchReaderRights({ store, workspaceId, readers, log }: ReaderWa
     for (const owner of owners) {
       const now = rights.get(owner)
       if (now === undefined || (before.has(owner) && before.get(owner) !== now)) readers.stop(owner)
+      else readers.stopOthers(owner, now)
     }
     before = rights
   }
@@ -54,9 +60,7 @@ async function readRights(store: Store, workspaceId: WorkspaceId, owners: readon
   const isWanted = (prefix: string): boolean => owners.some((owner) => owner.startsWith(prefix))
   const rights = new Map<string, string | undefined>()
   if (owners.some((owner) => !owner.includes(':'))) {
-    const triggers = new Map(
-      (await store.triggers(workspaceId)).map((trigger) => [trigger.id, JSON.stringify(trigger)]),
-    )
+    const triggers = new Map((await store.triggers(workspaceId)).map((trigger) => [trigger.id, rightsOf(trigger)]))
     for (const { id, revokedAt, triggerId } of await store.keys(workspaceId))
       if (revokedAt === null) rights.set(id, triggers.get(triggerId))
   }

@@ -50,6 +50,8 @@ export interface ClusterHistory {
   /** What went wrong, and how often, for the tests of the tests. */
   readonly counts: Readonly<Record<string, number>>
   readonly isCalm: boolean
+  /** Processes that asked the store without end. */
+  readonly endless: readonly string[]
   /** What happened, in order: equal for equal seeds. */
   readonly trace: readonly string[]
 }
@@ -122,11 +124,12 @@ export async function liveTogether(
     for (const each of members) if (each && each.process !== from) each.process.hint({ sessions, isFree: true })
   }
 
-  let opened = 0
+  const processes: VirtualProcess[] = []
   const open = (at: number): void => {
-    const number = ++opened
+    const number = processes.length + 1
     const name = `worker ${number}`
     const process = createProcess(name, world, shared, faults, tellOthers)
+    processes.push(process)
     // A server whose clock is further off does not start.
     const skewMs = chance.int(-5000, 5000)
     const weak = { ...(unguarded && { unguarded }), ...(deaf && { deaf }) }
@@ -169,7 +172,8 @@ export async function liveTogether(
     }
   }
   for (const each of members) each?.process.crash()
-  return { db, store: plain, sessions, ledger, counts, isCalm, trace }
+  const endless = processes.flatMap((each) => (each.isEndless() ? [each.name] : []))
+  return { db, store: plain, sessions, ledger, counts, isCalm, endless, trace }
 
   function goWrong(): void {
     const at = chance.int(0, PROCESSES - 1)

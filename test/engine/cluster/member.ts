@@ -97,6 +97,7 @@ export function openMember(process: VirtualProcess, options: MemberOptions): Clu
       close: () => Promise.resolve(),
     },
   })
-  engine.recover().catch(() => {})
+  // A server that cannot recover does not start.
+  engine.recover().catch(() => process.crash())
   return { process, engine }
 }

@@ -11,6 +11,8 @@ export interface VirtualProcess {
   pass(): Promise<void>
   isAwake(): boolean
   isUp(): boolean
+  /** True once it has asked the store far more than a history takes, as a loop does that waits for nothing. */
+  isEndless(): boolean
   freeze(): void
   thaw(): void
   crash(): void
@@ -27,6 +29,9 @@ export interface Faults {
 /** Writes whose reply may get lost. */
 const WRITES: ReadonlySet<PropertyKey> = new Set(['start', 'save', 'claim', 'claimOne', 'renew', 'release'])
 
+/** A process asks the store a few hundred times in a history. */
+const MOST_REQUESTS = 20_000
+
 /** @param tellOthers passes a hint to the other processes */
 export function createProcess(
   name: string,
@@ -39,6 +44,7 @@ export function createProcess(
   let waiting: (() => void)[] = []
   let hints: SessionHint[] = []
   let wakeHints: (() => void) | undefined
+  let asked = 0
   const { chance } = world
 
   async function pass(): Promise<void> {
@@ -49,6 +55,8 @@ export function createProcess(
   }
 
   async function request(method: PropertyKey, work: () => unknown): Promise<unknown> {
+    // Time would stand still, and no test could end it.
+    if (++asked > MOST_REQUESTS) throw new Error('The store was asked without end.')
     await pass()
     if (chance.often(faults.slow)) await world.after(chance.int(1, 4))
     await pass()
@@ -90,6 +98,7 @@ export function createProcess(
     pass,
     isAwake: () => state === 'up',
     isUp: () => state !== 'down',
+    isEndless: () => asked > MOST_REQUESTS,
     freeze: () => void (state = state === 'up' ? 'frozen' : state),
     thaw() {
       if (state !== 'frozen') return

@@ -9,8 +9,9 @@ export async function brokenPromises({
   sessions,
   ledger,
   isCalm,
+  endless,
 }: ClusterHistory): Promise<readonly string[]> {
-  const broken: string[] = []
+  const broken = endless.map((name) => `endless: ${name} asks the store without end`)
   if (sessions.length === 0) broken.push('lost: no run was accepted')
   for (const id of sessions) {
     const session = (await store.session(id))!
