@@ -29,7 +29,17 @@ export async function searchRuns(
   return await store.runs({ ...filter, ...toRunFilter(search) }, page)
 }
 
-function toRunFilter({ roots, search, tool, effect, version, trigger, person, approver, label }: RunSearch): Omit<RunFilter, 'workspaceId'> {
+function toRunFilter({
+  roots,
+  search,
+  tool,
+  effect,
+  version,
+  trigger,
+  person,
+  approver,
+  label,
+}: RunSearch): Omit<RunFilter, 'workspaceId'> {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(label ?? '') ?? []
   return {
     ...(roots && { roots }),
