@@ -145,7 +145,9 @@ const withoutIndent = {
   name: 'without-indent',
   setup(builder) {
     builder.onLoad({ filter: /src[/\\]console[/\\].*\.ts$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replaceAll(/\n +/g, '\n'),
+      contents: readFileSync(path, 'utf8')
+        .replaceAll(/\n +/g, '\n')
+        .replaceAll(/(?<=[>}])\n(?=<)|(?<=>)\n(?=\$\{)|\n(?=\/?>)/g, ''),
       loader: 'ts',
     }))
   },

@@ -45,12 +45,20 @@ function Current(): View {
     const match = pattern.exec(path)
     if (!match) continue
     const screen = loaded.value.get(pattern) ?? take(pattern, load())
-    const id = match.groups?.['id']
-    return screen
-      ? html`<${screen} ...${id === undefined ? {} : { id: decodeURIComponent(id) }} />`
-      : html`<${Loading} />`
+    const id = decodeName(match.groups?.['id'] ?? '')
+    if (id === undefined) break
+    return screen ? html`<${screen} ...${id === '' ? {} : { id }} />` : html`<${Loading} />`
   }
   return html`<${EmptyState} icon="search" title="There is no such screen." isScreen><p><a href="/inbox">Go to the inbox</a></p></${EmptyState}>`
+}
+
+/** Undefined where the address was cut within an escaped letter. */
+function decodeName(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
 }
 
 function take(pattern: RegExp, screen: Screen | Promise<Screen>): Screen | undefined {

@@ -120,6 +120,11 @@ export interface RunFilter {
   readonly tool?: string
   /** Effect key that a call of it took, as it is stored. */
   readonly effect?: string
+  readonly versionLabel?: string
+  /** Name of the trigger that started it, or the type where it has no name; among the newest 20,000 sessions. */
+  readonly trigger?: string
+  /** Who started it, among the newest 20,000 sessions, or voted on a task of it; as votes name approvers. */
+  readonly person?: string
   /** Who voted on a task of it, as votes name approvers. */
   readonly approver?: string
   /** One member that the metadata of its session has, among the newest 20,000 sessions. */

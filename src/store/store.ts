@@ -149,7 +149,7 @@ export interface Store {
   run(id: RunId): Promise<Run | undefined>
   /**
    * Newest start first. Text, tool, effect and approver look at the newest 2,000 runs that match them; `total` is exact up to
-   * 10,000 where the filter has one of them, metadata or `roots`.
+   * 10,000 where the filter has one of them, a version, trigger, person, metadata or `roots`.
    */
   runs(filter: RunFilter, page: PageRange): Promise<{ readonly items: readonly Run[]; readonly total: number }>
   runsOfSession(sessionId: SessionId): Promise<readonly Run[]>

@@ -27,6 +27,54 @@ describeInBrowser('runs', () => {
     expect(await findingsOfAxe(page)).toEqual([])
   })
 
+  test('are narrowed by agent, version, trigger and person, which the address keeps', async () => {
+    const desk = await openDesk()
+    const run = await desk.start({ order: 'A-1001', amount: 40 })
+    const { page } = await openPage(await desk.address())
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor()
+    await page.goto(`${desk.server.consoleUrl}/runs`)
+    const rows = page.locator('tbody tr')
+    await rows.first().waitFor()
+    await page.getByLabel('Agent').selectOption('acme.refund-desk')
+    await page.getByLabel('Version').selectOption('1.0.0')
+    await page.getByLabel('Trigger').selectOption('operator')
+    await page.getByLabel('Person').fill('ana')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/person=/)
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+      agent: 'acme.refund-desk',
+      version: '1.0.0',
+      trigger: 'operator',
+      person: 'ana',
+    })
+    await rows.getByRole('link', { name: run.slice(-6) }).waitFor()
+    await page.getByLabel('Person').fill('nobody@acme.example')
+    await page.keyboard.press('Enter')
+    await page.getByText('No run is like that.').waitFor()
+    expect(await findingsOfAxe(page)).toEqual([])
+  })
+
+  test('one is started like another, with what is changed of its input', async () => {
+    const desk = await openDesk()
+    const run = await desk.start({ order: 'A-1001', amount: 40 })
+    const { page } = await openPage(await desk.address())
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor()
+    await page.goto(`${desk.server.consoleUrl}/runs/${run}`)
+    await page.getByRole('link', { name: 'Start like this' }).click()
+    await page.getByLabel('amount').waitFor()
+    expect(await page.getByLabel('order').inputValue()).toBe('A-1001')
+    expect(await page.getByLabel('amount').inputValue()).toBe('40')
+    await page.getByLabel('order').fill('A-1002')
+    await page.getByLabel('amount').fill('45')
+    expect(await findingsOfAxe(page)).toEqual([])
+    await page.getByRole('button', { name: 'Start', exact: true }).click()
+    await page.waitForURL(new RegExp('/runs/(?!' + run + ')'))
+    await page.getByText('Completed', { exact: true }).first().waitFor()
+    const id = new URL(page.url()).pathname.slice('/runs/'.length)
+    const { session } = await desk.operator.call('GET /v1/runs/:id/conversation', { id, query: {} })
+    expect(session.input).toMatchObject({ order: 'A-1002', amount: 45 })
+  })
+
   test('one shows the steps of its sub-agents below their call, and each step whole', async () => {
     const desk = await openDesk()
     const runId = await desk.start({ order: 'A-1042', amount: 180 })

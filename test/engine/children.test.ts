@@ -405,15 +405,18 @@ test('answers two questions of one child one after the other', async () => {
 })
 
 test("settles both calls that answer questions of one child with the child's outcome", async () => {
-  let second: JsonObject | undefined
-  const { bench, run } = await twoQuestions((turn, open) => {
+  let secondIsAsked: (asked: JsonObject) => void
+  const second = new Promise<JsonObject>((resolve) => (secondIsAsked = resolve))
+  const { bench, run } = await twoQuestions(async (turn, open) => {
     if (turn === 2) return { calls: [{ name: 'nothing' }] }
     if (turn > 3) return 'The child has ended.'
-    return { calls: [open[0]!, second!].map(answering) }
+    return { calls: [open[0]!, await second].map(answering) }
   })
-  void bench
-    .waitForEvent(run, (event) => event.subject === 'engine.aitl.requested' && event.data['question'] === 'Second?')
-    .then(({ data }) => (second = { request_id: data['requestId']!, question: 'Second?' }))
+  const { data } = await bench.waitForEvent(
+    run,
+    (event) => event.subject === 'engine.aitl.requested' && event.data['question'] === 'Second?',
+  )
+  secondIsAsked!({ request_id: data['requestId']!, question: 'Second?' })
   await bench.waitForEnd(run)
   expect(await bench.store.run(run)).toMatchObject({ status: 'Completed', output: 'The child has ended.' })
   const results = (await bench.timeline(run)).filter(({ type }) => type === 'SubAgentResult')

@@ -162,11 +162,44 @@ export function searchContract(name: string, open: (clock: Clock) => Store | Pro
       expect(await find({ tool: 'acme.refund' })).toEqual([])
       expect(await find({ approver: 'operator:ana' })).toEqual([a])
       expect(await find({ approver: 'operator:an' })).toEqual([])
+      expect(await find({ person: 'operator:ana' })).toEqual([a])
       expect(await find({ metadata: { order: 'A=1' } })).toEqual([a, runId('child')])
       expect(await find({ metadata: { order: 'desk' } })).toEqual([])
       expect(await find({ metadata: { order: 'A=1' }, roots: true })).toEqual([a])
       expect(await find({ tool: 'acme.refunds', status: ['Completed'] })).toEqual([])
       expect(await find({ roots: true })).toEqual([runId('b'), a])
+    })
+
+    test('finds runs by version, trigger and person, of a session that went on by who continued it', async () => {
+      const by = (person: string, trigger: string) => ({
+        triggerType: 'api' as const,
+        triggeredBy: `key-of-${person}`,
+        person,
+        triggerId: null,
+        triggerName: trigger,
+      })
+      const first = await start('a', { ...by('ana', 'web-shop'), versionLabel: '1.0.0' })
+      await start('b', {
+        ...by('bo', 'nightly'),
+        person: null,
+        triggerName: null,
+        versionLabel: '2.0.0',
+        startedAt: NOW + 1,
+      })
+      const ended = await end(first, 'Done.')
+      const running = { ...ended, rootRunId: runId('next'), status: 'Running', finishedAt: null, output: null } as const
+      const next = aRun(running, { startedAt: NOW + 9, starter: by('cy', 'phone'), versionLabel: '1.1.0' })
+      await store.start(aTurn(running, { runs: [next], said: ['engine.session.resumed'] }), NO_LIMITS)
+      const [a, b] = [runId('a'), runId('b')]
+      expect(await find({ versionLabel: '1.0.0' })).toEqual([a])
+      expect(await find({ versionLabel: '1.0' })).toEqual([])
+      expect(await find({ trigger: 'web-shop' })).toEqual([a])
+      expect(await find({ trigger: 'api' })).toEqual([b])
+      expect(await find({ trigger: 'phone' })).toEqual([next.id])
+      expect(await find({ person: 'operator:ana' })).toEqual([a])
+      expect(await find({ person: 'key:key-of-bo' })).toEqual([b])
+      expect(await find({ person: 'operator:cy', versionLabel: '1.1.0' })).toEqual([next.id])
+      expect(await find({ person: 'operator:cy', trigger: 'web-shop' })).toEqual([])
     })
 
     const word = fc.constantFrom('red', 'reddish', 'A-1', 'A-10', 'blå', 'naïve')

@@ -54,6 +54,7 @@ export function RunActions({ run, last, hold }: RunActionsProps): View {
     <div class="run-actions buttons">
       <${CopyMenu} run=${run} />
       ${mayResume && html`<button type="button" class="button small" onClick=${ask('resume')}><${Icon} name="try" />Resume</button>`}
+      ${isRoot && html`<a class="button small" href=${`/try/${encodeURIComponent(run.agent)}?like=${run.runId}`}>Start like this</a>`}
       ${!isOpen && isRoot && html`<button type="button" class="button small" onClick=${ask('retry')}><${Icon} name="runs" />Run again</button>`}
       ${isOpen && html`<button type="button" class="button small danger" onClick=${ask('cancel')}><${Icon} name="stop" />Cancel run</button>`}
       ${!isOpen && html`<button type="button" class="button small" onClick=${ask('undo')}>Undo…</button>`}

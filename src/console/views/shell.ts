@@ -69,7 +69,7 @@ export function Shell({ path, children }: { readonly path: string; readonly chil
             <a key=${href} class="rail-link" href=${href} aria-current=${path.startsWith(href) ? 'page' : undefined}>
               <${Icon} name=${icon} />
               <span class="rail-name">${name}</span>
-              ${name === 'Inbox' && mine > 0 && html`<span class="rail-count">${mine}<span class="unseen"> tasks wait for you</span></span>`}
+              ${name === 'Inbox' && mine > 0 && html`<span class="rail-count">${mine}<span class="unseen"> ${mine === 1 ? 'task waits' : 'tasks wait'} for you</span></span>`}
             </a>
           `,
         )}

@@ -6,13 +6,19 @@ import { ArgumentForm, fieldsOf, readForm, textsOfFields, type FormOutcome } fro
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
-import { goTo } from '../wire/navigation.ts'
+import { address, goTo } from '../wire/navigation.ts'
 import { callOperator, RequestError } from '../wire/request.ts'
 import { aboutWorkspace, useResource } from '../wire/resource.ts'
 import { hrefOfAgent } from './agents.ts'
 
 export function TryScreen({ id: name = '' }: { readonly id?: string }): View {
   const agents = useResource('agents', () => callOperator('GET /agents'), aboutWorkspace)
+  const like = address.value.query.get('like') ?? ''
+  const given = useResource(
+    `input of ${like}`,
+    async () => (like === '' ? {} : await readInput(like)),
+    () => false,
+  )
   const agent = agents.value.value?.items.find((each) => each.name === name)
   if (!agents.value.value)
     return agents.error.value ? html`<${ErrorNote} error=${agents.error.value} />` : html`<${Loading} />`
@@ -29,18 +35,37 @@ export function TryScreen({ id: name = '' }: { readonly id?: string }): View {
           >This is a real run of the deployed version: its calls happen, as far as its policies let them.</span
         >
       </p>
-      <${StartForm} key=${agent.deployed.agentVersionId} name=${name} contract=${agent.inputContract} />
+      <${ErrorNote} error=${given.error.value} />
+      ${(given.value.value ?? given.error.value) && html`<${StartForm} key=${`${agent.deployed.agentVersionId} ${like}`} name=${name} contract=${agent.inputContract} given=${given.value.value ?? {}} />`}
     </section>
   `
 }
 
-function StartForm({ name, contract }: { readonly name: string; readonly contract: JsonValue | undefined }): View {
+/** What a run was started with; what is no object, or was erased, begins an empty form. */
+async function readInput(id: string): Promise<JsonObject> {
+  const { runs, session } = await callOperator('GET /v1/runs/:id/conversation', { id, query: { take: '1' } })
+  const input = runs.find((run) => run.id === id)?.input ?? session.input
+  return isJsonObject(input) ? input : {}
+}
+
+function StartForm({
+  name,
+  contract,
+  given,
+}: {
+  readonly name: string
+  readonly contract: JsonValue | undefined
+  readonly given: JsonObject
+}): View {
   const hasFields = isJsonObject(contract) && isJsonObject(contract['properties'])
   const fields = useMemo(
-    () => (hasFields ? fieldsOf(contract, {}) : ([{ name: 'input', kind: 'json', isRequired: false }] as const)),
+    () => (hasFields ? fieldsOf(contract, given) : ([{ name: 'input', kind: 'json', isRequired: false }] as const)),
     [contract],
   )
-  const initial = useMemo(() => textsOfFields(fields, {}), [fields])
+  const initial = useMemo(
+    () => textsOfFields(fields, hasFields || Object.keys(given).length === 0 ? given : { input: given }),
+    [fields],
+  )
   const [outcome, setOutcome] = useState<FormOutcome>(() => readForm(fields, initial))
   const [problem, setProblem] = useState<string | undefined>(undefined)
   const [isSending, setSending] = useState(false)
@@ -49,8 +74,8 @@ function StartForm({ name, contract }: { readonly name: string; readonly contrac
     if (!outcome.value) return
     setSending(true)
     try {
-      const given = hasFields ? outcome.value : outcome.value['input']
-      const input: JsonObject = isJsonObject(given) ? given : {}
+      const value = hasFields ? outcome.value : outcome.value['input']
+      const input: JsonObject = isJsonObject(value) ? value : {}
       const { runId } = await callOperator('POST /runs', { body: { agent: name, input } })
       goTo(`/runs/${runId}`)
     } catch (error) {

@@ -6,6 +6,7 @@ import type { SourcesView, WhatIfView } from '../../spec/operator-views.ts'
 import type { WrittenFinding } from '../../spec/explanation.ts'
 import { announce } from '../parts/announce.ts'
 import { downloadText } from '../parts/download.ts'
+import { Choice } from '../parts/choice.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
@@ -73,29 +74,6 @@ export function WhatIfScreen(): View {
       ${version === undefined ? html`<${EmptyState} icon="policies" title="This agent is not deployed." />` : html`<${EditedVersion} key=${`${agent}@${version}`} agent=${agent} version=${version} />`}
     </section>
   `
-}
-
-function Choice({
-  label,
-  value,
-  options,
-  onChoose,
-}: {
-  readonly label: string
-  readonly value: string
-  readonly options: readonly (readonly [string, string])[]
-  readonly onChoose: (value: string) => void
-}): View {
-  const known = value === 'all' ? '' : value
-  return html`<label class="choice-of"
-    ><span class="dim">${label} </span>
-    <select
-      value=${known}
-      onChange=${(event: { currentTarget: HTMLSelectElement }) => onChoose(event.currentTarget.value)}
-    >
-      ${options.map(([each, text]) => html`<option key=${each} value=${each} selected=${each === known}>${safeText(text)}</option>`)}
-    </select>
-  </label>`
 }
 
 function EditedVersion({ agent, version }: { readonly agent: string; readonly version: string }): View {

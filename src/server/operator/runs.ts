@@ -115,7 +115,7 @@ const refuseMessage = ({ status }: Run, { message: error, code }: Failure) => ({
 
 export async function toRunView(services: ServerServices, run: Run): Promise<RunView> {
   const { store } = services
-  const session = await store.session(run.sessionId)
+  const starter = run.starter ?? (await store.session(run.sessionId))
   const waitingOn = isWaiting(run.status) ? await waitOf(services, run) : undefined
   const hold = await readHold(services, run)
   return {
@@ -130,7 +130,7 @@ export async function toRunView(services: ServerServices, run: Run): Promise<Run
     finishedAt: isoOrNull(run.finishedAt),
     totalTokensUsed: run.usage.inputTokens + run.usage.outputTokens,
     ...(run.usage.cost && { cost: run.usage.cost }),
-    trigger: session?.triggerName ?? session?.triggerType ?? 'operator',
+    trigger: starter?.triggerName ?? starter?.triggerType ?? 'operator',
     ...(waitingOn !== undefined && { waitingOn }),
     ...(hold && { hold }),
     ...originFields(run),

@@ -240,6 +240,12 @@ export interface OperatorRequests<Bundle> {
       readonly tool?: string
       /** Effect key that a call of it took. */
       readonly effect?: string
+      /** Label of its version. */
+      readonly version?: string
+      /** Name of the trigger that started it; `operator` where none did. */
+      readonly trigger?: string
+      /** Who started it or voted in it, with or without `operator:`. */
+      readonly person?: string
       /** Who voted, with or without `operator:`. */
       readonly approver?: string
       /** A member of its metadata. */

@@ -12,6 +12,8 @@ import {
   WITH_CALLED_TOOL,
   WITH_EFFECT_KEY,
   WITH_METADATA_MEMBER,
+  WITH_PERSON_IN,
+  WITH_TRIGGER_NAMED,
   WITH_VOTE_OF,
   WITH_WORDS,
 } from './run-text.ts'
@@ -41,6 +43,9 @@ export const runReads = (db: PostgresPool): Pick<Store, 'run' | 'runs' | 'runsOf
       [WITH_WORDS, text],
       [WITH_CALLED_TOOL, filter.tool],
       [WITH_EFFECT_KEY, filter.effect],
+      ['r.version_label = :versionLabel', filter.versionLabel],
+      [WITH_TRIGGER_NAMED, filter.trigger],
+      [WITH_PERSON_IN, filter.person],
       [WITH_VOTE_OF, filter.approver],
       [WITH_METADATA_MEMBER, member && true],
     ])

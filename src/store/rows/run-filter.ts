@@ -13,5 +13,10 @@ export const isFilteredRuns = (filter: RunFilter): boolean =>
   isRunSearch(filter) ||
   [filter.status, filter.waiting, filter.since, filter.sessionId, filter.origin].some((each) => each !== undefined)
 
-export const isRunSearch = ({ roots, text, tool, effect, approver, metadata }: RunFilter): boolean =>
-  roots === true || [text, tool, effect, approver, metadata].some((each) => each !== undefined)
+export const isRunSearch = (filter: RunFilter): boolean => {
+  const { roots, text, tool, effect, versionLabel, trigger, person, approver, metadata } = filter
+  return (
+    roots === true ||
+    [text, tool, effect, versionLabel, trigger, person, approver, metadata].some((each) => each !== undefined)
+  )
+}

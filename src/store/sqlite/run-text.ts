@@ -61,6 +61,24 @@ export const WITH_APPROVER = `r.n in (
   from (select task_n from vote where approver = :approver order by at desc limit ${MOST_FOUND}) v
     join user_task t on t.n = v.task_n)`
 
+const AMONG_NEWEST = `r.session_n > (select max(n) from session) - 20000`
+
+/** A run that goes on with a session has a starter of its own. */
+const STARTED = (member: string, column: string): string =>
+  `case when r.starter is null then s.${column} else json_extract(r.starter, '$.${member}') end`
+
+export const WITH_TRIGGER = `${AMONG_NEWEST}
+  and coalesce(${STARTED('triggerName', 'trigger_name')}, ${STARTED('triggerType', 'trigger_type')}) = :trigger`
+
+/** Who started it, as votes name approvers. */
+const STARTED_BY = `coalesce(
+  'operator:' || ${STARTED('person', 'person')},
+  case ${STARTED('triggerType', 'trigger_type')} when 'operator' then 'operator:' else 'key:' end
+    || ${STARTED('triggeredBy', 'triggered_by')})`
+
+export const WITH_PERSON = `(${AMONG_NEWEST} and ${STARTED_BY} = :person
+  or ${WITH_APPROVER.replace(':approver', ':person')})`
+
 /** Of sessions whose metadata has the pair of `:metadata`, a JSON object of one member, among the newest. */
 export const WITH_METADATA = `r.session_n in (
   select m.n from session m

@@ -9,7 +9,17 @@ import type { AgentTable } from './agents.ts'
 import { listClause, statementCache } from './database/filter.ts'
 import { joinClauses } from '../rows/filter.ts'
 import type { Database } from 'better-sqlite3'
-import { openRunText, toMatch, WITH_APPROVER, WITH_EFFECT, WITH_METADATA, WITH_TEXT, WITH_TOOL } from './run-text.ts'
+import {
+  openRunText,
+  toMatch,
+  WITH_APPROVER,
+  WITH_EFFECT,
+  WITH_METADATA,
+  WITH_PERSON,
+  WITH_TEXT,
+  WITH_TOOL,
+  WITH_TRIGGER,
+} from './run-text.ts'
 
 export interface RunTable {
   readonly reads: Pick<Store, 'run' | 'runs' | 'runsOfSession' | 'runsEndingWith'>
@@ -81,6 +91,9 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
           [WITH_TEXT, filter.text === undefined ? undefined : toMatch(filter.text)],
           [WITH_TOOL, filter.tool],
           [WITH_EFFECT, filter.effect],
+          ['r.version_label = :versionLabel', filter.versionLabel],
+          [WITH_TRIGGER, filter.trigger],
+          [WITH_PERSON, filter.person],
           [WITH_APPROVER, filter.approver],
           [WITH_METADATA, filter.metadata && JSON.stringify(filter.metadata)],
         ])

@@ -38,7 +38,7 @@ import type { AnswerOf } from '../../answers/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 /** Options of `svc runs list` that the server reads as they are. */
-const SEARCHES = ['search', 'tool', 'effect', 'approver', 'label'] as const
+const SEARCHES = ['search', 'tool', 'effect', 'version', 'trigger', 'person', 'approver', 'label'] as const
 
 export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer | typeof runView>>): Promise<void> {
   const { given, io } = call

@@ -29,17 +29,32 @@ export async function searchRuns(
   return await store.runs({ ...filter, ...toRunFilter(search) }, page)
 }
 
-function toRunFilter({ roots, search, tool, effect, approver, label }: RunSearch): Omit<RunFilter, 'workspaceId'> {
+function toRunFilter({
+  roots,
+  search,
+  tool,
+  effect,
+  version,
+  trigger,
+  person,
+  approver,
+  label,
+}: RunSearch): Omit<RunFilter, 'workspaceId'> {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(label ?? '') ?? []
   return {
     ...(roots && { roots }),
     ...(search !== undefined && { text: search }),
     ...(tool !== undefined && { tool }),
     ...(effect !== undefined && { effect: boundedKey(effect).key }),
-    ...(approver !== undefined && { approver: approver.includes(':') ? approver : `operator:${approver}` }),
+    ...(version !== undefined && { versionLabel: version }),
+    ...(trigger !== undefined && { trigger }),
+    ...(person !== undefined && { person: toPrincipalId(person) }),
+    ...(approver !== undefined && { approver: toPrincipalId(approver) }),
     ...(name !== undefined && { metadata: { [name]: value! } }),
   }
 }
+
+const toPrincipalId = (name: string): string => (name.includes(':') ? name : `operator:${name}`)
 
 const PREVIEW = 120
 

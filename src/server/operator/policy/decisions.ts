@@ -9,15 +9,15 @@ import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { RunStep } from '../../../spec/step.ts'
 import type { RunStarter } from '../../../spec/starter.ts'
 import type { CallRow } from '../../../store/session-update.ts'
-import type { RunFilter } from '../../../store/queries.ts'
+import type { SessionPosition } from '../../../store/queries.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { rememberSnapshots, type SnapshotLookup } from '../../../policy/replay/recorded-facts.ts'
-import { findAgent, findRun, findVersion } from '../find/find.ts'
+import { findAgent, findRun, findVersion, notFoundFailure } from '../find/find.ts'
 import { parseSince } from '../runs.ts'
 
-/** Runs or steps read per query. */
-const PAGE = 500
+/** Sessions or steps read per query: nobody else has a turn meanwhile. */
+const PAGE = 200
 
 export const listDecisions: OperatorAction<'GET /decisions'> = async ({ services, query }) => {
   const items = await collectDecisions(services, query)
@@ -38,20 +38,15 @@ export async function collectDecisions(
   pause: () => Promise<void> | void = () => {},
 ): Promise<readonly RecordedDecision[]> {
   const from = since === undefined ? 0 : parseSince(since)
-  const sessions =
-    run === undefined
-      ? await sessionsOf(services, {
-          workspaceId: services.workspace.id,
-          ...(agent !== undefined && { agentId: (await findAgent(services, agent)).id }),
-        })
-      : [(await findRun(services, run)).sessionId]
-  const items: RecordedDecision[] = []
-  const snapshotOf = rememberVersions(services)
+  const wanted = { agent: agent && (await findAgent(services, agent)).id, from, snapshotOf: rememberVersions(services) }
+  const sessions = run === undefined ? eachSession(services) : [await sessionOf(services, run)]
+  const newestFirst: (readonly RecordedDecision[])[] = []
+  for await (const session of sessions)
+    if ((session.finishedAt ?? Infinity) >= from)
+      newestFirst.push(await decisionsOf(services, session, { ...wanted, pause }))
   // Oldest first, as the decisions are: what is almost in order is sorted in one pass.
-  for (const id of sessions.toReversed()) {
-    const session = await services.store.session(id)
-    if (session) items.push(...(await decisionsOf(services, session, { agent, from, snapshotOf, pause })))
-  }
+  const items = newestFirst.toReversed().flat()
+  await pause()
   return items.sort((a, b) => (a.recordedAt < b.recordedAt ? -1 : a.recordedAt > b.recordedAt ? 1 : 0))
 }
 
@@ -62,13 +57,20 @@ export const snapshotsOf = (services: ServerServices): SnapshotLookup =>
     return snapshot
   })
 
-async function sessionsOf({ store }: ServerServices, filter: RunFilter): Promise<readonly Run['sessionId'][]> {
-  const found = new Set<Run['sessionId']>()
-  for (let skip = 0; ; skip += PAGE) {
-    const { items, total } = await store.runs(filter, { skip, take: PAGE })
-    for (const { sessionId } of items) found.add(sessionId)
-    if (items.length === 0 || skip + items.length >= total) return [...found]
+/** Newest first. A page starts where the one before ended, so that the last of many costs no more than the first. */
+async function* eachSession({ store, workspace }: ServerServices): AsyncGenerator<Session> {
+  for (let after: SessionPosition | null | undefined; after !== null;) {
+    const page = { skip: 0, take: PAGE, wholeBytes: 0, ...(after && { after }) }
+    const { items, next } = await store.sessions({ workspaceId: workspace.id }, page)
+    yield* items
+    after = next
   }
+}
+
+async function sessionOf(services: ServerServices, run: string): Promise<Session> {
+  const session = await services.store.session((await findRun(services, run)).sessionId)
+  if (!session) throw notFoundFailure('run')
+  return session
 }
 
 type VersionSnapshots = (id: Run['agentVersionId']) => AgentSnapshot | undefined | Promise<AgentSnapshot | undefined>
@@ -100,7 +102,9 @@ async function decisionsOf(
     readonly pause: () => Promise<void> | void
   },
 ): Promise<RecordedDecision[]> {
-  const [runs, calls] = await Promise.all([store.runsOfSession(session.id), store.calls({ sessionId: session.id })])
+  const runs = await store.runsOfSession(session.id)
+  if (agent !== undefined && runs.every(({ agentId }) => agentId !== agent)) return []
+  const calls = await store.calls({ sessionId: session.id })
   const runOf = new Map(runs.map((run) => [run.id, run]))
   const callOf = new Map(calls.map((call) => [`${call.runId} ${call.callId}`, call]))
   const found: RecordedDecision[] = []
@@ -110,7 +114,7 @@ async function decisionsOf(
       if (step.type !== 'PolicyDecision' || step.startedAt < from) continue
       const run = runOf.get(step.runId)
       const call = callOf.get(`${step.runId} ${textOf(step.content['tool_call_id'])}`)
-      if (!run || !call || (agent !== undefined && run.agentName !== agent && run.agentId !== agent)) continue
+      if (!run || !call || (agent !== undefined && run.agentId !== agent)) continue
       const looked = snapshotOf(run.agentVersionId)
       const snapshot = looked instanceof Promise ? await looked : looked
       if (snapshot) found.push(toRecorded(step, session, run, call, snapshot, above(run, runOf)))

@@ -1,0 +1,50 @@
+/** What a screen reader is told of each screen, beside what it was told before. Source: console, 3.4. */
+import { expect, test } from 'vitest'
+import { describeInBrowser, openPage } from './browser.ts'
+import { openDesk } from './open-desk.ts'
+
+/** Moments, ids and digests are other ones each time. */
+const steady = (snapshot: string): string =>
+  snapshot
+    .replaceAll(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, 'ID')
+    .replaceAll(/(?:[0-9a-f]{4} ){3}(?:… )?[0-9a-f]{4}|sha256(?::|%3A)[0-9a-f]+|\b[0-9a-f]{12,}\b/g, 'DIGEST')
+    .replaceAll(/\b(?=[a-f]*\d)[0-9a-f]{6}\b/g, 'ID')
+    .replaceAll(/\b(?:\d+(?:\.\d+)? ?(?:ms|[smhd])\b ?)+(?:ago)?/g, 'TIME ')
+    .replaceAll(/just now|now\b/g, 'TIME')
+    .replaceAll(/\d\d:\d\d:\d\d/g, 'TIME')
+    .replaceAll(/\d{4}-\d\d-\d\d/g, 'DAY')
+    .replaceAll(/[^\S\n]+$/gm, '')
+
+describeInBrowser('every screen', () => {
+  test('tells a screen reader what it shows', async () => {
+    const desk = await openDesk()
+    const done = await desk.start({ order: 'A-1001', amount: 40 })
+    const waiting = await desk.start({ order: 'A-1042', amount: 180 })
+    const { items } = await desk.operator.call('GET /tasks', { query: {} })
+    const { page } = await openPage(await desk.address())
+    await page.locator('.item').first().waitFor()
+    const screens = {
+      card: [`/inbox/${items[0]!.userTaskId}`, '.digest code'],
+      runs: ['/runs', 'tbody tr >> nth=1'],
+      run: [`/runs/${waiting}`, '[role=row] >> nth=5'],
+      conversation: [`/runs/${done}?tab=conversation`, 'text=A-1001'],
+      why: [`/runs/${waiting}?tab=why`, '.written-line.hit.true'],
+      agents: ['/agents', 'text=acme.refund-desk'],
+      agent: ['/agents/acme.refund-desk', 'text=args.amount > 1000'],
+      graph: ['/agents/acme.refund-desk/graph', 'text=What it reaches'],
+      'what-if': ['/policies', 'text=Change something, then decide again.'],
+      try: ['/try/acme.refund-desk', 'text=Number of the order.'],
+      files: ['/files', 'text=No file was uploaded yet.'],
+      costs: ['/costs', 'text=scripted/refund-desk'],
+      admin: ['/admin', '#main h1'],
+      none: ['/nowhere', 'text=There is no such screen.'],
+    } as const
+    for (const [name, [path, sign]] of Object.entries(screens)) {
+      await page.goto(desk.server.consoleUrl! + path)
+      await page.locator(sign).first().waitFor()
+      await page.locator('.loading').first().waitFor({ state: 'detached' })
+      const snapshot = await page.locator('#main').ariaSnapshot()
+      await expect(`${steady(snapshot)}\n`).toMatchFileSnapshot(`aria/${name}.yaml`)
+    }
+  })
+})
