@@ -49,9 +49,12 @@ export function createInlineSurface(call: CommandContext): CardSurface {
       return await untilResized(call, signal, (until) => io.prompts.key(question, keys, until))
     },
     async text(question, signal) {
-      const answer = await io.prompts.text(question, signal)
-      screen.absorb(`? ${question} ${answer}`)
-      return answer
+      let answer = ''
+      try {
+        return (answer = await io.prompts.text(question, signal))
+      } finally {
+        screen.absorb(`? ${question} ${answer}`)
+      }
     },
     async edit(text, signal) {
       const edited = await io.prompts.edit(text, signal)
