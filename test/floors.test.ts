@@ -65,7 +65,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'console',
     '.',
   ],
-  spec: ['generated', 'steer', '.', 'view'],
+  spec: ['generated', 'steer', '.', 'operator', 'view'],
   store: ['.', 'rows', 'sqlite', 'postgres', 'copy'],
 }
 

@@ -4,7 +4,7 @@
  * Source: command line, 2.6.
  */
 import { readdir } from 'node:fs/promises'
-import type { OperatorRoutes } from '../spec/operator.ts'
+import type { OperatorRoutes } from '../spec/operator/routes.ts'
 import { safeText } from '../base/escape-text.ts'
 import type { CommandSpec, OptionSpec } from './shell/command.ts'
 import type { Io } from './shell/io.ts'
@@ -133,7 +133,7 @@ async function ask<R extends 'GET /agents' | 'GET /runs' | 'GET /tasks' | 'GET /
 ): Promise<OperatorRoutes[R]['answer']> {
   const [{ openProject }, { askRunning }] = await Promise.all([
     import('./project/project.ts'),
-    import('./project/operator-socket.ts'),
+    import('./project/server/operator-socket.ts'),
   ])
   const project = await openProject({ cwd: io.cwd, globals: {}, io })
   return (await askRunning(

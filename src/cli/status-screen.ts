@@ -1,7 +1,7 @@
 /** `svc` alone, on a terminal inside a project: server, waiting tasks, last run and three likely next commands. */
 import { isJsonObject } from '../base/json/json.ts'
-import type { OperatorRoutes } from '../spec/operator.ts'
-import type { AgentView } from '../spec/operator-views.ts'
+import type { OperatorRoutes } from '../spec/operator/routes.ts'
+import type { AgentView } from '../spec/operator/publication.ts'
 import { createScreen } from '../terminal/screen.ts'
 import { wrapMessage } from '../terminal/message.ts'
 import { safeText } from '../base/escape-text.ts'
@@ -11,7 +11,7 @@ import { formatRelative } from '../terminal/time.ts'
 import { exampleInput } from './runs/example-input.ts'
 import type { Io } from './shell/io.ts'
 import type { OutputMode } from './shell/mode.ts'
-import { askRunning } from './project/operator-socket.ts'
+import { askRunning } from './project/server/operator-socket.ts'
 import { openProject } from './project/project.ts'
 
 const SERVER_TIMEOUT_MS = 1000

@@ -7,7 +7,7 @@ import { textOf } from './session/bindings.ts'
 import type { ForkRequest, ForkSource, StepEdit } from './session/engine.ts'
 import { callsOf } from './session/prompt/call-results.ts'
 import { withEarlierTexts } from './session/prompt/earlier.ts'
-import type { RunHandle } from './session/transaction.ts'
+import type { RunHandle } from './session/transaction/transaction.ts'
 import { tellUndone, type UndoneNote } from './session/undone.ts'
 
 /**

@@ -6,7 +6,7 @@ import { approverOf } from '../spec/key.ts'
 import type { SessionDriver } from './drive/drive.ts'
 import { advanceRun } from './machine/advance.ts'
 import type { EngineParts, ResumedRun, ResumeRequest } from './session/engine.ts'
-import type { RunHandle } from './session/transaction.ts'
+import type { RunHandle } from './session/transaction/transaction.ts'
 import { isPartlyUndone } from './session/undone.ts'
 
 /** A run that fails again and again is resumed this often at most. */

@@ -18,7 +18,7 @@ import { advanceRun } from './machine/advance.ts'
 import type { PlanRoom, TransitionContext } from './session/context.ts'
 import type { EngineParts, StartRequest } from './session/engine.ts'
 import { createCompletionToken } from './session/completion-token.ts'
-import { openTransaction } from './session/open-transaction.ts'
+import { openTransaction } from './session/transaction/open-transaction.ts'
 import { claimOf, closeClaim, findRepeated, toRepeated } from './session/repeated-request.ts'
 
 /** @param driver takes over the stored session; not called when no run was started */

@@ -13,10 +13,10 @@ import type { CallRow } from '../store/session-update.ts'
 import type { Store } from '../store/store.ts'
 import { decideCall } from './calls/decide-call.ts'
 import { findArgumentProblems, findTarget } from './calls/target.ts'
-import { addUndoRun, type UndoRequester } from './calls/undo.ts'
+import { addUndoRun, type UndoRequester } from './calls/steer/undo.ts'
 import type { SessionDriver } from './drive/drive.ts'
 import type { EngineParts, PlannedUndo, UndoPlan, UndoRequest } from './session/engine.ts'
-import type { SessionTransaction } from './session/transaction.ts'
+import type { SessionTransaction } from './session/transaction/transaction.ts'
 import {
   calledTool,
   dispatchOf,

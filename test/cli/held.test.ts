@@ -1,6 +1,6 @@
 /** Runs that an outage holds, as the inbox and svc doctor tell of them. Source: reliability, "Hold instead of fail". */
 import { expect, test } from 'vitest'
-import type { OperatorClient } from '../../src/cli/project/operator.ts'
+import type { OperatorClient } from '../../src/cli/project/server/operator.ts'
 import { describeHeldRuns, readHeldRuns } from '../../src/cli/runs/held.ts'
 
 const at = (minute: number): string => `2026-11-23T09:0${minute}:00.000Z`

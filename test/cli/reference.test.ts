@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createOperator } from '../../src/cli/project/operator.ts'
+import { createOperator } from '../../src/cli/project/server/operator.ts'
 import { readOption } from '../../src/cli/shell/options.ts'
 import { resolveAgent, runIdOf, splitVersion, taskOf } from '../../src/cli/project/reference.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Blobs } from '../../src/blobs/blobs.ts'
-import { sweepUploads } from '../../src/server/runtime/sweep.ts'
+import { sweepUploads } from '../../src/server/runtime/upkeep/sweep.ts'
 import { verifies } from '../api/verifies.ts'
 import { openHouse } from './fixtures.ts'
 

@@ -1,7 +1,7 @@
 /** What the configuration keeps no longer. Source: scale-out, section 3.7. */
 import { expect, test } from 'vitest'
 import { silentLog } from '../../src/base/log.ts'
-import { applyRetention, retentionJob, retentionMs } from '../../src/server/runtime/retention.ts'
+import { applyRetention, retentionJob, retentionMs } from '../../src/server/runtime/upkeep/retention.ts'
 import { openSqlite } from '../../src/store/sqlite/open.ts'
 import { aStart, NOW, NO_LIMITS, sessionId } from '../store/makers.ts'
 

@@ -1,6 +1,6 @@
 /** The search of runs through a whole server. Source: command line, `svc runs list`; console, "Runs". */
 import { expect, test } from 'vitest'
-import type { OperatorRoutes } from '../../src/spec/operator.ts'
+import type { OperatorRoutes } from '../../src/spec/operator/routes.ts'
 import { DESK, policiesFor, running, tool } from './running.ts'
 import { snapshotOf } from './fixtures.ts'
 

@@ -1,8 +1,10 @@
 /** Undoing what a run made, through a whole server. Source: decisions, section 18; command line, 2.7. */
 import { expect, test } from 'vitest'
 import type { Conversation, ErrorBody, RunStatusBody } from '../../src/spec/api.ts'
-import type { CallView, EffectView, RunView, UndoPlanView } from '../../src/spec/operator-views.ts'
-import type { OperatorList } from '../../src/spec/operator.ts'
+import type { EffectView } from '../../src/spec/operator/operations.ts'
+import type { CallView, RunView } from '../../src/spec/operator/runs.ts'
+import type { UndoPlanView } from '../../src/spec/operator/undo.ts'
+import type { OperatorList } from '../../src/spec/operator/routes.ts'
 import { running, scripted, tool } from './running.ts'
 
 const PAY = tool('acme.pay', {

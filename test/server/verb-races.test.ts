@@ -1,7 +1,7 @@
 /** Verbs of operators that come in the same moment, in one server and in two that share a database. Source: decisions, section 18. */
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Conversation, RunStatusBody } from '../../src/spec/api.ts'
-import type { RunView } from '../../src/spec/operator-views.ts'
+import type { RunView } from '../../src/spec/operator/runs.ts'
 import { openServer } from '../../src/server/open.ts'
 import { migrateDatabase } from '../../src/store/postgres/migrate-database.ts'
 import { startPostgres } from '../store/postgres-server.ts'

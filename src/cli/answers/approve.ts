@@ -1,4 +1,4 @@
-import type { InboxItem, ProbeView } from '../../spec/operator-views.ts'
+import type { InboxItem, ProbeView } from '../../spec/operator/inbox.ts'
 import type { AnswerReceipt } from '../runs/task-channel.ts'
 import {
   anyValue,

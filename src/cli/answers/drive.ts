@@ -1,6 +1,7 @@
-import type { DryForkView } from '../../spec/dry-fork.ts'
-import type { OperatorRoutes } from '../../spec/operator.ts'
-import type { CallView, FileView, OutlineRun, RunOutline, RunView, UndoingRunView } from '../../spec/operator-views.ts'
+import type { DryForkView } from '../../spec/operator/dry-fork.ts'
+import type { OperatorRoutes } from '../../spec/operator/routes.ts'
+import type { CallView, FileView, OutlineRun, RunOutline, RunView } from '../../spec/operator/runs.ts'
+import type { UndoingRunView } from '../../spec/operator/undo.ts'
 import type { CostSum } from '../../spec/price.ts'
 import type { RunOutcome, RunResultLine } from '../runs/outcome.ts'
 import {

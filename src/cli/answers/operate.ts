@@ -1,5 +1,5 @@
-import type { OperatorRoutes } from '../../spec/operator.ts'
-import type { SecretView } from '../../spec/operator-views.ts'
+import type { OperatorRoutes } from '../../spec/operator/routes.ts'
+import type { SecretView } from '../../spec/operator/access.ts'
 import type { DoctorFinding } from '../doctor/finding.ts'
 import { costSum, undoingRun } from './drive.ts'
 import {

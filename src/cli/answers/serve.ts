@@ -1,5 +1,7 @@
-import type { OperatorList, OperatorRoutes } from '../../spec/operator.ts'
-import type { ConsoleSessionView, RestoredView, WorkerView } from '../../spec/operator-views.ts'
+import type { OperatorList, OperatorRoutes } from '../../spec/operator/routes.ts'
+import type { ConsoleSessionView } from '../../spec/operator/access.ts'
+import type { WorkerView } from '../../spec/operator/operations.ts'
+import type { RestoredView } from '../../spec/operator/runs.ts'
 import {
   boolean,
   integer,

@@ -1,17 +1,19 @@
-import type { OperatorRoutes } from '../../spec/operator.ts'
+import type { OperatorRoutes } from '../../spec/operator/routes.ts'
 import type {
-  DeploymentView,
-  SourcesView,
-  AgentView,
   CreatedKey,
   CreatedOperatorKey,
   KeyView,
   OperatorKeyView,
-  PublishedMember,
   TriggerView,
+} from '../../spec/operator/access.ts'
+import type {
+  DeploymentView,
+  SourcesView,
+  AgentView,
+  PublishedMember,
   VersionView,
-} from '../../spec/operator-views.ts'
-import type { BundleGraph } from '../../spec/bundle-graph.ts'
+} from '../../spec/operator/publication.ts'
+import type { BundleGraph } from '../../spec/operator/bundle-graph.ts'
 import type { PlanStep } from '../release/plan.ts'
 import { versionChangeSchema } from './difference.ts'
 import {

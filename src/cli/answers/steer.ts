@@ -1,8 +1,9 @@
 /** `--json` answers of the commands that steer runs. */
 import type { JsonValue } from '../../base/json/json.ts'
 import { PAUSE_KINDS } from '../../spec/steer/pause.ts'
-import type { OperatorRoutes } from '../../spec/operator.ts'
-import type { PauseView, UndoItemView, UndoPlanView } from '../../spec/operator-views.ts'
+import type { OperatorRoutes } from '../../spec/operator/routes.ts'
+import type { PauseView } from '../../spec/operator/operations.ts'
+import type { UndoItemView, UndoPlanView } from '../../spec/operator/undo.ts'
 import { runView, undoingRun } from './drive.ts'
 import {
   boolean,

@@ -1,7 +1,7 @@
 /** Prints a line whenever a run changes its status. */
 import { setTimeout as after } from 'node:timers/promises'
 import type { Instant } from '../../base/clock.ts'
-import type { RunView } from '../../spec/operator-views.ts'
+import type { RunView } from '../../spec/operator/runs.ts'
 import { createTheme, styleOfStatus, type Theme } from '../../terminal/theme.ts'
 import { safeText } from '../../base/escape-text.ts'
 import { truncateText } from '../../terminal/text.ts'
@@ -9,7 +9,7 @@ import { widthOf } from '../../terminal/width.ts'
 import { shortId } from '../../base/short-text.ts'
 import { timeOfDay } from '../../terminal/time.ts'
 import type { CommandContext } from '../shell/command.ts'
-import type { OperatorClient } from '../project/operator.ts'
+import type { OperatorClient } from '../project/server/operator.ts'
 import type { StatusArea } from './status-area.ts'
 
 /** Time between two queries. */

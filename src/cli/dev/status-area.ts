@@ -1,9 +1,10 @@
 /** Keeps the status area of `svc dev` below its log, on a terminal that can be redrawn. */
-import type { InboxItem, RunView } from '../../spec/operator-views.ts'
+import type { InboxItem } from '../../spec/operator/inbox.ts'
+import type { RunView } from '../../spec/operator/runs.ts'
 import { describeCause, describeOperator, describeSubject } from '../../spec/view/task-card.ts'
 import { readInboxItem } from '../../spec/view/task-content.ts'
 import { drawDevStatus, type DevStatus } from '../../terminal/dev-status.ts'
-import type { OperatorClient } from '../project/operator.ts'
+import type { OperatorClient } from '../project/server/operator.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { messageScreen } from '../shell/screen/list.ts'
 

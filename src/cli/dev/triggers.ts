@@ -1,7 +1,7 @@
 /** Triggers of the project file. Source: command line, 1.5. */
 import type { TriggerConfig } from '../../spec/config.ts'
-import type { TriggerView } from '../../spec/operator-views.ts'
-import type { OperatorClient } from '../project/operator.ts'
+import type { TriggerView } from '../../spec/operator/access.ts'
+import type { OperatorClient } from '../project/server/operator.ts'
 
 /**
  * Creates the triggers of the project file and updates existing ones. A trigger that is no longer in the file stays: it may

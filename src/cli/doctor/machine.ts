@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { toIsoText } from '../../base/clock.ts'
 import { isFailure } from '../../base/failure.ts'
-import { readServerFile } from '../project/server-file.ts'
+import { readServerFile } from '../project/server/server-file.ts'
 import { formatSize } from '../files/size.ts'
 import { unhealthy, healthy, type DoctorChecks } from './finding.ts'
 

@@ -1,9 +1,9 @@
 /** Checks of what should be going on: what operators have paused, and runs that an outage holds. */
 import { isFailure } from '../../base/failure.ts'
-import type { PauseView } from '../../spec/operator-views.ts'
+import type { PauseView } from '../../spec/operator/operations.ts'
 import { describePaused } from '../../spec/steer/pause.ts'
 import { describeApprover } from '../../spec/view/task-card.ts'
-import { withOperator, type OperatorClient } from '../project/operator.ts'
+import { withOperator, type OperatorClient } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
 import { hasRegistry } from '../project/registry.ts'
 import { describeHeldRuns, readHeldRuns } from '../runs/held.ts'

@@ -11,7 +11,7 @@ import type { CommandContext } from '../shell/command.ts'
 import { countNoun } from '../shell/counted.ts'
 import type { CheckedProject } from './lint-fix.ts'
 import { suggestWord } from '../shell/nearest.ts'
-import type { OperatorClient } from '../project/operator.ts'
+import type { OperatorClient } from '../project/server/operator.ts'
 import { isPolicyTest } from '../pages/test-file.ts'
 import { pathInProject } from '../project/project-path.ts'
 import type { Project } from '../project/project.ts'
@@ -151,7 +151,7 @@ async function askRegistry(
   findings: readonly Diagnostic[],
 ): Promise<KnownFindings> {
   const [{ withOperator }, { loosenings }] = await Promise.all([
-    import('../project/operator.ts'),
+    import('../project/server/operator.ts'),
     import('./lint-facts.ts'),
   ])
   return await withOperator(project, call, async (operator) => {

@@ -10,7 +10,7 @@ import { isPolicyTest } from '../pages/test-file.ts'
 import type { McpServer } from '../../spec/document.ts'
 import type { ToolListing } from '../../tools/listed-tool.ts'
 import type { CommandContext } from '../shell/command.ts'
-import type { OperatorClient } from '../project/operator.ts'
+import type { OperatorClient } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
 
 /** Every server of every agent, asked as that agent would; all at once. */

@@ -2,9 +2,9 @@
 import { fail } from '../../base/failure.ts'
 import { isUuid } from '../../base/ids.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { openOperatorChannel, type OperatorClient } from '../project/operator.ts'
+import { openOperatorChannel, type OperatorClient } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
-import { baseUrl, givenKey, givenUrl, openKey, sendToOperator } from '../project/target.ts'
+import { baseUrl, givenKey, givenUrl, openKey, sendToOperator } from '../project/server/target.ts'
 
 export interface RawApi {
   send(method: string, path: string, body?: string): Promise<Response>

@@ -1,11 +1,13 @@
 /** Resolves what users type for a run, a task or an agent to its id. Source: command line, 1.6. */
 import { fail } from '../../base/failure.ts'
 import { agentIdOf, isUuid } from '../../base/ids.ts'
-import type { AgentView, InboxItem, RunView } from '../../spec/operator-views.ts'
+import type { InboxItem } from '../../spec/operator/inbox.ts'
+import type { AgentView } from '../../spec/operator/publication.ts'
+import type { RunView } from '../../spec/operator/runs.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { readInboxItem } from '../../spec/view/task-content.ts'
 import { suggestWord } from '../shell/nearest.ts'
-import type { OperatorClient } from './operator.ts'
+import type { OperatorClient } from './server/operator.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 
 /** Largest N of `@last-N`, plus one. */

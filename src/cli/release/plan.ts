@@ -13,7 +13,7 @@ import { closureInBundle, loadClosure } from '../../compile/diff/closure.ts'
 import { diffClosures } from '../../compile/diff/diff.ts'
 import { diffDocuments } from '../../compile/diff/document.ts'
 import type { CompiledBundle, PublishedDocument, AgentSnapshot } from '../../spec/snapshot.ts'
-import type { OperatorClient } from '../project/operator.ts'
+import type { OperatorClient } from '../project/server/operator.ts'
 import { lookupOf, versionViews } from '../project/registry.ts'
 
 /** A member whose content is not published yet. */

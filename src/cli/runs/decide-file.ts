@@ -9,8 +9,8 @@ import type { CommandContext } from '../shell/command.ts'
 import { readText } from './input.ts'
 import type { Project } from '../project/project.ts'
 import { createScriptedAnswers, ruleFindings, type DecisionRule, type ScriptedAnswers } from './decisions.ts'
-import { readServerFile } from '../project/server-file.ts'
-import type { ServerTarget } from '../project/target.ts'
+import { readServerFile } from '../project/server/server-file.ts'
+import type { ServerTarget } from '../project/server/target.ts'
 
 /**
  * The rules of `--decide`, undefined where it was not given.

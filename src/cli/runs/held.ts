@@ -1,7 +1,7 @@
 /** Runs that an outage holds, one entry per cause. Source: reliability, "Hold instead of fail". */
 import { HOLD_TEXTS, type RunHold } from '../../spec/hold.ts'
 import { OUTAGE_REASONS } from '../../spec/outage.ts'
-import type { OperatorClient } from '../project/operator.ts'
+import type { OperatorClient } from '../project/server/operator.ts'
 import { countNoun } from '../shell/counted.ts'
 
 const OUTAGES: ReadonlySet<string> = new Set([...OUTAGE_REASONS, 'storage_full'])

@@ -1,7 +1,7 @@
 /** Names of API keys in a timeline, which records a key by its id. */
 import { isJsonObject } from '../../base/json/json.ts'
 import type { TimelineItem } from '../../spec/api.ts'
-import type { OperatorClient } from '../project/operator.ts'
+import type { OperatorClient } from '../project/server/operator.ts'
 
 /** The items with the names of the keys that answered, where an operator looks; else as they are. */
 export async function withKeyNames(

@@ -1,8 +1,8 @@
 /** After a run that failed or was cancelled: how what it made can be undone. Source: decisions, section 18, "Undo". */
 import { shortId } from '../../base/short-text.ts'
 import { isTerminal } from '../../spec/run.ts'
-import type { UndoPlanView } from '../../spec/operator-views.ts'
-import type { OperatorClient } from '../project/operator.ts'
+import type { UndoPlanView } from '../../spec/operator/undo.ts'
+import type { OperatorClient } from '../project/server/operator.ts'
 import type { CommandContext } from '../shell/command.ts'
 
 interface EndedRun {

@@ -5,18 +5,18 @@
 import { fail } from '../../base/failure.ts'
 import { pendingTasks, toAnswerBody, type SvcClient, type TaskDecision } from '../../client/index.ts'
 import type { MessageAccepted } from '../../spec/api.ts'
-import type { ProbeView } from '../../spec/operator-views.ts'
+import type { ProbeView } from '../../spec/operator/inbox.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { readClientTask } from '../../spec/view/task-content.ts'
 import { safeJson, safeText } from '../../base/escape-text.ts'
 import { shortId } from '../../base/short-text.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { exitOfCode } from '../shell/exit.ts'
-import type { OperatorClient } from '../project/operator.ts'
+import type { OperatorClient } from '../project/server/operator.ts'
 import { openProject } from '../project/project.ts'
 import { runIdOf, taskOf } from '../project/reference.ts'
 import { RefusedAnswer } from '../shell/remote.ts'
-import { openTarget } from '../project/target.ts'
+import { openTarget } from '../project/server/target.ts'
 
 export interface AnswerReceipt {
   readonly userTaskId: string

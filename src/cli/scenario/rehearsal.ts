@@ -1,6 +1,6 @@
 /** `--model`, `--record` and `--replay`. Source: command line, `svc run` and `svc dev`; decisions, section 13. */
 import { resolve } from 'node:path'
-import type { RehearsalOptions } from '../../spec/operator.ts'
+import type { RehearsalOptions } from '../../spec/operator/routes.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 

@@ -2,7 +2,7 @@
 import { Graph, layout } from '@dagrejs/dagre'
 import { useMemo } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
-import type { BundleGraph, GraphEdge, GraphNode } from '../../spec/bundle-graph.ts'
+import type { BundleGraph, GraphEdge, GraphNode } from '../../spec/operator/bundle-graph.ts'
 import { describeEdge } from '../../spec/view/bundle-graph.ts'
 import { html, type View } from '../parts/html.ts'
 import { hrefOfNode, KIND_NAMES, titleOfNode } from './graph-node.ts'

@@ -1,6 +1,6 @@
 /** What a version reaches: drawn, and as a list that says the same. Source: console, 2, screen 7. */
 import { safeText } from '../../base/escape-text.ts'
-import type { BundleGraph } from '../../spec/bundle-graph.ts'
+import type { BundleGraph } from '../../spec/operator/bundle-graph.ts'
 import { describeEdge } from '../../spec/view/bundle-graph.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'

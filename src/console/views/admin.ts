@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import { shortId } from '../../base/short-text.ts'
-import type { KeyView, OperatorKeyView, TriggerView } from '../../spec/operator-views.ts'
+import type { KeyView, OperatorKeyView, TriggerView } from '../../spec/operator/access.ts'
 import { Badge } from '../parts/badge.ts'
 import { html, type Child, type View } from '../parts/html.ts'
 import { Age } from '../parts/moments.ts'

@@ -1,6 +1,6 @@
 /** What a version may do: the decision of each call, and how the agent is told. */
 import { safeBlock, safeText } from '../../base/escape-text.ts'
-import type { AuthorityRow } from '../../spec/operator-views.ts'
+import type { AuthorityRow } from '../../spec/operator/publication.ts'
 import { Badge, type Tone } from '../parts/badge.ts'
 import { html, type View } from '../parts/html.ts'
 import type { IconName } from '../parts/icon.ts'

@@ -1,7 +1,7 @@
 /** Deploying a version: what it may do more is read first, and why it is done is asked. */
 import { useState } from 'preact/hooks'
 import { safeJson, safeText } from '../../base/escape-text.ts'
-import type { ChangeView, VersionView } from '../../spec/operator-views.ts'
+import type { ChangeView, VersionView } from '../../spec/operator/publication.ts'
 import { announce } from '../parts/announce.ts'
 import { Badge } from '../parts/badge.ts'
 import { html, type View } from '../parts/html.ts'

@@ -1,6 +1,6 @@
 /** Tokens and money, by agent, model and day. */
 import { safeText } from '../../base/escape-text.ts'
-import type { CostView } from '../../spec/operator-views.ts'
+import type { CostView } from '../../spec/operator/operations.ts'
 import { describeCost } from '../../spec/price.ts'
 import { downloadText, writeCsv, type CsvCell } from '../parts/download.ts'
 import { html, type View } from '../parts/html.ts'

@@ -1,7 +1,7 @@
 /** What waits for people: the list, and the card of the task that is chosen. */
 import { useEffect } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
-import type { InboxItem } from '../../spec/operator-views.ts'
+import type { InboxItem } from '../../spec/operator/inbox.ts'
 import { describeDecided, describeLooking, describeMissing, describeSubject } from '../../spec/view/task-card.ts'
 import { readInboxItem } from '../../spec/view/task-content.ts'
 import { EffectBadge } from '../parts/badge.ts'

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { safeJson, safeText } from '../../base/escape-text.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
-import type { DecideView, RecordedDecision } from '../../spec/operator-views.ts'
+import type { DecideView, RecordedDecision } from '../../spec/operator/decide.ts'
 import { ArgumentForm, fieldsOf, textsOfFields, type FormOutcome } from '../card/argument-form.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'

@@ -1,7 +1,7 @@
 /** The tasks that wait, for the inbox and for its count beside every screen. */
 import { signal } from '@preact/signals'
-import type { OperatorList } from '../../spec/operator.ts'
-import type { InboxItem } from '../../spec/operator-views.ts'
+import type { OperatorList } from '../../spec/operator/routes.ts'
+import type { InboxItem } from '../../spec/operator/inbox.ts'
 import { onHint } from './live.ts'
 import { callOperator, RequestError } from './request.ts'
 import { aboutAnySession } from './resource.ts'

@@ -3,7 +3,7 @@
  * opens few connections to one server, and everything is read again when it opens.
  */
 import { signal } from '@preact/signals'
-import type { LiveHint } from '../../spec/operator-views.ts'
+import type { LiveHint } from '../../spec/operator/inbox.ts'
 import { sendOperatorRequest, signedIn } from './request.ts'
 
 export type Connection = 'opening' | 'live' | 'lost'

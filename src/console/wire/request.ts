@@ -1,8 +1,8 @@
 /** Requests to the operator routes, of the origin that served the page. */
 import { signal } from '@preact/signals'
 import type { ErrorBody } from '../../spec/api.ts'
-import type { FileView } from '../../spec/operator-views.ts'
-import type { OperatorRoutes } from '../../spec/operator.ts'
+import type { FileView } from '../../spec/operator/runs.ts'
+import type { OperatorRoutes } from '../../spec/operator/routes.ts'
 
 type ConsoleRoute = keyof OperatorRoutes
 type Given<R extends ConsoleRoute> = (OperatorRoutes[R] extends { body: infer B }

@@ -1,7 +1,7 @@
 /** A value of the server that a screen shows, read again when a hint says that it may have changed. */
 import { signal, type ReadonlySignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
-import type { LiveHint } from '../../spec/operator-views.ts'
+import type { LiveHint } from '../../spec/operator/inbox.ts'
 import { onHint } from './live.ts'
 import { RequestError } from './request.ts'
 

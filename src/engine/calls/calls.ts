@@ -5,14 +5,14 @@ import { undoneCallOf, type RunState, type ToolCall } from '../../spec/run.ts'
 import { failedState } from '../limits/ending.ts'
 import { startTurn } from '../limits/request-completion.ts'
 import { bindCall, offeredTools } from '../session/bindings.ts'
-import { CallHandle } from '../session/call-handle.ts'
-import type { RunHandle, StateAt } from '../session/transaction.ts'
+import { CallHandle } from '../session/transaction/call-handle.ts'
+import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
 import { dispatchCall, mayLeave } from './dispatch.ts'
 import { isOvertaken } from './effect.ts'
 import { authorizeCall } from './gate.ts'
 import { positionOf } from './open-questions.ts'
-import { holdCall, isCallPaused, resumeCall } from './pause.ts'
-import { concludeUndo } from './undo.ts'
+import { holdCall, isCallPaused, resumeCall } from './steer/pause.ts'
+import { concludeUndo } from './steer/undo.ts'
 
 /** Records the calls of a completion, before any of them is authorized. */
 export function proposeCalls(run: RunHandle, turn: number, given: readonly ModelCall[]): StateAt<'calling'> {

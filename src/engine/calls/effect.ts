@@ -11,7 +11,7 @@ import type { CallFacts } from '../../policy/condition/decision.ts'
 import { previousAsJson, type EffectRecord, type PreviousEffect } from '../../spec/effect.ts'
 import type { ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
-import type { CallHandle } from '../session/call-handle.ts'
+import type { CallHandle } from '../session/transaction/call-handle.ts'
 import { undoKeyOf } from '../session/undone.ts'
 import { settleCall } from './settle.ts'
 

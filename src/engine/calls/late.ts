@@ -1,5 +1,5 @@
 import type { LateOutcome } from '../../spec/run.ts'
-import type { RunHandle } from '../session/transaction.ts'
+import type { RunHandle } from '../session/transaction/transaction.ts'
 
 /** Keeps what became known of a call after its run had ended, in case the run is resumed. The run stays ended. */
 export function keepLateOutcome(run: RunHandle, callId: string, { result, isError, notExecuted }: LateOutcome): void {

@@ -7,10 +7,10 @@ import { isHeldBy } from '../../spec/outage.ts'
 import type { RunState, ToolCall } from '../../spec/run.ts'
 import type { ToolOutcome } from '../../tools/tool.ts'
 import { describeExpired, laterAttempt, nextAttempt } from '../limits/outage.ts'
-import { CallHandle } from '../session/call-handle.ts'
+import { CallHandle } from '../session/transaction/call-handle.ts'
 import type { OutageReport, TransitionEventOf } from '../session/event.ts'
 import { toolCause } from '../session/outages.ts'
-import type { RunHandle, StateAt } from '../session/transaction.ts'
+import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
 import { updateCalls } from './calls.ts'
 
 type NotSent = Extract<ToolOutcome, { at: 'not_sent' }>

@@ -5,7 +5,7 @@
 import type { ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { isRepeatable } from '../session/bindings.ts'
-import type { CallHandle } from '../session/call-handle.ts'
+import type { CallHandle } from '../session/transaction/call-handle.ts'
 import { openReview, OPTIONS_WHILE_OPEN } from '../session/review.ts'
 import { routeToPerson } from './gate.ts'
 import { settleWithError, toolError } from './settle.ts'

@@ -1,7 +1,7 @@
 /** Calls whose process starts or stops: what an earlier process sent is recovered, what this one will not send is taken back. */
 import type { RunState, ToolCall } from '../../spec/run.ts'
-import { CallHandle } from '../session/call-handle.ts'
-import type { RunHandle, StateAt } from '../session/transaction.ts'
+import { CallHandle } from '../session/transaction/call-handle.ts'
+import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
 import { proceedWithCalls } from './calls.ts'
 import { retryCallsAtStart } from './outage.ts'
 import { MAX_ATTEMPTS, recoverDispatch } from './recover.ts'

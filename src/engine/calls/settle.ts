@@ -5,8 +5,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/j
 import type { ToolCall, CallOutcome, ErrorCode } from '../../spec/run.ts'
 import { isTaintSource } from '../../spec/snapshot.ts'
 import type { EffectRecord } from '../../spec/effect.ts'
-import type { CallHandle } from '../session/call-handle.ts'
-import type { RunHandle } from '../session/transaction.ts'
+import type { CallHandle } from '../session/transaction/call-handle.ts'
+import type { RunHandle } from '../session/transaction/transaction.ts'
 
 export interface SettledCall {
   readonly outcome: CallOutcome

@@ -16,9 +16,9 @@ import { domainBelow, finiteValues } from '../../policy/prove/domains.ts'
 import { isTaintSource, type JsonSchema } from '../../spec/snapshot.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { ASK_USER, REQUEST_INPUT, agentNamed, textOf, toolNamed } from '../session/bindings.ts'
-import type { CallHandle } from '../session/call-handle.ts'
+import type { CallHandle } from '../session/transaction/call-handle.ts'
 import { callsOf } from '../session/prompt/call-results.ts'
-import type { RunHandle } from '../session/transaction.ts'
+import type { RunHandle } from '../session/transaction/transaction.ts'
 
 const READ_FILE = 'svc.read_file'
 /** Text of an attached file is what reading it would give. */

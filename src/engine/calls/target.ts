@@ -9,8 +9,8 @@ import type { BoundAgent, JsonSchema } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
 import { depthBreach, sessionRunsBreach } from '../limits/limits.ts'
 import { agentNamed, offeredToolOf } from '../session/bindings.ts'
-import type { CallHandle } from '../session/call-handle.ts'
-import type { RunHandle } from '../session/transaction.ts'
+import type { CallHandle } from '../session/transaction/call-handle.ts'
+import type { RunHandle } from '../session/transaction/transaction.ts'
 import { toolError } from './settle.ts'
 
 export interface CallTarget {

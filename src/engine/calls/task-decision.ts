@@ -1,9 +1,9 @@
 /** Applies what people decided in a task to the call that waits for it. */
 import type { RunState, ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
-import { CallHandle, endEffectOf } from '../session/call-handle.ts'
+import { CallHandle, endEffectOf } from '../session/transaction/call-handle.ts'
 import type { TransitionEventOf } from '../session/event.ts'
-import type { RunHandle, StateAt } from '../session/transaction.ts'
+import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
 import { withEditedArguments } from './approval.ts'
 import { updateCalls } from './calls.ts'
 import { keepLateOutcome } from './late.ts'

@@ -1,7 +1,7 @@
 /** Whether this process performs the effects of a session: it holds the lease, or takes it. Source: scale-out, section 3.2. */
 import type { EngineParts } from '../session/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
-import { hasWork } from '../session/open-transaction.ts'
+import { hasWork } from '../session/transaction/open-transaction.ts'
 import type { SessionLeases } from './leases.ts'
 import type { DriverLifecycle, SessionActor } from './mailbox.ts'
 

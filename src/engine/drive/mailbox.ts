@@ -5,7 +5,7 @@ import type { RunId, SessionId, VersionId } from '../../base/ids.ts'
 import { advanceRun } from '../machine/advance.ts'
 import type { PlanRoom } from '../session/context.ts'
 import type { LiveSession } from '../session/live-session.ts'
-import type { SessionTransaction } from '../session/transaction.ts'
+import type { SessionTransaction } from '../session/transaction/transaction.ts'
 import type { EffectInFlight } from '../effects/perform-effect.ts'
 
 /** A change to a session that waits to be applied and saved. */

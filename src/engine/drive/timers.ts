@@ -7,7 +7,7 @@ import type { SessionTimer, SessionUpdate } from '../../store/session-update.ts'
 import type { Store } from '../../store/store.ts'
 import { advanceRun } from '../machine/advance.ts'
 import { expireTask } from '../machine/tasks.ts'
-import type { SessionTransaction } from '../session/transaction.ts'
+import type { SessionTransaction } from '../session/transaction/transaction.ts'
 import type { DriverLifecycle, Mailboxes } from './mailbox.ts'
 
 /** Due timers read and applied at once. */

@@ -7,7 +7,7 @@ import { resultsOf } from '../session/prompt/call-results.ts'
 import { cutsOf, dividedAt, leftOutOf, toLeftOutContent, type LeftOut } from '../session/prompt/left-out.ts'
 import { messagesOf } from '../session/prompt/messages.ts'
 import { sentTokens, summaryWanted } from '../session/prompt/prompt.ts'
-import type { RunHandle, StateAt } from '../session/transaction.ts'
+import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
 import { applyLimit, grantCount } from './limits.ts'
 import { asksAboutLimit } from './on-limit.ts'
 

@@ -6,7 +6,7 @@ import type { CallRow } from '../../store/session-update.ts'
 import type { RunStep } from '../../spec/step.ts'
 import { textOf } from '../session/bindings.ts'
 import { callKey } from '../session/keys.ts'
-import type { RunHandle } from '../session/transaction.ts'
+import type { RunHandle } from '../session/transaction/transaction.ts'
 import { starterOfRun } from '../session/starter.ts'
 import { activeMs, rootsOf, tokensOf } from '../session/usage.ts'
 

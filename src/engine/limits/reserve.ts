@@ -3,7 +3,7 @@
  * budget that it draws on, and frees it with its outcome; without enough left it waits for those in flight. So children that share a
  * budget exceed it by one completion at most, as a single run does. Source: decisions, section 15; security, S31.
  */
-import type { RunHandle, SessionTransaction, StateAt } from '../session/transaction.ts'
+import type { RunHandle, SessionTransaction, StateAt } from '../session/transaction/transaction.ts'
 import { formatDecimal, toScaled, type ScaledDecimal } from '../../base/json/decimal.ts'
 import { mostCostOf, type ModelPrice } from '../../spec/price.ts'
 import type { LimitName } from '../../spec/run.ts'

@@ -9,9 +9,9 @@ import { findEditProblem } from '../calls/approval.ts'
 import { QUARANTINE_MARGIN_MS } from '../calls/recover.ts'
 import { reviewedResult } from '../calls/reviewed.ts'
 import { toolNamed } from '../session/bindings.ts'
-import { CallHandle } from '../session/call-handle.ts'
+import { CallHandle } from '../session/transaction/call-handle.ts'
 import { starterOfRun } from '../session/starter.ts'
-import type { RunHandle, SessionTransaction } from '../session/transaction.ts'
+import type { RunHandle, SessionTransaction } from '../session/transaction/transaction.ts'
 import { readOutput, describeErrors } from './output.ts'
 
 /** The failure that makes an answer unacceptable; undefined when it is acceptable. */

@@ -41,9 +41,9 @@ import {
   retryAtStart,
   retryNow,
 } from './completion.ts'
-import { undoNext } from '../calls/undo.ts'
+import { undoNext } from '../calls/steer/undo.ts'
 import { applyCallWait, applyReport, applySignal } from '../calls/end-wait.ts'
-import type { RunHandle, StateAt } from '../session/transaction.ts'
+import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
 import { cancelledState, completedState, failedState } from '../limits/ending.ts'
 import type { TransitionEventOf, RunTransitionEvent, RunEventType } from '../session/event.ts'
 import { applyLimit, escalateLimit, grantLimit, haltRun, hitlWaitBreach, wallClockBreach } from '../limits/limits.ts'

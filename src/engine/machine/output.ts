@@ -6,7 +6,7 @@ import type { RunState } from '../../spec/run.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { checkValue } from '../../tools/check.ts'
 import { startTurn } from '../limits/request-completion.ts'
-import type { RunHandle } from '../session/transaction.ts'
+import type { RunHandle } from '../session/transaction/transaction.ts'
 import { completedState, failedState } from '../limits/ending.ts'
 
 /** How often an invalid output is sent back to the model. */

@@ -1,7 +1,7 @@
 /** Messages to a run that works. Source: decisions, section 18. */
 import { requestCompletion } from '../limits/request-completion.ts'
 import type { TransitionEventOf } from '../session/event.ts'
-import type { RunHandle, StateAt } from '../session/transaction.ts'
+import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
 import { abandonCompletion } from '../session/unanswered.ts'
 
 type Steered = TransitionEventOf<'steered'>

@@ -5,7 +5,7 @@ import { applyLimit, findBreachAfterCompletion, haltAncestor } from '../limits/l
 import { requestCompletion } from '../limits/request-completion.ts'
 import type { TransitionEventOf } from '../session/event.ts'
 import { toLeftOutContent, type LeftOut } from '../session/prompt/left-out.ts'
-import type { RunHandle, StateAt } from '../session/transaction.ts'
+import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
 import { countCompletion } from '../session/usage.ts'
 
 /** A summary that is cut or empty counts as none: the messages are then left out without one. */

@@ -15,7 +15,7 @@ import {
 } from '../../spec/task.ts'
 import { editTask } from '../calls/approval.ts'
 import { textOf } from '../session/bindings.ts'
-import type { RunHandle, SessionTransaction } from '../session/transaction.ts'
+import type { RunHandle, SessionTransaction } from '../session/transaction/transaction.ts'
 import { advanceRun } from './advance.ts'
 import { editedArguments, findAnswerProblem, findCallOfTask, hasVoted, isRepetition } from './answer-problem.ts'
 

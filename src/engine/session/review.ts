@@ -1,7 +1,7 @@
 /** The task that asks an operator what became of a call of unknown outcome. Source: policies, section 5. */
 import { toIsoText } from '../../base/clock.ts'
 import type { TaskRecord } from '../../spec/task.ts'
-import type { CallHandle } from './call-handle.ts'
+import type { CallHandle } from './transaction/call-handle.ts'
 import { probeFor } from './probe.ts'
 
 type Options = NonNullable<TaskRecord['options']>

@@ -1,6 +1,6 @@
 /** Who started a run, as policies and approvers of its calls need to know. */
 import type { RunStarter } from '../../spec/starter.ts'
-import type { RunHandle } from './transaction.ts'
+import type { RunHandle } from './transaction/transaction.ts'
 
 /**
  * The starter of the root run above, since a session that goes on may be started by one and continued by another; of a run that

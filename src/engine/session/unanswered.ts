@@ -1,6 +1,6 @@
 /** Completions without an answer. Their tokens count all the same, so that aborting one escapes no budget. */
 import { completionKey } from './keys.ts'
-import type { RunHandle } from './transaction.ts'
+import type { RunHandle } from './transaction/transaction.ts'
 import type { SpentTokens } from './event.ts'
 import { countCompletion } from './usage.ts'
 

@@ -6,7 +6,7 @@ import type { AgentSnapshot, BoundTool } from '../../spec/snapshot.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow } from '../../store/session-update.ts'
 import { textOf, toolNamed } from './bindings.ts'
-import type { RunHandle } from './transaction.ts'
+import type { RunHandle } from './transaction/transaction.ts'
 
 /** A call that was made, with what is recorded of its run. */
 export interface CallToUndo {

@@ -4,7 +4,7 @@ import type { ModelUsage } from '../../providers/provider.ts'
 import { addCost, costOf, joinCosts, NO_COST, type CostSum, type StepCost } from '../../spec/price.ts'
 import type { SnapshotModel } from '../../spec/snapshot.ts'
 import type { CompletionUsage } from '../../spec/step.ts'
-import type { RunHandle, SessionTransaction } from './transaction.ts'
+import type { RunHandle, SessionTransaction } from './transaction/transaction.ts'
 
 /** Tokens of a run and of its descendants. */
 export function tokensOf(run: RunHandle): number {

@@ -1,6 +1,6 @@
 /** Decides recorded calls again under other policies and finds those that come out otherwise. Source: policies, section 7. */
 import type { DecisionFlip } from '../../spec/explanation.ts'
-import type { RecordedDecision } from '../../spec/operator-views.ts'
+import type { RecordedDecision } from '../../spec/operator/decide.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import type { CallFacts, PolicySets } from '../condition/decision.ts'

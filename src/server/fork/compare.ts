@@ -1,5 +1,5 @@
 /** What a dry fork does differently from the run that it repeats. */
-import type { DryDifference } from '../../spec/dry-fork.ts'
+import type { DryDifference } from '../../spec/operator/dry-fork.ts'
 import { sameCallKey, type RecordedCall } from './recording.ts'
 
 /** Calls of both sides after the fork, matched by name and arguments; those that one side has more often are told. */

@@ -1,6 +1,6 @@
 /** The ledger of the calls of a run: keys, attempts and what became of each. Source: console, 2 (screen 3). */
 import { toIsoText } from '../../base/clock.ts'
-import type { CallView } from '../../spec/operator-views.ts'
+import type { CallView } from '../../spec/operator/runs.ts'
 import { undoneCallOf } from '../../spec/run.ts'
 import { findRun } from './find/find.ts'
 import { subtreeOf } from './outline.ts'

@@ -1,6 +1,6 @@
 /** What completions used and cost, from the kept sums. Source: console, `GET /costs`; command line, `svc costs`. */
 import { fail } from '../../base/failure.ts'
-import type { CostSums, CostView } from '../../spec/operator-views.ts'
+import type { CostSums, CostView } from '../../spec/operator/operations.ts'
 import { joinCosts, NO_COST } from '../../spec/price.ts'
 import type { CostRow } from '../../store/queries.ts'
 import { queryFailure } from '../http/refuse.ts'

@@ -1,7 +1,7 @@
 /** Files of the workspace. Source: command line, `svc files`. */
 import { toIsoText } from '../../base/clock.ts'
 import type { StoredFile } from '../../spec/file.ts'
-import type { FileView } from '../../spec/operator-views.ts'
+import type { FileView } from '../../spec/operator/runs.ts'
 import { openBlobs, type ServerServices } from '../runtime/services.ts'
 import { readBytes } from '../http/body.ts'
 import { presignUpload, registerUpload } from '../routes/files.ts'

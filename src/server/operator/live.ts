@@ -2,7 +2,7 @@
  * GET /live: tells a reader that something changed, so that it reads again. A hint carries no data and may be sent for
  * nothing; many changes within a moment are one hint. Source: console, 4.3.
  */
-import type { LiveHint } from '../../spec/operator-views.ts'
+import type { LiveHint } from '../../spec/operator/inbox.ts'
 import type { HttpReply } from '../http/reply.ts'
 import { STREAM_HEADERS } from '../http/sse.ts'
 import type { ServerServices } from '../runtime/services.ts'

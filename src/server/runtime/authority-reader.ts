@@ -2,7 +2,7 @@
  * What compiled versions may do, for operators. Reading that takes the compiler, which the server does not import: whoever
  * opens the server gives it one.
  */
-import type { AuthorityRow, ChangeView } from '../../spec/operator-views.ts'
+import type { AuthorityRow, ChangeView } from '../../spec/operator/publication.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
 
 /** A published version; undefined = it is missing. */

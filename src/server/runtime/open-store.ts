@@ -17,7 +17,7 @@ import { logToAll, openLogFile } from '../log/log-file.ts'
 import { withRunLog } from '../log/run-log.ts'
 import { openTelemetry, withSpans } from '../log/spans.ts'
 import type { CloseStack } from './close-stack.ts'
-import { refuseLostDatabase, refuseLostWhileFree } from './emptied.ts'
+import { refuseLostDatabase, refuseLostWhileFree } from './upkeep/emptied.ts'
 import type { RuntimeOptions } from './options.ts'
 
 const MIB = 1024 * 1024

@@ -2,7 +2,7 @@
  * An agent version with everything that it reaches, as nodes and edges: agents, tools, MCP servers, policies and secrets by
  * name. Terminal and console draw the same graph. Source: console, 2, screen 7.
  */
-import type { BundleGraph, CallGate, GraphEdge, GraphNode } from '../bundle-graph.ts'
+import type { BundleGraph, CallGate, GraphEdge, GraphNode } from '../operator/bundle-graph.ts'
 import type { PolicyEffect, PolicyEntry } from '../policy-set.ts'
 import type { AgentSnapshot, BoundAgent, BoundTool } from '../snapshot.ts'
 

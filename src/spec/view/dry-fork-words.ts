@@ -1,6 +1,6 @@
 /** What a dry fork tells, in the words that terminal and console share. */
 import { safeJson, safeText } from '../../base/escape-text.ts'
-import type { DryDifference, DryForkView } from '../dry-fork.ts'
+import type { DryDifference, DryForkView } from '../operator/dry-fork.ts'
 
 /** `as 1.5.0: Completed, with another output`. */
 export function describeDryFork({ versionLabel, status, output, differs, stopped }: DryForkView): string {

@@ -4,7 +4,7 @@
  */
 import { toIsoText } from '../../base/clock.ts'
 import type { TaskContent } from '../api.ts'
-import type { InboxItem } from '../operator-views.ts'
+import type { InboxItem } from '../operator/inbox.ts'
 import type { DecidedPolicy } from '../step.ts'
 import { countApprovals, isOperatorOnly, type ShownTask, type TaskRecord, type TaskRequest } from '../task.ts'
 

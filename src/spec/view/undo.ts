@@ -2,7 +2,7 @@
 import { shortId } from '../../base/short-text.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { describeHold } from '../hold.ts'
-import type { UndoingRunView, UndoItemView, UndoPlanView } from '../operator-views.ts'
+import type { UndoingRunView, UndoItemView, UndoPlanView } from '../operator/undo.ts'
 import { describeApprover } from './task-card.ts'
 
 /** What would happen, or has happened, to one call of a plan. */

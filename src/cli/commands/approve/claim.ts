@@ -1,11 +1,11 @@
 /** `svc claim`: tells others that somebody looks at a task. Anybody may still decide it. Source: console, 2. */
 import { safeText } from '../../../base/escape-text.ts'
-import type { InboxItem } from '../../../spec/operator-views.ts'
+import type { InboxItem } from '../../../spec/operator/inbox.ts'
 import { describeLooking, describeSubject } from '../../../spec/view/task-card.ts'
 import { readInboxItem } from '../../../spec/view/task-content.ts'
 import type { inboxAnswer } from '../../answers/approve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
-import { withOperator } from '../../project/operator.ts'
+import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { taskOf } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'

@@ -1,5 +1,5 @@
-import type { OperatorList } from '../../../spec/operator.ts'
-import type { InboxItem } from '../../../spec/operator-views.ts'
+import type { OperatorList } from '../../../spec/operator/routes.ts'
+import type { InboxItem } from '../../../spec/operator/inbox.ts'
 import {
   describeCause,
   describeLooking,
@@ -21,10 +21,10 @@ import { decideTask } from '../../runs/card/decide-task.ts'
 import { describeHeldRuns, readHeldRuns } from '../../runs/held.ts'
 import { runListScreen } from '../../runs/list-screen.ts'
 import { printTable } from '../../shell/screen/list.ts'
-import { withOperator, type OperatorClient } from '../../project/operator.ts'
+import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { resolveAgent } from '../../project/reference.ts'
-import { withTarget } from '../../project/target.ts'
+import { withTarget } from '../../project/server/target.ts'
 import { watchList } from '../../shell/screen/watch-list.ts'
 import type { inboxAnswer, inboxCount, inboxItem } from '../../answers/approve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'

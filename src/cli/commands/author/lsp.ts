@@ -28,7 +28,7 @@ function checkOf(call: CommandContext): LspProject['check'] {
     const options = { ...lintOptionsOf(project.config), published: registry }
     let findings = lintWorkspace(workspace, options)
     if (registry.hasMisses && hasRegistry(project)) {
-      const { withOperator } = await import('../../project/operator.ts')
+      const { withOperator } = await import('../../project/server/operator.ts')
       if (await withOperator(project, call, (operator) => registry.fetch(operator)))
         findings = lintWorkspace(workspace, options)
     }

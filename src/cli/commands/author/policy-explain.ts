@@ -11,14 +11,14 @@ import {
   recordedPolicySets,
   rememberSnapshots,
 } from '../../../policy/replay/recorded-facts.ts'
-import type { RecordedDecision } from '../../../spec/operator-views.ts'
+import type { RecordedDecision } from '../../../spec/operator/decide.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { createTheme } from '../../../terminal/theme.ts'
 import { shortId } from '../../../base/short-text.ts'
 import { timeOfDay } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
-import { withOperator, type OperatorClient } from '../../project/operator.ts'
+import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { explainConcerns } from '../../policy/list-applicable.ts'
 import { placesOf, type LeafPlaces } from '../../policy/places.ts'
 import { explanationLines, decisionJson } from '../../policy/print-decision.ts'

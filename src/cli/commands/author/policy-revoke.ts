@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failure.ts'
 import type { revokedStanding } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
-import { withOperator } from '../../project/operator.ts'
+import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
 

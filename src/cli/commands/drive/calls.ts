@@ -1,10 +1,10 @@
 /** `svc runs calls` and `svc runs scenario`: the ledger of a run, and the run as a test. */
 import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
-import type { OperatorList } from '../../../spec/operator.ts'
-import type { CallView } from '../../../spec/operator-views.ts'
+import type { OperatorList } from '../../../spec/operator/routes.ts'
+import type { CallView } from '../../../spec/operator/runs.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
-import { withOperator } from '../../project/operator.ts'
+import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { runIdOf } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'

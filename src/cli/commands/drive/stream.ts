@@ -7,7 +7,7 @@ import { answerScreen } from '../../shell/screen/list.ts'
 import { wholeNumber } from '../../shell/numbers.ts'
 import { openProject } from '../../project/project.ts'
 import { runIdOf } from '../../project/reference.ts'
-import { withTarget } from '../../project/target.ts'
+import { withTarget } from '../../project/server/target.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 /** The raw events: machine output in every mode but `--pretty`. */

@@ -6,12 +6,12 @@ import { timeOfDay } from '../../../terminal/time.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { answerScreen } from '../../shell/screen/list.ts'
 import { parseMoment } from '../../shell/numbers.ts'
-import { OPERATOR_URL, withOperator } from '../../project/operator.ts'
+import { OPERATOR_URL, withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent, runIdOf } from '../../project/reference.ts'
 import { remoteError } from '../../shell/remote.ts'
 import { toIsoText } from '../../../base/clock.ts'
-import type { OperatorClient } from '../../project/operator.ts'
+import type { OperatorClient } from '../../project/server/operator.ts'
 
 /** The server's log, oldest line first. */
 export async function logs(call: CommandContext<JsonObject>): Promise<void> {

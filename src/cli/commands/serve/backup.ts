@@ -11,8 +11,8 @@ import { silentLog } from '../../../base/log.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
-import { OPERATOR_URL, withOperator } from '../../project/operator.ts'
-import { answersOperator } from '../../project/operator-socket.ts'
+import { OPERATOR_URL, withOperator } from '../../project/server/operator.ts'
+import { answersOperator } from '../../project/server/operator-socket.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { remoteError } from '../../shell/remote.ts'
 import { formatSize } from '../../files/size.ts'
@@ -115,8 +115,8 @@ export async function restore(
   if (file === undefined) throw usageFailure('There is no backup to restore.', 'svc restore FILE, --plan or --resume')
   const project = await openProject(call)
   await refuseRunning(project)
-  const { openReset } = await import('../../../server/runtime/reset.ts')
-  const { restoreBackup } = await import('../../../server/runtime/restore.ts')
+  const { openReset } = await import('../../../server/runtime/upkeep/reset.ts')
+  const { restoreBackup } = await import('../../../server/runtime/upkeep/restore.ts')
   const { dataDirectory, workspace, config } = project
   const archive = file === '-' ? await fromStdin(io) : await fromFile(resolve(cwd, file), file)
   if (given.flag('force')) {
@@ -168,7 +168,7 @@ export async function reset(call: CommandContext<AnswerOf<typeof resetAnswer>>):
   await refuseRunning(project)
   const all = given.flag('all')
   const { dataDirectory, workspace, config } = project
-  const { openReset } = await import('../../../server/runtime/reset.ts')
+  const { openReset } = await import('../../../server/runtime/upkeep/reset.ts')
   const state = await openReset({ dataDirectory, workspace, config, clock: io.clock })
   const forgotten = { all, runs: state?.runs ?? 0, files: all ? (state?.files ?? 0) : 0, dataDirectory }
   try {

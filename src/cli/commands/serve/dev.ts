@@ -11,7 +11,7 @@ import type { VersionChange } from '../../../compile/diff/change.ts'
 import { loadWorkspace } from '../../../documents/workspace/load.ts'
 import type { Workspace } from '../../../documents/workspace/workspace.ts'
 import { createReplay, printExchange, readExchanges, type Cassette } from '../../../spec/cassette.ts'
-import type { CreatedKey, TriggerView } from '../../../spec/operator-views.ts'
+import type { CreatedKey, TriggerView } from '../../../spec/operator/access.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { wrapText } from '../../../terminal/text.ts'
 import { timeOfDay } from '../../../terminal/time.ts'
@@ -30,10 +30,15 @@ import { printFindings } from '../../release/findings.ts'
 import { describeCommandError, formatCommandError } from '../../shell/exit.ts'
 import { nextTimes } from '../../pages/next-times.ts'
 import { readText } from '../../runs/input.ts'
-import { createOperator, openOperatorChannel, type OperatorClient } from '../../project/operator.ts'
-import { answersOperator } from '../../project/operator-socket.ts'
+import { createOperator, openOperatorChannel, type OperatorClient } from '../../project/server/operator.ts'
+import { answersOperator } from '../../project/server/operator-socket.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { deleteServerFile, readServerFile, replaceServerFile, type FoundServerFile } from '../../project/server-file.ts'
+import {
+  deleteServerFile,
+  readServerFile,
+  replaceServerFile,
+  type FoundServerFile,
+} from '../../project/server/server-file.ts'
 import { checksOfAgent } from '../../project/secret-checks.ts'
 import { openServerNearPort, readAddress, readyLine, untilStopped } from '../../project/open-server.ts'
 import { readTapes } from '../../scenario/rehearsal.ts'

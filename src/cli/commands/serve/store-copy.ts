@@ -35,7 +35,7 @@ export async function copy(call: CopyCall): Promise<void> {
   const to = readStore(named, call, project)
   const { copyStore } = await import('../../../store/copy/copy-store.ts')
   const { listCopiedFiles } = await import('../../../store/copy/copied-files.ts')
-  const { copyObjects } = await import('../../../server/runtime/copy-objects.ts')
+  const { copyObjects } = await import('../../../server/runtime/upkeep/copy-objects.ts')
   const storages = storagesOf(call, project, from, to)
   const source = await openSource(from)
   try {

@@ -1,10 +1,10 @@
 /** `svc workers`: the server processes of a store. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { WorkerView } from '../../../spec/operator-views.ts'
+import type { WorkerView } from '../../../spec/operator/operations.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import type { workerAnswer, workersAnswer } from '../../answers/serve.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
-import { withOperator } from '../../project/operator.ts'
+import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'

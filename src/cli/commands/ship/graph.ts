@@ -1,9 +1,9 @@
 /** `svc agents graph`: what a version reaches, an edge a line. */
 import { safeText } from '../../../base/escape-text.ts'
-import type { BundleGraph, GraphEdge, GraphNode } from '../../../spec/bundle-graph.ts'
+import type { BundleGraph, GraphEdge, GraphNode } from '../../../spec/operator/bundle-graph.ts'
 import { describeEdge } from '../../../spec/view/bundle-graph.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
-import { withOperator } from '../../project/operator.ts'
+import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'

@@ -1,10 +1,10 @@
 /** What was published as it was written, and who deployed what and why. */
 import { fail } from '../../../base/failure.ts'
 import { safeText } from '../../../base/escape-text.ts'
-import type { OperatorList } from '../../../spec/operator.ts'
-import type { DeploymentView, SourcesView } from '../../../spec/operator-views.ts'
+import type { OperatorList } from '../../../spec/operator/routes.ts'
+import type { DeploymentView, SourcesView } from '../../../spec/operator/publication.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
-import { withOperator } from '../../project/operator.ts'
+import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent, splitVersion } from '../../project/reference.ts'
 import { suggestWord } from '../../shell/nearest.ts'

@@ -1,9 +1,9 @@
 /** `svc runs migrate`. Source: command line, 2.7. */
 import { shortId } from '../../../base/short-text.ts'
-import type { RunView } from '../../../spec/operator-views.ts'
+import type { RunView } from '../../../spec/operator/runs.ts'
 import type { runsAnswer } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
-import { withOperator, type OperatorClient } from '../../project/operator.ts'
+import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { resolveAgent, runIdOf } from '../../project/reference.ts'
 import type { CommandContext } from '../../shell/command.ts'

@@ -10,7 +10,7 @@ import { resultsOf } from './call-results.ts'
 import { dividedAt, leftOutOf, toLeftOutMessage, toSummaryPrompt, type LeftOut } from './left-out.ts'
 import { messagesBefore, toEarlierMessages, type EarlierMessage, type SessionBefore } from './earlier.ts'
 import { messagesOf, repairMessages, type AttachedParts } from './messages.ts'
-import type { RunHandle } from '../transaction.ts'
+import type { RunHandle } from '../transaction/transaction.ts'
 import { undoneNotes } from '../undone.ts'
 
 export interface PromptParts {

@@ -1,5 +1,5 @@
 /** What a route of the operator application receives. Everyone who reaches the channel is an operator. */
-import type { OperatorRoutes } from '../../../spec/operator.ts'
+import type { OperatorRoutes } from '../../../spec/operator/routes.ts'
 import type { HttpReply } from '../../http/reply.ts'
 import type { HttpRequestContext } from '../../http/route.ts'
 import type { ServerServices } from '../../runtime/services.ts'

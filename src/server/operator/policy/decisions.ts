@@ -1,7 +1,7 @@
 /** Recorded policy decisions, for `policy explain` and `policy backtest`. */
 import { toIsoText } from '../../../base/clock.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
-import type { RecordedDecision } from '../../../spec/operator-views.ts'
+import type { RecordedDecision } from '../../../spec/operator/decide.ts'
 import { starterAbove } from '../../../spec/run-starter.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { Session } from '../../../spec/session.ts'

@@ -1,9 +1,9 @@
 /** `svc runs migrate`: a waiting run moves to a version whose authority is equal or tighter. Source: command line, 2.7. */
 import { fail } from '../../../base/failure.ts'
-import { findWider } from '../authority.ts'
+import { findWider } from '../versions/authority.ts'
 import { findAgent, findRun, findVersion } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
-import { refuseYankedExecution } from '../resume.ts'
+import { refuseYankedExecution } from './resume.ts'
 import { toRunView } from '../runs.ts'
 
 export const migrateRun: OperatorAction<'POST /runs/:id/migrate'> = async ({ services, operator, id, body }) => {

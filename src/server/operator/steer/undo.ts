@@ -2,7 +2,7 @@
 import { toIsoText } from '../../../base/clock.ts'
 import type { RunId } from '../../../base/ids.ts'
 import type { PlannedUndo } from '../../../engine/session/engine.ts'
-import type { UndoingRunView, UndoItemView } from '../../../spec/operator-views.ts'
+import type { UndoingRunView, UndoItemView } from '../../../spec/operator/undo.ts'
 import { isWaiting, undoneCallOf, type CallReference, type Run } from '../../../spec/run.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import { readHold } from '../../view/hold.ts'

@@ -1,0 +1,190 @@
+/**
+ * How the command line reaches the operator application: through the socket of the server that holds the data directory, or
+ * in this process, which then locks the directory from the first request that may write. Source: command line, 1.1.
+ */
+import { fail } from '../../../base/failure.ts'
+import { silentLog } from '../../../base/log.ts'
+import { isLoopback } from '../../../base/net/loopback.ts'
+import type { OpenOperator } from '../../../server/open.ts'
+import { OPERATOR_KEY_HEADER, type OperatorRoutes } from '../../../spec/operator/routes.ts'
+import type { CommandContext } from '../../shell/command.ts'
+import { answersAt, sendOverSocket, socketOf } from './operator-socket.ts'
+import type { Project } from '../project.ts'
+import { remoteError } from '../../shell/remote.ts'
+import { lazyAuthority } from '../lazy-authority.ts'
+import { lazyDocuments } from '../lazy-documents.ts'
+import { packageVersion } from '../../shell/version.ts'
+import { writeWorkspaceName } from '../workspace-file.ts'
+
+type OperatorRoute = keyof OperatorRoutes
+type OperatorAnswer<R extends OperatorRoute> = OperatorRoutes[R]['answer']
+type OperatorArguments<R extends OperatorRoute> = (OperatorRoutes[R] extends { body: infer B }
+  ? { readonly body: B }
+  : { readonly body?: undefined }) & {
+  readonly query?: OperatorRoutes[R] extends { query: infer Q } ? QueryTexts<Q> : Record<string, never>
+  /** For `:id` in the path. */
+  readonly id?: string
+}
+
+/** Parameters as they travel. */
+type QueryTexts<Q> = { readonly [K in keyof Q]: Q[K] extends number | boolean | undefined ? string : Q[K] }
+
+export type SendRequest = (request: Request) => Promise<Response>
+
+export interface OperatorClient {
+  call<R extends OperatorRoute>(route: R, given: OperatorArguments<R>): Promise<OperatorAnswer<R>>
+  /** Sends a request for any path of the operator application and returns the response as it is. */
+  readonly send: SendRequest
+  close(): Promise<void>
+}
+
+/** A placeholder: the host is never resolved, since the socket or this process answers. */
+export const OPERATOR_URL = 'http://operator.svc'
+
+/**
+ * Opens the channel. The first request opens the data directory, so a request may throw Failure `store_unreadable`, and one
+ * that writes `store_locked` if another process holds the directory and does not answer.
+ * @throws Failure `no_project`, `no_server` if a remote server does not answer, `usage` or `invalid_operator_key` if the
+ *   credential is missing from its place or invalid
+ */
+export async function openOperatorChannel(
+  project: Project,
+  io: Pick<CommandContext['io'], 'env' | 'clock' | 'trace'>,
+): Promise<OperatorClient> {
+  const host = project.target?.host
+  const trace = io.trace ?? ((send: SendRequest) => send)
+  const key = await project.operatorKey()
+  const traced = (send: SendRequest): SendRequest => withKey(key, trace(send))
+  if (key !== undefined && project.operatorUrl !== undefined && host === undefined)
+    return openHttp(project.operatorUrl, traced)
+  if (host !== undefined && /^https?:/.test(host)) return openHttp(host, traced)
+  if (host !== undefined) return await openRemote(host, io.env, traced)
+  const socket = await socketOf(project.dataDirectory)
+  if (await answersAt(socket))
+    return createOperator(
+      traced((request) => sendOverSocket(socket, request)),
+      async () => undefined,
+    )
+  if (!project.anchored) throw fail('no_project', { directory: project.directory })
+  const { send, close } = openInProcess(project, io)
+  return createOperator(traced(send), close)
+}
+
+/** Opens the application read-only for reads, so that reading commands can run at the same time as one that writes. */
+function openInProcess(
+  project: Project,
+  io: Pick<CommandContext['io'], 'env' | 'clock'>,
+): Pick<OperatorClient, 'send' | 'close'> {
+  let readOnlyApp: Promise<OpenOperator> | undefined
+  let lockingApp: Promise<OpenOperator> | undefined
+  const open = async (readOnly: boolean): Promise<OpenOperator> => {
+    if (!readOnly && project.config.workspace) writeWorkspaceName(project.dataDirectory, project.config.workspace)
+    const { openOperator: openApplication } = await import('../../../server/open.ts')
+    return await openApplication({
+      dataDirectory: project.dataDirectory,
+      ...(project.store !== undefined && { store: project.store }),
+      workspace: project.workspace,
+      config: project.config,
+      configDirectory: project.directory,
+      env: io.env,
+      clock: io.clock,
+      log: silentLog,
+      version: packageVersion,
+      authority: lazyAuthority,
+      documents: lazyDocuments,
+      readOnly,
+    })
+  }
+  return {
+    async send(request) {
+      // Once this process holds the directory it also reads there, so that a stream sees what this command writes.
+      if (needsLock(request)) lockingApp ??= open(false)
+      const { operator } = await (lockingApp ?? (readOnlyApp ??= open(true)))
+      return await operator.fetch(request)
+    },
+    async close() {
+      for (const opened of [readOnlyApp, lockingApp]) await (await opened?.catch(() => undefined))?.close()
+    },
+  }
+}
+
+/** True for requests that write, follow a run, or open the storage of files. */
+const needsLock = ({ method, url }: Request): boolean =>
+  method !== 'GET' || /^\/(?:v1\/runs\/[^/]+\/stream|files\/content)$/.test(new URL(url).pathname)
+
+/**
+ * Speaks to the operator listener of a server, which knows people by their credential.
+ * @throws Failure `usage` for an address that would carry the credential in clear over a network
+ */
+function openHttp(address: string, traced: (send: SendRequest) => SendRequest): OperatorClient {
+  const base = URL.canParse(address) ? new URL(address) : undefined
+  if (base?.protocol !== 'https:' && !(base?.protocol === 'http:' && isLoopback(base.hostname)))
+    throw fail('usage', { what: `${address} is no https address, and your credential would travel in clear.` })
+  const send: SendRequest = async (request) => {
+    const { pathname, search } = new URL(request.url)
+    const { method, headers } = request
+    const body = method === 'GET' ? {} : { body: await request.arrayBuffer() }
+    return await fetch(new URL(pathname + search, base), { method, headers, ...body }).catch((cause: unknown) => {
+      throw fail('no_server', { url: base.origin }, { cause, fix: 'Check the address of its operator listener.' })
+    })
+  }
+  return createOperator(traced(send), async () => undefined)
+}
+
+/** Opens the socket of a server on another machine through ssh. */
+async function openRemote(
+  host: string,
+  env: CommandContext['io']['env'],
+  traced: (send: SendRequest) => SendRequest,
+): Promise<OperatorClient> {
+  const { openTunnel } = await import('./tunnel.ts')
+  const tunnel = await openTunnel(host, env, answersAt)
+  return createOperator(
+    traced((request) => sendOverSocket(tunnel.socket, request)),
+    () => tunnel.close(),
+  )
+}
+
+export function createOperator(send: SendRequest, close: () => Promise<void>): OperatorClient {
+  return {
+    send,
+    close,
+    async call<R extends OperatorRoute>(route: R, given: OperatorArguments<R>) {
+      const [method, pattern] = route.split(' ') as [string, string]
+      const path = pattern.replace(':id', encodeURIComponent(given.id ?? ''))
+      const url = new URL(path, OPERATOR_URL)
+      for (const [name, value] of Object.entries((given.query ?? {}) as Record<string, string | undefined>))
+        if (value !== undefined) url.searchParams.set(name, value)
+      const body =
+        given.body === undefined
+          ? {}
+          : { body: JSON.stringify(given.body), headers: { 'content-type': 'application/json' } }
+      const response = await send(new Request(url, { method, ...body }))
+      const text = await response.text()
+      if (!response.ok) throw remoteError(response.status, `${method} ${path}`, text)
+      return JSON.parse(text) as OperatorAnswer<R>
+    },
+  }
+}
+
+function withKey(key: string | undefined, send: SendRequest): SendRequest {
+  if (key === undefined) return send
+  return (request) => {
+    request.headers.set(OPERATOR_KEY_HEADER, key)
+    return send(request)
+  }
+}
+
+/** Opens the operator application for the duration of `work`. */
+export async function withOperator<T>(
+  project: Project,
+  call: Pick<CommandContext, 'io'>,
+  work: (operator: OperatorClient) => Promise<T>,
+): Promise<T> {
+  const operator = await openOperatorChannel(project, call.io)
+  try {
+    return await work(operator)
+  } finally {
+    await operator.close()
+  }
+}

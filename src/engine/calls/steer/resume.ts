@@ -1,0 +1,109 @@
+/**
+ * Calls of a run that is resumed after it had ended. What was made stays made; what was certainly not made is proposed, and so
+ * authorized, again; of what may have been made a person says what happened. Source: decisions, section 18; reliability.
+ */
+import type { ToolCall } from '../../../spec/run.ts'
+import type { TaskRecord } from '../../../spec/task.ts'
+import { CallHandle } from '../../session/transaction/call-handle.ts'
+import type { RunHandle, StateAt } from '../../session/transaction/transaction.ts'
+import { MAX_ATTEMPTS, recoverDispatch } from '../recover.ts'
+import { settleCall } from '../settle.ts'
+
+/** The calls of the completion at which the run had stopped, as they go on. Nothing is sent here. */
+export const resumeCalls = (run: RunHandle, { turn, calls }: StateAt<'calling'>): readonly ToolCall[] =>
+  calls.map((record) => resumeCall(new CallHandle(run, turn, record)))
+
+function resumeCall(call: CallHandle): ToolCall {
+  const { record } = call
+  const { state } = record
+  switch (state.at) {
+    case 'settled':
+      return state.ends ? resumeEnding(call, state) : record
+    // The child is resumed too, or tells how it ended.
+    case 'delegated':
+    case 'asking':
+      return call.moveTo(state)
+    case 'waiting':
+      return resumeWait(call, state)
+    case 'sent':
+    case 'unknown':
+      return resumeUncertain(call)
+    case 'proposed':
+    case 'ready':
+    case 'retrying':
+    case 'awaiting':
+    case 'listening':
+      return record.inDoubt ? resumeUncertain(call) : proposeAgain(call)
+  }
+}
+
+/** The call that ended the run. A refusal stands, and the model has read of it; the next turn goes on from there. */
+function resumeEnding(call: CallHandle, { outcome, ends }: Extract<ToolCall['state'], { at: 'settled' }>): ToolCall {
+  // It was held for as long as is allowed, and never made.
+  if (outcome === 'not_sent') return proposeAgain(call.with({ attempt: call.record.attempt + 1 }))
+  // A person stopped the run because nobody knew, and nobody has said since.
+  if (ends?.errorCode === 'tool_failed') return askWhatHappened(call)
+  return call.moveTo({ at: 'settled', outcome })
+}
+
+/** Goes on waiting up to the same time: for work outside too, whose token still holds, unless somebody told what became of it. */
+function resumeWait(call: CallHandle, state: Extract<ToolCall['state'], { at: 'waiting' }>): ToolCall {
+  const { run, record } = call
+  const isKnown = record.late !== undefined || run.callRow(record.id)?.state !== 'unknown'
+  if (state.wait.kind === 'external' && isKnown) return resumeUncertain(call)
+  closeEndReview(call)
+  const { until } = state.wait
+  if (until !== undefined) run.setTimer('call_wait', record.id, until)
+  return call.moveTo(state)
+}
+
+/** A call that was sent, or may have been, when the run ended. */
+function resumeUncertain(call: CallHandle): ToolCall {
+  const { late, ...record } = call.record
+  const here = new CallHandle(call.run, call.turn, record)
+  if (late) return settleCall(here, { outcome: late.isError ? 'failed' : 'executed', ...late })
+  const known = call.run.callRow(record.id)?.state
+  // Its tool or a person has told since that it was not made.
+  if (known === 'not_sent' || known === 'skipped') return proposeAgain(here.with({ attempt: record.attempt + 1 }))
+  return askWhatHappened(here)
+}
+
+/** Sends a safe call again, and asks a person about any other. */
+function askWhatHappened(call: CallHandle): ToolCall {
+  const earlier = closeEndReview(call)
+  const recovered = recoverDispatch(call, {
+    error: 'The run had ended before the outcome was known.',
+    code: 'dispatch:broken',
+    attempts: MAX_ATTEMPTS,
+    ...(earlier && { earlier }),
+  })
+  return recovered.state.at === 'ready' ? proposeAgain(call.with(recovered)) : recovered
+}
+
+/** Closes what an operator was asked about the call when its run ended. */
+function closeEndReview({ tx, run, record }: CallHandle): TaskRecord | undefined {
+  const review = tx.pendingTasks().find(({ runId, callId }) => runId === run.id && callId === record.id)
+  if (review) tx.closeTask({ ...review, answer: { outcome: 'cancelled' } }, 'cancelled')
+  return review
+}
+
+/** Approvals and decisions were about the moment at which they were made: the call is authorized again. */
+function proposeAgain({ run, turn, record }: CallHandle): ToolCall {
+  const { id, index, name, kind, ref, arguments: given, argumentsDigest, attempt } = record
+  const { firstSentAt, inDoubt, tokens } = record
+  const proposed: ToolCall = {
+    id,
+    index,
+    name,
+    kind,
+    ref,
+    arguments: given,
+    argumentsDigest,
+    attempt,
+    ...(firstSentAt !== undefined && { firstSentAt }),
+    ...(inDoubt && { inDoubt }),
+    ...(tokens && { tokens }),
+    state: { at: 'proposed' },
+  }
+  return new CallHandle(run, turn, proposed).moveTo(proposed.state)
+}

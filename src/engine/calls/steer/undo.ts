@@ -1,0 +1,119 @@
+/**
+ * Undoing a call: a run of its own, below the run that made the call, with one call and no model. It has the version, the policies
+ * and the sources of the run that made the call, and whatever a call has: decisions, approvals, keys, holds and recovery.
+ * When it completes, the next call of the same request is undone. Source: decisions, section 18, "Undo".
+ */
+import { digestOfJson } from '../../../base/digest.ts'
+import { NOTHING_USED, undoneAsJson, undoneCallOf } from '../../../spec/run.ts'
+import type { CallReference, ErrorCode, Run, ToolCall, UndoneCall } from '../../../spec/run.ts'
+import type { RunStarter } from '../../../spec/starter.ts'
+import { completedState, failedState } from '../../limits/ending.ts'
+import { CallHandle } from '../../session/transaction/call-handle.ts'
+import type { RunHandle, StateAt } from '../../session/transaction/transaction.ts'
+import { toolResultOf, resolveUndo, type ResolvedUndo } from '../../session/undo-arguments.ts'
+import { undoStateOf } from '../../session/undone.ts'
+import { errorTextOf } from '../settle.ts'
+
+/** Who asked for an undo. */
+export interface UndoRequester {
+  readonly starter: RunStarter
+  readonly by: string
+  readonly reason: string | null
+}
+
+/** The id of the only call of a run that undoes another call. */
+const UNDO_CALL = 'undo'
+
+/**
+ * Adds the run that undoes a call, with its call proposed: nothing is decided yet.
+ * @param request `first` is absent for the first call of a request
+ */
+export function addUndoRun(
+  made: RunHandle,
+  call: CallReference,
+  { name, tool, arguments: given, undoes }: ResolvedUndo,
+  request: UndoRequester & Pick<UndoneCall, 'calls'> & { readonly first?: UndoneCall['first'] },
+): CallHandle {
+  const { tx, record } = made
+  const { starter, by, reason, calls, first } = request
+  const id = tx.context.ids.next<'run'>() as Run['id']
+  const origin: UndoneCall = {
+    kind: 'undo',
+    runId: call.runId,
+    callId: call.callId,
+    tool: undoes,
+    by,
+    reason,
+    first: first ?? id,
+    ...(calls && { calls }),
+  }
+  const proposed: ToolCall = {
+    id: UNDO_CALL,
+    index: 0,
+    name,
+    kind: 'tool',
+    ref: tool,
+    arguments: given,
+    argumentsDigest: digestOfJson(given),
+    attempt: 1,
+    state: { at: 'proposed' },
+  }
+  const run = tx.addRun({
+    ...record,
+    id,
+    parentRunId: record.id,
+    parentCallId: null,
+    depth: record.depth + 1,
+    // The sources of a value in the input of a run below are those that it has above.
+    input: given,
+    state: { at: 'calling', turn: 1, calls: [proposed] },
+    status: 'Running',
+    usage: { ...NOTHING_USED, tainted: record.usage.tainted },
+    lastSequence: 0,
+    output: null,
+    error: null,
+    errorCode: null,
+    startedAt: tx.now,
+    finishedAt: null,
+    starter,
+    origin,
+  })
+  run.addEvent('run', 'engine.run.started', { status: 'Running', output: null, error: null })
+  run.addStep('UndoRequested', { undoes: undoneAsJson(origin), name, ref: tool, arguments: given })
+  const handle = new CallHandle(run, 1, proposed)
+  handle.moveTo(proposed.state)
+  return handle
+}
+
+/** Ends the run when its call is settled. */
+export function concludeUndo(run: RunHandle): StateAt<'done'> {
+  const undone = undoneCallOf(run.record)!
+  const { calls } = run.state as StateAt<'calling'>
+  const [call] = calls
+  const outcome = call?.state.at === 'settled' ? call.state.outcome : 'failed'
+  const result = run.lastStep(({ type, content }) => type === 'ToolResult' && content['tool_call_id'] === UNDO_CALL)
+  const isGiven = result?.content['repeated'] === true && result.content['is_error'] !== true
+  if (outcome === 'executed' || isGiven) return completedState(result ? toolResultOf(result.content) : null)
+  const why = errorTextOf(result?.content['result'] ?? 'it was not made')
+  return failedState(CODES[outcome] ?? 'tool_failed', `${call?.name ?? 'The call'} did not undo ${undone.tool}: ${why}`)
+}
+
+const CODES: Readonly<Record<string, ErrorCode>> = { denied: 'rejected', rejected: 'rejected' }
+
+/** Undoes the next call of the request, once this one is undone. */
+export function undoNext(run: RunHandle): undefined {
+  const { tx } = run
+  const { first, runId, callId, by, reason } = undoneCallOf(run.record)!
+  const asked = undoneCallOf(tx.run(first).record)?.calls ?? []
+  const at = asked.findIndex((call) => call.runId === runId && call.callId === callId)
+  for (const call of asked.slice(at + 1)) {
+    if (undoStateOf(call, tx.runs(), tx.callRows()).at !== 'open') continue
+    const made = tx.run(call.runId)
+    const resolved = resolveUndo(made, call.callId)
+    // It could be undone when the operator asked, and nothing that was recorded changes.
+    if ('why' in resolved) continue
+    const starter = run.record.starter!
+    addUndoRun(made, call, resolved, { starter, by, reason, first }).run.queueEvent({ type: 'admitted' })
+    return
+  }
+}

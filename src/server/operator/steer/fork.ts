@@ -1,0 +1,98 @@
+/** Forks of runs, for good or dry. Source: decisions, section 18; command line, 2.7. */
+import { digestOfJson } from '../../../base/digest.ts'
+import { fail } from '../../../base/failure.ts'
+import type { JsonObject } from '../../../base/json/json.ts'
+import { checkFork, readForkSource } from '../../../engine/fork.ts'
+import type { ForkRequest, ForkSource } from '../../../engine/session/engine.ts'
+import type { DryForkView } from '../../../spec/operator/dry-fork.ts'
+import type { RunView } from '../../../spec/operator/runs.ts'
+import type { AgentVersion } from '../../../store/version-rows.ts'
+import { playDryFork } from '../../fork/dry-fork.ts'
+import { startLimits } from '../../runtime/rates.ts'
+import type { ServerServices } from '../../runtime/services.ts'
+import { findRun } from '../find/find.ts'
+import type { OperatorAction } from '../people/act.ts'
+import { refuseYankedExecution, versionToGoOnWith, type VersionChoice } from './resume.ts'
+import { toRunView } from '../runs.ts'
+
+export const forkRuns: OperatorAction<'POST /runs/fork'> = async ({ services, operator, body }) => {
+  const planned = await planForks(services, body, body, false)
+  const items: RunView[] = []
+  const { idempotencyKey, ...digested } = body
+  const idempotency = idempotencyKey !== undefined && {
+    idempotency: { key: idempotencyKey, bodyDigest: digestOfJson(digested as unknown as JsonObject) },
+  }
+  for (const { source, version } of planned) {
+    const request = {
+      ...toRequest(body),
+      by: operator,
+      version,
+      limits: startLimits(services.config),
+      ...idempotency,
+    }
+    const { runId } = await services.engine.fork(source, request)
+    items.push(await toRunView(services, await findRun(services, runId)))
+  }
+  return { items, total: items.length }
+}
+
+/** Dry runs at once: each asks models. */
+const AT_ONCE = 4
+
+export const tryForks: OperatorAction<'POST /runs/dry-fork'> = async ({ services, operator, body, call }) => {
+  const { models } = services
+  if (!models) throw fail('not_found', { what: 'way to ask models: this server was opened without them' })
+  // Nothing is done, so nothing is wider.
+  const planned = await planForks(services, body, { ...body, allowWiden: true, allowYanked: true }, true)
+  const items: DryForkView[] = []
+  const left = planned.entries()
+  const playAll = async (): Promise<void> => {
+    for (const [index, { source, version }] of left) {
+      const request = { ...toRequest(body), by: operator, version, limits: UNLIMITED }
+      items[index] = await playDryFork(services, models, source, request, call.request.signal)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, playAll))
+  return { items, total: items.length, differing: items.filter(({ differs }) => differs).length }
+}
+
+const UNLIMITED = {
+  ratePerMinute: null,
+  ratePerDay: null,
+  maxConcurrentRuns: null,
+  planRunsPerDay: null,
+  planTokensPerDay: null,
+  planCostPerDay: null,
+}
+
+interface ForkBody {
+  readonly runs: readonly string[]
+  readonly at: number
+  readonly edits?: readonly { readonly step: number; readonly value: unknown }[]
+}
+
+const toRequest = ({ at, edits = [] }: ForkBody): Pick<ForkRequest, 'at' | 'edits'> => ({
+  at,
+  edits: edits.map(({ step, value }) => ({ ordinal: step, value: value as ForkRequest['edits'][number]['value'] })),
+})
+
+/** All runs are looked at before any fork starts. */
+async function planForks(
+  services: ServerServices,
+  body: ForkBody,
+  choice: VersionChoice,
+  isDry: boolean,
+): Promise<readonly { readonly source: ForkSource; readonly version: AgentVersion }[]> {
+  const planned = []
+  for (const id of body.runs) {
+    const run = await findRun(services, id.toLowerCase())
+    const source = await readForkSource(services.store, run.id, isDry)
+    checkFork(source, toRequest(body))
+    const chosen = await versionToGoOnWith(services, run, choice)
+    const version = chosen ?? (await services.store.version(run.agentVersionId))!
+    // A fork is a new run: what goes on may keep a yanked version, what begins does not take one unasked.
+    if (choice.allowYanked !== true) refuseYankedExecution(version, 'Name another version, or add --allow-yanked.')
+    planned.push({ source, version })
+  }
+  return planned
+}

@@ -1,0 +1,58 @@
+/** What versions may do, and what one may do that another could not. Source: console, 4.3. */
+import { fail } from '../../../base/failure.ts'
+import type { AgentSnapshot } from '../../../spec/snapshot.ts'
+import type { AuthorityReader, LoadSnapshot } from '../../runtime/authority-reader.ts'
+import type { ServerServices } from '../../runtime/services.ts'
+import type { OperatorAction } from '../people/act.ts'
+import { findAgent, findVersion, notFoundFailure } from '../find/find.ts'
+
+export const getMatrix: OperatorAction<'GET /matrix'> = async ({ services, query }) => {
+  const reader = readerOf(services)
+  const agent = await findAgent(services, query.agent)
+  if (query.version === undefined && agent.deployedVersionId === null)
+    throw fail('no_deployed_version', { agent: agent.name })
+  const version =
+    query.version === undefined
+      ? await services.store.version(agent.deployedVersionId!)
+      : await findVersion(services, agent, query.version)
+  if (!version) throw notFoundFailure('version')
+  const items = await reader.matrix(version.snapshot)
+  return { items, total: items.length }
+}
+
+export const getDifference: OperatorAction<'GET /difference'> = async ({ services, query }) => {
+  const reader = readerOf(services)
+  const agent = await findAgent(services, query.agent)
+  const [from, to] = [await findVersion(services, agent, query.from), await findVersion(services, agent, query.to)]
+  const { breaking, widens, changes } = await reader.difference(from.snapshot, to.snapshot, loaderOf(services))
+  return { breaking, widens, changes }
+}
+
+/**
+ * What `to` may do that `from` could not, in sentences; undefined where it may do no more. Without the compiler nobody can tell,
+ * and nothing is listed.
+ */
+export async function findWider(
+  services: ServerServices,
+  from: AgentSnapshot,
+  to: AgentSnapshot,
+): Promise<readonly string[] | undefined> {
+  const { authority } = services
+  if (!authority) return []
+  const { widens, changes } = await authority.difference(from, to, loaderOf(services))
+  return widens ? changes.filter((each) => each.widens).map(({ say }) => say) : undefined
+}
+
+function readerOf({ authority }: ServerServices): AuthorityReader {
+  if (!authority) throw fail('not_found', { what: 'view of authority: this server was opened without the compiler' })
+  return authority
+}
+
+const loaderOf =
+  (services: ServerServices): LoadSnapshot =>
+  async (id, version): Promise<AgentSnapshot | undefined> => {
+    const agent = await findAgent(services, id).catch(() => undefined)
+    const found =
+      agent && (await services.store.versions(agent.id)).find(({ snapshot }) => snapshot.version === version)
+    return found?.snapshot
+  }

@@ -1,0 +1,167 @@
+/** Publishing and deploying. Source: bundles, section 4. */
+import { fail, type InvalidPlace } from '../../../base/failure.ts'
+import { agentIdOf, versionIdOf } from '../../../base/ids.ts'
+import { isJsonObject } from '../../../base/json/json.ts'
+import { digestOfSet } from '../../../policy/policy-set.ts'
+import { digestOfDocument, digestOfSnapshot, type CompiledBundle, type AgentSnapshot } from '../../../spec/snapshot.ts'
+import type { AgentRow, AgentVersion } from '../../../store/version-rows.ts'
+import { throwFindings } from '../../http/refuse.ts'
+import type { ServerServices } from '../../runtime/services.ts'
+import type { OperatorPrincipal } from '../../auth/auth.ts'
+import type { OperatorAction } from '../people/act.ts'
+import { findAgent, findVersion } from '../find/find.ts'
+
+/** Stores every member of a closure. The digests are computed again: a member whose content is not what its digest says is refused. */
+export const publishClosure: OperatorAction<'POST /publish'> = async ({ services, operator, body }) => {
+  const { bundle, deploy: wantsDeploy = false, sources = [], message } = body
+  checkBundle(bundle)
+  checkSources(sources)
+  if (wantsDeploy && bundle.root === undefined)
+    throw fail('validation_failed', { what: 'Only a bundle with a root agent can be deployed.' })
+  const { store, workspace, clock } = services
+  const agents = bundle.agents.map((snapshot) => ({
+    id: versionIdOf(workspace.name, snapshot.id, snapshot.digest),
+    agentId: agentIdOf(workspace.name, snapshot.id),
+    snapshot,
+    closureDigest: bundle.closureDigest,
+  }))
+  const rows = await store.publish({
+    workspaceId: workspace.id,
+    agents,
+    documents: bundle.documents,
+    written: { closureDigest: bundle.closureDigest, files: sources },
+    ...(message !== undefined && { message }),
+    at: clock.now(),
+    by: operator.id,
+  })
+  const published = rows.map((row) => {
+    const agent = row.kind === 'Agent' ? agents.find(({ snapshot }) => snapshot.id === row.id) : undefined
+    return { ...row, ...(agent && { agentId: agent.agentId, agentVersionId: agent.id }) }
+  })
+  if (!wantsDeploy) return { published }
+  const root = agents.find(({ snapshot }) => snapshot.id === bundle.root)!
+  // Published before as it is, it may have been yanked since.
+  refuseYanked(await store.version(root.id), false)
+  const from = await activate(services, operator, await findAgent(services, root.agentId), root.id, message)
+  return {
+    published,
+    deployed: { agentId: root.agentId, agentVersionId: root.id, from: from?.snapshot.version ?? null },
+  }
+}
+
+/** Makes a version the active one: the one named, the newest that is not yanked, or the last deployed one that is not. */
+export const deployVersion: OperatorAction<'POST /deploy'> = async ({ services, operator, body }) => {
+  const { agent: reference, version: label, rollback = false, allowYanked = false, message } = body
+  if (rollback && label !== undefined)
+    throwFindings([{ path: '/rollback', message: 'cannot come with version' }], 'The body is not valid')
+  const agent = await findAgent(services, reference)
+  const to = rollback
+    ? await previous(services, agent)
+    : label === undefined
+      ? await newest(services, agent)
+      : await findVersion(services, agent, label)
+  refuseYanked(to, allowYanked)
+  const from = await activate(services, operator, agent, to.id, message)
+  const runningOnOld = from && from.id !== to.id ? await countOpen(services, agent, from) : 0
+  return {
+    agentId: agent.id,
+    from: from?.snapshot.version ?? null,
+    to: to.snapshot.version,
+    agentVersionId: to.id,
+    runningOnOld,
+  }
+}
+
+async function activate(
+  { store, clock }: ServerServices,
+  operator: OperatorPrincipal,
+  agent: AgentRow,
+  versionId: AgentVersion['id'],
+  message: string | undefined,
+): Promise<AgentVersion | undefined> {
+  const { from } = await store.deploy(agent.id, versionId, clock.now(), operator.id, message)
+  return from === null ? undefined : store.version(from)
+}
+
+/** @throws Failure `version_yanked` */
+function refuseYanked(version: AgentVersion | undefined, allowed: boolean): void {
+  if (version?.yanked !== true || allowed) return
+  const { snapshot, yankReason } = version
+  throw fail('version_yanked', { id: snapshot.id, version: snapshot.version, reason: yankReason })
+}
+
+async function previous({ store }: ServerServices, agent: AgentRow): Promise<AgentVersion> {
+  const earlier = [agent.previousVersionId, ...(await store.deployedVersions(agent.id))]
+  for (const id of earlier) {
+    if (id === null || id === agent.deployedVersionId) continue
+    const version = await store.version(id)
+    if (version?.yanked === false) return version
+  }
+  throw fail('not_found', { what: `earlier deployment of ${agent.name} that is not yanked` })
+}
+
+async function newest({ store }: ServerServices, agent: AgentRow): Promise<AgentVersion> {
+  const usable = (await store.versions(agent.id)).filter(({ yanked }) => !yanked)
+  const version = usable.sort((a, b) => b.publishedAt - a.publishedAt)[0]
+  if (!version) throw fail('not_found', { what: `published version of ${agent.name}` })
+  return version
+}
+
+const OPEN = ['Running', 'WaitingForHITL', 'WaitingForAITL', 'WaitingForResponse']
+
+const countOpen = async (
+  { store, workspace }: ServerServices,
+  agent: AgentRow,
+  version: AgentVersion,
+): Promise<number> =>
+  (
+    await store.sessions(
+      { workspaceId: workspace.id, agentId: agent.id, versionId: version.id, status: OPEN },
+      { skip: 0, take: 1 },
+    )
+  ).total
+
+/** As bundles are limited (bundles, section 2). */
+const MAX_SOURCE_CHARACTERS = 32 * 1024 * 1024
+
+/** Paths are shown and given back to whoever writes them to a disk. */
+function checkSources(sources: readonly { readonly path: string; readonly text: string }[]): void {
+  const seen = new Set<string>()
+  const problems = sources.flatMap(({ path }, index): InvalidPlace[] => {
+    const isTwice = seen.has(path)
+    seen.add(path)
+    const names = path.split('/')
+    const isInside = names.every((name) => name !== '' && name !== '.' && name !== '..') && !/[\\\p{Cc}:]/u.test(path)
+    if (isInside && !isTwice) return []
+    return [{ path: `/sources/${index}/path`, message: isTwice ? 'is there twice' : 'is no path inside a bundle' }]
+  })
+  if (sources.reduce((sum, { text }) => sum + text.length, 0) > MAX_SOURCE_CHARACTERS)
+    problems.push({ path: '/sources', message: `has more than ${MAX_SOURCE_CHARACTERS} characters` })
+  throwFindings(problems, 'The sources are not valid')
+}
+
+/** The parts that are read here are checked; what a snapshot means is vouched for by its digest and its compiler. */
+function checkBundle(bundle: CompiledBundle): void {
+  const problems: InvalidPlace[] = []
+  bundle.agents.forEach((snapshot, index) => {
+    const at = `/bundle/agents/${index}`
+    if (!isJsonObject(snapshot) || !isJsonObject(snapshot.policies)) {
+      problems.push({ path: at, message: 'is no snapshot' })
+      return
+    }
+    const { digest, ...content } = snapshot as AgentSnapshot
+    if (digestOfSnapshot(content) !== digest)
+      problems.push({ path: `${at}/digest`, message: 'is not the digest of this snapshot' })
+    else if (digestOfSet(snapshot.policies) !== snapshot.policies.digest)
+      problems.push({ path: `${at}/policies/digest`, message: 'is not the digest of these policies' })
+  })
+  bundle.documents.forEach((member, index) => {
+    const at = `/bundle/documents/${index}`
+    if (!isJsonObject(member) || !isJsonObject(member.document)) problems.push({ path: at, message: 'is no document' })
+    else if (digestOfDocument(member) !== member.digest)
+      problems.push({ path: `${at}/digest`, message: 'is not the digest of this document' })
+  })
+  if (bundle.root !== undefined && !bundle.agents.some(({ id }) => id === bundle.root))
+    problems.push({ path: '/bundle/root', message: 'names no agent of the bundle' })
+  throwFindings(problems, 'The bundle is not valid')
+}

@@ -1,0 +1,45 @@
+/** Yanks versions, so that they are no longer chosen. Source: bundles, section 4. */
+import { agentIdOf } from '../../../base/ids.ts'
+import { fail } from '../../../base/failure.ts'
+import { throwFindings } from '../../http/refuse.ts'
+import type { ServerServices } from '../../runtime/services.ts'
+import type { OperatorAction } from '../people/act.ts'
+import { findAgent, findVersion } from '../find/find.ts'
+
+/** Deletes nothing and does not change what runs or is deployed. */
+export const yankVersion: OperatorAction<'POST /yank'> = async ({ services, body }) => {
+  const { kind, id, version, yanked, reason } = body
+  const misplaced = reason !== undefined && !yanked
+  throwFindings(
+    misplaced ? [{ path: '/reason', message: 'is for yanking, not for taking it back' }] : [],
+    'The body is not valid',
+  )
+  const change = { id, version, yanked, ...(reason !== undefined && { reason }) }
+  const digest =
+    kind === 'Agent' ? await yankAgent(services, change) : await yankDocument(services, { ...change, kind })
+  return { kind, id, version, digest, yanked }
+}
+
+interface YankChange {
+  readonly id: string
+  readonly version: string
+  readonly yanked: boolean
+  readonly reason?: string
+}
+
+async function yankAgent(services: ServerServices, change: YankChange): Promise<string> {
+  const agent = await findAgent(services, agentIdOf(services.workspace.name, change.id))
+  const version = await findVersion(services, agent, change.version)
+  await services.store.setYanked(version.id, change.yanked, change.reason)
+  return version.snapshot.digest
+}
+
+async function yankDocument(
+  { store, workspace }: ServerServices,
+  { kind, id, version, yanked, reason }: YankChange & { readonly kind: 'Tool' | 'Policy' },
+): Promise<string> {
+  const document = (await store.documents(workspace.id, kind, id)).find((each) => each.version === version)
+  if (!document) throw fail('not_found', { what: `published ${kind} ${id}@${version}` })
+  await store.setDocumentYanked(workspace.id, { kind, id, version }, yanked, reason)
+  return document.digest
+}

@@ -1,0 +1,33 @@
+/** What a dry fork tells: the run as it was, and as it would be. Source: decisions, section 18; command line, 2.7. */
+import type { JsonValue } from '../../base/json/json.ts'
+import type { CostSum } from '../price.ts'
+
+/** Calls are matched by name and arguments. */
+export interface DryDifference {
+  /** A call that would be made too, one that would not be made, or one on which the policies would say something else. */
+  readonly what: 'called' | 'not_called' | 'decided'
+  /** Wire name. */
+  readonly tool: string
+  readonly arguments: JsonValue
+  /** What the policies said. */
+  readonly was?: string
+  readonly would?: string
+}
+
+export interface DryForkView {
+  /** The run that was repeated. */
+  readonly runId: string
+  readonly at: number
+  readonly versionLabel: { readonly was: string; readonly would: string }
+  readonly status: { readonly was: string; readonly would: string }
+  readonly output: { readonly was: JsonValue; readonly would: JsonValue; readonly isSame: boolean }
+  readonly error: { readonly was: string | null; readonly would: string | null }
+  /** Why it was not played to its end; absent where it was. */
+  readonly stopped?: string
+  readonly differences: readonly DryDifference[]
+  /** True where its calls, decisions or status differ, or it was stopped. */
+  readonly differs: boolean
+  /** Of its completions alone. */
+  readonly tokens: number
+  readonly cost?: CostSum
+}

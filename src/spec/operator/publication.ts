@@ -1,0 +1,91 @@
+/** What the operator application answers of published and deployed versions, and of what they may do. */
+import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+
+export interface PublishedMember {
+  readonly kind: 'Agent' | 'Tool' | 'Policy'
+  readonly id: string
+  readonly version: string
+  readonly digest: string
+  readonly agentId?: string
+  readonly agentVersionId?: string
+  readonly already: boolean
+}
+
+export interface AgentView {
+  readonly agentId: string
+  readonly name: string
+  readonly deployed: { readonly versionLabel: string; readonly agentVersionId: string } | null
+  readonly triggers: readonly string[]
+  readonly inputContract?: JsonValue
+  readonly tools: readonly string[]
+  /** Runs that started since midnight UTC; this and the next two where `usage` was asked for. */
+  readonly runsToday?: number
+  /** Runs that wait for somebody. */
+  readonly waiting?: number
+  readonly lastRunAt?: string | null
+}
+
+export interface VersionView {
+  readonly agentVersionId: string
+  readonly versionLabel: string
+  readonly digest: string
+  readonly publishedAt: string
+  readonly publishedBy: string
+  /** In the words of who published it; absent where nobody said. */
+  readonly message?: string
+  readonly deployed: boolean
+  readonly yanked: boolean
+  /** Absent where nobody gave one. */
+  readonly yankReason?: string
+}
+
+/** A deployment of an agent. */
+export interface DeploymentView {
+  readonly versionLabel: string
+  readonly agentVersionId: string
+  /** Of the version before; null for the first. */
+  readonly from: string | null
+  readonly at: string
+  readonly by: string
+  /** In the words of who deployed; null where nobody said. */
+  readonly message: string | null
+}
+
+/** The files of a publication as they were written. */
+export interface SourcesView {
+  readonly id: string
+  readonly version: string
+  readonly closureDigest: string
+  readonly files: readonly { readonly path: string; readonly digest: string; readonly text: string }[]
+}
+
+/** What an agent may call, and who decides about it: a row for each policy of each call. */
+export interface AuthorityRow {
+  readonly tool: string
+  readonly wire: string
+  readonly kind: 'tool' | 'agent'
+  readonly decision: 'allow' | 'deny' | 'require_approval' | 'escalate'
+  readonly by: string
+  readonly when: string
+}
+
+/** What a version does that another did not. */
+export interface ChangeView {
+  readonly kind: string
+  readonly severity: 'major' | 'minor' | 'patch'
+  readonly widens: boolean
+  readonly agent: string
+  readonly tool?: string
+  /** A call that the two versions decide differently. */
+  readonly witness?: {
+    readonly tool: string
+    readonly arguments: JsonValue
+    readonly context?: JsonObject
+    readonly before: string
+    readonly after: string
+  }
+  readonly from: JsonValue
+  readonly to: JsonValue
+  readonly path: string | null
+  readonly say: string
+}

@@ -1,0 +1,148 @@
+/** What the operator application answers of sessions, runs, their calls and files. */
+import type { SessionListItem } from '../api.ts'
+import type { RunHold } from '../hold.ts'
+import type { CostSum } from '../price.ts'
+import type { EffectView } from './operations.ts'
+import type { UndoingRunView } from './undo.ts'
+
+export interface RunView {
+  readonly runId: string
+  readonly sessionId: string
+  readonly agent: string
+  readonly versionLabel: string
+  readonly status: string
+  readonly depth: number
+  readonly parentRunId: string | null
+  readonly startedAt: string
+  readonly finishedAt: string | null
+  readonly totalTokensUsed: number
+  /** What the completions of this run cost; absent where nothing was billed. */
+  readonly cost?: CostSum
+  /** The beginning of its input, in one line; where `preview` was asked for. */
+  readonly inputPreview?: string
+  readonly trigger: string
+  readonly waitingOn?: string
+  /** As in the status of a run. */
+  readonly hold?: RunHold
+  readonly retryOf?: string
+  readonly forkOf?: string
+  readonly forkStep?: number
+  readonly undoOf?: string
+  readonly undoneCall?: string
+}
+
+/**
+ * A step in an outline: its ordinal, the index of its run, its type, what it is about, when it began and ended in milliseconds,
+ * tokens, the id of its call, and 1 where it is an error.
+ */
+export type OutlineRow = readonly [
+  ordinal: number,
+  run: number,
+  type: string,
+  summary: string,
+  startedAt: number,
+  finishedAt: number | null,
+  tokens: number | null,
+  callId: string | null,
+  isError: 0 | 1,
+]
+
+/** A run of an outline; it answers the call `parentCallId` of its parent. */
+export interface OutlineRun {
+  readonly runId: string
+  readonly parentRunId: string | null
+  readonly parentCallId: string | null
+  readonly depth: number
+  readonly agent: string
+  readonly versionLabel: string
+  readonly status: string
+  readonly startedAt: string
+  readonly finishedAt: string | null
+  readonly totalTokensUsed: number
+  readonly cost?: CostSum
+}
+
+export interface RunOutline {
+  readonly runId: string
+  readonly sessionId: string
+  /** The run and those below it, each after its parent. */
+  readonly runs: readonly OutlineRun[]
+  /** In order. */
+  readonly rows: readonly OutlineRow[]
+  /** Number of the last step that was read: where the next outline goes on. */
+  readonly after: number
+  readonly hasMore: boolean
+}
+
+/** Something that an open run from a backup does once it is released, and may have done before. */
+export interface RepeatView {
+  /** The run of the tree, and its agent. */
+  readonly runId: string
+  readonly agent: string
+  readonly what: 'completion' | 'call'
+  /** Logical id, class and idempotency key of a call. */
+  readonly tool?: string
+  readonly sideEffectClass?: string | null
+  readonly idempotencyKey?: string
+  /** `made` by itself, or a person is asked first. */
+  readonly onRelease: 'made' | 'asked'
+}
+
+export interface RestoredView {
+  /** Open root runs that are held, oldest first. */
+  readonly runs: readonly {
+    readonly runId: string
+    readonly agent: string
+    readonly status: string
+    readonly startedAt: string
+    readonly heldSince: string
+    readonly mayRepeat: readonly RepeatView[]
+  }[]
+  /** `nextAt`: the next time of a schedule. */
+  readonly triggers: readonly {
+    readonly triggerId: string
+    readonly agent: string
+    readonly type: 'api' | 'schedule'
+    readonly name: string
+    readonly nextAt: string | null
+  }[]
+}
+
+export interface FileView {
+  readonly objectKey: string
+  readonly filename: string
+  readonly mediaType: string
+  readonly sizeBytes: number
+  readonly finalizedAt: string
+}
+
+/** A session with its runs, the root first, each before those it started. */
+export type SessionView = SessionListItem & {
+  readonly agent: string
+  /** True while it is exempt from erasure and retention. */
+  readonly legalHold: boolean
+  readonly runs: readonly RunView[]
+}
+
+/** A call of a run, as the ledger has it. */
+export interface CallView {
+  readonly runId: string
+  readonly agent: string
+  readonly toolCallId: string
+  /** Logical id of the tool or agent. */
+  readonly tool: string
+  /** What became of it. */
+  readonly state: string
+  /** The attempt that it is at, from 1. */
+  readonly attempts: number
+  readonly idempotencyKey: string
+  readonly argsDigest: string
+  /** Of the last change. */
+  readonly at: string
+  /** The effect key that it took; absent where its tool has none. */
+  readonly effect?: { readonly key: string; readonly holds: boolean; readonly outcome: EffectView['outcome'] }
+  /** The newest run that undoes it, or has undone it or failed to. */
+  readonly undoneBy?: UndoingRunView
+  /** Where it undoes another call: that one. */
+  readonly undoes?: { readonly runId: string; readonly toolCallId: string; readonly tool: string }
+}
