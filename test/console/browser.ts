@@ -26,8 +26,9 @@ export interface OpenedPage {
 
 /** A group of tests that need a browser. */
 export function describeInBrowser(name: string, tests: () => void): void {
+  // A browser on a busy machine: CI plays a test that failed once more.
   // oxlint-disable-next-line vitest/valid-title
-  describe.skipIf(!isInstalled)(name, { timeout: PATIENCE_MS }, () => {
+  describe.skipIf(!isInstalled)(name, { timeout: PATIENCE_MS, retry: process.env['CI'] ? 1 : 0 }, () => {
     afterEach(async () => {
       const all = watched.flatMap(({ problems }) => problems)
       for (const { page } of watched) await page.context().close()
