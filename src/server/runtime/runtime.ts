@@ -181,7 +181,7 @@ async function openParts(
     secretState: (variable) => (env[variable] === undefined ? 'missing' : env[variable] === '' ? 'empty' : 'set'),
     operator: env['SVC_OPERATOR'] ?? env['USER'] ?? env['USERNAME'] ?? 'operator',
   }
-  if (uploads && options.store !== undefined)
+  if (uploads)
     closing.push(watchReaderRights({ store, workspaceId: services.workspace.id, readers: services.readers, log }))
   return {
     services,
