@@ -37,6 +37,7 @@ export function createEngine(parts: EngineParts): Engine {
     timers,
   )
   let closing = false
+  let closed: Promise<void> | undefined
   let nextClaim: unknown
   const ended = new AbortController()
   const logLost = (error: unknown): void =>
@@ -62,6 +63,14 @@ export function createEngine(parts: EngineParts): Engine {
   }
   async function followHints(): Promise<void> {
     for await (const hint of store.hints(ended.signal)) await driver.applyHint(hint).catch(logLost)
+  }
+  async function close(graceMs: number): Promise<void> {
+    closing = true
+    ended.abort()
+    timers.clear(nextClaim)
+    await Promise.all(starting)
+    await driver.close(graceMs)
+    await queue.close()
   }
   return {
     store,
@@ -135,14 +144,7 @@ export function createEngine(parts: EngineParts): Engine {
       if (isChanged) await driver.pausesChanged()
       return isChanged
     },
-    async close(graceMs = GRACE_MS) {
-      closing = true
-      ended.abort()
-      timers.clear(nextClaim)
-      await Promise.all(starting)
-      await driver.close(graceMs)
-      await queue.close()
-    },
+    close: (graceMs = GRACE_MS) => (closed ??= close(graceMs)),
   }
 }
 
