@@ -11,6 +11,7 @@ import { answerRun } from './answer.ts'
 import { createNotifier } from './drive/notifier.ts'
 import { createDriver } from './drive/drive.ts'
 import { DEFAULT_LEASE_TIMES } from '../store/lease.ts'
+import { isStoreAway } from '../store/store-away.ts'
 import type { Engine, EngineParts } from './session/engine.ts'
 import { waitForPause } from './drive/wait-for-pause.ts'
 import { followRunEvents } from './drive/follow.ts'
@@ -40,8 +41,10 @@ export function createEngine(parts: EngineParts): Engine {
   let closed: Promise<void> | undefined
   let nextClaim: unknown
   const ended = new AbortController()
-  const logLost = (error: unknown): void =>
-    parts.log.write('warn', 'Sessions of other processes could not be looked for.', { error: String(error) })
+  const logLost = (error: unknown): void => {
+    if (!isStoreAway(error))
+      parts.log.write('warn', 'Sessions of other processes could not be looked for.', { error: String(error) })
+  }
   /** Answers with an idempotency key that are under way: a twin waits for the first. */
   const answering = new Map<string, Promise<void>>()
   /** Starts that were accepted before `close`, which waits for them. */

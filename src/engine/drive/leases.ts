@@ -13,6 +13,7 @@ import {
   type SessionLease,
   type WorkerId,
 } from '../../store/lease.ts'
+import { isStoreAway } from '../../store/store-away.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Sessions claimed with one statement. */
@@ -122,7 +123,8 @@ export function createLeases(
       }
     } catch (error) {
       // Nothing leaves once the leases have run out; what is in flight is stored when the store is back.
-      log.write('warn', 'The leases could not be renewed.', { sessions: held.size, error: String(error) })
+      if (!isStoreAway(error))
+        log.write('warn', 'The leases could not be renewed.', { sessions: held.size, error: String(error) })
     }
   }
 

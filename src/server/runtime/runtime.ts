@@ -92,7 +92,6 @@ async function openParts(
   const presence = createPresence({
     store,
     clock,
-    log,
     describe: () => ({
       id: worker,
       version,

@@ -7,6 +7,7 @@ import { digestOfJson } from '../../base/digest.ts'
 import type { WorkspaceId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Trigger } from '../../spec/key.ts'
+import { isStoreAway } from '../../store/store-away.ts'
 import type { Store } from '../../store/store.ts'
 import { detailOf } from '../http/detail.ts'
 import type { ReaderGrants, StreamReaders } from './readers.ts'
@@ -48,9 +49,10 @@ export function watchReaderRights({ store, workspaceId, readers, log }: ReaderWa
     looking = true
     look()
       // Nothing is stored while the database is away, so a stream has nothing to show either.
-      .catch((error: unknown) =>
-        log.write('warn', 'rights of open streams could not be read', { detail: detailOf(error) }),
-      )
+      .catch((error: unknown) => {
+        if (!isStoreAway(error))
+          log.write('warn', 'rights of open streams could not be read', { detail: detailOf(error) })
+      })
       .finally(() => (looking = false))
   }, LOOK_EVERY_MS).unref()
   return () => clearInterval(timer)
