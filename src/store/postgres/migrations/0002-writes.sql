@@ -329,15 +329,42 @@ create function add_sums(changes sum_change[], spends json[], of_shard smallint,
     amount = cost_day.amount + excluded.amount;
 $$;
 
+-- What a workspace has used today, with what the batch is about to add.
+create function tokens_today(of_workspace text, now bigint, changes sum_change[]) returns numeric language sql as $$
+  select coalesce(sum(tokens), 0) from (
+    select tokens from plan_day where workspace_id = of_workspace and day = now / 86400000
+    union all
+    select tokens from unnest(changes) where workspace_id = of_workspace
+  ) used
+$$;
+
+create function runs_today(of_workspace text, now bigint, changes sum_change[]) returns numeric language sql as $$
+  select coalesce(sum(runs), 0) from (
+    select runs from plan_day where workspace_id = of_workspace and day = now / 86400000
+    union all
+    select runs from unnest(changes) where workspace_id = of_workspace
+  ) used
+$$;
+
+create function cost_today(of_workspace text, of_currency text, now bigint, spends json[]) returns numeric language sql as $$
+  select coalesce(sum(amount), 0) from (
+    select amount from cost_day where workspace_id = of_workspace and day = now / 86400000 and currency = of_currency
+    union all
+    select c.amount
+    from unnest(spends) as list, json_to_recordset(list) as c(workspace_id text, currency text, amount numeric)
+    where c.workspace_id = of_workspace and c.currency = of_currency
+  ) used
+$$;
+
 -- Frees what ended, then reserves what begins. A completion begins while the day's spending and what others have reserved are below
 -- the cap, so that those in flight together exceed it by one completion at most. The caller holds the lock of the plan.
-create function apply_plan(of_workspace text, of_session uuid, plan json, now bigint) returns void language plpgsql as $$
+create function apply_plan(
+  of_workspace text, of_session uuid, plan json, now bigint, changes sum_change[], spends json[]
+) returns void language plpgsql as $$
 declare
   of_plan record;
   wanted record;
   held record;
-  spent_tokens bigint;
-  spent_cost numeric;
 begin
   delete from plan_reservation where run_id in (select value::uuid from json_array_elements_text(plan -> 'frees'));
   select * into of_plan from json_to_record(plan) as p(max_tokens bigint, max_cost numeric, currency text);
@@ -347,14 +374,14 @@ begin
     select coalesce(sum(tokens), 0) as tokens, coalesce(sum(amount) filter (where currency = of_plan.currency), 0) as amount
     into held from plan_reservation where workspace_id = of_workspace and run_id <> wanted.run_id;
     if of_plan.max_tokens is not null then
-      select coalesce(sum(tokens), 0) into spent_tokens from plan_day
-      where workspace_id = of_workspace and day = now / 86400000;
-      perform check_plan('tokens_per_day', spent_tokens, held.tokens, of_plan.max_tokens, now);
+      perform check_plan(
+        'tokens_per_day', tokens_today(of_workspace, now, changes), held.tokens, of_plan.max_tokens, now
+      );
     end if;
     if of_plan.max_cost is not null then
-      select coalesce(sum(c.amount), 0) into spent_cost from cost_day c
-      where c.workspace_id = of_workspace and c.day = now / 86400000 and c.currency = of_plan.currency;
-      perform check_plan('cost_per_day', spent_cost, held.amount, of_plan.max_cost, now);
+      perform check_plan(
+        'cost_per_day', cost_today(of_workspace, of_plan.currency, now, spends), held.amount, of_plan.max_cost, now
+      );
     end if;
     insert into plan_reservation (run_id, session_id, workspace_id, tokens, amount, currency)
     values (wanted.run_id, of_session, of_workspace, wanted.tokens, wanted.amount, wanted.currency)
@@ -437,19 +464,13 @@ begin
     if u.history_seen is null and u.effects is null and u.plan is null then
       own := update_session(s, g);
     else
-      -- A plan is held against what was spent until now.
-      if u.plan is not null then
-        perform add_sums(changes, spends, of_shard, now);
-        changes := '{}'; spends := '{}';
-      end if;
       begin
         if u.history_seen is not null then perform raise_history(s.workspace_id, u.history_seen); end if;
         if u.effects is not null then perform apply_effects(s.workspace_id, u.effects); end if;
         own := update_session(s, g);
+        -- What this save has spent is counted before.
         if u.plan is not null then
-          perform add_sums(own, array[u.spends], of_shard, now);
-          own := '{}'; u.spends := null;
-          perform apply_plan(s.workspace_id, s.id, u.plan, now);
+          perform apply_plan(s.workspace_id, s.id, u.plan, now, changes || own, spends || u.spends);
         end if;
       exception
         when sqlstate 'SV001' then outcome := 'history_moved_on'; return next; continue;
@@ -506,13 +527,11 @@ create function start_sessions(
 ) returns table (i integer, outcome text, about text, amount bigint) language plpgsql as $$
 declare
   now bigint := svc_now(at_moment);
-  today bigint := now / 86400000;
   accepted uuid[] := '{}';
   u record;
   s session;
   g session;
   claimed record;
-  used record;
   of_minute record;
   of_day record;
   changes sum_change[] := '{}';
@@ -558,21 +577,15 @@ begin
       outcome := 'gap'; about := coalesce(s.last_seq, 0); return next; continue;
     end if;
 
-    -- A plan is held against what was counted until now.
-    if u.plan_runs is not null or u.plan_tokens is not null or u.plan is not null then
-      perform add_sums(changes, '{}', of_shard, now);
-      changes := '{}';
+    if u.plan_runs is not null and u.plan_runs <= runs_today(g.workspace_id, now, changes) then
+      outcome := 'plan_runs'; return next; continue;
     end if;
-    if u.plan_runs is not null or u.plan_tokens is not null then
-      select coalesce(sum(p.runs), 0) as runs, coalesce(sum(p.tokens), 0) as tokens into used
-      from plan_day p where p.workspace_id = g.workspace_id and p.day = today;
-      if used.runs >= u.plan_runs then outcome := 'plan_runs'; return next; continue; end if;
-      if used.tokens >= u.plan_tokens then outcome := 'plan_tokens'; return next; continue; end if;
+    if u.plan_tokens is not null and u.plan_tokens <= tokens_today(g.workspace_id, now, changes) then
+      outcome := 'plan_tokens'; return next; continue;
     end if;
-    if u.plan_cost is not null and u.plan_cost <= (
-      select coalesce(sum(c.amount), 0) from cost_day c
-      where c.workspace_id = g.workspace_id and c.day = today and c.currency = u.plan_currency
-    ) then outcome := 'plan_cost'; return next; continue; end if;
+    if u.plan_cost is not null and u.plan_cost <= cost_today(g.workspace_id, u.plan_currency, now, '{}') then
+      outcome := 'plan_cost'; return next; continue;
+    end if;
     if u.trigger_id is not null then
       select * into of_minute from read_bucket(u.trigger_id, 'minute', 60000, u.per_minute, now);
       select * into of_day from read_bucket(u.trigger_id, 'day', 86400000, u.per_day, now);
@@ -596,7 +609,7 @@ begin
     end if;
     if u.plan is not null then
       begin
-        perform apply_plan(g.workspace_id, u.id, u.plan, now);
+        perform apply_plan(g.workspace_id, u.id, u.plan, now, changes, '{}');
       exception
         when sqlstate 'SV004' then outcome := 'plan_spent'; about := sqlerrm; return next; continue;
         when sqlstate 'SV005' then outcome := 'plan_reserved'; about := sqlerrm; return next; continue;
