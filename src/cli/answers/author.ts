@@ -253,6 +253,6 @@ export const verifyAnswer = object({
 
 export const explainAnswer = object({
   term: string,
-  kind: oneOf('rule', 'status', 'exit', 'class', 'decision', 'document', 'fact', 'field', 'operator', 'task'),
+  kind: oneOf('rule', 'status', 'hold', 'exit', 'class', 'decision', 'document', 'fact', 'field', 'operator', 'task'),
   text: string,
 })

@@ -2,6 +2,7 @@ import { fail } from '../../../base/failure.ts'
 import { ruleExamples } from '../../../documents/generated/rule-examples.js'
 import { rules } from '../../../documents/rules/index.ts'
 import type { CommandContext } from '../../shell/command.ts'
+import { HOLD_TEXTS, type RunHold } from '../../../spec/hold.ts'
 import { exitCodes } from '../../shell/exit-codes.ts'
 import { documentTermPage, documentTerms } from '../../pages/document-terms.ts'
 import { suggestWord } from '../../shell/nearest.ts'
@@ -10,11 +11,16 @@ import type { AnswerOf } from '../../answers/schema.ts'
 
 export async function explain({ given, mode, out }: CommandContext<AnswerOf<typeof explainAnswer>>): Promise<void> {
   const term = given.argument(0)!
-  const page = ruleOf(term) ?? statusOf(term) ?? exitOf(term) ?? (await documentTermPage(term))
+  const page = ruleOf(term) ?? statusOf(term) ?? holdOf(term) ?? exitOf(term) ?? (await documentTermPage(term))
   if (!page) {
-    const terms = [...rules.map(({ name }) => name), ...Object.keys(STATUSES), ...documentTerms]
+    const terms = [
+      ...rules.map(({ name }) => name),
+      ...Object.keys(STATUSES),
+      ...Object.keys(HOLD_TEXTS),
+      ...documentTerms,
+    ]
     const about =
-      'Rules, kinds, fields, operators, classes, decisions, tasks, statuses of runs and exit codes have pages.'
+      'Rules, kinds, fields, operators, classes, decisions, tasks, statuses of runs, reasons of a hold and exit codes have pages.'
     const fix = suggestWord(term, terms, about, (word) => `svc explain ${word}`)
     throw fail('not_found', { what: `page "${term}"` }, { fix })
   }
@@ -24,7 +30,7 @@ export async function explain({ given, mode, out }: CommandContext<AnswerOf<type
 }
 
 interface ExplainPage {
-  readonly kind: 'rule' | 'status' | 'exit'
+  readonly kind: 'rule' | 'status' | 'hold' | 'exit'
   readonly text: string
 }
 
@@ -69,6 +75,14 @@ const STATUSES: Readonly<Record<string, string>> = {
 
 const statusOf = (term: string): ExplainPage | undefined =>
   Object.hasOwn(STATUSES, term) ? { kind: 'status', text: `${term}  ${STATUSES[term]}` } : undefined
+
+const holdOf = (term: string): ExplainPage | undefined =>
+  Object.hasOwn(HOLD_TEXTS, term)
+    ? {
+        kind: 'hold',
+        text: `${term} (reason of a hold)  The run is Running and does nothing for now: ${HOLD_TEXTS[term as RunHold['reason']]}.`,
+      }
+    : undefined
 
 function exitOf(term: string): ExplainPage | undefined {
   const code = exitCodes[Number(term)]
