@@ -8,7 +8,8 @@ const server = startPostgres()
 afterAll(() => server?.stop())
 
 let databases = 0
-if (server) {
+if (!server) test.skip('PostgreSQL is not installed', () => {})
+else {
   useDatabases(async () => {
     const url = server.url(`verbs_${++databases}`)
     await migrateDatabase(url)
@@ -18,5 +19,5 @@ if (server) {
   await import('./steering.test.ts')
   await import('./outside.test.ts')
   await import('./fork.test.ts')
+  await import('./run-search.test.ts')
 }
-test.skipIf(server)('PostgreSQL is not installed', () => {})

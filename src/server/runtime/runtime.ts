@@ -26,8 +26,8 @@ import { createSessionScopes } from './scopes.ts'
 import type { ServerServices } from './services.ts'
 import { createSignInCodes } from './sign-in-codes.ts'
 import { readSessionFile } from './session-files.ts'
-import { checkBucket } from './check-bucket.ts'
-import { openS3, openStorage, type ObjectStorage } from './storage.ts'
+import { checkBucketAt } from './check-bucket.ts'
+import { openStorage, type ObjectStorage } from './storage.ts'
 import { watchReaderRights } from './watch-readers.ts'
 
 interface ListenAt {
@@ -202,12 +202,7 @@ async function openParts(
 /** Before the database records whose it is. @throws Failure `config_invalid`, `bucket_unusable`, `job_runner_missing` */
 async function checkShared({ storage }: ProjectConfig): Promise<void> {
   if (storage?.url === undefined) throw noBucket()
-  const opened = openS3(storage.url, storage.region ?? 'us-east-1')
-  try {
-    await checkBucket(opened.blobs, storage.url)
-  } finally {
-    await opened.close(0)
-  }
+  await checkBucketAt(storage.url, storage.region)
   await (await import('../../queue/graphile-jobs.ts')).checkJobRunner()
 }
 
