@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '6' },
     at: { type: 'string', default: '64' },
-    warm: { type: 'string', default: '1000' },
+    warm: { type: 'string', default: '1500' },
     tools: { type: 'string', default: '0,3' },
     svc: { type: 'string', default: '1,2,3' },
     dbos: { type: 'string', default: '1,2' },
@@ -96,8 +96,8 @@ async function measure(subject: ScaleSubject, tools: string, database: string): 
         return load({ port, connections, milliseconds, request: () => request })
       }),
     )
-  // Code that is still being compiled says nothing.
-  for (let warm = 0; warm < Number(options.warm);) warm += (await push(1000)).reduce((sum, each) => sum + each.count, 0)
+  // Code that is still being compiled says nothing: so many runs for each process.
+  for (let warm = 0; warm < processes * Number(options.warm);) warm += (await push(1000)).reduce((sum, each) => sum + each.count, 0)
   if (options.profile) await statements(database, 1)
   const cpu = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0)
   const backends = postgresPids()

@@ -126,6 +126,8 @@ async function openListeners(runtime: OpenRuntime, options: ServerOptions, host:
       runs: restored.sessions.length,
       triggers: restored.triggers.length,
     })
+  // Other processes go on with its runs while it still answers what it has accepted; its end is awaited when the runtime closes.
+  runtime.onClose((graceMs) => void engine.close(graceMs).catch(() => {}))
   const jobs = await openBackgroundJobs(services, options.store)
   about.onTriggersChanged = () => jobs.wake('schedule')
   runtime.onClose(() => jobs.close())

@@ -92,7 +92,6 @@ async function openParts(
   const presence = createPresence({
     store,
     clock,
-    log,
     describe: () => ({
       id: worker,
       version,
@@ -181,7 +180,7 @@ async function openParts(
     secretState: (variable) => (env[variable] === undefined ? 'missing' : env[variable] === '' ? 'empty' : 'set'),
     operator: env['SVC_OPERATOR'] ?? env['USER'] ?? env['USERNAME'] ?? 'operator',
   }
-  if (uploads && options.store !== undefined)
+  if (uploads)
     closing.push(watchReaderRights({ store, workspaceId: services.workspace.id, readers: services.readers, log }))
   return {
     services,

@@ -1,9 +1,9 @@
 import type { PoolClient } from 'pg'
-import { fail } from '../../base/failure.ts'
+import { fail, isFailure } from '../../base/failure.ts'
 import { checkSchemaVersions, migratePostgres, readSchemaVersions } from '../postgres/database/migrate.ts'
 import { toJsonRows } from '../postgres/database/named-values.ts'
 import { openPool, type PostgresPool } from '../postgres/database/pool.ts'
-import { isConflict, toStoreFailure } from '../postgres/database/errors.ts'
+import { toStoreFailure } from '../postgres/database/errors.ts'
 import { SILENT_WORKER_MS } from '../worker.ts'
 import type { CopiedColumn, CopiedRow, CopiedTable } from './copied-table.ts'
 import type { CopySource, CopyTarget } from './copy-side.ts'
@@ -89,7 +89,9 @@ export async function openPostgresSource(url: string, schema: string): Promise<C
   } catch (error) {
     await end('rollback')
     await pool.close()
-    throw isConflict(error) ? fail('store_served', { store: pool.database, worker: 'another command' }) : error
+    throw isFailure(error, 'store_busy')
+      ? fail('store_served', { store: pool.database, worker: 'another command' })
+      : error
   }
   return {
     name: pool.database,

@@ -3,28 +3,9 @@
 -- A save that is refused writes nothing and does not hinder the others of its batch; content that the database refuses fails the
 -- whole batch, whose saves are then made one by one.
 
--- The functions that add to kept counts take those of a whole batch: all saves of a process share the same few rows.
-
-create function add_counts(changes agent_count[]) returns void language sql as $$
-  insert into agent_count (workspace_id, agent_id, what, shard, counted)
-  select workspace_id, agent_id, what, shard, sum(counted)
-  from unnest(changes)
-  group by workspace_id, agent_id, what, shard
-  having sum(counted) <> 0
-  order by agent_id, what
-  on conflict (agent_id, what, shard) do update set counted = agent_count.counted + excluded.counted
-$$;
-
-create function add_plan_use(used plan_day[]) returns void language sql as $$
-  insert into plan_day (workspace_id, day, shard, runs, tokens)
-  select workspace_id, day, shard, sum(runs), sum(tokens)
-  from unnest(used)
-  group by workspace_id, day, shard
-  having sum(runs) <> 0 or sum(tokens) <> 0
-  order by workspace_id, day
-  on conflict (workspace_id, day, shard) do update
-  set runs = plan_day.runs + excluded.runs, tokens = plan_day.tokens + excluded.tokens
-$$;
+-- What a batch adds to the sums that many sessions share: to the count of an agent's sessions in a status, or to the runs and tokens
+-- of the workspace's day.
+create type sum_change as (workspace_id text, agent_id text, status text, sessions bigint, runs bigint, tokens bigint);
 
 -- Refuses where the version of the history is not the one that was seen; the row stays locked until the end of the transaction.
 create function raise_history(of_workspace text, seen bigint) returns void language plpgsql as $$
@@ -336,14 +317,33 @@ begin
   end if;
 end $$;
 
--- Adds completions to the sums of the day.
--- @param spends a list for each save
-create function add_costs(spends json[], of_shard smallint, now bigint) returns void language sql as $$
+-- Adds to the shared sums, each row once and in one order, so that two batches never wait for each other's. It is called last:
+-- these rows are the only ones of a batch that others want, too, and stay locked until its end.
+-- @param spends lists of completions, each for the costs of the day
+create function add_sums(changes sum_change[], spends json[], of_shard smallint, now bigint) returns void language sql as $$
+  insert into agent_count (workspace_id, agent_id, what, shard, counted)
+  select workspace_id, agent_id, status, of_shard, sum(sessions)
+  from unnest(changes)
+  where status is not null
+  group by workspace_id, agent_id, status
+  having sum(sessions) <> 0
+  order by agent_id, status
+  on conflict (agent_id, what, shard) do update set counted = agent_count.counted + excluded.counted;
+
+  insert into plan_day (workspace_id, day, shard, runs, tokens)
+  select workspace_id, now / 86400000, of_shard, coalesce(sum(runs), 0), coalesce(sum(tokens), 0)
+  from unnest(changes)
+  where runs > 0 or tokens > 0
+  group by workspace_id
+  order by workspace_id
+  on conflict (workspace_id, day, shard) do update
+  set runs = plan_day.runs + excluded.runs, tokens = plan_day.tokens + excluded.tokens;
+
   insert into cost_day
   select c.workspace_id, now / 86400000, c.agent_id, c.provider, c.model, c.currency, of_shard, count(*), sum(c.unpriced),
     sum(c.input_tokens), sum(c.cached_input_tokens), sum(c.cache_write_tokens), sum(c.output_tokens), sum(c.reasoning_tokens),
     sum(c.amount)
-  from unnest(spends) as of_save cross join lateral json_to_recordset(of_save) as c(
+  from unnest(spends) as list, json_to_recordset(list) as c(
     workspace_id text, agent_id text, provider text, model text, currency text, unpriced bigint, input_tokens bigint,
     cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, reasoning_tokens bigint, amount numeric
   )
@@ -356,18 +356,45 @@ create function add_costs(spends json[], of_shard smallint, now bigint) returns 
     cache_write_tokens = cost_day.cache_write_tokens + excluded.cache_write_tokens,
     output_tokens = cost_day.output_tokens + excluded.output_tokens,
     reasoning_tokens = cost_day.reasoning_tokens + excluded.reasoning_tokens,
-    amount = cost_day.amount + excluded.amount
+    amount = cost_day.amount + excluded.amount;
+$$;
+
+-- What a workspace has used today, with what the batch is about to add.
+create function tokens_today(of_workspace text, now bigint, changes sum_change[]) returns numeric language sql as $$
+  select coalesce(sum(tokens), 0) from (
+    select tokens from plan_day where workspace_id = of_workspace and day = now / 86400000
+    union all
+    select tokens from unnest(changes) where workspace_id = of_workspace
+  ) used
+$$;
+
+create function runs_today(of_workspace text, now bigint, changes sum_change[]) returns numeric language sql as $$
+  select coalesce(sum(runs), 0) from (
+    select runs from plan_day where workspace_id = of_workspace and day = now / 86400000
+    union all
+    select runs from unnest(changes) where workspace_id = of_workspace
+  ) used
+$$;
+
+create function cost_today(of_workspace text, of_currency text, now bigint, spends json[]) returns numeric language sql as $$
+  select coalesce(sum(amount), 0) from (
+    select amount from cost_day where workspace_id = of_workspace and day = now / 86400000 and currency = of_currency
+    union all
+    select c.amount
+    from unnest(spends) as list, json_to_recordset(list) as c(workspace_id text, currency text, amount numeric)
+    where c.workspace_id = of_workspace and c.currency = of_currency
+  ) used
 $$;
 
 -- Frees what ended, then reserves what begins. A completion begins while the day's spending and what others have reserved are below
 -- the cap, so that those in flight together exceed it by one completion at most. The caller holds the lock of the plan.
-create function apply_plan(of_workspace text, of_session uuid, plan json, now bigint) returns void language plpgsql as $$
+create function apply_plan(
+  of_workspace text, of_session uuid, plan json, now bigint, changes sum_change[], spends json[]
+) returns void language plpgsql as $$
 declare
   of_plan record;
   wanted record;
   held record;
-  spent_tokens bigint;
-  spent_cost numeric;
 begin
   delete from plan_reservation where run_id in (select value::uuid from json_array_elements_text(plan -> 'frees'));
   select * into of_plan from json_to_record(plan) as p(max_tokens bigint, max_cost numeric, currency text);
@@ -377,14 +404,14 @@ begin
     select coalesce(sum(tokens), 0) as tokens, coalesce(sum(amount) filter (where currency = of_plan.currency), 0) as amount
     into held from plan_reservation where workspace_id = of_workspace and run_id <> wanted.run_id;
     if of_plan.max_tokens is not null then
-      select coalesce(sum(tokens), 0) into spent_tokens from plan_day
-      where workspace_id = of_workspace and day = now / 86400000;
-      perform check_plan('tokens_per_day', spent_tokens, held.tokens, of_plan.max_tokens, now);
+      perform check_plan(
+        'tokens_per_day', tokens_today(of_workspace, now, changes), held.tokens, of_plan.max_tokens, now
+      );
     end if;
     if of_plan.max_cost is not null then
-      select coalesce(sum(c.amount), 0) into spent_cost from cost_day c
-      where c.workspace_id = of_workspace and c.day = now / 86400000 and c.currency = of_plan.currency;
-      perform check_plan('cost_per_day', spent_cost, held.amount, of_plan.max_cost, now);
+      perform check_plan(
+        'cost_per_day', cost_today(of_workspace, of_plan.currency, now, spends), held.amount, of_plan.max_cost, now
+      );
     end if;
     insert into plan_reservation (run_id, session_id, workspace_id, tokens, amount, currency)
     values (wanted.run_id, of_session, of_workspace, wanted.tokens, wanted.amount, wanted.currency)
@@ -402,33 +429,21 @@ begin
   if held > 0 and spent + held >= most then raise exception '%', of_limit using errcode = 'SV005'; end if;
 end $$;
 
--- Writes the columns of a save into the row of its session, which the caller has locked. Not in SQL: that would be planned anew for
--- each row.
-create function update_session(stored session, given session) returns void language plpgsql as $$
+-- Writes the columns of a save into the row of its session, which the caller has locked.
+create function update_session(stored session, given session) returns sum_change[] language plpgsql as $$
 begin
   update session
-  set version_id = given.version_id, version_label = given.version_label, llm_model = given.llm_model, total_tokens_used = given.total_tokens_used, run_count = given.run_count,
-    output = given.output, output_digest = given.output_digest, error = given.error, last_seq = given.last_seq,
-    last_ordinal = given.last_ordinal, cost = given.cost, version = stored.version + 1, status = given.status,
-    finished_at = given.finished_at, busy = given.busy, owner = given.owner, epoch = given.epoch,
-    lease_until = given.lease_until, last_turn = given.last_turn
+  set version_id = given.version_id, version_label = given.version_label, llm_model = given.llm_model,
+    total_tokens_used = given.total_tokens_used, run_count = given.run_count, output = given.output,
+    output_digest = given.output_digest, error = given.error, last_seq = given.last_seq, last_ordinal = given.last_ordinal,
+    cost = given.cost, version = stored.version + 1, status = given.status, finished_at = given.finished_at, busy = given.busy,
+    owner = given.owner, epoch = given.epoch, lease_until = given.lease_until, last_turn = given.last_turn
   where id = stored.id;
+  return array[
+    (stored.workspace_id, stored.agent_id, stored.status, -1, 0, 0),
+    (stored.workspace_id, stored.agent_id, given.status, 1, 0, given.total_tokens_used - stored.total_tokens_used)
+  ]::sum_change[];
 end $$;
-
--- The tokens that a save adds to those of the day.
-create function plan_use(stored session, given session, of_shard smallint, now bigint) returns plan_day language sql as $$
-  select row(
-    stored.workspace_id, now / 86400000, of_shard, 0, greatest(0, given.total_tokens_used - stored.total_tokens_used)
-  )::plan_day
-$$;
-
--- What a save changes in the counts of its agent.
-create function count_statuses(stored session, given session, of_shard smallint) returns agent_count[] language sql as $$
-  select case when given.status = stored.status then '{}' else array[
-    row(stored.workspace_id, stored.agent_id, stored.status, of_shard, -1)::agent_count,
-    row(stored.workspace_id, stored.agent_id, given.status, of_shard, 1)::agent_count
-  ] end
-$$;
 
 -- @param asks each session, who saves it, the number of the event before the first one, and what else the save does
 create function save_sessions(
@@ -438,13 +453,13 @@ create function save_sessions(
 declare
   now bigint := svc_now(at_moment);
   accepted uuid[] := '{}';
-  counted agent_count[] := '{}';
-  used plan_day[] := '{}';
-  spent json[] := '{}';
   u record;
   s session;
   g session;
   is_held boolean;
+  changes sum_change[] := '{}';
+  spends json[] := '{}';
+  own sum_change[];
 begin
   perform lock_all(locks);
   -- In the order of their ids, so that two batches never wait for each other.
@@ -477,21 +492,15 @@ begin
 
     if s.last_seq <> u.after_seq then outcome := 'gap'; detail := s.last_seq; return next; continue; end if;
     if u.history_seen is null and u.effects is null and u.plan is null then
-      perform update_session(s, g);
+      own := update_session(s, g);
     else
-      -- Before the point to which a refusal goes back. What the batch has spent until here counts against the plan.
-      if u.plan is not null then
-        perform add_plan_use(used), add_costs(spent, of_shard, now);
-        used := '{}'; spent := '{}';
-      end if;
       begin
         if u.history_seen is not null then perform raise_history(s.workspace_id, u.history_seen); end if;
         if u.effects is not null then perform apply_effects(s.workspace_id, u.effects); end if;
-        perform update_session(s, g);
+        own := update_session(s, g);
+        -- What this save has spent is counted before.
         if u.plan is not null then
-          perform add_plan_use(array[plan_use(s, g, of_shard, now)]);
-          if u.spends is not null then perform add_costs(array[u.spends], of_shard, now); end if;
-          perform apply_plan(s.workspace_id, s.id, u.plan, now);
+          perform apply_plan(s.workspace_id, s.id, u.plan, now, changes || own, spends || u.spends);
         end if;
       exception
         when sqlstate 'SV001' then outcome := 'history_moved_on'; return next; continue;
@@ -500,11 +509,8 @@ begin
         when sqlstate 'SV005' then outcome := 'plan_reserved'; detail := sqlerrm; return next; continue;
       end;
     end if;
-    if u.plan is null then
-      used := used || plan_use(s, g, of_shard, now);
-      if u.spends is not null then spent := array_append(spent, u.spends); end if;
-    end if;
-    counted := counted || count_statuses(s, g, of_shard);
+    changes := changes || own;
+    if u.spends is not null then spends := spends || u.spends; end if;
     if u.claims is not null then perform put_claims(u.claims, now); end if;
     accepted := accepted || s.id;
     outcome := 'saved';
@@ -512,11 +518,11 @@ begin
     if u.worker is not null and g.owner = u.worker then lease_epoch := g.epoch; end if;
     return next;
   end loop;
-  perform add_plan_use(used), add_costs(spent, of_shard, now), add_counts(counted);
   if cardinality(accepted) > 0 then
     perform write_rows(
       accepted, of_shard, now, results, runs, steps, ends, tasks, votes, calls, events, clears, timers
     );
+    perform add_sums(changes, spends, of_shard, now);
   end if;
 end $$;
 
@@ -554,19 +560,21 @@ create function start_sessions(
 ) returns table (i integer, outcome text, about text, amount bigint) language plpgsql as $$
 declare
   now bigint := svc_now(at_moment);
-  today bigint := now / 86400000;
   accepted uuid[] := '{}';
-  counted agent_count[] := '{}';
-  used plan_day[] := '{}';
   u record;
   s session;
   g session;
   claimed record;
-  of_today record;
   of_minute record;
   of_day record;
+  changes sum_change[] := '{}';
 begin
   perform lock_all(locks);
+  -- As saves do it, in the order of their ids.
+  perform 1 from session
+  where id in (select unnest(array[a.id, a.follows]) from json_to_recordset(asks) as a(id uuid, follows uuid))
+  order by id
+  for update;
 
   for u in
     select a.*
@@ -602,18 +610,15 @@ begin
       outcome := 'gap'; about := coalesce(s.last_seq, 0); return next; continue;
     end if;
 
-    if u.plan_runs is not null or u.plan_tokens is not null or u.plan is not null then
-      perform add_plan_use(used);
-      used := '{}';
-      select coalesce(sum(p.runs), 0) as runs, coalesce(sum(p.tokens), 0) as tokens into of_today
-      from plan_day p where p.workspace_id = g.workspace_id and p.day = today;
-      if of_today.runs >= u.plan_runs then outcome := 'plan_runs'; return next; continue; end if;
-      if of_today.tokens >= u.plan_tokens then outcome := 'plan_tokens'; return next; continue; end if;
+    if u.plan_runs is not null and u.plan_runs <= runs_today(g.workspace_id, now, changes) then
+      outcome := 'plan_runs'; return next; continue;
     end if;
-    if u.plan_cost is not null and u.plan_cost <= (
-      select coalesce(sum(c.amount), 0) from cost_day c
-      where c.workspace_id = g.workspace_id and c.day = today and c.currency = u.plan_currency
-    ) then outcome := 'plan_cost'; return next; continue; end if;
+    if u.plan_tokens is not null and u.plan_tokens <= tokens_today(g.workspace_id, now, changes) then
+      outcome := 'plan_tokens'; return next; continue;
+    end if;
+    if u.plan_cost is not null and u.plan_cost <= cost_today(g.workspace_id, u.plan_currency, now, '{}') then
+      outcome := 'plan_cost'; return next; continue;
+    end if;
     if u.trigger_id is not null then
       select * into of_minute from read_bucket(u.trigger_id, 'minute', 60000, u.per_minute, now);
       select * into of_day from read_bucket(u.trigger_id, 'day', 86400000, u.per_day, now);
@@ -637,7 +642,7 @@ begin
     end if;
     if u.plan is not null then
       begin
-        perform apply_plan(g.workspace_id, u.id, u.plan, now);
+        perform apply_plan(g.workspace_id, u.id, u.plan, now, changes, '{}');
       exception
         when sqlstate 'SV004' then outcome := 'plan_spent'; about := sqlerrm; return next; continue;
         when sqlstate 'SV005' then outcome := 'plan_reserved'; about := sqlerrm; return next; continue;
@@ -647,7 +652,7 @@ begin
       perform fill_bucket(u.trigger_id, 'minute', of_minute.next_full_at);
       perform fill_bucket(u.trigger_id, 'day', of_day.next_full_at);
     end if;
-    used := used || row(g.workspace_id, today, of_shard, 1, 0)::plan_day;
+    changes := changes || (g.workspace_id, null, null, 0, 1, 0)::sum_change;
     if u.claim is not null then perform put_claims(json_build_array(u.claim), now); end if;
     if u.follows is not null then update session set version = version + 1 where session.id = u.follows; end if;
 
@@ -667,9 +672,7 @@ begin
       g.owner := case when g.busy then s.owner end;
       g.epoch := s.epoch;
       g.lease_until := case when g.busy then s.lease_until end;
-      perform update_session(s, g);
-      used := used || plan_use(s, g, of_shard, now);
-      counted := counted || count_statuses(s, g, of_shard);
+      changes := changes || update_session(s, g);
     else
       if u.worker is not null and g.busy then
         g.owner := u.worker; g.epoch := 1; g.lease_until := now + u.ttl_ms;
@@ -686,7 +689,7 @@ begin
         g.input, g.input_digest, g.start_context, g.output, g.output_digest, g.error, g.metadata, g.tags, g.cost, g.started_at,
         g.finished_at, 1, g.last_seq, g.last_ordinal, g.last_turn, g.busy, g.owner, coalesce(g.epoch, 0), g.lease_until
       ) returning * into s;
-      counted := counted || row(s.workspace_id, s.agent_id, s.status, of_shard, 1)::agent_count;
+      changes := changes || (s.workspace_id, s.agent_id, s.status, 1, 0, 0)::sum_change;
       if u.tags is not null then
         insert into session_tag (agent_id, tag, started_at, session_n, session_id)
         select s.agent_id, tag, s.started_at, s.n, s.id from json_array_elements_text(u.tags) as tag
@@ -697,10 +700,10 @@ begin
     outcome := 'started';
     return next;
   end loop;
-  perform add_plan_use(used), add_counts(counted);
   if cardinality(accepted) > 0 then
     perform write_rows(
       accepted, of_shard, now, results, runs, steps, ends, tasks, votes, calls, events, clears, timers
     );
+    perform add_sums(changes, '{}', of_shard, now);
   end if;
 end $$;
