@@ -97,7 +97,8 @@ async function measure(subject: ScaleSubject, tools: string, database: string): 
       }),
     )
   // Code that is still being compiled says nothing: so many runs for each process.
-  for (let warm = 0; warm < processes * Number(options.warm);) warm += (await push(1000)).reduce((sum, each) => sum + each.count, 0)
+  for (let warm = 0; warm < processes * Number(options.warm);)
+    warm += (await push(1000)).reduce((sum, each) => sum + each.count, 0)
   if (options.profile) await statements(database, 1)
   const cpu = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0)
   const backends = postgresPids()
