@@ -14,7 +14,7 @@ import { createKeyAttempts } from './attempts.ts'
 import { createChangeHints } from './change-hints.ts'
 import { readClusterSecret, type ClusterSecret } from '../peers/cluster-secret.ts'
 import { createCloseStack, type CloseAction, type CloseStack } from './close-stack.ts'
-import { sharedLeaseTimes } from './lease-times.ts'
+import { maxClaimedSessions, sharedLeaseTimes } from './cluster-settings.ts'
 import { openDataDirectory, openLogAndStore } from './open-store.ts'
 import { openTools } from './open-tools.ts'
 import type { RuntimeOptions } from './options.ts'
@@ -150,7 +150,10 @@ async function openParts(
     ...(plan && { plan }),
     concurrency: { ...config.concurrency, providers: providerConcurrency(config.providers) },
     ...(options.timers && { timers: options.timers }),
-    ...(options.store !== undefined && { leaseTimes: sharedLeaseTimes(env['SVC_LEASE_TTL']) }),
+    ...(options.store !== undefined && {
+      leaseTimes: sharedLeaseTimes(env),
+      maxClaimed: maxClaimedSessions(env),
+    }),
   })
   if (!readOnly) await forgetEndedRehearsals(rehearsals, store)
   closing.push((graceMs) => engine.close(graceMs))
