@@ -18,7 +18,7 @@ type ExplainAnswer = AnswerOf<typeof explainAnswer | typeof reachedHostsAnswer>
 
 export async function explain(call: CommandContext<ExplainAnswer>): Promise<void> {
   const { given, mode, out } = call
-  const [term] = given.rest(0)
+  const term = given.argument(0)
   if (given.flag('egress')) {
     if (term !== undefined)
       throw usageFailure('--egress is of the whole project and takes no term.', 'svc explain --egress')
