@@ -29,7 +29,7 @@ import type { PublishedDocument } from '../spec/snapshot.ts'
 import type { PauseAct } from '../spec/steer/pause.ts'
 import type { RunStep } from '../spec/step.ts'
 import type { TaskClaim, TaskRecord } from '../spec/task.ts'
-import type { LeaseHolder, RenewedLease, SessionHint, SessionLease, WorkerId } from './lease.ts'
+import type { LeaseHolder, RenewedLease, SessionHint, SessionLease, WaitingSession, WorkerId } from './lease.ts'
 import type { WorkerReport, WorkerRow } from './worker.ts'
 import type { StoredTree, SessionTimer, CallRow, SessionUpdate } from './session-update.ts'
 import type { StartLimits, IdempotencyClaim, StartOutcome, RepeatedRequest } from './start-outcome.ts'
@@ -98,6 +98,8 @@ export interface Store {
   // Leases
   /** Takes sessions with work in flight that nobody holds and no restore does, oldest first, at most `most`. */
   claim(worker: WorkerId, most: number, ttlMs: number): Promise<readonly SessionLease[]>
+  /** What `claim` would find, at most `most`. */
+  waitingSessions(most: number): Promise<readonly WaitingSession[]>
   /** Takes this session, under the same conditions; also one that the worker itself holds, whose epoch then grows. */
   claimOne(worker: WorkerId, id: SessionId, ttlMs: number): Promise<SessionLease | undefined>
   /** Prolongs every lease of the worker. A lease that is not in the answer is lost. */
