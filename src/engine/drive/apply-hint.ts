@@ -34,5 +34,5 @@ export async function applySessionHint(
     else if (hint.isFree) free.push(id)
   }
   if (free.length > 1) await leases.claimAll()
-  else for (const id of free) if (await leases.claimOne(id)) wake(id)
+  else for (const id of free) if (leases.hasRoom() && (await leases.claimOne(id))) wake(id)
 }

@@ -39,9 +39,11 @@ export interface SessionLeases {
   sawVersion(id: SessionId, version: number): void
   /** Forgets the lease of this epoch, but none that was taken since. */
   drop(id: SessionId, epoch: number | undefined): void
+  /** False where this process holds so many that it leaves what is free to others. */
+  hasRoom(): boolean
   /** Takes a session with work in flight that nobody holds. */
   claimOne(id: SessionId): Promise<boolean>
-  /** Takes all that can be taken, and resolves with their number. */
+  /** Takes all that can be taken and that this process has room for, and resolves with their number. */
   claimAll(): Promise<number>
   /** True while an effect of the lease of this epoch may leave. */
   mayLeave(id: SessionId, epoch: number): boolean
@@ -70,11 +72,20 @@ export interface LeaseParts {
   readonly log: Log
   readonly worker: WorkerId
   readonly leaseTimes?: LeaseTimes
+  readonly maxClaimed?: number
   readonly timers?: QueueTimers
 }
 
 export function createLeases(
-  { store, clock, log, worker, leaseTimes = DEFAULT_LEASE_TIMES, timers = systemTimers }: LeaseParts,
+  {
+    store,
+    clock,
+    log,
+    worker,
+    leaseTimes = DEFAULT_LEASE_TIMES,
+    maxClaimed = Infinity,
+    timers = systemTimers,
+  }: LeaseParts,
   events: LeaseEvents,
 ): SessionLeases {
   const { ttlMs, marginMs } = leaseTimes
@@ -166,6 +177,7 @@ export function createLeases(
     drop(id, epoch) {
       if (epoch !== undefined && held.get(id)?.epoch === epoch) held.delete(id)
     },
+    hasRoom: () => held.size < maxClaimed,
     async claimOne(id) {
       const since = now()
       const lease = await store.claimOne(worker, id, ttlMs)
@@ -176,14 +188,16 @@ export function createLeases(
     async claimAll() {
       for (let count = 0; ;) {
         const since = now()
-        const claimed = await store.claim(worker, CLAIMED_AT_ONCE, ttlMs)
+        const most = Math.min(CLAIMED_AT_ONCE, maxClaimed - held.size)
+        if (most <= 0) return count
+        const claimed = await store.claim(worker, most, ttlMs)
         for (const lease of claimed) {
           keep(lease, since)
           if (closed) giveBack(lease.sessionId)
           else events.claimed(lease.sessionId)
         }
         count += claimed.length
-        if (claimed.length < CLAIMED_AT_ONCE || closed) return count
+        if (claimed.length < most || closed) return count
       }
     },
     mayLeave(id, epoch) {

@@ -5,7 +5,7 @@ import { fail } from '../../base/failure.ts'
 import type { Store } from '../store.ts'
 import { agentReads } from './agents.ts'
 import { callReads } from './calls.ts'
-import { checkCluster, type ClusterIdentity } from './cluster/identity.ts'
+import { checkCluster, refuseMovedDatabase, type ClusterIdentity } from './cluster/identity.ts'
 import { checkTableRights } from './cluster/rights.ts'
 import { workerMethods } from './cluster/workers.ts'
 import { consoleSessionMethods } from './console-sessions.ts'
@@ -81,12 +81,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     await pool.close()
     throw error
   }
-}
-
-/** @throws Failure `store_moved` */
-async function refuseMovedDatabase(pool: PostgresPool): Promise<void> {
-  const row = await pool.row<{ to: string | null }>('select moved_to as to from svc_schema')
-  if (row?.to) throw fail('store_moved', { store: pool.database, to: row.to })
 }
 
 /** Stamps come from this machine, so they must not stray far from the moments that the database decides by. */

@@ -109,78 +109,96 @@ begin
   return true;
 end $$;
 
--- The rows of accepted saves and starts, a statement per table.
+-- The rows of accepted saves and starts, a statement per table. Rows are found by their keys even while a table is so young that
+-- nothing is known of it: the plans are kept.
 create function write_rows(
   accepted uuid[], of_shard smallint, now bigint,
   results json, runs json, steps json, ends json, tasks json, votes json, calls json, events json, clears json, timers json
-) returns void language plpgsql as $$
+) returns void language plpgsql set enable_seqscan = off as $$
 declare
-  given bigint;
-  put bigint;
+  is_complete boolean;
+  is_repeated boolean;
   missing uuid;
 begin
   if runs is not null then
     insert into agent (id, workspace_id, name)
     select distinct on (r.agent_id) r.agent_id, r.workspace_id, r.agent_name
-    from json_populate_recordset(null::run, runs) r
+    from json_to_recordset(runs) as r(agent_id text, workspace_id text, agent_name text)
     where not exists (select 1 from agent a where a.id = r.agent_id)
     order by r.agent_id
     on conflict do nothing;
 
-    select count(*) into given from json_populate_recordset(null::run, runs) r where r.session_id = any (accepted);
-    with written as (
+    with given as (
+      select r.*, old.id is null as is_new, old.finished_at is not null as had_ended, coalesce(old.last_sequence, 0) as before
+      from json_populate_recordset(null::run, runs) with ordinality as r
+        left join run old on old.id = r.id
+      where r.session_id = any (accepted)
+    ),
+    added as (
       insert into run (
         id, session_id, workspace_id, agent_id, tail, agent_name, version_id, version_label, llm_model, parent_run_id,
-        parent_call_id, depth, input, state, status, usage, last_sequence, output, error, error_code, starter, starter_trigger_id, origin, origin_run_id, started_at,
-        finished_at
+        parent_call_id, depth, input, state, status, usage, last_sequence, output, error, error_code, starter,
+        starter_trigger_id, origin, origin_run_id, started_at, finished_at
       )
-      select r.id, r.session_id, r.workspace_id, r.agent_id, r.tail, r.agent_name, r.version_id, r.version_label, r.llm_model,
-        r.parent_run_id, r.parent_call_id, r.depth, r.input, r.state, r.status, r.usage, r.last_sequence, r.output, r.error,
-        r.error_code, r.starter, r.starter_trigger_id, r.origin, r.origin_run_id, r.started_at, r.finished_at
-      from json_populate_recordset(null::run, runs) r
-      where r.session_id = any (accepted)
-      on conflict (id) do update
-      set state = excluded.state, usage = excluded.usage, llm_model = excluded.llm_model, last_sequence = excluded.last_sequence,
-        output = excluded.output, error = excluded.error, error_code = excluded.error_code, status = excluded.status,
-        finished_at = excluded.finished_at, version_id = excluded.version_id, version_label = excluded.version_label
-      where run.session_id = excluded.session_id
-      returning run.id, run.session_id, run.workspace_id, run.agent_id, run.input, run.parent_run_id, run.finished_at,
-        run.output, run.error, run.error_code, run.xmax = 0 as is_new
+      select id, session_id, workspace_id, agent_id, tail, agent_name, version_id, version_label, llm_model, parent_run_id,
+        parent_call_id, depth, input, state, status, usage, last_sequence, output, error, error_code, starter,
+        starter_trigger_id, origin, origin_run_id, started_at, finished_at
+      from given where is_new order by ordinality
+      returning workspace_id, agent_id
+    ),
+    changed as (
+      update run
+      set state = g.state, usage = g.usage, llm_model = g.llm_model, last_sequence = g.last_sequence, output = g.output,
+        error = g.error, error_code = g.error_code, status = g.status, finished_at = g.finished_at,
+        version_id = g.version_id, version_label = g.version_label
+      from given g
+      where run.id = g.id and run.session_id = g.session_id and not g.is_new
+      returning run.id
     ),
     -- The words of an input are stored once, and those of an output when it is there.
     worded as (
-      insert into run_words (run_id, session_id, input, output)
-      select w.id, w.session_id,
-        words_of(case when w.parent_run_id is null then s.input else w.input end),
-        case when w.finished_at is not null then words_of(concat_ws(' ', left(w.output, 20000), w.error, w.error_code)) end
-      from written w join session s on s.id = w.session_id
-      where w.is_new
+      insert into run_words (session_id, run_id, is_output, words)
+      select g.session_id, g.id, false, words_of(case when g.parent_run_id is null then s.input else g.input end)
+      from given g join session s on s.id = g.session_id
+      where g.is_new
+      union all
+      select session_id, id, true, words_of(concat_ws(' ', left(output, 20000), error, error_code))
+      from given
+      where finished_at is not null
     ),
-    ended as (
-      update run_words t
-      set output = case
-        when w.finished_at is not null then words_of(concat_ws(' ', left(w.output, 20000), w.error, w.error_code)) end
-      from written w
-      where t.run_id = w.id and not w.is_new and (w.finished_at is not null or t.output is not null)
+    unworded as (
+      delete from run_words t
+      using given g
+      where g.had_ended and t.session_id = g.session_id and t.run_id = g.id and t.is_output
     ),
     counted as (
       insert into agent_count (workspace_id, agent_id, what, shard, counted)
       select workspace_id, agent_id, 'runs', of_shard, count(*)
-      from written where is_new group by workspace_id, agent_id order by agent_id
+      from added group by workspace_id, agent_id order by agent_id
       on conflict (agent_id, what, shard) do update set counted = agent_count.counted + excluded.counted
     )
-    select count(*) into put from written;
-    if put <> given then raise exception 'A run belongs to another session.' using errcode = 'SV003'; end if;
+    select (select count(*) from added) + (select count(*) from changed) = (select count(*) from given),
+      exists (
+        select 1
+        from given g join json_to_recordset(steps) as x(run_id uuid, sequence bigint) on x.run_id = g.id
+        group by g.id, g.before
+        having min(x.sequence) <= g.before or count(*) <> count(distinct x.sequence)
+      )
+    into is_complete, is_repeated;
+    if not is_complete then raise exception 'A run belongs to another session.' using errcode = 'SV003'; end if;
+    if is_repeated then
+      raise exception 'The number of a step must be unique in its run.' using errcode = 'unique_violation';
+    end if;
   end if;
 
   -- One query for all rows that name a run, instead of a foreign key that would check each of them.
   select named.run_id into missing
   from (
-    select session_id, run_id from json_populate_recordset(null::step, steps)
-    union select session_id, run_id from json_populate_recordset(null::user_task, tasks)
-    union select session_id, run_id from json_populate_recordset(null::call, calls)
-    union select session_id, run_id from json_populate_recordset(null::event, events)
-    union select session_id, run_id from json_populate_recordset(null::timer, timers)
+    select session_id, run_id from json_to_recordset(steps) as x(session_id uuid, run_id uuid)
+    union select session_id, run_id from json_to_recordset(tasks) as x(session_id uuid, run_id uuid)
+    union select session_id, run_id from json_to_recordset(calls) as x(session_id uuid, run_id uuid)
+    union select session_id, run_id from json_to_recordset(events) as x(session_id uuid, run_id uuid)
+    union select session_id, run_id from json_to_recordset(timers) as x(session_id uuid, run_id uuid)
   ) named
   where named.session_id = any (accepted)
     and not exists (select 1 from run r where r.id = named.run_id)
@@ -251,18 +269,30 @@ begin
   end if;
 
   if calls is not null then
-    -- The agent is the run's: a call names only the one that it calls.
+    with given as (
+      select c.*, r.workspace_id as of_workspace, r.agent_id as of_agent
+      from json_populate_recordset(null::call, calls) c
+        -- The agent is the run's: a call names only the one that it calls.
+        join run r on r.id = c.run_id
+      where c.session_id = any (accepted)
+    ),
+    changed as (
+      update call c
+      set ref = g.ref, arguments_digest = g.arguments_digest, arguments = g.arguments, state = g.state, attempt = g.attempt,
+        idempotency_key = g.idempotency_key, at = g.at
+      from given g
+      where c.session_id = g.session_id and c.run_id = g.run_id and c.call_id = g.call_id
+      returning c.session_id, c.run_id, c.call_id
+    )
     insert into call (
       session_id, run_id, call_id, workspace_id, agent_id, ref, arguments_digest, arguments, state, attempt, idempotency_key, at
     )
-    select c.session_id, c.run_id, c.call_id, r.workspace_id, r.agent_id, c.ref, c.arguments_digest, c.arguments, c.state,
-      c.attempt, c.idempotency_key, c.at
-    from json_populate_recordset(null::call, calls) c
-      join run r on r.id = c.run_id
-    where c.session_id = any (accepted)
-    on conflict (session_id, run_id, call_id) do update
-    set ref = excluded.ref, arguments_digest = excluded.arguments_digest, arguments = excluded.arguments, state = excluded.state,
-      attempt = excluded.attempt, idempotency_key = excluded.idempotency_key, at = excluded.at;
+    select session_id, run_id, call_id, of_workspace, of_agent, ref, arguments_digest, arguments, state, attempt,
+      idempotency_key, at
+    from given g
+    where not exists (
+      select 1 from changed c where c.session_id = g.session_id and c.run_id = g.run_id and c.call_id = g.call_id
+    );
   end if;
   if events is not null then
     insert into event (session_id, seq, run_id, ts, kind, subject, ordinal, data)
@@ -506,6 +536,7 @@ declare
   full_us bigint;
   lacking bigint;
 begin
+  if rate is null then wait_seconds := 0; return; end if;
   if rate < 1 then wait_seconds := span_ms / 1000; return; end if;
   step_us := span_ms * 1000 / rate;
   select greatest(now * 1000, coalesce(max(full_at), 0)) into full_us
@@ -515,11 +546,13 @@ begin
   next_full_at := full_us + step_us;
 end $$;
 
-create function fill_bucket(of_trigger text, of_span text, next_full_at bigint) returns void language sql as $$
+create function fill_bucket(of_trigger text, of_span text, next_full_at bigint) returns void language plpgsql as $$
+begin
+  if next_full_at is null then return; end if;
   insert into rate_bucket (trigger_id, span, full_at)
-  select of_trigger, of_span, next_full_at where next_full_at is not null
-  on conflict (trigger_id, span) do update set full_at = excluded.full_at
-$$;
+  values (of_trigger, of_span, next_full_at)
+  on conflict (trigger_id, span) do update set full_at = excluded.full_at;
+end $$;
 
 create function start_sessions(
   at_moment bigint, of_shard smallint, locks text[], asks json,
