@@ -2,6 +2,8 @@
  * The screens that are loaded when the first of them is opened. They are one file, which a browser loads sooner than many: what
  * they share is compressed once. Only the graph and the editor, which most people never open, are files of their own.
  */
+import './first.ts'
+
 export { BulkScreen } from './bulk/bulk-screen.ts'
 export { AdminScreen } from './views/admin.ts'
 export { AgentScreen } from './views/agent.ts'

@@ -1,18 +1,24 @@
 /** The console: boots the page, and lists its screens, one line each. */
 import { signal } from '@preact/signals'
 import { render } from 'preact'
+import {
+  applyColours,
+  EmptyState,
+  InboxScreen,
+  listenToKeys,
+  Loading,
+  openLive,
+  Shell,
+  signIn,
+  SignInScreen,
+  takeCode,
+  watchInbox,
+} from './first.ts'
 import { announce } from './parts/announce.ts'
 import { html, type View } from './parts/html.ts'
-import { listenToKeys } from './parts/keys.ts'
-import { EmptyState, Loading } from './parts/states.ts'
-import { InboxScreen } from './views/inbox.ts'
-import { applyColours, Shell } from './views/shell.ts'
-import { signIn, SignInScreen, takeCode } from './views/sign-in.ts'
-import { watchInbox } from './wire/inbox-count.ts'
-import { openLive } from './wire/live.ts'
 import { startClock } from './wire/moment.ts'
 import { address, followLinks, goTo } from './wire/navigation.ts'
-import { RequestError, sendOperatorRequest, signedIn } from './wire/request.ts'
+import { findRefusal, sendOperatorRequest, signedIn } from './wire/request.ts'
 
 type Screen = (given: { readonly id?: string }) => View
 
@@ -82,11 +88,7 @@ async function boot(): Promise<void> {
   startClock()
   const code = takeCode()
   render(html`<${App} />`, document.body)
-  if (code !== undefined)
-    await signIn({ code }).catch((error: unknown) => {
-      if (!(error instanceof RequestError)) throw error
-      refusal.value = error.message
-    })
+  if (code !== undefined) refusal.value = (await findRefusal(() => signIn({ code })))?.message
   // Also after a refusal: somebody who is signed in already may open an old address. A server that does not answer is waited for.
   const { signedIn: isSignedIn } = (await sendOperatorRequest('GET', '/sign-in').catch(() => ({ signedIn: true }))) as {
     readonly signedIn: boolean

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { HoldButton, useHold } from '../parts/hold-button.ts'
 import { html, type View } from '../parts/html.ts'
+import { takeText } from '../parts/input.ts'
 import { focusWhenShown } from '../parts/keys.ts'
 
 export function BulkDecidePanel({
@@ -38,12 +39,7 @@ export function BulkDecidePanel({
       >
         <label class="field"
           ><span>Reason</span
-          ><textarea
-            rows="2"
-            ref=${focusWhenShown}
-            value=${comment}
-            onInput=${(event: { currentTarget: HTMLTextAreaElement }) => setComment(event.currentTarget.value)}
-          />
+          ><textarea rows="2" ref=${focusWhenShown} value=${comment} onInput=${takeText(setComment)} />
         </label>
         <div class="buttons">
           <button class="button danger" disabled=${isDisabled}>Reject ${count}</button>

@@ -10,6 +10,7 @@ import { findKeyArgument, presentTask } from '../../spec/view/task-card.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { HoldButton, useHold } from '../parts/hold-button.ts'
 import { html, type Child, type View } from '../parts/html.ts'
+import { takeText } from '../parts/input.ts'
 import { focusWhenShown, useKeys } from '../parts/keys.ts'
 import { mayDecide, mayEdit, type DecidePanelProps } from './decision.ts'
 import { EditPanel } from './edit-panel.ts'
@@ -89,7 +90,7 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
   const label: Child = html`${card.isIrreversible ? 'Hold to approve' : 'Approve'} <kbd>a</kbd>`
   return html`
     <footer class="decide" role="group" aria-label="Decide">
-      ${reviewed !== undefined && html`<label class="field"><span>Output as it should be</span><textarea rows="6" class="json" value=${output} onInput=${(event: { currentTarget: HTMLTextAreaElement }) => setOutput(event.currentTarget.value)} /></label>`}
+      ${reviewed !== undefined && html`<label class="field"><span>Output as it should be</span><textarea rows="6" class="json" value=${output} onInput=${takeText(setOutput)} /></label>`}
       ${mayDecide(task) && html`<${Comprehension} task=${task} typed=${typed} onType=${setTyped} />`}
       ${why !== undefined && mayDecide(task) && html`<p class="why-not">${why}</p>`}
       <div class="buttons">
@@ -125,12 +126,7 @@ function Comprehension({
   return html`
     <label class="field comprehension">
       <span>${text}</span>
-      <input
-        value=${typed}
-        autocomplete="off"
-        spellcheck="false"
-        onInput=${(event: { currentTarget: HTMLInputElement }) => onType(event.currentTarget.value)}
-      />
+      <input value=${typed} autocomplete="off" spellcheck="false" onInput=${takeText(onType)} />
     </label>
   `
 }
@@ -158,12 +154,7 @@ function RejectPanel({
     >
       <label class="field"
         ><span>Reason</span>
-        <textarea
-          rows="2"
-          ref=${focusWhenShown}
-          value=${comment}
-          onInput=${(event: { currentTarget: HTMLTextAreaElement }) => setComment(event.currentTarget.value)}
-        />
+        <textarea rows="2" ref=${focusWhenShown} value=${comment} onInput=${takeText(setComment)} />
       </label>
       ${task.kind === 'approval' && html`<p class="dim">${then}</p>`}
       <div class="buttons">

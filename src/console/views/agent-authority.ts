@@ -1,12 +1,14 @@
 /** What a version may do: the decision of each call, and how the agent is told. */
 import { safeBlock, safeText } from '../../base/escape-text.ts'
 import type { AuthorityRow } from '../../spec/operator/publication.ts'
+import type { AgentSnapshot } from '../../spec/snapshot.ts'
 import { Badge, type Tone } from '../parts/badge.ts'
+import { Facts, type Fact } from '../parts/facts.ts'
 import { html, type View } from '../parts/html.ts'
+import { Table } from '../parts/table.ts'
 import type { IconName } from '../parts/icon.ts'
-import { ErrorNote, Loading } from '../parts/states.ts'
-import { callOperator } from '../wire/request.ts'
-import { useResource } from '../wire/resource.ts'
+import { showUnread } from '../parts/states.ts'
+import { aboutNothing, useOperator } from '../wire/resource.ts'
 
 const EFFECTS: Readonly<Record<AuthorityRow['decision'], readonly [Tone, IconName, string]>> = {
   allow: ['ok', 'check', 'allow'],
@@ -16,38 +18,19 @@ const EFFECTS: Readonly<Record<AuthorityRow['decision'], readonly [Tone, IconNam
 }
 
 export function AuthorityMatrix({ name, version }: { readonly name: string; readonly version: string }): View {
-  const matrix = useResource(
-    `matrix ${name} ${version}`,
-    () => callOperator('GET /matrix', { query: { agent: name, version } }),
-    () => false,
-  )
-  const snapshot = useResource(
-    `snapshot ${name} ${version}`,
-    () => callOperator('GET /snapshot', { query: { agent: name, version } }),
-    () => false,
-  )
+  const matrix = useOperator('GET /matrix', { query: { agent: name, version } }, aboutNothing)
+  const snapshot = useOperator('GET /snapshot', { query: { agent: name, version } }, aboutNothing)
   const rows = matrix.value.value?.items
   const read = snapshot.value.value
   return html`
     <h2 class="section">What ${safeText(version)} may do</h2>
-    <${ErrorNote} error=${matrix.error.value} />
     ${
       rows === undefined
-        ? !matrix.error.value && html`<${Loading} rows=${3} />`
+        ? showUnread(matrix, 3)
         : rows.length === 0
           ? html`<p class="dim">It calls nothing.</p>`
           : html`
-              <div class="table-wrap" role="region" aria-label="Authority" tabindex="0">
-                <table class="table">
-                  <thead>
-                    <tr>
-                      <th scope="col">Call</th>
-                      <th scope="col">Decision</th>
-                      <th scope="col">When</th>
-                      <th scope="col">By</th>
-                    </tr>
-                  </thead>
-                  <tbody>
+              <${Table} label="Authority" heads=${['Call', 'Decision', 'When', 'By']}>
                     ${rows.map((row, at) => {
                       const [tone, icon, text] = EFFECTS[row.decision]
                       return html`<tr key=${at}>
@@ -59,34 +42,25 @@ export function AuthorityMatrix({ name, version }: { readonly name: string; read
                         <td class="dim">${safeText(row.by)}</td>
                       </tr>`
                     })}
-                  </tbody>
-                </table>
-              </div>
+</${Table}>
             `
     }
     ${
       read &&
       html`
         <h2 class="section">How it is told</h2>
-        <dl class="facts">
-          <div>
-            <dt>Model</dt>
-            <dd>${safeText(`${read.model.provider}/${read.model.name}`)}</dd>
-          </div>
-          <div>
-            <dt>Output</dt>
-            <dd>${safeText(read.output.format)}</dd>
-          </div>
-          ${Object.entries(read.limits).map(
-            ([limit, value]) =>
-              html`<div key=${limit}>
-                <dt>${safeText(limit.replaceAll('_', ' '))}</dt>
-                <dd>${safeText(String(value))}</dd>
-              </div>`,
-          )}
-        </dl>
+        <${Facts} facts=${factsOf(read)} />
         <pre class="text-block">${safeBlock(read.instructions.text)}</pre>
       `
     }
   `
 }
+
+const factsOf = ({ model, output, limits }: AgentSnapshot): readonly Fact[] => [
+  ['Model', safeText(`${model.provider}/${model.name}`)],
+  ['Output', safeText(output.format)],
+  ...Object.entries(limits).map(([limit, value]): Fact => [
+    safeText(limit.replaceAll('_', ' ')),
+    safeText(String(value)),
+  ]),
+]

@@ -6,11 +6,13 @@ import type { RunStatusBody } from '../../spec/api.ts'
 import type { OutlineRow, RunOutline } from '../../spec/operator/runs.ts'
 import { describeCost } from '../../spec/price.ts'
 import { StatusBadge } from '../parts/badge.ts'
+import { Facts, type Fact } from '../parts/facts.ts'
 import { useHolder, type Holder } from '../parts/holder.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { Age } from '../parts/moments.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { Tabs } from '../parts/tabs.ts'
 import { inboxState } from '../wire/inbox-count.ts'
 import { now } from '../wire/moment.ts'
 import { address, goTo, withQuery } from '../wire/navigation.ts'
@@ -57,9 +59,7 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
       <${RunHead} outline=${holder} change=${change} status=${status.value.value} />
       <${ErrorNote} error=${error} />
       <${WaitingNote} sessionId=${read.sessionId} />
-      <nav class="tabs run-tabs" aria-label="What of the run">
-        ${TABS.map(([name, label]) => html`<a key=${name} href=${withQuery({ tab: name === 'timeline' ? undefined : name })} aria-current=${tab === name ? 'page' : undefined}>${label}</a>`)}
-      </nav>
+      <${Tabs} label="What of the run" tabs=${TABS} kind="run-tabs" />
       ${
         tab === 'conversation'
           ? html`<${ConversationTab} id=${id} last=${read.after} />`
@@ -122,7 +122,7 @@ function RunHead({
   const { runs, rows, after } = outline.current
   const run = runs[0]!
   const end = run.finishedAt === null ? now.value : Date.parse(run.finishedAt)
-  const facts: readonly (readonly [string, unknown])[] = [
+  const facts: readonly Fact[] = [
     ['Started', html`<${Age} at=${run.startedAt} />`],
     ['Took', shortDuration(end - Date.parse(run.startedAt))],
     ['Tokens', runs.reduce((sum, each) => sum + each.totalTokensUsed, 0).toLocaleString('en')],
@@ -143,15 +143,7 @@ function RunHead({
       </div>
       <${RunActions} run=${run} last=${after} hold=${hold} />
       ${error !== undefined && error !== '' && html`<p class="note bad"><${Icon} name="warning" /><span>${safeText(error)}</span></p>`}
-      <dl class="facts">
-        ${facts.map(
-          ([name, value]) =>
-            html`<div key=${name}>
-              <dt>${name}</dt>
-              <dd>${value}</dd>
-            </div>`,
-        )}
-      </dl>
+      <${Facts} facts=${facts} />
     </header>
   `
 }

@@ -10,8 +10,8 @@ import { useKeys } from '../parts/keys.ts'
 import { inboxState, mineOf } from '../wire/inbox-count.ts'
 import { connection } from '../wire/live.ts'
 import { goTo } from '../wire/navigation.ts'
-import { callOperator, sendOperatorRequest, signedIn } from '../wire/request.ts'
-import { aboutWorkspace, useResource } from '../wire/resource.ts'
+import { sendOperatorRequest, signedIn } from '../wire/request.ts'
+import { aboutWorkspace, useOperator } from '../wire/resource.ts'
 import { HelpDialog } from './help.ts'
 
 interface Section {
@@ -36,7 +36,7 @@ type Status = OperatorRoutes['GET /status']['answer']
 const isHelpOpen = signal(false)
 
 export function Shell({ path, children }: { readonly path: string; readonly children: Child }): View {
-  const status = useResource('status', () => callOperator('GET /status'), aboutWorkspace)
+  const status = useOperator('GET /status', {}, aboutWorkspace)
   const mine = mineOf(inboxState.value.value?.items ?? []).length
   useKeys({
     ...Object.fromEntries(SECTIONS.map(({ key, href }) => [`g ${key}`, () => goTo(href)])),

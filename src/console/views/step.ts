@@ -9,8 +9,7 @@ import { TimeOfDay } from '../parts/moments.ts'
 import { JsonView } from '../parts/json-view.ts'
 import { ErrorNote, Loading } from '../parts/states.ts'
 import { withQuery } from '../wire/navigation.ts'
-import { callOperator } from '../wire/request.ts'
-import { useResource } from '../wire/resource.ts'
+import { useOperator } from '../wire/resource.ts'
 import { nameOfStep } from '../timeline/timeline-view.ts'
 
 export function StepPanel({
@@ -26,9 +25,7 @@ export function StepPanel({
   readonly onClose: () => void
 }): View {
   useKeys({ Escape: onClose })
-  const step = useResource(`step ${runId} ${ordinal}`, () =>
-    callOperator('GET /runs/:id/step', { id: runId, query: { ordinal: String(ordinal) } }),
-  )
+  const step = useOperator('GET /runs/:id/step', { id: runId, query: { ordinal: String(ordinal) } })
   const item = step.value.value
   return html`
     <aside class="step-panel" aria-label="Step">

@@ -104,17 +104,21 @@ async function decisionsOf(
 ): Promise<RecordedDecision[]> {
   const runs = await store.runsOfSession(session.id)
   if (agent !== undefined && runs.every(({ agentId }) => agentId !== agent)) return []
-  const calls = await store.calls({ sessionId: session.id })
   const runOf = new Map(runs.map((run) => [run.id, run]))
-  const callOf = new Map(calls.map((call) => [`${call.runId} ${call.callId}`, call]))
   const found: RecordedDecision[] = []
   for (let after = 0; ;) {
     const steps = await store.stepsAfter(session.id, after, PAGE)
-    for (const step of steps) {
-      if (step.type !== 'PolicyDecision' || step.startedAt < from) continue
+    const decided = steps.filter(
+      ({ type, startedAt, runId }) =>
+        type === 'PolicyDecision' && startedAt >= from && (agent === undefined || runOf.get(runId)?.agentId === agent),
+    )
+    const names = decided.map(({ runId, content }) => ({ runId, callId: textOf(content['tool_call_id']) }))
+    const calls = names.length === 0 ? [] : await store.callsNamed(session.id, names)
+    const callOf = new Map(calls.map((call) => [`${call.runId} ${call.callId}`, call]))
+    for (const [at, step] of decided.entries()) {
       const run = runOf.get(step.runId)
-      const call = callOf.get(`${step.runId} ${textOf(step.content['tool_call_id'])}`)
-      if (!run || !call || (agent !== undefined && run.agentId !== agent)) continue
+      const call = callOf.get(`${step.runId} ${names[at]!.callId}`)
+      if (!run || !call) continue
       const looked = snapshotOf(run.agentVersionId)
       const snapshot = looked instanceof Promise ? await looked : looked
       if (snapshot) found.push(toRecorded(step, session, run, call, snapshot, above(run, runOf)))
