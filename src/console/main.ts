@@ -1,13 +1,16 @@
 /** The console: boots the page, and lists its screens, one line each. */
 import { signal } from '@preact/signals'
 import { render } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import {
   applyColours,
+  copyExactTimes,
   EmptyState,
   InboxScreen,
   listenToKeys,
   Loading,
   openLive,
+  reportViolations,
   Shell,
   signIn,
   SignInScreen,
@@ -18,7 +21,7 @@ import { announce } from './parts/announce.ts'
 import { html, type View } from './parts/html.ts'
 import { startClock } from './wire/moment.ts'
 import { address, followLinks, goTo } from './wire/navigation.ts'
-import { findRefusal, sendOperatorRequest, signedIn } from './wire/request.ts'
+import { callOperator, findRefusal, sendOperatorRequest, signedIn } from './wire/request.ts'
 
 type Screen = (given: { readonly id?: string }) => View
 
@@ -50,12 +53,34 @@ function Current(): View {
   for (const [pattern, load] of SCREENS) {
     const match = pattern.exec(path)
     if (!match) continue
+    const name = match.groups?.['id'] ?? ''
+    if (SHORT.test(name) && /^\/(?:runs|inbox)/.test(path))
+      return html`<${ShortId} key=${path} path=${path} id=${name} />`
     const screen = loaded.value.get(pattern) ?? take(pattern, load())
-    const id = decodeName(match.groups?.['id'] ?? '')
+    const id = decodeName(name)
     if (id === undefined) break
     return screen ? html`<${screen} ...${id === '' ? {} : { id }} />` : html`<${Loading} />`
   }
   return html`<${EmptyState} icon="search" title="There is no such screen." isScreen><p><a href="/inbox">Go to the inbox</a></p></${EmptyState}>`
+}
+
+/** An id as people and terminals write it: its end. */
+const SHORT = /^[0-9a-f]{4,31}$/
+
+/** Goes on to the run or task whose id ends so. */
+function ShortId({ path, id }: { readonly path: string; readonly id: string }): View {
+  const [title, setTitle] = useState<string | undefined>(undefined)
+  useEffect(() => {
+    const route = path.startsWith('/runs') ? 'GET /runs' : 'GET /tasks'
+    void findRefusal(async () => {
+      const { items } = await callOperator(route, { query: { ending: id, all: 'true' } })
+      const [first] = items.map((each) => ('userTaskId' in each ? each.userTaskId : each.runId))
+      if (first !== undefined && items.length === 1)
+        goTo(location.href.slice(location.origin.length).replace(id, first), true)
+      else setTitle(first === undefined ? 'Nothing has an id that ends so.' : 'Several ids end so. Write more of it.')
+    }).then((refusal) => refusal && setTitle(refusal.message))
+  }, [path])
+  return title === undefined ? html`<${Loading} />` : html`<${EmptyState} icon="search" title=${title} isScreen />`
 }
 
 /** Undefined where the address was cut within an escaped letter. */
@@ -85,6 +110,8 @@ async function boot(): Promise<void> {
   applyColours()
   followLinks()
   listenToKeys()
+  copyExactTimes()
+  reportViolations()
   startClock()
   const code = takeCode()
   render(html`<${App} />`, document.body)

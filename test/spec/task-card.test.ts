@@ -3,7 +3,8 @@ import type { DecisionId, RunId, SessionId, TaskId } from '../../src/base/ids.ts
 import type { TaskContent } from '../../src/spec/api.ts'
 import type { Digest } from '../../src/base/digest.ts'
 import type { TaskRecord } from '../../src/spec/task.ts'
-import { describeSubject, findKeyArgument, presentTask } from '../../src/spec/view/task-card.ts'
+import { presentKeyedTask } from '../../src/spec/view/task-actions.ts'
+import { describeSubject, findKeyArgument } from '../../src/spec/view/task-card.ts'
 import { readClientTask, readTaskContent, toTaskContent } from '../../src/spec/view/task-content.ts'
 
 const ID = '019a9f3e-0000-7000-8000-0000009c1e77' as TaskId
@@ -97,7 +98,7 @@ test('a policy that lacks fields or has others still reads', () => {
 test('the card holds all that a person decides by, escaped and without layout', () => {
   const content = toTaskContent(record)
   const task = readClientTask({ userTaskId: ID, runId: record.runId, apiCompletable: true, content }, 'acme.desk\u202e')
-  expect(presentTask(task, NOW)).toStrictEqual({
+  expect(presentKeyedTask(task, NOW)).toStrictEqual({
     title: 'Approval needed · acme.refunds@1.2.0',
     sideEffect: 'irreversible_action',
     isIrreversible: true,
@@ -185,7 +186,7 @@ test('shows the earlier call with the same effect key, and who approved it', () 
     },
     'acme.desk',
   )
-  const rows = presentTask(shown, NOW).rows
+  const rows = presentKeyedTask(shown, NOW).rows
   expect(rows.filter(({ label }) => label === 'repeats' || label === 'question')).toEqual([
     {
       label: 'repeats',

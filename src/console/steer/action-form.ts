@@ -20,6 +20,7 @@ export function ActionForm({
   title,
   isDangerous = false,
   isBlocked = false,
+  isWide = false,
   act,
   onDone,
   also,
@@ -31,6 +32,8 @@ export function ActionForm({
   readonly isDangerous?: boolean
   /** What is typed cannot be sent. */
   readonly isBlocked?: boolean
+  /** As wide as the screen. */
+  readonly isWide?: boolean
   readonly act: (overruling: Overruling) => Promise<void>
   readonly onDone: () => void
   /** Further buttons. */
@@ -53,7 +56,7 @@ export function ActionForm({
   }
   const choice = refusal && OVERRULED[refusal.code]
   return html`
-    <form class="cancel-form" onSubmit=${(event: Event) => void submit(event)}>
+    <form class="cancel-form ${isWide ? 'wide' : ''}" onSubmit=${(event: Event) => void submit(event)}>
       <p>${title}</p>
       ${children} <${ErrorNote} error=${refusal} />
       ${

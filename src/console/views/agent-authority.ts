@@ -1,21 +1,12 @@
 /** What a version may do: the decision of each call, and how the agent is told. */
 import { safeBlock, safeText } from '../../base/escape-text.ts'
-import type { AuthorityRow } from '../../spec/operator/publication.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
-import { Badge, type Tone } from '../parts/badge.ts'
+import { DecisionBadge } from '../policy/explanation-view.ts'
 import { Facts, type Fact } from '../parts/facts.ts'
 import { html, type View } from '../parts/html.ts'
 import { Table } from '../parts/table.ts'
-import type { IconName } from '../parts/icon.ts'
 import { showUnread } from '../parts/states.ts'
 import { aboutNothing, useOperator } from '../wire/resource.ts'
-
-const EFFECTS: Readonly<Record<AuthorityRow['decision'], readonly [Tone, IconName, string]>> = {
-  allow: ['ok', 'check', 'allow'],
-  deny: ['bad', 'cross', 'deny'],
-  require_approval: ['waiting', 'person', 'needs approval'],
-  escalate: ['warn', 'bolt', 'escalates'],
-}
 
 export function AuthorityMatrix({ name, version }: { readonly name: string; readonly version: string }): View {
   const matrix = useOperator('GET /matrix', { query: { agent: name, version } }, aboutNothing)
@@ -31,17 +22,17 @@ export function AuthorityMatrix({ name, version }: { readonly name: string; read
           ? html`<p class="dim">It calls nothing.</p>`
           : html`
               <${Table} label="Authority" heads=${['Call', 'Decision', 'When', 'By']}>
-                    ${rows.map((row, at) => {
-                      const [tone, icon, text] = EFFECTS[row.decision]
-                      return html`<tr key=${at}>
-                        <td>
-                          ${rows[at - 1]?.wire === row.wire ? html`<span class="unseen">${safeText(row.tool)}</span>` : safeText(row.tool)}
-                        </td>
-                        <td><${Badge} tone=${tone} icon=${icon} text=${text} /></td>
-                        <td><code>${safeText(row.when)}</code></td>
-                        <td class="dim">${safeText(row.by)}</td>
-                      </tr>`
-                    })}
+                    ${rows.map(
+                      (row, at) =>
+                        html`<tr key=${at}>
+                          <td>
+                            ${rows[at - 1]?.wire === row.wire ? html`<span class="unseen">${safeText(row.tool)}</span>` : safeText(row.tool)}
+                          </td>
+                          <td><${DecisionBadge} decision=${row.decision} /></td>
+                          <td><code>${safeText(row.when)}</code></td>
+                          <td class="dim">${safeText(row.by)}</td>
+                        </tr>`,
+                    )}
 </${Table}>
             `
     }

@@ -10,9 +10,9 @@ import { takeText } from '../parts/input.ts'
 import { Age } from '../parts/moments.ts'
 import { Table } from '../parts/table.ts'
 import { ErrorNote, showUnread } from '../parts/states.ts'
-import { hintAll } from '../wire/live.ts'
+import { ActionForm } from '../steer/action-form.ts'
 import { withQuery } from '../wire/navigation.ts'
-import { callOperator, findRefusal, type RequestError } from '../wire/request.ts'
+import { callOperator } from '../wire/request.ts'
 import { aboutNothing, aboutWorkspace, useOperator, useResource } from '../wire/resource.ts'
 
 /** Shows what would change before it is deployed: a wider authority is the first thing that is read. */
@@ -27,7 +27,6 @@ export function DeployForm({
   readonly to: VersionView
   readonly onDone: () => void
 }): View {
-  const [problem, setProblem] = useState<RequestError | undefined>(undefined)
   const [isUnderstood, setUnderstood] = useState(false)
   const [message, setMessage] = useState('')
   const difference = useResource(`deploy ${name} ${from?.versionLabel} ${to.versionLabel}`, async () =>
@@ -37,29 +36,22 @@ export function DeployForm({
   )
   const widens = difference.value.value?.widens === true
   const isRead = from === undefined || difference.value.value !== undefined || difference.error.value !== undefined
-  const deploy = async (event: Event): Promise<void> => {
-    event.preventDefault()
-    const refusal = await findRefusal(async () => {
-      await callOperator('POST /deploy', {
-        body: {
-          agent: name,
-          version: to.versionLabel,
-          message: message.trim(),
-          ...(to.yanked && { allowYanked: true }),
-        },
-      })
-      announce(`${to.versionLabel} is deployed.`)
-      hintAll()
-      onDone()
+  const deploy = async (): Promise<void> => {
+    await callOperator('POST /deploy', {
+      body: { agent: name, version: to.versionLabel, message: message.trim(), ...(to.yanked && { allowYanked: true }) },
     })
-    setProblem(refusal)
+    announce(`${to.versionLabel} is deployed.`)
   }
   return html`
-    <form class="cancel-form wide" onSubmit=${(event: Event) => void deploy(event)}>
-      <p>
-        <b>Deploy ${safeText(name)}@${safeText(to.versionLabel)}?</b> New runs take it; runs that have begun keep the
-        version they have.
-      </p>
+    <${ActionForm}
+      label=${`Deploy ${safeText(to.versionLabel)}`}
+      title=${html`<b>Deploy ${safeText(name)}@${safeText(to.versionLabel)}?</b> New runs take it; runs that have begun
+        keep the version they have.`}
+      isWide
+      isBlocked=${!isRead || (widens && !isUnderstood) || message.trim() === ''}
+      act=${deploy}
+      onDone=${onDone}
+    >
       ${to.yanked && html`<p class="note bad"><${Icon} name="warning" /><span>This version is yanked${to.yankReason ? `: ${safeText(to.yankReason)}` : ''}.</span></p>`}
       <${ErrorNote} error=${difference.error.value} />
       ${difference.value.value && html`<${Changes} changes=${difference.value.value.changes} />`}
@@ -73,14 +65,7 @@ export function DeployForm({
           placeholder="Shown in the history of deployments"
           onInput=${takeText(setMessage)}
       /></label>
-      <${ErrorNote} error=${problem} />
-      <div class="buttons">
-        <button class="button primary" disabled=${!isRead || (widens && !isUnderstood) || message.trim() === ''}>
-          Deploy ${safeText(to.versionLabel)}
-        </button>
-        <button type="button" class="button" onClick=${onDone}>Back</button>
-      </div>
-    </form>
+    </${ActionForm}>
   `
 }
 

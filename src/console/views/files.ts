@@ -22,7 +22,7 @@ export function FilesScreen(): View {
           : read.items.length === 0
             ? html`<${EmptyState} icon="files" title="No file was uploaded yet." />`
             : html`
-                <${Table} label="Files" heads=${['Name', 'Type', ['Size', 'num'], 'Uploaded']}>
+                <${Table} label="Files" heads=${['Name', 'Type', ['Size', 'num'], 'Uploaded', 'Used by']}>
                       ${read.items.map(
                         (file) => html`
                           <tr key=${file.objectKey}>
@@ -36,6 +36,11 @@ export function FilesScreen(): View {
                             <td class="dim">${safeText(file.mediaType)}</td>
                             <td class="num kept">${formatBytes(file.sizeBytes)}</td>
                             <td class="when"><${Age} at=${file.finalizedAt} /></td>
+                            <td>
+                              <a href=${`/runs?search=${encodeURIComponent(file.objectKey.split('/').at(-1)!)}`}
+                                >runs that name it</a
+                              >
+                            </td>
                           </tr>
                         `,
                       )}

@@ -93,12 +93,18 @@ const SEARCH_AFTER_MS = 250
 
 export function RunSearchField({ value }: { readonly value: string }): View {
   const [text, setText] = useState(value)
+  const input = useRef<HTMLInputElement>(null)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   useEffect(() => setText(value), [value])
+  // Who came here with `/` goes on typing.
+  useEffect(() => {
+    if (address.value.query.get('search') === '') input.current?.focus()
+  }, [])
   return html`
     <div class="search">
       <${Icon} name="search" />
       <input
+        ref=${input}
         type="search"
         placeholder="Search ids, inputs, outputs"
         aria-label="Search runs"

@@ -10,7 +10,7 @@ import { LongText, referenceIn, StoredValue } from '../parts/long-text.ts'
 import { JsonView } from '../parts/json-view.ts'
 import { TimeOfDay } from '../parts/moments.ts'
 import { EmptyState, showUnread } from '../parts/states.ts'
-import { withQuery } from '../wire/navigation.ts'
+import { address, withQuery } from '../wire/navigation.ts'
 import { callOperator } from '../wire/request.ts'
 import { aboutNothing, useResource } from '../wire/resource.ts'
 import { readEvents } from '../wire/events.ts'
@@ -58,13 +58,18 @@ async function readPages(id: string, pages: number): Promise<Conversation> {
 function Message({ item, runs }: { readonly item: TimelineItem; readonly runs: Conversation['runs'] }): View {
   const content: JsonObject = isJsonObject(item.content) ? item.content : {}
   const run = runs.find(({ id }) => id === item.runId)
+  const isChosen = address.value.query.get('step') === String(item.ordinal)
   const [who, text, value] = describeMessage(item.type, content)
   const reference = referenceIn(value)
   const told = reference
     ? text
     : [text, value === undefined ? '' : textOfValue(value, item.type)].filter(Boolean).join(' ')
   return html`
-    <li class="message ${item.type} ${(run?.depth ?? 0) > 0 ? 'below' : ''}">
+    <li
+      class="message ${item.type} ${(run?.depth ?? 0) > 0 ? 'below' : ''}"
+      ref=${isChosen && showChosen}
+      aria-current=${isChosen ? 'true' : undefined}
+    >
       <p class="message-head">
         <b>${who === '' ? safeText(run?.agentName ?? 'agent') : who}</b
         >${item.startedAt && html`<a class="dim" href=${withQuery({ tab: undefined, step: String(item.ordinal) })}><${TimeOfDay} at=${item.startedAt} /></a>`}
@@ -73,6 +78,8 @@ function Message({ item, runs }: { readonly item: TimelineItem; readonly runs: C
     </li>
   `
 }
+
+const showChosen = (element: HTMLElement | null): void => element?.scrollIntoView({ block: 'nearest' })
 
 /** Who says what, and about which value; an empty name stands for the agent. */
 function describeMessage(type: string, content: JsonObject): readonly [who: string, text: string, value?: JsonValue] {

@@ -59,6 +59,7 @@ function StepContent({ item, isRoot }: { readonly item: TimelineItem; readonly i
     ${item.error !== null && html`<p class="note bad"><${Icon} name="warning" /><span>${safeText(item.error)}</span></p>`}
     ${TEXTS.map((name) => typeof content[name] === 'string' && content[name] !== '' && html`<p class="step-text" key=${name}>${safeText(content[name])}</p>`)}
     ${typeof task === 'string' && html`<p><a href=${`/inbox/${task}`}>Open the task</a></p>`}
+    <p><a href=${withQuery({ tab: 'conversation' })}>In the conversation</a></p>
     ${
       item.type === 'PolicyDecision' &&
       html`<p>

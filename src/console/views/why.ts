@@ -17,12 +17,21 @@ import { aboutNothing, useOperator } from '../wire/resource.ts'
 /** Characters of the arguments of a call in the list. */
 const SHOWN_ARGUMENTS = 300
 
-export function WhyTab({ id, last }: { readonly id: string; readonly last: number }): View {
+export function WhyTab({
+  id,
+  last,
+  call,
+}: {
+  readonly id: string
+  readonly last: number
+  /** Id of the call that the chosen step is about. */
+  readonly call: string | undefined
+}): View {
   const decisions = useOperator('GET /decisions', { query: { run: id } }, aboutNothing, last)
   const items = decisions.value.value?.items
   if (!items) return showUnread(decisions, 3)
   if (items.length === 0) return html`<${EmptyState} icon="policies" title="No call was decided yet." />`
-  const chosen = choose(items, address.value.query)
+  const chosen = choose(items, address.value.query, call)
   return html`
     <div class="why-tab">
       <ol class="decisions" aria-label="Decisions">
@@ -48,11 +57,16 @@ export function WhyTab({ id, last }: { readonly id: string; readonly last: numbe
   `
 }
 
-/** The decision that is named, that of the call a card shows, or the last one that did not allow. */
-function choose(items: readonly RecordedDecision[], query: URLSearchParams): RecordedDecision {
+/** The decision that is named, that of the chosen step, that of the call a card shows, or the last one that did not allow. */
+function choose(
+  items: readonly RecordedDecision[],
+  query: URLSearchParams,
+  call: string | undefined,
+): RecordedDecision {
   const [id, tool, args] = [query.get('decision'), query.get('tool'), query.get('args')]
   return (
     items.find(({ decisionId }) => decisionId === id) ??
+    items.findLast(({ toolCallId }) => toolCallId === call) ??
     items.findLast(({ ref, argsDigest }) => ref === tool && argsDigest === args) ??
     items.findLast(({ ref }) => ref === tool) ??
     items.findLast(({ decision }) => decision !== 'allow') ??
