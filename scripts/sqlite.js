@@ -18,7 +18,7 @@ const isThere = () => {
 
 if (Number.parseInt(process.versions.node) < 22 && !isThere()) {
   console.error(`svc: installing ${config.sqliteForNode20} for Node ${process.versions.node}`)
-  const args = ['install', '--no-save', '--no-package-lock', config.sqliteForNode20]
+  const args = ['install', '--no-save', config.sqliteForNode20]
   const { status } = spawnSync('npm', args, { stdio: 'inherit', shell: process.platform === 'win32' })
   if (status !== 0) process.exit(status ?? 1)
 }

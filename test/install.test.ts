@@ -57,6 +57,21 @@ function sizeOf(directory: string, except?: string): number {
     .reduce((sum, size) => sum + size, statSync(directory).size)
 }
 
+test('npm ci installs the locked versions, those of the SQLite library for Node 20 aside', () => {
+  const locked = lockedVersions('package-lock.json')
+  const installed = lockedVersions('node_modules/.package-lock.json')
+  const other = [...installed].filter(([path, version]) => locked.has(path) && locked.get(path) !== version)
+  expect(other.map(([path]) => path).filter((path) => path !== 'node_modules/better-sqlite3')).toEqual([])
+})
+
+/** By path of the package. */
+function lockedVersions(file: string): ReadonlyMap<string, string> {
+  const { packages } = JSON.parse(readFileSync(join(root, file), 'utf8')) as {
+    packages: Record<string, { version: string }>
+  }
+  return new Map(Object.entries(packages).map(([path, { version }]) => [path, version]))
+}
+
 test('npm installs the checkout itself', () => {
   expect(page).toContain('npm ci && npm install --global .\n')
   const prefix = join(home, 'checkout')

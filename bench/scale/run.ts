@@ -12,6 +12,7 @@ import { load } from '../http/load.ts'
 import { claimTime } from './claims.ts'
 import { fencedSaves, plainSaves } from './saves.ts'
 import { cpuSeconds, openDbos, openSvc, type ScaleSubject, type SubjectParts } from './subjects.ts'
+import { walPosition, writtenBetween } from './wal.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -19,12 +20,13 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '6' },
     at: { type: 'string', default: '64' },
-    warm: { type: 'string', default: '1000' },
+    warm: { type: 'string', default: '1500' },
     tools: { type: 'string', default: '0,3' },
     svc: { type: 'string', default: '1,2,3' },
     dbos: { type: 'string', default: '1,2' },
     open: { type: 'string', default: '1000,1000000' },
     profile: { type: 'boolean', default: false },
+    wal: { type: 'boolean', default: false },
   },
 })
 const only = options.only.split(',')
@@ -94,12 +96,14 @@ async function measure(subject: ScaleSubject, tools: string, database: string): 
         return load({ port, connections, milliseconds, request: () => request })
       }),
     )
-  // Code that is still being compiled says nothing.
-  for (let warm = 0; warm < Number(options.warm);) warm += (await push(1000)).reduce((sum, each) => sum + each.count, 0)
+  // Code that is still being compiled says nothing: so many runs for each process.
+  for (let warm = 0; warm < processes * Number(options.warm);)
+    warm += (await push(1000)).reduce((sum, each) => sum + each.count, 0)
   if (options.profile) await statements(database, 1)
   const cpu = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0)
   const backends = postgresPids()
   const [before, serversBefore, databaseBefore] = [await databaseUse(database), cpu(subject.pids), cpu(backends)]
+  const walBefore = await walPosition(database)
   const measured = await push(seconds * 1000)
   // What was given last is stored by now, whatever the statistics of the server lag.
   const [after, serversAfter, databaseAfter] = [await databaseUse(database), cpu(subject.pids), cpu(backends)]
@@ -117,6 +121,20 @@ async function measure(subject: ScaleSubject, tools: string, database: string): 
   note('transactions a run', (after.transactions - before.transactions) / count)
   note('WAL KiB a run', (after.wal - before.wal) / count / 1024)
   if (options.profile) console.log(`\n${subject.name}, ${tools} tools\n${await statements(database, count)}`)
+  if (options.wal) console.log(`\n${subject.name}, ${tools} tools\n${await written(database, walBefore, count)}`)
+}
+
+/** What each of so many runs wrote since then, by table and index. */
+async function written(url: string, from: string, count: number): Promise<string> {
+  const parts = await writtenBetween(url, from, await walPosition(url))
+  const each = (value: number, digits = 0): string => (value / count).toFixed(digits)
+  return parts
+    .slice(0, 40)
+    .map(
+      ({ name, records, bytes, images }) =>
+        `${each(records, 2)} x, ${each(bytes)} B, ${each(images)} B of pages  ${name}`,
+    )
+    .join('\n')
 }
 
 /** Calls and milliseconds of the statements that were made since it was last asked, for each of so many runs. */

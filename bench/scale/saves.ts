@@ -26,7 +26,7 @@ function aTurnOf(session: Session, n: number): SessionUpdate {
   return aTurn(
     { ...session, lastOrdinal: ordinal + 2, totalTokensUsed: n * 300 },
     {
-      runs: [aRun(session, { lastSequence: n })],
+      runs: [aRun(session, { lastSequence: ordinal + 2 })],
       steps,
       said,
       calls: [

@@ -129,8 +129,10 @@ function writeProject(directory: string, model: string): void {
   put(
     'svc.config.yaml',
     `workspace: bench
+# DBOS bounds nothing.
+concurrency: { tool: 1000, provider: 1000, server: 1000 }
 providers:
-  fake: { type: openai-compatible, base_url: '${model}', concurrency: 1000 }
+  fake: { type: openai-compatible, base_url: '${model}' }
 tools:
   bench.look: { mock: [{ result: { seen: 1 } }] }
 `,

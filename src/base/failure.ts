@@ -513,6 +513,13 @@ export const failures = {
     message: (a: { database: string; why: string }) => `The database ${a.database} cannot be used now: ${a.why}.`,
     fix: 'Check that PostgreSQL runs, and that address, user and password are right.',
   },
+  store_busy: {
+    status: 503,
+    exit: EXIT.unavailable,
+    message: (a: { database: string; why: string }) =>
+      `The database ${a.database} has no room for more work now: ${a.why}.`,
+    fix: 'Try again. Where it lasts, give PostgreSQL more connections (a server needs 14), or find what holds its locks.',
+  },
   store_not_migrated: {
     exit: EXIT.conflict,
     message: (a: { database: string; found: number; newest: number }) =>

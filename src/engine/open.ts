@@ -11,6 +11,7 @@ import { answerRun } from './answer.ts'
 import { createNotifier } from './drive/notifier.ts'
 import { createDriver } from './drive/drive.ts'
 import { DEFAULT_LEASE_TIMES } from '../store/lease.ts'
+import { isStoreAway } from '../store/store-away.ts'
 import type { Engine, EngineParts } from './session/engine.ts'
 import { waitForPause } from './drive/wait-for-pause.ts'
 import { followRunEvents } from './drive/follow.ts'
@@ -37,10 +38,13 @@ export function createEngine(parts: EngineParts): Engine {
     timers,
   )
   let closing = false
+  let closed: Promise<void> | undefined
   let nextClaim: unknown
   const ended = new AbortController()
-  const logLost = (error: unknown): void =>
-    parts.log.write('warn', 'Sessions of other processes could not be looked for.', { error: String(error) })
+  const logLost = (error: unknown): void => {
+    if (!isStoreAway(error))
+      parts.log.write('warn', 'Sessions of other processes could not be looked for.', { error: String(error) })
+  }
   /** Answers with an idempotency key that are under way: a twin waits for the first. */
   const answering = new Map<string, Promise<void>>()
   /** Starts that were accepted before `close`, which waits for them. */
@@ -62,6 +66,14 @@ export function createEngine(parts: EngineParts): Engine {
   }
   async function followHints(): Promise<void> {
     for await (const hint of store.hints(ended.signal)) await driver.applyHint(hint).catch(logLost)
+  }
+  async function close(graceMs: number): Promise<void> {
+    closing = true
+    ended.abort()
+    timers.clear(nextClaim)
+    await Promise.all(starting)
+    await driver.close(graceMs)
+    await queue.close()
   }
   return {
     store,
@@ -135,14 +147,7 @@ export function createEngine(parts: EngineParts): Engine {
       if (isChanged) await driver.pausesChanged()
       return isChanged
     },
-    async close(graceMs = GRACE_MS) {
-      closing = true
-      ended.abort()
-      timers.clear(nextClaim)
-      await Promise.all(starting)
-      await driver.close(graceMs)
-      await queue.close()
-    },
+    close: (graceMs = GRACE_MS) => (closed ??= close(graceMs)),
   }
 }
 

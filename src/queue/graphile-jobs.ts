@@ -64,7 +64,8 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
       {
         jobKey: keyOf(name),
         jobKeyMode: keepsTime ? 'preserve_run_at' : 'replace',
-        runAt: new Date(at),
+        // Its clock is the real one, whatever time it is for the jobs.
+        runAt: new Date(Date.now() + at - clock.now()),
       },
     )
   const taskList: TaskList = {

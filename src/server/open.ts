@@ -19,6 +19,7 @@ import { createOperatorApp, type OperatorApp } from './operator-app.ts'
 import { openBackgroundJobs } from './runtime/upkeep/background-jobs.ts'
 import { followPeers } from './peers/follow-peers.ts'
 import { servePeerText } from './peers/serve-text.ts'
+import { drainTime, OWN_DRAIN_MS } from './runtime/cluster-settings.ts'
 import { adminSocketOf, removeServerFile, writeServerFile } from './runtime/server-file.ts'
 
 export interface ServerOptions extends RuntimeOptions {
@@ -62,15 +63,14 @@ export interface OpenOperator {
   close(): Promise<void>
 }
 
-/** Source: command line, 1.3. */
-const GRACE_MS = 5000
-
 /** @throws Failure `store_locked`, `store_unreadable`, `port_taken`, `config_invalid` */
 export async function openServer(options: ServerOptions): Promise<RunningServer> {
   const host = options.host ?? '127.0.0.1'
+  const drainMs = drainTime(options.env, options.store !== undefined)
   const runtime = await openRuntime(options, { host, port: options.uploadPort ?? 0 })
   try {
-    return await openListeners(runtime, options, host)
+    const server = await openListeners(runtime, options, host)
+    return { ...server, close: (graceMs = drainMs) => runtime.close(graceMs) }
   } catch (error) {
     await runtime.close(0)
     const { dataDirectory: directory } = options
@@ -88,7 +88,7 @@ export async function openOperator(options: RuntimeOptions): Promise<OpenOperato
   const { engine, store } = runtime.services
   if (options.dataDirectory !== undefined && options.readOnly !== true)
     await removeStaleServerFiles(options.dataDirectory)
-  return { operator: createOperatorApp(runtime.services), engine, store, close: () => runtime.close(GRACE_MS) }
+  return { operator: createOperatorApp(runtime.services), engine, store, close: () => runtime.close(OWN_DRAIN_MS) }
 }
 
 /** Removes what a killed server left behind: we hold the directory's lock, so no server listens there any more. */
@@ -97,7 +97,11 @@ async function removeStaleServerFiles(directory: string): Promise<void> {
   await rm(adminSocketOf(directory), { force: true })
 }
 
-async function openListeners(runtime: OpenRuntime, options: ServerOptions, host: string): Promise<RunningServer> {
+async function openListeners(
+  runtime: OpenRuntime,
+  options: ServerOptions,
+  host: string,
+): Promise<Omit<RunningServer, 'close'>> {
   const { services, presence } = runtime
   const { serverState: about, engine, store, ids, log, clock, workspace, config } = services
 
@@ -126,6 +130,8 @@ async function openListeners(runtime: OpenRuntime, options: ServerOptions, host:
       runs: restored.sessions.length,
       triggers: restored.triggers.length,
     })
+  // Other processes go on with its runs while it still answers what it has accepted; its end is awaited when the runtime closes.
+  runtime.onClose((graceMs) => void engine.close(graceMs).catch(() => {}))
   const jobs = await openBackgroundJobs(services, options.store)
   about.onTriggersChanged = () => jobs.wake('schedule')
   runtime.onClose(() => jobs.close())
@@ -163,7 +169,6 @@ async function openListeners(runtime: OpenRuntime, options: ServerOptions, host:
     store,
     operator,
     recovered,
-    close: (graceMs = GRACE_MS) => runtime.close(graceMs),
   }
 }
 

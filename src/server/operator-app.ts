@@ -169,8 +169,8 @@ export function createOperatorApp(
     if (about.closing) throw fail('shutting_down')
   }
   const identifyForApi: IdentifyCaller = async (_, call) => {
-    const { operator, endsAt } = await identify(services, call)
-    return { principal: operator, trigger: null, isTriggerHeld: false, expiresAt: endsAt }
+    const { operator: principal, endsAt: expiresAt, ...proof } = await identify(services, call)
+    return { ...proof, principal, trigger: null, isTriggerHeld: false, expiresAt }
   }
   const own = Object.entries(ROUTES).map(([line, act]) =>
     // Each action is paired with its own route here, so the answer's type does not matter any more.

@@ -60,6 +60,12 @@ export async function openPage(address: string, options: BrowserContextOptions =
     if (!url.startsWith(`${origin}/`) && !url.startsWith('data:')) problems.push(`request to ${url}`)
   })
   watched.push({ page, problems })
+  // A page that is left before its code was answered has nobody signed in.
+  const isSignIn = (url: string, method: string): boolean => method === 'POST' && url.endsWith('/sign-in')
+  const signedIn =
+    address.includes('#code=') &&
+    page.waitForResponse((response) => isSignIn(response.url(), response.request().method()))
   await page.goto(address)
+  await signedIn
   return { page, problems }
 }

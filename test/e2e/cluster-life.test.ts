@@ -117,7 +117,7 @@ describe.skipIf(!postgres)('two servers', () => {
     expect(await refused.json()).toMatchObject({ code: 'store_unreachable' })
     expect(refused.headers.get('retry-after')).not.toBeNull()
     expect((await fetch(`${a.url}/v1/healthz`)).status).toBe(200)
-    await until(() => a.stderr().includes('the database does not answer'))
+    await until(() => a.stderr().includes('the database cannot be used now'))
     await after(30_000 - (performance.now() - from))
     postgres!.start()
     callMs = 0

@@ -1,6 +1,5 @@
 /** Whether a process serves, as balancers, other processes and operators are told. Source: scale-out, section 3.5. */
 import { expect, test } from 'vitest'
-import { silentLog } from '../../src/base/log.ts'
 import { openServer } from '../../src/server/open.ts'
 import { createPresence } from '../../src/server/runtime/presence.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -26,7 +25,6 @@ function present(answers: () => Promise<{ isAsked: boolean }>) {
   const presence = createPresence({
     store,
     clock: { now: () => now, monotonic: () => now },
-    log: silentLog,
     describe: () => ({ ...report, isDraining }),
   })
   return { presence, forgotten, wind: (ms: number) => (now += ms), drain: () => (isDraining = true) }

@@ -505,11 +505,15 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         expect(event!.data['step']).toEqual(toTimelineItem(steps[0]!, aRun(session)))
       })
 
-      test('refuses two steps with one number', async () => {
+      test.each([
+        ['in their session', { ordinal: 1, sequence: 2 }],
+        ['in their run', { ordinal: 2, sequence: 1 }],
+      ])('refuses two steps with one number %s', async (_, number) => {
         const session = await started('a')
-        await store.save(aTurn(session, { steps: [aStep(session, 1)] }))
+        const counted = (lastSequence: number) => ({ runs: [aRun(session, { lastSequence })] })
+        await store.save(aTurn(session, { ...counted(1), steps: [aStep(session, 1)] }))
         await expect(
-          store.save(aTurn({ ...session, version: 2 }, { steps: [aStep(session, 2, { sequence: 1 })] })),
+          store.save(aTurn({ ...session, version: 2 }, { ...counted(2), steps: [aStep(session, 2, number)] })),
         ).rejects.toThrow(/unique/i)
         expect((await store.session(session.id))?.version).toBe(2)
       })

@@ -207,6 +207,30 @@ describe.skipIf(!server)('a PostgreSQL that processes share', () => {
     expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(['run_moved_on']))
   })
 
+  test('starts and saves that count for the same agent and day wait for no deadlock', async () => {
+    const store = await open()
+    const lanes = Array.from({ length: 30 }, async (_, lane) => {
+      for (let n = 0; n < 20; n++) {
+        const session = await start(store, `s${lane * 20 + n}`)
+        await store.save(aTurn({ ...session, status: 'WaitingForHITL', totalTokensUsed: 1 }))
+        const waiting = (await store.session(session.id))!
+        await store.save(aTurn({ ...waiting, status: 'Completed', finishedAt: NOW, totalTokensUsed: 3 }))
+      }
+    })
+    await Promise.all(lanes)
+    await admin.run('select pg_stat_clear_snapshot()')
+    expect(
+      await admin.row('select deadlocks::int from pg_stat_database where datname = current_database()', {}),
+    ).toEqual({ deadlocks: 0 })
+    expect(await admin.rows('select runs::int, tokens::int from plan_day', {})).toEqual([{ runs: 600, tokens: 1800 }])
+    expect(await admin.rows('select what, counted::int from agent_count where counted <> 0 order by what', {})).toEqual(
+      [
+        { what: 'Completed', counted: 600 },
+        { what: 'runs', counted: 600 },
+      ],
+    )
+  })
+
   test('a revoked key and a yanked version count at once in every process', async () => {
     const [one, two] = [await open(), await open()]
     await one.createKey(aKey('k'))

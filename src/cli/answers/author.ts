@@ -251,6 +251,8 @@ export const verifyAnswer = object({
   closureDigest: string,
 })
 
+export const reachedHostsAnswer = listAnswer(object({ host: string, port: integer, for: list(string) }))
+
 export const explainAnswer = object({
   term: string,
   kind: oneOf('rule', 'status', 'exit', 'class', 'decision', 'document', 'fact', 'field', 'operator', 'task'),

@@ -6,9 +6,10 @@ import { buildBundle } from '../release/build.ts'
 import { checkDrift, lockFileOf } from '../release/lock-file.ts'
 import { openOperatorChannel } from '../project/server/operator.ts'
 import { answersOperator } from '../project/server/operator-socket.ts'
-import { openProject } from '../project/project.ts'
+import { openProject, type Project } from '../project/project.ts'
 import { hasRegistry } from '../project/registry.ts'
 import { userDirectory } from '../project/user-config.ts'
+import type { DatabaseHealth } from '../../store/postgres/cluster/health.ts'
 import { unhealthy, healthy, type DoctorChecks } from './finding.ts'
 
 export const stateChecks: DoctorChecks = {
@@ -74,21 +75,13 @@ export const stateChecks: DoctorChecks = {
 
   async store(_, project) {
     const url = project?.store
-    if (url === undefined) return healthy('in the data directory')
+    const { url: bucket, region } = project?.config.storage ?? {}
     try {
-      const { lookAtDatabase } = await import('../../store/postgres/cluster/health.ts')
-      const { database, problems, summary } = await lookAtDatabase(url)
-      const bucket = project?.config.storage?.url
-      if (bucket !== undefined) {
-        const { openS3 } = await import('../../server/runtime/storage.ts')
-        const { checkBucket } = await import('../../server/runtime/check-bucket.ts')
-        const opened = openS3(bucket, project?.config.storage?.region ?? 'us-east-1')
-        try {
-          await checkBucket(opened.blobs, bucket)
-        } finally {
-          await opened.close(0)
-        }
-      }
+      const found = project && url !== undefined ? await lookAtShared(url, project, bucket) : undefined
+      if (bucket !== undefined)
+        await (await import('../../server/runtime/check-bucket.ts')).checkBucketAt(bucket, region)
+      if (!found) return healthy('in the data directory')
+      const { database, problems, summary } = found
       const [first] = problems
       if (!first) return healthy(`${database}: ${summary}`)
       return unhealthy(`${database}: ${problems.map(({ say }) => say).join('; ')}`, first.fix)
@@ -127,6 +120,11 @@ export const stateChecks: DoctorChecks = {
       await operator?.close()
     }
   },
+}
+
+async function lookAtShared(url: string, { workspace }: Project, bucket: string | undefined): Promise<DatabaseHealth> {
+  const { lookAtDatabase } = await import('../../store/postgres/cluster/health.ts')
+  return await lookAtDatabase(url, { workspace, bucket })
 }
 
 async function existingParent(path: string): Promise<string> {

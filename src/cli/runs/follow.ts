@@ -231,7 +231,7 @@ function createDrawing(
     if (show === 'text' && step.type !== 'Reasoning') return
     // The approval card, drawn next, shows the details.
     if (step.type === 'UserTaskReq' && onTask === 'prompt') return
-    if (step.type === 'UserTaskRes' && told.has(step.content.user_task_id)) return
+    if (step.type === 'UserTaskRes' && step.content && told.has(step.content.user_task_id)) return
     if (isShownAtStart(step.type) === (event.subject === 'engine.step.started')) screen.lines(...timeline.add(step))
   }
 }

@@ -26,9 +26,13 @@ export async function applySessionHint(
     await leases.claimAll()
     return
   }
+  const free: SessionId[] = []
   for (const id of hint.sessions) {
-    if (mailboxes.find(id) || leases.epochOf(id) !== undefined) void posts.readAgain(id)
-    else if (hint.isFree && (await leases.claimOne(id))) wake(id)
+    // Readers do not wait for claims.
     notifier.notify(id)
+    if (mailboxes.find(id) || leases.epochOf(id) !== undefined) void posts.readAgain(id)
+    else if (hint.isFree) free.push(id)
   }
+  if (free.length > 1) await leases.claimAll()
+  else for (const id of free) if (leases.hasRoom() && (await leases.claimOne(id))) wake(id)
 }

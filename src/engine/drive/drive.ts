@@ -82,7 +82,13 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
   const bounds = { ...DEFAULT_CONCURRENCY, ...parts.concurrency }
   const versionsOf = (tree: SessionTree): VersionLookup => createVersions(store, cache, tree.session.workspaceId)
 
-  const mailboxes = createMailboxes(lifecycle, (actor) => processInbox(actor))
+  const mailboxes = createMailboxes(
+    lifecycle,
+    (actor) => processInbox(actor),
+    (id) => {
+      if (lifecycle.phase === 'closing') leases.giveBack(id)
+    },
+  )
   const posts = createInternalPosts(mailboxes, lifecycle)
   const admit = (sessionId: SessionId, runId: RunId) => void posts.eventIfOpen(sessionId, runId, { type: 'admitted' })
 

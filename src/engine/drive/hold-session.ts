@@ -2,6 +2,7 @@
 import type { EngineParts } from '../session/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import { hasWork } from '../session/transaction/open-transaction.ts'
+import { isStoreAway } from '../../store/store-away.ts'
 import type { SessionLeases } from './leases.ts'
 import type { DriverLifecycle, SessionActor } from './mailbox.ts'
 
@@ -37,7 +38,8 @@ export async function takeOver({ parts, leases, lifecycle }: HoldingParts, live:
   const { id } = live.tree.session
   return leases.claimOne(id).catch((error: unknown) => {
     // The change is stored: whoever looks for free sessions next takes it.
-    parts.log.write('warn', 'A session could not be taken over.', { sessionId: id, error: String(error) })
+    if (!isStoreAway(error))
+      parts.log.write('warn', 'A session could not be taken over.', { sessionId: id, error: String(error) })
     return false
   })
 }

@@ -13,6 +13,7 @@ import {
   type SessionLease,
   type WorkerId,
 } from '../../store/lease.ts'
+import { isStoreAway } from '../../store/store-away.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Sessions claimed with one statement. */
@@ -38,13 +39,17 @@ export interface SessionLeases {
   sawVersion(id: SessionId, version: number): void
   /** Forgets the lease of this epoch, but none that was taken since. */
   drop(id: SessionId, epoch: number | undefined): void
+  /** False where this process holds so many that it leaves what is free to others. */
+  hasRoom(): boolean
   /** Takes a session with work in flight that nobody holds. */
   claimOne(id: SessionId): Promise<boolean>
-  /** Takes all that can be taken, and resolves with their number. */
+  /** Takes all that can be taken and that this process has room for, and resolves with their number. */
   claimAll(): Promise<number>
   /** True while an effect of the lease of this epoch may leave. */
   mayLeave(id: SessionId, epoch: number): boolean
   now(): LeaseStart
+  /** Gives the lease of a session back, so that another process goes on with it at once. */
+  giveBack(id: SessionId): void
   /** Renews no more, and gives back every lease but those of sessions that `isKept` names. */
   close(isKept: (id: SessionId) => boolean): Promise<void>
 }
@@ -67,11 +72,20 @@ export interface LeaseParts {
   readonly log: Log
   readonly worker: WorkerId
   readonly leaseTimes?: LeaseTimes
+  readonly maxClaimed?: number
   readonly timers?: QueueTimers
 }
 
 export function createLeases(
-  { store, clock, log, worker, leaseTimes = DEFAULT_LEASE_TIMES, timers = systemTimers }: LeaseParts,
+  {
+    store,
+    clock,
+    log,
+    worker,
+    leaseTimes = DEFAULT_LEASE_TIMES,
+    maxClaimed = Infinity,
+    timers = systemTimers,
+  }: LeaseParts,
   events: LeaseEvents,
 ): SessionLeases {
   const { ttlMs, marginMs } = leaseTimes
@@ -80,6 +94,9 @@ export function createLeases(
   let strangers = new Map<SessionId, number>()
   let timer: unknown
   let closed = false
+  /** Leases that wait to be given back: those that gather meanwhile share a statement. */
+  let returned: SessionLease[] = []
+  let returning: Promise<void> | undefined
 
   const now = (): LeaseStart => ({ monotonic: clock.monotonic(), wall: clock.now() })
 
@@ -117,7 +134,8 @@ export function createLeases(
       }
     } catch (error) {
       // Nothing leaves once the leases have run out; what is in flight is stored when the store is back.
-      log.write('warn', 'The leases could not be renewed.', { sessions: held.size, error: String(error) })
+      if (!isStoreAway(error))
+        log.write('warn', 'The leases could not be renewed.', { sessions: held.size, error: String(error) })
     }
   }
 
@@ -126,9 +144,29 @@ export function createLeases(
     scheduleRenewal()
   }
 
+  function giveBack(id: SessionId): void {
+    const lease = held.get(id)
+    if (!lease) return
+    held.delete(id)
+    returned.push({ sessionId: id, epoch: lease.epoch })
+    returning ??= returnAll()
+  }
+
+  async function returnAll(): Promise<void> {
+    await Promise.resolve()
+    while (returned.length > 0) {
+      const given = returned
+      returned = []
+      // What the store does not learn of ends with its time.
+      await store.release(worker, given).catch(() => {})
+    }
+    returning = undefined
+  }
+
   return {
     now,
     keep,
+    giveBack,
     all: () => [...held.keys()],
     epochOf: (id) => held.get(id)?.epoch,
     holderOf: (epoch) => ({ worker, ttlMs, ...(epoch !== undefined && { epoch }) }),
@@ -139,22 +177,27 @@ export function createLeases(
     drop(id, epoch) {
       if (epoch !== undefined && held.get(id)?.epoch === epoch) held.delete(id)
     },
+    hasRoom: () => held.size < maxClaimed,
     async claimOne(id) {
       const since = now()
       const lease = await store.claimOne(worker, id, ttlMs)
       if (lease) keep(lease, since)
-      return lease !== undefined
+      if (closed) giveBack(id)
+      return lease !== undefined && !closed
     },
     async claimAll() {
       for (let count = 0; ;) {
         const since = now()
-        const claimed = await store.claim(worker, CLAIMED_AT_ONCE, ttlMs)
+        const most = Math.min(CLAIMED_AT_ONCE, maxClaimed - held.size)
+        if (most <= 0) return count
+        const claimed = await store.claim(worker, most, ttlMs)
         for (const lease of claimed) {
           keep(lease, since)
-          events.claimed(lease.sessionId)
+          if (closed) giveBack(lease.sessionId)
+          else events.claimed(lease.sessionId)
         }
         count += claimed.length
-        if (claimed.length < CLAIMED_AT_ONCE || closed) return count
+        if (claimed.length < most || closed) return count
       }
     },
     mayLeave(id, epoch) {
@@ -166,9 +209,9 @@ export function createLeases(
     async close(isKept) {
       closed = true
       timers.clear(timer)
-      const given = [...held].flatMap(([sessionId, { epoch }]) => (isKept(sessionId) ? [] : [{ sessionId, epoch }]))
+      for (const id of held.keys()) if (!isKept(id)) giveBack(id)
       held.clear()
-      if (given.length > 0) await store.release(worker, given).catch(() => {})
+      await returning
     },
   }
 }

@@ -95,10 +95,18 @@ export interface Mailboxes {
   idle(): Promise<void>
 }
 
-/** @param processInbox applies what is in an inbox until it is empty or awaits a retry */
+/** True where nothing of a session is under way in this process. */
+export const isIdle = (actor: SessionActor | undefined): boolean =>
+  !actor || (!actor.running && actor.inbox.length === 0 && actor.inFlight.size === 0)
+
+/**
+ * @param processInbox applies what is in an inbox until it is empty or awaits a retry
+ * @param becameIdle called when nothing of a session is under way any more
+ */
 export function createMailboxes(
   lifecycle: DriverLifecycle,
   processInbox: (actor: SessionActor) => Promise<void>,
+  becameIdle: (id: SessionId) => void,
 ): Mailboxes {
   const actors = new Map<SessionId, SessionActor>()
 
@@ -133,7 +141,8 @@ export function createMailboxes(
     actor.running = processInbox(actor).finally(() => {
       actor.running = undefined
       if (actor.inbox.length > 0 && !actor.awaitsRetry) return process(actor)
-      if (actor.inbox.length > 0 || actor.inFlight.size > 0) return
+      if (!isIdle(actor)) return
+      becameIdle(actor.id)
       // A session that waits for a person or a timer costs rows, not memory.
       if (!actor.awaitsSlot || actors.size > MAX_WAITING_SESSIONS) actors.delete(actor.id)
     })

@@ -8,6 +8,7 @@ import type { Log } from '../../base/log.ts'
 import { systemTimers, type QueueTimers } from '../../queue/timers.ts'
 import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { LeaseTimes } from '../../store/lease.ts'
+import { isStoreAway } from '../../store/store-away.ts'
 import type { Store } from '../../store/store.ts'
 
 /** How often the store is asked where other processes pause things, too. */
@@ -71,7 +72,9 @@ export function createPauses(
     timer = timers.set(() => {
       timer = undefined
       void askAll()
-        .catch((error: unknown) => log.write('warn', 'What is paused could not be read.', { error: String(error) }))
+        .catch((error: unknown) => {
+          if (!isStoreAway(error)) log.write('warn', 'What is paused could not be read.', { error: String(error) })
+        })
         .finally(scheduleQuestion)
     }, ASK_EVERY_MS)
   }

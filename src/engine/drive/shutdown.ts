@@ -1,9 +1,12 @@
-/** Ends a driver: lets effects in flight finish for a while, then drops the rest. */
+/**
+ * Ends a driver: lets effects in flight finish for a while, then drops the rest. Other processes go on with each session as soon as
+ * nothing of it is under way here. Source: scale-out, section 3.5.
+ */
 import { fail } from '../../base/failure.ts'
 import type { SessionId } from '../../base/ids.ts'
 import type { EffectRunner } from './effects-in-flight.ts'
 import type { SessionLeases } from './leases.ts'
-import type { DriverLifecycle, Mailboxes } from './mailbox.ts'
+import { isIdle, type DriverLifecycle, type Mailboxes } from './mailbox.ts'
 
 /** Resolves when nothing runs any more; what was not stored by then continues at the next start. */
 export async function shutDown(
@@ -14,6 +17,7 @@ export async function shutDown(
   graceMs: number,
 ): Promise<void> {
   lifecycle.phase = 'closing'
+  for (const id of leases.all()) if (isIdle(mailboxes.find(id))) leases.giveBack(id)
   let timeout: NodeJS.Timeout | undefined
   const grace = new Promise<void>((resolve) => (timeout = setTimeout(resolve, graceMs)))
   await Promise.race([finishWork(mailboxes, effects), grace])

@@ -4,6 +4,7 @@ import type { TaskId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { SessionQueue } from '../../queue/queue.ts'
 import type { SessionTimer, SessionUpdate } from '../../store/session-update.ts'
+import { isStoreAway } from '../../store/store-away.ts'
 import type { Store } from '../../store/store.ts'
 import { advanceRun } from '../machine/advance.ts'
 import { expireTask } from '../machine/tasks.ts'
@@ -54,7 +55,7 @@ export function createTimerScheduler(
         return await applyAll(mailboxes)
       } catch (error) {
         // The queue would end the process: a database that is away for a while must not.
-        log.write('warn', 'The timers could not be read.', { error: String(error) })
+        if (!isStoreAway(error)) log.write('warn', 'The timers could not be read.', { error: String(error) })
         return clock.now() + RETRY_SAVE_MS
       }
     },

@@ -173,6 +173,8 @@ export interface EngineParts {
   readonly worker: WorkerId
   /** `DEFAULT_LEASE_TIMES` where absent. */
   readonly leaseTimes?: LeaseTimes
+  /** Sessions that this process may hold before it leaves what is free to others; any number where absent. */
+  readonly maxClaimed?: number
   /** The system's where absent. */
   readonly timers?: QueueTimers
   /** False where work is only recorded: no effect starts, and the next serving process continues it. True when absent. */

@@ -5,6 +5,7 @@
 import { hashKey, isWellFormedKey } from '../../base/api-key.ts'
 import type { Instant } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
+import type { ConsoleSessionId, KeyId } from '../../base/ids.ts'
 import type { Principal, Trigger } from '../../spec/key.ts'
 import { clientAddress, isInRanges } from '../http/ip.ts'
 import type { HttpReply } from '../http/reply.ts'
@@ -16,7 +17,15 @@ export type KeyPrincipal = Extract<Principal, { type: 'api_key' }>
 export type OperatorPrincipal = Extract<Principal, { type: 'operator' }>
 export type ApiPrincipal = KeyPrincipal | OperatorPrincipal
 
-export interface AuthenticatedCaller {
+/** How an operator proved who it is; neither on the local channel, whose identity nothing proves. */
+export interface OperatorProof {
+  /** The credential. */
+  readonly keyId?: KeyId
+  /** The session of the console that the request belongs to. */
+  readonly consoleSession?: ConsoleSessionId
+}
+
+export interface AuthenticatedCaller extends OperatorProof {
   readonly principal: ApiPrincipal
   /** Trigger of the key; null for an operator, who needs none. */
   readonly trigger: Trigger | null

@@ -10,6 +10,7 @@ import { okReply, type HttpReply } from '../http/reply.ts'
 import type { ApiRoute, HttpRequestContext } from '../http/route.ts'
 import { identifyByCredential } from '../operator/people/identify.ts'
 import type { ServerServices } from '../runtime/services.ts'
+import { consoleReader } from '../runtime/watch-readers.ts'
 import type { SignInIdentity } from '../runtime/sign-in-codes.ts'
 import { isLocal, isSecure, type ListenerRules } from './address.ts'
 import { writeSessionCookie } from './session-cookie.ts'
@@ -45,7 +46,10 @@ async function signIn(services: ServerServices, rules: ListenerRules, call: Http
   const identity = await identityIn(services, rules, call, await readJson(call, BODY))
   // A session that somebody planted in this browser ends: signing in always makes a new one.
   const before = await readSession(services, rules, call)
-  if (before) await store.endConsoleSession(before.id, clock.now())
+  if (before) {
+    await store.endConsoleSession(before.id, clock.now())
+    services.readers.stop(consoleReader(before.id))
+  }
   const value = createApiKeySecret().slice('svc_'.length)
   const now = clock.now()
   const session: ConsoleSession = {
@@ -96,7 +100,7 @@ async function signOut(services: ServerServices, rules: ListenerRules, call: Htt
   const session = await readSession(services, rules, call)
   if (session) {
     await services.store.endConsoleSession(session.id, services.clock.now())
-    services.readers.stop(`console:${session.id}`)
+    services.readers.stop(consoleReader(session.id))
   }
   const headers = { 'set-cookie': writeSessionCookie(call, isSecure(rules, call), undefined) }
   return { status: 200, json: { signedOut: true }, headers }

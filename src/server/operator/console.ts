@@ -3,6 +3,7 @@ import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail } from '../../base/failure.ts'
 import type { ConsoleSession } from '../../spec/key.ts'
 import type { ConsoleSessionView } from '../../spec/operator/access.ts'
+import { consoleReader } from '../runtime/watch-readers.ts'
 import type { OperatorAction } from './people/act.ts'
 import { notFoundFailure } from './find/find.ts'
 
@@ -34,7 +35,7 @@ export const endConsoleSession: OperatorAction<'POST /console/sessions/:id/end'>
   if (!found) throw notFoundFailure('session of the console')
   const endedAt = found.endedAt ?? clock.now()
   await store.endConsoleSession(found.id, endedAt)
-  readers.stop(`console:${found.id}`)
+  readers.stop(consoleReader(found.id))
   return toConsoleSessionView({ ...found, endedAt }, consoleSession === found.id)
 }
 

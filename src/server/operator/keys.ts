@@ -84,7 +84,7 @@ export const revokeKey: OperatorAction<'POST /keys/:id/revoke'> = async ({ servi
   const revokedAt = key.revokedAt ?? clock.now()
   if ('email' in key) {
     await store.revokeOperatorKey(key.id, revokedAt)
-    readers.stop(`operator:${key.email}`)
+    readers.stop(key.id)
     return toOperatorKeyView({ ...key, revokedAt })
   }
   await store.revokeKey(key.id, revokedAt)

@@ -4,7 +4,9 @@
  */
 import type { LiveHint } from '../../spec/operator/inbox.ts'
 import type { HttpReply } from '../http/reply.ts'
+import { grantsOfOperator } from '../auth/reader-grants.ts'
 import { STREAM_HEADERS } from '../http/sse.ts'
+import type { ReaderGrants } from '../runtime/readers.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './people/act.ts'
 
@@ -14,12 +16,10 @@ const HEARTBEAT_MS = 15_000
 /** Beyond, a hint says that anything may have changed. */
 const MAX_NAMED = 100
 
-export const streamLive: OperatorAction<'GET /live'> = async ({ services, operator, consoleSession, endsAt }) => {
-  const owners = [`operator:${operator.id}`, ...(consoleSession === undefined ? [] : [`console:${consoleSession}`])]
-  return liveReply(services, owners, endsAt)
-}
+export const streamLive: OperatorAction<'GET /live'> = async (request) =>
+  liveReply(request.services, grantsOfOperator(request), request.endsAt)
 
-function liveReply(services: ServerServices, owners: readonly string[], endsAt: number | null): HttpReply {
+function liveReply(services: ServerServices, grants: ReaderGrants, endsAt: number | null): HttpReply {
   const { changes, readers, clock } = services
   const encoder = new TextEncoder()
   let leave = (): void => {}
@@ -51,7 +51,7 @@ function liveReply(services: ServerServices, owners: readonly string[], endsAt: 
           else if (sessions.size <= MAX_NAMED) sessions.add(sessionId)
           schedule()
         }),
-        ...owners.map((owner) => readers.add(owner, () => end())),
+        readers.add(grants, () => end()),
       ]
       const beat = setInterval(() => {
         if (endsAt !== null && endsAt <= clock.now()) end()

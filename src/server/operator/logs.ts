@@ -3,31 +3,37 @@ import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { loadRe2 } from '../../base/pattern/re2.ts'
 import { readLog } from '../log/read-log.ts'
 import type { OperatorRoutes } from '../../spec/operator/routes.ts'
+import { grantsOfOperator } from '../auth/reader-grants.ts'
 import { queryFailure } from '../http/refuse.ts'
 import type { OperatorAction } from './people/act.ts'
 import { parseSince } from './runs.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error']
 
-export const streamLogs: OperatorAction<'GET /logs'> = async ({
-  services: { directory, serverState: about },
-  query,
-}) => {
+export const streamLogs: OperatorAction<'GET /logs'> = async (request) => {
+  const { services, query, endsAt } = request
+  const { directory, serverState: about, readers, clock } = services
   const wanted = filterOf(query)
   let read = query.follow ?? false
-  const lines = directory === undefined ? none() : readLog(directory, () => read && !about.closing)
+  const removeReader = read ? readers.add(grantsOfOperator(request), () => (read = false)) : () => {}
+  const goesOn = (): boolean => read && !about.closing && (endsAt === null || clock.now() < endsAt)
+  const lines = directory === undefined ? none() : readLog(directory, goesOn)
   const encoder = new TextEncoder()
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {
       for (;;) {
         const { done, value } = await lines.next()
-        if (done) return controller.close()
+        if (done) {
+          removeReader()
+          return controller.close()
+        }
         if (!wanted(value)) continue
         return controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`))
       }
     },
     cancel() {
       read = false
+      removeReader()
     },
   })
   return { status: 200, stream, headers: { 'content-type': 'application/x-ndjson' } }

@@ -16,7 +16,8 @@ import { parseIdempotencyKey, parseMessage } from '../http/validate.ts'
 
 /** POST /v1/runs/{runId}/input and /messages: one behaviour on two paths. A refused message is answered 202 with `error` and changes nothing. */
 export const sendMessage = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
-  withCaller(services, identify, async (call, { principal }) => {
+  withCaller(services, identify, async (call, caller) => {
+    const { principal } = caller
     const run = await runInScope(services, principal, call.params['runId']!)
     const key = parseIdempotencyKey(call.request.headers)
     const given = await readJson(call, apiBodyLimits(services.config))
@@ -26,7 +27,7 @@ export const sendMessage = (services: ServerServices, identify: IdentifyCaller):
     const idempotency = key === undefined ? undefined : { key, bodyDigest: digestOfJson(given) }
     const accepted = await services.engine.answer(run.id, toAnswer(body, principal), isHidden, idempotency)
     // A refused message changed nothing, so there is nothing to wait for.
-    const waited = accepted.error === undefined ? await waitAsPreferred(services, call, principal, run) : undefined
+    const waited = accepted.error === undefined ? await waitAsPreferred(services, call, caller, run) : undefined
     const later = waited?.run
     // What was refused before it reached the run has changed nothing.
     const pending = (!later && accepted.pending) || (await readPending(services.store, later ?? run, isHidden))

@@ -1,7 +1,8 @@
 /** `Prefer: wait=SECONDS`: an answer that leaves when the run pauses or ends. Source: decisions, section 17; RFC 7240. */
 import type { RunId, SessionId } from '../../base/ids.ts'
-import type { Principal } from '../../spec/key.ts'
 import type { Run } from '../../spec/run.ts'
+import type { AuthenticatedCaller } from '../auth/auth.ts'
+import { grantsOfCaller } from '../auth/reader-grants.ts'
 import type { HttpRequestContext } from '../http/route.ts'
 import type { ServerServices } from '../runtime/services.ts'
 
@@ -25,16 +26,16 @@ const MAX_WAITS = 100
 export async function waitAsPreferred(
   services: ServerServices,
   { request, incoming }: HttpRequestContext,
-  principal: Principal,
+  caller: AuthenticatedCaller,
   run: { readonly id: RunId; readonly sessionId: SessionId },
 ): Promise<GrantedWait> {
   const seconds = parseWait(request.headers.get('prefer'))
   if (seconds === undefined) return NOT_GRANTED
-  const owner = principal.type === 'operator' ? `operator:${principal.id}` : principal.id
-  if (services.readers.count(owner) >= MAX_WAITS) return NOT_GRANTED
+  const grants = grantsOfCaller(caller)
+  if (Object.keys(grants).some((owner) => services.readers.count(owner) >= MAX_WAITS)) return NOT_GRANTED
   const stop = new AbortController()
   const end = (): void => stop.abort()
-  const removeReader = services.readers.add(owner, end)
+  const removeReader = services.readers.add(grants, end)
   const timer = setTimeout(end, seconds * 1000)
   const socket = incoming?.socket
   if (socket) socket.once('close', end)
@@ -55,6 +56,6 @@ export async function waitAsPreferred(
 
 /** Seconds of `wait` in a list of preferences; undefined where there is none, or one that no number follows. */
 export function parseWait(prefer: string | null): number | undefined {
-  const [, digits] = /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[,;]|$)/i.exec(prefer ?? '') ?? []
+  const [, digits] = /(?:^|[,;])\s*wait\s*=\s*"?(\d+)"?\s*(?:[,;]|$)/i.exec(prefer ?? '') ?? []
   return digits === undefined ? undefined : Math.min(Number(digits), LONGEST_WAIT_S)
 }

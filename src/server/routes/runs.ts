@@ -14,9 +14,10 @@ import { parseCancel, parseConversationQuery } from '../http/validate.ts'
 
 /** GET /v1/runs/{runId}: status and result, never redacted; `pending` as the timeline would show it. */
 export const getRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
-  withCaller(services, identify, async (call, { principal }) => {
+  withCaller(services, identify, async (call, caller) => {
+    const { principal } = caller
     const found = await runInScope(services, principal, call.params['runId']!)
-    const { headers, run = found } = await waitAsPreferred(services, call, principal, found)
+    const { headers, run = found } = await waitAsPreferred(services, call, caller, found)
     const hold = await readHold(services, run)
     const pending = await readPending(services.store, run, !seesTimeline(principal))
     return { ...okReply(toRunStatus(run, hold, pending, principal)), headers }

@@ -16,7 +16,8 @@ import { parseIdempotencyKey, parseStart } from '../http/validate.ts'
 
 /** POST /v1/agents/{agentId}/runs: 202 once session, run and first work item are durable. */
 export const startRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
-  withCaller(services, identify, async (call, { principal, trigger, isTriggerHeld }) => {
+  withCaller(services, identify, async (call, caller) => {
+    const { principal, trigger, isTriggerHeld } = caller
     if (isTriggerHeld) throw fail('trigger_held')
     const agentId = await agentInScope(services, principal, call.params['agentId']!)
     const key = parseIdempotencyKey(call.request.headers)
@@ -52,7 +53,7 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
     const { triggerId } = started
     // A session that goes on belongs to the trigger that began it.
     if (!continued) services.scopes.add(run.sessionId, { agentId, triggerId: triggerId as TriggerId | null })
-    const waited = await waitAsPreferred(services, call, principal, run)
+    const waited = await waitAsPreferred(services, call, caller, run)
     const now =
       waited.run && toStartedNow(waited.run, await readPending(services.store, waited.run, !seesTimeline(principal)))
     return { ...acceptedReply({ ...started, ...now }), headers: waited.headers }

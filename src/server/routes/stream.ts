@@ -6,30 +6,25 @@ import { isTerminal } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { detailOf } from '../http/detail.ts'
-import { redactEvent, withoutOutputText } from '../view/redact.ts'
+import { redactEvent, wholeTimelineView } from '../view/redact.ts'
 import { rootAbove } from '../view/root-run.ts'
 import type { HttpReply } from '../http/reply.ts'
 import type { HttpRequestContext, RouteHandler } from '../http/route.ts'
+import { grantsOfCaller } from '../auth/reader-grants.ts'
 import { runInScope } from '../auth/scope.ts'
+import type { ReaderGrants } from '../runtime/readers.ts'
 import type { ServerServices } from '../runtime/services.ts'
-import { rightsOf } from '../runtime/watch-readers.ts'
 import { STREAM_HEADERS, eventStream, type EventStreamOptions } from '../http/sse.ts'
 import { cursorIn, parseCursor } from '../http/validate.ts'
 
 /** GET /v1/runs/{runId}/stream: everything from the session's first event, or after the cursor, then live. */
 export const streamRun = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
-  withCaller(services, identify, async (call, { principal, trigger, expiresAt }) => {
+  withCaller(services, identify, async (call, caller) => {
+    const { principal, expiresAt } = caller
     const run = await runInScope(services, principal, call.params['runId']!)
-    const owner = principal.type === 'operator' ? `operator:${principal.id}` : principal.id
-    if (principal.type === 'api_key' && services.readers.count(owner) >= MAX_STREAMS) throw tooManyStreams()
-    const view = seesTimeline(principal) ? withoutOutputText : outputView(await rootAbove(services.store, run))
-    return openStream(
-      services,
-      call,
-      run,
-      { owner, endsAt: expiresAt, ...(trigger && { rights: rightsOf(trigger) }) },
-      view,
-    )
+    if (principal.type === 'api_key' && services.readers.count(principal.id) >= MAX_STREAMS) throw tooManyStreams()
+    const view = seesTimeline(principal) ? wholeTimelineView : outputView(await rootAbove(services.store, run))
+    return openStream(services, call, run, { grants: grantsOfCaller(caller), endsAt: expiresAt }, view)
   })
 
 // Made outside the route, whose run and session would otherwise stay in memory with each stream.
@@ -48,19 +43,17 @@ const tooManyStreams = (): Failure =>
 
 /** What ends an open stream early. */
 export interface StreamLease {
-  /** Streams with the same owner, such as a key's id, are ended together. */
-  readonly owner: string
+  /** It ends when one of these is taken away or changes. */
+  readonly grants: ReaderGrants
   /** When the permission to read expires; null = never. */
   readonly endsAt: Instant | null
-  /** What the owner could read when it was let in. */
-  readonly rights?: string
 }
 
 export async function openStream(
   services: ServerServices,
   { request, url }: HttpRequestContext,
   run: Run,
-  { owner, endsAt, rights }: StreamLease,
+  { grants, endsAt }: StreamLease,
   view: EventStreamOptions['view'],
 ): Promise<HttpReply> {
   const given = cursorIn(request.headers, url.searchParams)
@@ -73,7 +66,7 @@ export async function openStream(
   // Keeps only the id of the run in memory: everything here is multiplied by the number of readers.
   const { id: runId, sessionId, parentRunId, status, starter } = run
   const followed = { id: runId, sessionId, parentRunId, status, ...(starter && { starter }) }
-  const removeReader = services.readers.add(owner, () => stop.abort(), rights)
+  const removeReader = services.readers.add(grants, () => stop.abort())
   const cancelTimer = endsAt === null ? () => {} : callAt(services.clock, endsAt, () => stop.abort())
   const events = eventStream(services.engine.follow(followed, cursor ?? 0, stop.signal), {
     view,

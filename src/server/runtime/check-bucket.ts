@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { fail } from '../../base/failure.ts'
+import { openS3 } from './storage.ts'
 
 const WITHIN_MS = 5000
 
@@ -27,6 +28,16 @@ export async function checkBucket(blobs: Blobs, url: string): Promise<void> {
     throw fail('bucket_unusable', { bucket, why: `to ${doing} failed (${describeCause(error)})` }, { cause: error })
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** The same for the bucket at an address. @throws Failure `bucket_unusable`, `config_invalid` */
+export async function checkBucketAt(url: string, region = 'us-east-1'): Promise<void> {
+  const opened = openS3(url, region)
+  try {
+    await checkBucket(opened.blobs, url)
+  } finally {
+    await opened.close(0)
   }
 }
 

@@ -91,7 +91,8 @@ async function openDatabaseOf(
     const { openPostgres } = await import('../../store/postgres/open.ts')
     // A command that is not a server may not know the bucket.
     const bucket = serving ? config.storage?.url : undefined
-    return await openPostgres({ url: store, cluster: { workspace, ...(bucket !== undefined && { bucket }) } })
+    const cluster = { workspace, ...(bucket !== undefined && { bucket }) }
+    return await openPostgres({ url: store, cluster, ...(serving && { log }) })
   }
   const file = dataDirectory === undefined ? ':memory:' : join(dataDirectory, 'data.db')
   const ballastBytes = dataDirectory !== undefined && serving ? BALLAST_BYTES : 0

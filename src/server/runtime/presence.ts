@@ -3,10 +3,8 @@
  * shows that the database is away. Source: scale-out, section 3.5.
  */
 import type { Clock } from '../../base/clock.ts'
-import type { Log } from '../../base/log.ts'
 import type { Store } from '../../store/store.ts'
 import { REPORT_EVERY_MS, type WorkerReport } from '../../store/worker.ts'
-import { detailOf } from '../http/detail.ts'
 
 /** A database that comes back within this time costs nobody a server. */
 const AWAY_MS = 5000
@@ -27,16 +25,14 @@ export interface ServerPresence {
 export interface PresenceParts {
   readonly store: Store
   readonly clock: Clock
-  readonly log: Log
   /** What is true now. */
   readonly describe: () => WorkerReport
 }
 
-export function createPresence({ store, clock, log, describe }: PresenceParts): ServerPresence {
+export function createPresence({ store, clock, describe }: PresenceParts): ServerPresence {
   let timer: NodeJS.Timeout | undefined
   let reporting: Promise<void> | undefined
   let ask: (() => void) | undefined
-  let isAway = false
   let stopped = false
   /** When the store last answered; undefined before the first time. */
   let answeredAt: number | undefined
@@ -45,15 +41,12 @@ export function createPresence({ store, clock, log, describe }: PresenceParts): 
     try {
       const { isAsked } = await store.report(describe())
       answeredAt = clock.monotonic()
-      if (isAway) log.write('info', 'the database answers again')
-      isAway = false
       if (!isAsked || !ask) return
       const drain = ask
       ask = undefined
       drain()
-    } catch (error) {
-      if (!isAway) log.write('warn', 'the database does not answer', { detail: detailOf(error) })
-      isAway = true
+    } catch {
+      // The store tells that it is away, and readiness how long it has been.
     }
   }
 

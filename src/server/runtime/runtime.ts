@@ -14,7 +14,7 @@ import { createKeyAttempts } from './attempts.ts'
 import { createChangeHints } from './change-hints.ts'
 import { readClusterSecret, type ClusterSecret } from '../peers/cluster-secret.ts'
 import { createCloseStack, type CloseAction, type CloseStack } from './close-stack.ts'
-import { sharedLeaseTimes } from './lease-times.ts'
+import { maxClaimedSessions, sharedLeaseTimes } from './cluster-settings.ts'
 import { openDataDirectory, openLogAndStore } from './open-store.ts'
 import { openTools } from './open-tools.ts'
 import type { RuntimeOptions } from './options.ts'
@@ -26,8 +26,8 @@ import { createSessionScopes } from './scopes.ts'
 import type { ServerServices } from './services.ts'
 import { createSignInCodes } from './sign-in-codes.ts'
 import { readSessionFile } from './session-files.ts'
-import { checkBucket } from './check-bucket.ts'
-import { openS3, openStorage, type ObjectStorage } from './storage.ts'
+import { checkBucketAt } from './check-bucket.ts'
+import { openStorage, type ObjectStorage } from './storage.ts'
 import { watchReaderRights } from './watch-readers.ts'
 
 interface ListenAt {
@@ -92,7 +92,6 @@ async function openParts(
   const presence = createPresence({
     store,
     clock,
-    log,
     describe: () => ({
       id: worker,
       version,
@@ -151,7 +150,10 @@ async function openParts(
     ...(plan && { plan }),
     concurrency: { ...config.concurrency, providers: providerConcurrency(config.providers) },
     ...(options.timers && { timers: options.timers }),
-    ...(options.store !== undefined && { leaseTimes: sharedLeaseTimes(env['SVC_LEASE_TTL']) }),
+    ...(options.store !== undefined && {
+      leaseTimes: sharedLeaseTimes(env),
+      maxClaimed: maxClaimedSessions(env),
+    }),
   })
   if (!readOnly) await forgetEndedRehearsals(rehearsals, store)
   closing.push((graceMs) => engine.close(graceMs))
@@ -181,7 +183,7 @@ async function openParts(
     secretState: (variable) => (env[variable] === undefined ? 'missing' : env[variable] === '' ? 'empty' : 'set'),
     operator: env['SVC_OPERATOR'] ?? env['USER'] ?? env['USERNAME'] ?? 'operator',
   }
-  if (uploads && options.store !== undefined)
+  if (uploads)
     closing.push(watchReaderRights({ store, workspaceId: services.workspace.id, readers: services.readers, log }))
   return {
     services,
@@ -202,12 +204,7 @@ async function openParts(
 /** Before the database records whose it is. @throws Failure `config_invalid`, `bucket_unusable`, `job_runner_missing` */
 async function checkShared({ storage }: ProjectConfig): Promise<void> {
   if (storage?.url === undefined) throw noBucket()
-  const opened = openS3(storage.url, storage.region ?? 'us-east-1')
-  try {
-    await checkBucket(opened.blobs, storage.url)
-  } finally {
-    await opened.close(0)
-  }
+  await checkBucketAt(storage.url, storage.region)
   await (await import('../../queue/graphile-jobs.ts')).checkJobRunner()
 }
 

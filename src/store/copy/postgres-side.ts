@@ -1,9 +1,9 @@
 import type { PoolClient } from 'pg'
-import { fail } from '../../base/failure.ts'
+import { fail, isFailure } from '../../base/failure.ts'
 import { checkSchemaVersions, migratePostgres, readSchemaVersions } from '../postgres/database/migrate.ts'
 import { toJsonRows } from '../postgres/database/named-values.ts'
 import { openPool, type PostgresPool } from '../postgres/database/pool.ts'
-import { isConflict, toStoreFailure } from '../postgres/database/errors.ts'
+import { toStoreFailure } from '../postgres/database/errors.ts'
 import { SILENT_WORKER_MS } from '../worker.ts'
 import type { CopiedColumn, CopiedRow, CopiedTable } from './copied-table.ts'
 import type { CopySource, CopyTarget } from './copy-side.ts'
@@ -89,7 +89,9 @@ export async function openPostgresSource(url: string, schema: string): Promise<C
   } catch (error) {
     await end('rollback')
     await pool.close()
-    throw isConflict(error) ? fail('store_served', { store: pool.database, worker: 'another command' }) : error
+    throw isFailure(error, 'store_busy')
+      ? fail('store_served', { store: pool.database, worker: 'another command' })
+      : error
   }
   return {
     name: pool.database,
@@ -205,9 +207,13 @@ const FINISH = [
    select workspace_id, agent_id, status, 0, count(*) from session group by workspace_id, agent_id, status`,
   `insert into agent_count (workspace_id, agent_id, what, shard, counted)
    select workspace_id, agent_id, 'runs', 0, count(*) from run group by workspace_id, agent_id`,
-  `insert into run_words (run_id, session_id, input, output)
-   select r.id, r.session_id, words_of(case when r.parent_run_id is null then s.input else r.input end),
-     case when r.finished_at is not null then words_of(concat_ws(' ', left(r.output, 20000), r.error, r.error_code)) end
+  `insert into run_words (session_id, run_id, is_output, words)
+   select r.session_id, r.id, w.is_output, w.words
    from run r join session s on s.id = r.session_id
+     cross join lateral (
+       select false as is_output, words_of(case when r.parent_run_id is null then s.input else r.input end) as words
+       union all
+       select true, words_of(concat_ws(' ', left(r.output, 20000), r.error, r.error_code)) where r.finished_at is not null
+     ) w
    where s.erased_at is null`,
 ]

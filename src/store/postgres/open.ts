@@ -1,15 +1,17 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
 import { fail } from '../../base/failure.ts'
 import type { Store } from '../store.ts'
 import { agentReads } from './agents.ts'
 import { callReads } from './calls.ts'
-import { checkCluster, type ClusterIdentity } from './cluster/identity.ts'
+import { checkCluster, refuseMovedDatabase, type ClusterIdentity } from './cluster/identity.ts'
 import { checkTableRights } from './cluster/rights.ts'
 import { workerMethods } from './cluster/workers.ts'
 import { consoleSessionMethods } from './console-sessions.ts'
 import { costReads } from './spending/costs.ts'
 import { createHints } from './database/hints.ts'
+import { createOutageLog } from './database/outage-log.ts'
 import { checkSchemaVersions, readSchemaVersions } from './database/migrate.ts'
 import type { DatabaseMoment } from './database/moment.ts'
 import { openPool, type PostgresPool } from './database/pool.ts'
@@ -46,6 +48,8 @@ export interface PostgresOptions {
   readonly connections?: number
   /** Whose store it is: recorded by the first server, and compared by the others. */
   readonly cluster?: ClusterIdentity
+  /** Of a server: tells when the database cannot be used. */
+  readonly log?: Log
 }
 
 /** Of our tables, unless a test names another. */
@@ -64,7 +68,8 @@ const SHARDS = 32
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { url, schema = SCHEMA, connections = CONNECTIONS } = options
   const self = randomUUID().slice(0, 8)
-  const pool = await openPool({ url, schema, name: `svc ${self}`, connections })
+  const outages = options.log && createOutageLog(options.log)
+  const pool = await openPool({ url, schema, name: `svc ${self}`, connections, ...(outages && { outages }) })
   try {
     checkSchemaVersions(pool.database, await readSchemaVersions(pool, schema))
     await refuseMovedDatabase(pool)
@@ -76,12 +81,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     await pool.close()
     throw error
   }
-}
-
-/** @throws Failure `store_moved` */
-async function refuseMovedDatabase(pool: PostgresPool): Promise<void> {
-  const row = await pool.row<{ to: string | null }>('select moved_to as to from svc_schema')
-  if (row?.to) throw fail('store_moved', { store: pool.database, to: row.to })
 }
 
 /** Stamps come from this machine, so they must not stray far from the moments that the database decides by. */

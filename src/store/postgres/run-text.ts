@@ -5,8 +5,8 @@ const MOST_FOUND = 2000
 
 /** Of runs that hold all words of `:text` in their input, or in their output and error. */
 export const WITH_WORDS = `r.id in (
-  select run_id from run_words
-  where input @@ to_tsquery('simple', :text) or output @@ to_tsquery('simple', :text)
+  select distinct run_id from run_words
+  where words @@ to_tsquery('simple', :text)
   order by run_id desc limit ${MOST_FOUND})`
 
 export const WITH_CALLED_TOOL = `r.id in (

@@ -11,16 +11,16 @@ export const stepReads = (
   db: PostgresPool,
 ): Pick<Store, 'stepsOfRun' | 'saidInRun' | 'stepsOfSession' | 'stepsAfter' | 'stepSizes'> => ({
   async stepsOfRun(runId) {
-    return (await db.rows<StepRow>(`${SELECT} where t.run_id = :runId order by t.sequence`, { runId })).map(toStep)
+    return (await db.rows<StepRow>(`${SELECT} where ${OF_RUN} order by t.sequence`, { runId })).map(toStep)
   },
   async saidInRun(runId) {
     const rows = await db.rows<StepRow>(
       `${SELECT}
-       where t.run_id = :runId and (
+       where ${OF_RUN} and (
          t.type in ('UserMessage', 'Output', 'RunCompleted', 'RunResumed')
          or t.type = 'Reasoning' and exists (
            select 1 from step m
-           where m.run_id = t.run_id and m.type = 'UserMessage'
+           where m.session_id = t.session_id and m.run_id = t.run_id and m.type = 'UserMessage'
              and coalesce((m.content::json -> 'reply_to')::text, 'null') <> 'null'
          )
        )
@@ -56,6 +56,9 @@ const SELECT = `
   select t.id, t.session_id, t.run_id, t.type, t.sequence, t.ordinal, t.content, l.result, t.hidden, t.tokens_used, t.error,
     t.started_at, t.finished_at
   from step t left join large_result l on l.digest = t.result_digest`
+
+/** Steps are found by their session: an index by runs would cost each step another write. */
+const OF_RUN = 't.session_id = (select session_id from run where id = :runId) and t.run_id = :runId'
 
 /** Columns of a step, and of its result where that is stored separately. */
 export function toStepColumns(sessionId: SessionId, step: RunStep) {

@@ -6,7 +6,7 @@ import type { SessionUpdate } from '../session-update.ts'
 import type { Store } from '../store.ts'
 import { toCostColumns } from './spending/costs.ts'
 import { createBatchQueue } from './database/batch.ts'
-import { hasState, isContentError, toStoreFailure } from './database/errors.ts'
+import { hasState, isContentError } from './database/errors.ts'
 import type { SessionHints } from './database/hints.ts'
 import type { DatabaseMoment } from './database/moment.ts'
 import { toJsonRows } from './database/named-values.ts'
@@ -90,14 +90,14 @@ export function openPostgresUpdates({ pool, moment, hints, shard }: UpdateParts)
     async start(update, limits, claim, holder) {
       const answer = await starts
         .add({ update, limits, claim, holder, turn: randomUUID() })
-        .catch((error: unknown) => Promise.reject(toUpdateFailure(error, pool.database)))
+        .catch((error: unknown) => Promise.reject(toUpdateFailure(error, pool)))
       if (answer instanceof Error) throw answer
       return answer
     },
     async save(update, holder) {
       const answer = await saves
         .add({ update, holder, turn: randomUUID() })
-        .catch((error: unknown) => Promise.reject(toSaveFailure(error, pool.database)))
+        .catch((error: unknown) => Promise.reject(toSaveFailure(error, pool)))
       if (answer instanceof Error) throw answer
       return answer
     },
@@ -185,10 +185,10 @@ function numberBefore({ session, events }: SessionUpdate): number {
 const isStarted = (answer: StartAnswer): boolean => !(answer instanceof Error) && answer.outcome === 'started'
 
 /** Rows that name what is not there are a bug of ours, and no content that could be refused. */
-const toUpdateFailure = (error: unknown, database: string): unknown =>
-  hasState(error, 'SV003') ? new Error((error as Error).message, { cause: error }) : toStoreFailure(error, database)
+const toUpdateFailure = (error: unknown, pool: PostgresPool): unknown =>
+  hasState(error, 'SV003') ? new Error((error as Error).message, { cause: error }) : pool.toFailure(error)
 
-const toSaveFailure = (error: unknown, database: string): unknown =>
+const toSaveFailure = (error: unknown, pool: PostgresPool): unknown =>
   isContentError(error)
     ? fail('state_not_saved', { why: (error as Error).message }, { cause: error })
-    : toUpdateFailure(error, database)
+    : toUpdateFailure(error, pool)

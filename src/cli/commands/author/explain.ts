@@ -3,13 +3,33 @@ import { ruleExamples } from '../../../documents/generated/rule-examples.js'
 import { rules } from '../../../documents/rules/index.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitCodes } from '../../shell/exit-codes.ts'
+import { openProject } from '../../project/project.ts'
+import { reachedHosts, type ReachedHost } from '../../project/reached-hosts.ts'
+import { printList } from '../../shell/screen/list.ts'
+import type { TableColumn } from '../../../terminal/table.ts'
 import { documentTermPage, documentTerms } from '../../pages/document-terms.ts'
 import { suggestWord } from '../../shell/nearest.ts'
-import type { explainAnswer } from '../../answers/author.ts'
+import { usageFailure } from '../../shell/usage-failure.ts'
+import type { explainAnswer, reachedHostsAnswer } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 
-export async function explain({ given, mode, out }: CommandContext<AnswerOf<typeof explainAnswer>>): Promise<void> {
-  const term = given.argument(0)!
+type ExplainAnswer = AnswerOf<typeof explainAnswer | typeof reachedHostsAnswer>
+
+export async function explain(call: CommandContext<ExplainAnswer>): Promise<void> {
+  const { given, mode, out } = call
+  const [term] = given.rest(0)
+  if (given.flag('egress')) {
+    if (term !== undefined)
+      throw usageFailure('--egress is of the whole project and takes no term.', 'svc explain --egress')
+    const items = await reachedHosts(await openProject(call), call.io.env)
+    return await printList(
+      call,
+      { items, total: items.length },
+      HOST_COLUMNS,
+      'A server of this project contacts no other host.',
+    )
+  }
+  if (term === undefined) throw usageFailure('What is to be explained?', 'svc explain tool/unresolved')
   const page = ruleOf(term) ?? statusOf(term) ?? exitOf(term) ?? (await documentTermPage(term))
   if (!page) {
     const terms = [...rules.map(({ name }) => name), ...Object.keys(STATUSES), ...documentTerms]
@@ -22,6 +42,12 @@ export async function explain({ given, mode, out }: CommandContext<AnswerOf<type
   if (page.kind === 'rule') out.line(page.text)
   else out.prose(page.text)
 }
+
+const HOST_COLUMNS: readonly TableColumn<ReachedHost>[] = [
+  { title: 'HOST', cell: ({ host }) => host },
+  { title: 'PORT', cell: ({ port }) => String(port) },
+  { title: 'FOR', cell: (each) => each.for.join(', ') },
+]
 
 interface ExplainPage {
   readonly kind: 'rule' | 'status' | 'exit'

@@ -6,22 +6,17 @@
 import { hashKey, isWellFormedKey } from '../../../base/api-key.ts'
 import type { Instant } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
-import type { ConsoleSessionId, KeyId } from '../../../base/ids.ts'
 import { OPERATOR_KEY_HEADER } from '../../../spec/operator/routes.ts'
-import type { OperatorPrincipal } from '../../auth/auth.ts'
+import type { OperatorPrincipal, OperatorProof } from '../../auth/auth.ts'
 import type { HttpRequestContext } from '../../http/route.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 
-export interface OperatorIdentity {
+export interface OperatorIdentity extends OperatorProof {
   readonly operator: OperatorPrincipal
   /** True if the identity comes from a credential, false if it is the channel's local identity. */
   readonly proved: boolean
   /** When the credential expires; null = never. */
   readonly endsAt: Instant | null
-  /** The credential. */
-  readonly keyId?: KeyId
-  /** The session of the console that the request belongs to. */
-  readonly consoleSession?: ConsoleSessionId
 }
 
 /** How a listener identifies operators. */

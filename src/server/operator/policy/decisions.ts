@@ -132,6 +132,7 @@ async function decisionsOf(
     readonly pause: () => Promise<void> | void
   },
 ): Promise<RecordedDecision[]> {
+  if (session.erasedAt !== undefined) return []
   const runs = await store.runsOfSession(session.id)
   if (agent !== undefined && runs.every(({ agentId }) => agentId !== agent)) return []
   const runOf = new Map(runs.map((run) => [run.id, run]))

@@ -1,8 +1,9 @@
 /** What an operator should know of a database that servers share. Reads only. */
 import { checkSchemaVersions, readSchemaVersions } from '../database/migrate.ts'
-import { openPool } from '../database/pool.ts'
+import { openPool, type PostgresPool } from '../database/pool.ts'
 import { SCHEMA } from '../open.ts'
-import { findMissingRight } from './rights.ts'
+import { refuseMovedDatabase, refuseOtherCluster, type ClusterIdentity } from './identity.ts'
+import { checkTableRights } from './rights.ts'
 
 export interface DatabaseProblem {
   readonly say: string
@@ -15,14 +16,26 @@ export interface DatabaseHealth {
   readonly summary: string
 }
 
-interface Figures {
-  readonly now: number
+export interface DatabaseFigures {
+  /** Seconds for which the oldest transaction has been open. */
   readonly longest: number
+  /** Part of the queue of NOTIFY that is used, from 0 to 1. */
   readonly notify: number
-  readonly dead: number
+  /** The table with the most dead rows, where they are many, and how many. */
   readonly bloated: string | null
+  readonly dead: number
+  /** Milliseconds since the start of the oldest session with work that no server has taken. */
   readonly unclaimed: number
+  /** Seconds that the slowest replica is behind. */
   readonly lag: number
+}
+
+export interface DatabaseState {
+  /** Versions of the schema: of the database, and of this program. */
+  readonly found: number
+  readonly newest: number
+  /** How far the clock of this machine is ahead of that of the database. */
+  readonly offMs: number
 }
 
 const MAX_OFF_MS = 5000
@@ -34,70 +47,78 @@ const BLOATED_ROWS = 10_000
 const UNCLAIMED_MS = 30_000
 const LAG_S = 30
 
-/** @throws Failure `store_unreachable`, `store_unreadable`, `store_not_migrated`, `postgres_client_missing` */
-export async function lookAtDatabase(url: string, schema = SCHEMA): Promise<DatabaseHealth> {
+/**
+ * @param ours whose database it should be
+ * @throws Failure `store_unreachable`, `store_unreadable`, `store_not_migrated`, `store_moved`, `store_of_another`,
+ * `store_rights_missing`, `postgres_client_missing`
+ */
+export async function lookAtDatabase(url: string, ours: ClusterIdentity, schema = SCHEMA): Promise<DatabaseHealth> {
   const pool = await openPool({ url, schema, name: 'svc doctor', connections: 1 })
   try {
-    const versions = await readSchemaVersions(pool, schema)
-    checkSchemaVersions(pool.database, versions)
-    const problems: DatabaseProblem[] = []
-    const tell = (isSo: boolean, say: string, fix: string): void => void (isSo && problems.push({ say, fix }))
-    const right = await findMissingRight(pool, schema)
-    if (right)
-      tell(true, right.why, `grant select, insert, update, delete on all tables in schema ${schema} to "${right.user}"`)
+    const { found, ...versions } = await readSchemaVersions(pool, schema)
+    checkSchemaVersions(pool.database, { found, ...versions })
+    await checkTableRights(pool, schema)
+    await refuseMovedDatabase(pool)
+    await refuseOtherCluster(pool, ours)
     const before = Date.now()
-    const found = (await pool.row<Figures>(
-      `select svc_now(null) as now,
-         coalesce((select extract(epoch from max(clock_timestamp() - xact_start))::float8 from pg_stat_activity
-           where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null
-             and backend_type = 'client backend'), 0) as longest,
-         pg_notification_queue_usage() as notify,
-         coalesce(b.n_dead_tup, 0) as dead, b.relname as bloated,
-         coalesce((select svc_now(null) - min(started_at) from session where busy and owner is null
-           and restored_at is null), 0) as unclaimed,
-         coalesce((select max(extract(epoch from replay_lag))::float8 from pg_stat_replication), 0) as lag
-       from (select 1) one left join (
-         select relname, n_dead_tup from pg_stat_user_tables
-         where schemaname = :schema and n_dead_tup > greatest(n_live_tup, ${BLOATED_ROWS})
-         order by n_dead_tup desc limit 1
-       ) b on true`,
-      { schema },
-    ))!
-    const offMs = Math.round((before + Date.now()) / 2 - found.now)
-    const seconds = (value: number): string => `${value.toFixed(1)} s`
-    tell(
-      versions.found < versions.newest,
-      `schema ${versions.found}, and this svc brings ${versions.newest}`,
-      'svc store migrate',
-    )
-    tell(
-      Math.abs(offMs) > MAX_OFF_MS,
-      `its clock is ${seconds(Math.abs(offMs) / 1000)} off`,
-      'Synchronize both clocks.',
-    )
-    tell(
-      found.longest > LONG_TRANSACTION_S,
-      `a transaction has been open for ${seconds(found.longest)}, and keeps dead rows`,
-      'select pid, query from pg_stat_activity order by xact_start; then pg_terminate_backend(pid)',
-    )
-    tell(
-      found.notify > FULL_QUEUE,
-      `the queue of NOTIFY is ${Math.round(found.notify * 100)} % full`,
-      'End the session that listens and stays in a transaction.',
-    )
-    tell(found.bloated !== null, `${found.bloated} has ${found.dead} dead rows`, `vacuum ${schema}.${found.bloated}`)
-    tell(
-      found.unclaimed > UNCLAIMED_MS,
-      `work waits ${seconds(found.unclaimed / 1000)} for a server`,
-      'svc workers list',
-    )
-    tell(found.lag > LAG_S, `a replica is ${seconds(found.lag)} behind`, 'Look at its network and its disk.')
+    const figures = await readFigures(pool, schema)
+    const offMs = Math.round((before + Date.now()) / 2 - figures.now)
     return {
       database: pool.database,
-      problems,
-      summary: `schema ${versions.found}, clock ${offMs} ms off, longest transaction ${seconds(found.longest)}`,
+      problems: findProblems({ ...figures, offMs, found, newest: versions.newest }, schema),
+      summary: `schema ${found}, clock ${offMs} ms off, longest transaction ${seconds(figures.longest)}`,
     }
   } finally {
     await pool.close()
   }
 }
+
+async function readFigures(pool: PostgresPool, schema: string): Promise<DatabaseFigures & { readonly now: number }> {
+  const row = await pool.row<DatabaseFigures & { now: number }>(
+    `select svc_now(null) as now,
+       coalesce((select extract(epoch from max(clock_timestamp() - xact_start))::float8 from pg_stat_activity
+         where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null
+           and backend_type = 'client backend'), 0) as longest,
+       pg_notification_queue_usage() as notify,
+       coalesce(b.n_dead_tup, 0) as dead, b.relname as bloated,
+       coalesce((select svc_now(null) - min(started_at) from session where busy and owner is null
+         and restored_at is null), 0) as unclaimed,
+       coalesce((select max(extract(epoch from replay_lag))::float8 from pg_stat_replication), 0) as lag
+     from (select 1) one left join (
+       select relname, n_dead_tup from pg_stat_user_tables
+       where schemaname = :schema and n_dead_tup > greatest(n_live_tup, ${BLOATED_ROWS})
+       order by n_dead_tup desc limit 1
+     ) b on true`,
+    { schema },
+  )
+  return row!
+}
+
+/** What of these figures an operator should change, with the command or act that does. */
+export function findProblems(figures: DatabaseFigures & DatabaseState, schema = SCHEMA): readonly DatabaseProblem[] {
+  const { found, newest, offMs, longest, notify, bloated, dead, unclaimed, lag } = figures
+  const problems: DatabaseProblem[] = []
+  const tell = (isSo: boolean, say: string, fix: string): void => void (isSo && problems.push({ say, fix }))
+  tell(found < newest, `schema ${found}, and this svc brings ${newest}`, 'svc store migrate')
+  tell(
+    Math.abs(offMs) > MAX_OFF_MS,
+    `its clock is ${seconds(Math.abs(offMs) / 1000)} ${offMs > 0 ? 'behind' : 'ahead of'} that of this machine`,
+    'Synchronize both clocks, for example with chrony.',
+  )
+  tell(
+    longest > LONG_TRANSACTION_S,
+    `a transaction has been open for ${seconds(longest)}, and keeps dead rows`,
+    'select pid, query from pg_stat_activity order by xact_start; then pg_terminate_backend(pid)',
+  )
+  tell(
+    notify > FULL_QUEUE,
+    `the queue of NOTIFY is ${Math.round(notify * 100)} % full`,
+    'End the session that listens and stays in a transaction.',
+  )
+  tell(bloated !== null, `${bloated} has ${dead} dead rows`, `vacuum ${schema}.${bloated}`)
+  tell(unclaimed > UNCLAIMED_MS, `work waits ${seconds(unclaimed / 1000)} for a server`, 'svc workers list')
+  tell(lag > LAG_S, `a replica is ${seconds(lag)} behind`, 'Look at its network and its disk.')
+  return problems
+}
+
+const seconds = (value: number): string => `${value.toFixed(1)} s`

@@ -12,20 +12,41 @@ export interface ClusterIdentity {
   readonly bucket?: string | undefined
 }
 
+interface RecordedCluster {
+  workspace: string | null
+  bucket: string | null
+}
+
 /** Records what is not recorded yet. @throws Failure `store_of_another` */
 export async function checkCluster(pool: PostgresPool, ours: ClusterIdentity): Promise<void> {
-  const bucket = ours.bucket === undefined ? null : describeBucket(ours.bucket)
-  const row = await pool.row<{ workspace: string; bucket: string | null }>(
+  const row = await pool.row<RecordedCluster>(
     `update svc_schema
      set workspace = coalesce(workspace, :workspace), bucket = coalesce(bucket, :bucket)
      returning workspace, bucket`,
-    { workspace: ours.workspace, bucket },
+    { workspace: ours.workspace, bucket: ours.bucket === undefined ? null : describeBucket(ours.bucket) },
   )
-  const { database } = pool
-  if (row!.workspace !== ours.workspace)
-    throw fail('store_of_another', { database, what: 'workspace', theirs: row!.workspace, ours: ours.workspace })
-  if (bucket !== null && row!.bucket !== null && row!.bucket !== bucket)
-    throw fail('store_of_another', { database, what: 'bucket', theirs: row!.bucket, ours: bucket })
+  compareClusters(pool.database, row!, ours)
+}
+
+/** The same, and records nothing. @throws Failure `store_of_another` */
+export async function refuseOtherCluster(pool: PostgresPool, ours: ClusterIdentity): Promise<void> {
+  const row = await pool.row<RecordedCluster>('select workspace, bucket from svc_schema')
+  compareClusters(pool.database, row!, ours)
+}
+
+function compareClusters(database: string, theirs: RecordedCluster, ours: ClusterIdentity): void {
+  const differs = (what: 'workspace' | 'bucket', recorded: string | null, own: string | undefined): void => {
+    if (recorded !== null && own !== undefined && recorded !== own)
+      throw fail('store_of_another', { database, what, theirs: recorded, ours: own })
+  }
+  differs('workspace', theirs.workspace, ours.workspace)
+  differs('bucket', theirs.bucket, ours.bucket === undefined ? undefined : describeBucket(ours.bucket))
+}
+
+/** @throws Failure `store_moved` */
+export async function refuseMovedDatabase(pool: PostgresPool): Promise<void> {
+  const row = await pool.row<{ to: string | null }>('select moved_to as to from svc_schema')
+  if (row?.to) throw fail('store_moved', { store: pool.database, to: row.to })
 }
 
 /** Makes the database that of a cluster, whosever it was. @throws Failure `store_served` */

@@ -3,21 +3,6 @@ import type { PostgresPool } from '../database/pool.ts'
 
 /** Looks whether the user may do with every table what a server does. @throws Failure `store_rights_missing` */
 export async function checkTableRights(pool: PostgresPool, schema: string): Promise<void> {
-  const missing = await findMissingRight(pool, schema)
-  if (missing !== undefined)
-    throw fail(
-      'store_rights_missing',
-      { database: pool.database, why: missing.why },
-      {
-        fix: `As its owner: grant select, insert, update, delete on all tables in schema ${schema} to "${missing.user}";`,
-      },
-    )
-}
-
-export async function findMissingRight(
-  pool: PostgresPool,
-  schema: string,
-): Promise<{ readonly why: string; readonly user: string } | undefined> {
   const row = await pool.row<{ what: string; name: string; user: string }>(
     `select p.what, c.relname as name, current_user as user
      from pg_class c
@@ -28,5 +13,10 @@ export async function findMissingRight(
      limit 1`,
     { schema },
   )
-  return row && { why: `${row.user} may not ${row.what} in ${schema}.${row.name}`, user: row.user }
+  if (row)
+    throw fail(
+      'store_rights_missing',
+      { database: pool.database, why: `${row.user} may not ${row.what} in ${schema}.${row.name}` },
+      { fix: `As its owner: grant select, insert, update, delete on all tables in schema ${schema} to "${row.user}";` },
+    )
 }

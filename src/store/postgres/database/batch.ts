@@ -1,6 +1,6 @@
 /** Gathers work of one kind: what arrives while a statement is under way shares the next one, without a timer. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { isConflict, isServerError } from './errors.ts'
+import { isConflict, isOverloaded, isServerError } from './errors.ts'
 
 export interface BatchParts<Item, Answer> {
   /** Items of one key are not made together; undefined = any. */
@@ -62,7 +62,8 @@ export function createBatchQueue<Item, Answer>({ key, make }: BatchParts<Item, A
       for (const [index, { resolve }] of batch.entries()) resolve(answers[index]!)
     } catch (error) {
       // The server refused the whole: nothing of it is stored, and only one of them may be the cause.
-      if (batch.length > 1 && isServerError(error)) for (const each of batch) await makeTogether([each])
+      if (batch.length > 1 && isServerError(error) && !isOverloaded(error))
+        for (const each of batch) await makeTogether([each])
       else for (const { reject } of batch) reject(error)
     }
   }

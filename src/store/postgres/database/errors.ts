@@ -20,8 +20,19 @@ export const isServerError = (error: unknown): error is ServerError =>
 export const hasState = (error: unknown, ...states: readonly string[]): boolean =>
   isServerError(error) && states.some((state) => error.code.startsWith(state))
 
-/** Deadlock, conflict or lock timeout: nothing is stored, and the next attempt may succeed. */
-export const isConflict = (error: unknown): boolean => hasState(error, '40001', '40P01', '55P03')
+/** Deadlock or conflict: nothing is stored, and the next attempt may succeed. */
+export const isConflict = (error: unknown): boolean => hasState(error, '40001', '40P01')
+
+/** No connection of this process became free in time: `pg` has no code for it. */
+const isPoolExhausted = (error: unknown): boolean =>
+  error instanceof Error && error.message === 'timeout exceeded when trying to connect'
+
+/** The server has no connection left. */
+export const isOutOfConnections = (error: unknown): boolean => hasState(error, '53300')
+
+/** No connection, memory, time or lock was to be had: nothing is stored, and another statement now would fare no better. */
+export const isOverloaded = (error: unknown): boolean =>
+  isPoolExhausted(error) || hasState(error, '53', '55P03', '57014')
 
 /** Values or constraints: another attempt would be refused as well. */
 export const isContentError = (error: unknown): boolean =>
@@ -36,15 +47,20 @@ export const isLostConnection = (error: unknown): boolean =>
   (error instanceof Error &&
     !isServerError(error) &&
     !isFailure(error) &&
+    !isPoolExhausted(error) &&
     !isContentError(error) &&
     error.message !== NOT_OPEN)
 
-/** The failure that callers get: `storage_full`, `store_unreachable`, or the error itself. */
+/** The failure that callers get: `storage_full`, `store_busy`, `store_unreachable`, or the error itself. */
 export function toStoreFailure(error: unknown, database: string): unknown {
   if (hasState(error, '53100', '53400'))
     return fail('storage_full', undefined, { cause: error, retryAfterSeconds: FULL_RETRY_SECONDS })
-  // Also a wrong password or name, out of connections or memory, starting up, or read-only after a fail-over.
-  if (isLostConnection(error) || hasState(error, '28', '3D000', '53', '57P03', '57014', '25006'))
+  if (isOverloaded(error) || isConflict(error)) {
+    const why = isPoolExhausted(error) ? 'every connection of this process is in use' : reasonOf(error)
+    return fail('store_busy', { database, why }, { cause: error, retryAfterSeconds: UNREACHABLE_RETRY_SECONDS })
+  }
+  // Also a wrong password or name, starting up, or read-only after a fail-over.
+  if (isLostConnection(error) || hasState(error, '28', '3D000', '57P03', '25006'))
     return storeUnreachable(database, error)
   if (hasState(error, '42501'))
     return fail('store_rights_missing', { database, why: reasonOf(error) }, { cause: error })

@@ -26,7 +26,11 @@ export async function readSchemaVersions(pool: PostgresPool, schema: string): Pr
   )
   if (tables.length === 0) return { found: 0, newest, minReader: 0 }
   if (!tables.some(({ name }) => name === 'svc_schema'))
-    throw fail('store_unreadable', { file: pool.database, why: `its schema ${schema} belongs to another program` })
+    throw fail(
+      'store_unreadable',
+      { file: pool.database, why: `its schema ${schema} belongs to another program` },
+      { fix: 'Name a database of its own.' },
+    )
   const row = await pool.row<{ version: number; min_reader: number }>('select version, min_reader from svc_schema')
   return { found: row?.version ?? 0, newest, minReader: row?.min_reader ?? 0 }
 }
@@ -37,10 +41,11 @@ export async function readSchemaVersions(pool: PostgresPool, schema: string): Pr
  */
 export function checkSchemaVersions(database: string, { found, newest, minReader }: SchemaVersions): void {
   if (minReader > newest)
-    throw fail('store_unreadable', {
-      file: database,
-      why: `a newer svc wrote it (schema ${found}, this one knows ${newest})`,
-    })
+    throw fail(
+      'store_unreadable',
+      { file: database, why: `a newer svc wrote it (schema ${found}, this one knows ${newest})` },
+      { fix: 'Use that version of svc, or a newer one.' },
+    )
   if (found < OLDEST_READ) throw fail('store_not_migrated', { database, found, newest })
 }
 

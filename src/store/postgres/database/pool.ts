@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, Pool, PoolClient, PoolConfig, QueryResultRow } from 'pg'
 import { fail } from '../../../base/failure.ts'
-import { hasState, isConflict, isLostConnection, NOT_OPEN, toStoreFailure } from './errors.ts'
+import { hasState, isConflict, isLostConnection, isOutOfConnections, NOT_OPEN, toStoreFailure } from './errors.ts'
+import type { OutageLog } from './outage-log.ts'
 import { toPositional, type NamedValues } from './named-values.ts'
 
 /** Queries on one connection or another. Values are named in the text: `:id`. */
@@ -19,6 +20,8 @@ export interface PostgresPool extends PostgresQueries {
   readonly database: string
   /** One transaction. It is tried again after a conflict with another one, so `work` has no effects of its own. */
   transaction<T>(work: (queries: PostgresQueries) => Promise<T>): Promise<T>
+  /** What callers get of an error, noted for the log. */
+  toFailure(error: unknown): unknown
   /** Gives a connection of the pool to `work`, and its errors as they are. */
   withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T>
   /** The same, for work that may take long; failures are those of the store. */
@@ -36,6 +39,8 @@ export interface PoolOptions {
   /** Shown by the server beside each connection. */
   readonly name: string
   readonly connections: number
+  /** Of a server; a command prints its failure itself. */
+  readonly outages?: OutageLog
 }
 
 /** Beyond these a statement or the network is stuck, and whoever waits for it is told so. */
@@ -55,12 +60,14 @@ const RECONNECT_WITHIN_MS = 1000
 /** OID of bigint. Our numbers stay far below 2^53. */
 const BIGINT = 20
 
-export async function openPool({ url, schema, name, connections }: PoolOptions): Promise<PostgresPool> {
+export async function openPool({ url, schema, name, connections, outages }: PoolOptions): Promise<PostgresPool> {
   const pg = await loadPg()
   const config: PoolConfig = {
     connectionString: url,
     application_name: name,
     max: connections,
+    // Once it has them it keeps them: when others take all that there are, it goes on with its own.
+    min: connections,
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: ANSWER_MS,
     keepAlive: true,
@@ -83,7 +90,7 @@ export async function openPool({ url, schema, name, connections }: PoolOptions):
   // Otherwise a connection that loses its server while nobody uses it ends the process, and so does one that is in use.
   pool.on('error', ignoreLost)
   pool.on('connect', (client) => client.on('error', ignoreLost))
-  return createPool(pool, () => new pg.Client(config), describeUrl(url))
+  return createPool(pool, () => new pg.Client(config), describeUrl(url), outages)
 }
 
 function ignoreLost(): void {
@@ -104,19 +111,31 @@ export function describeUrl(url: string): string {
   return `${host || (searchParams.get('host') ?? 'localhost')}${pathname}`
 }
 
-function createPool(pool: Pool, createClient: () => Client, database: string): PostgresPool {
+function createPool(
+  pool: Pool,
+  createClient: () => Client,
+  database: string,
+  outages: OutageLog | undefined,
+): PostgresPool {
   let closing: Promise<void> | undefined
+  const toFailure = (error: unknown): unknown => {
+    const failure = toStoreFailure(error, database)
+    outages?.failed(failure)
+    return failure
+  }
   const translated = async <T>(work: () => Promise<T>): Promise<T> => {
     if (closing) throw notOpen()
     try {
-      return await work()
+      const value = await work()
+      outages?.answered()
+      return value
     } catch (error) {
-      throw toStoreFailure(error, database)
+      throw toFailure(error)
     }
   }
   const withClient = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
     if (closing) throw notOpen()
-    const client = await pool.connect()
+    const client = await reconnecting(() => pool.connect())
     let error: unknown
     try {
       return await work(client)
@@ -151,6 +170,7 @@ function createPool(pool: Pool, createClient: () => Client, database: string): P
           }),
         ),
       ),
+    toFailure,
     withClient,
     alone: (work) =>
       translated(() =>
@@ -161,7 +181,7 @@ function createPool(pool: Pool, createClient: () => Client, database: string): P
           return value
         }),
       ),
-    connect: () => translated(() => pool.connect()),
+    connect: () => translated(() => reconnecting(() => pool.connect())),
     async connectAlone() {
       const client = createClient()
       client.on('error', ignoreLost)
@@ -174,7 +194,10 @@ function createPool(pool: Pool, createClient: () => Client, database: string): P
 
 const notOpen = () => new Error(NOT_OPEN)
 
-/** Idle connections to a server that restarted are noticed when they are used. Another reading does no harm. */
+/**
+ * Idle connections to a server that restarted are noticed when they are used, and where the server has none left one of ours is free
+ * soon. Another reading does no harm.
+ */
 async function reconnecting<T>(read: () => Promise<T>): Promise<T> {
   const until = performance.now() + RECONNECT_WITHIN_MS
   for (let attempt = 1; ; attempt++) {
@@ -182,7 +205,8 @@ async function reconnecting<T>(read: () => Promise<T>): Promise<T> {
       return await read()
     } catch (error) {
       const isOver = attempt === ATTEMPTS || performance.now() > until
-      if (!isLostConnection(error) || (error as Error).message === NOT_OPEN || isOver) throw error
+      const isPassing = isLostConnection(error) || isOutOfConnections(error)
+      if (!isPassing || (error as Error).message === NOT_OPEN || isOver) throw error
       await delay(attempt * RECONNECT_MS)
     }
   }

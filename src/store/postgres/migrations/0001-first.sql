@@ -109,53 +109,54 @@ create table source_member (
 );
 
 -- No foreign key to `agent`: agents are never deleted, and each start would lock the row of its agent.
+-- What a save changes stands last: where the new row stays on its page, the log gets only what follows the first change.
 create table session (
   id uuid primary key,
   -- Orders sessions that started at the same moment.
   n bigint generated always as identity,
+  started_at bigint not null,
   workspace_id text not null,
   agent_id text not null,
   agent_name text not null,
-  version_id text not null,
-  version_label text not null,
-  llm_model text,
   trigger_type text not null check (trigger_type in ('api', 'scheduled', 'operator')),
   triggered_by text,
   person text,
   trigger_id text,
   trigger_name text,
-  root_run_id uuid not null,
   entry_run_id uuid,
-  status text not null check (status in
-    ('Running', 'WaitingForHITL', 'WaitingForAITL', 'WaitingForResponse', 'Completed', 'Failed', 'Cancelled')),
-  total_tokens_used bigint not null check (total_tokens_used >= 0),
-  run_count bigint not null check (run_count >= 0),
+  root_run_id uuid not null,
   input text not null,
   input_digest text,
   start_context text not null,
-  output text,
-  output_digest text,
-  error text,
   title text,
   metadata text,
   tags text,
-  cost text,
-  started_at bigint not null,
-  finished_at bigint,
-  erased_at bigint,
   legal_hold boolean not null default false,
+  erased_at bigint,
   -- Since when a restore holds the session.
   restored_at bigint,
-  -- Grows by one with every save: the fence between two writers.
-  version bigint not null check (version > 0),
-  last_seq bigint not null check (last_seq >= 0),
-  last_ordinal bigint not null check (last_ordinal >= 0),
-  -- Names the last save, so that a writer that lost its reply finds out whether it was stored.
-  last_turn uuid,
+  version_id text not null,
+  version_label text not null,
+  llm_model text,
+  status text not null check (status in
+    ('Running', 'WaitingForHITL', 'WaitingForAITL', 'WaitingForResponse', 'Completed', 'Failed', 'Cancelled')),
   busy boolean not null,
+  finished_at bigint,
   owner text,
   epoch bigint not null default 0,
   lease_until bigint,
+  run_count bigint not null check (run_count >= 0),
+  output text,
+  output_digest text,
+  error text,
+  total_tokens_used bigint not null check (total_tokens_used >= 0),
+  cost text,
+  last_seq bigint not null check (last_seq >= 0),
+  last_ordinal bigint not null check (last_ordinal >= 0),
+  -- Grows by one with every save: the fence between two writers.
+  version bigint not null check (version > 0),
+  -- Names the last save, so that a writer that lost its reply finds out whether it was stored.
+  last_turn uuid,
   check ((finished_at is not null) = (status in ('Completed', 'Failed', 'Cancelled')))
 ) with (fillfactor = 80);
 create index session_of_agent on session (agent_id, started_at, n);
@@ -181,34 +182,34 @@ create index session_tag_of_session on session_tag (session_id);
 create table run (
   id uuid primary key,
   n bigint generated always as identity,
+  started_at bigint not null,
   session_id uuid not null,
+  parent_run_id uuid,
   workspace_id text not null,
   agent_id text not null,
   tail text not null collate "C",
   agent_name text not null,
-  version_id text not null,
-  version_label text not null,
-  llm_model text,
-  parent_run_id uuid,
   parent_call_id text,
   depth integer not null check (depth >= 0),
-  input text not null,
-  state text not null,
-  status text not null check (status in
-    ('Running', 'WaitingForHITL', 'WaitingForAITL', 'WaitingForResponse', 'Completed', 'Failed', 'Cancelled')),
-  usage text not null,
-  last_sequence bigint not null check (last_sequence >= 0),
-  output text,
-  error text,
-  error_code text,
   starter text,
   -- Of the starter: a run that continues a session counts for the trigger that started it.
   starter_trigger_id text,
   -- The run that the run repeats, from the start or from a step on.
   origin text,
   origin_run_id uuid,
-  started_at bigint not null,
+  input text not null,
+  version_id text not null,
+  version_label text not null,
+  llm_model text,
+  status text not null check (status in
+    ('Running', 'WaitingForHITL', 'WaitingForAITL', 'WaitingForResponse', 'Completed', 'Failed', 'Cancelled')),
   finished_at bigint,
+  output text,
+  error text,
+  error_code text,
+  usage text not null,
+  state text not null,
+  last_sequence bigint not null check (last_sequence >= 0),
   check ((finished_at is not null) = (status in ('Completed', 'Failed', 'Cancelled')))
 ) with (fillfactor = 80);
 create index run_of_session on run (session_id, n);
@@ -219,16 +220,15 @@ create index run_of_origin on run (origin_run_id) where origin_run_id is not nul
 create index run_open_of_starter on run (starter_trigger_id) where starter_trigger_id is not null and finished_at is null;
 create index run_open on run (workspace_id, started_at) where finished_at is null;
 
--- The words of runs, for searching: of their input, and of their output and error once they have ended.
+-- The words of runs, for searching: a row of their input, and once they have ended one of their output and error.
 create table run_words (
-  run_id uuid primary key,
   session_id uuid not null,
-  input tsvector not null,
-  output tsvector
+  run_id uuid not null,
+  is_output boolean not null,
+  words tsvector not null
 );
 create index run_words_of_session on run_words (session_id);
-create index run_words_input on run_words using gin (input);
-create index run_words_output on run_words using gin (output);
+create index run_words_all on run_words using gin (words);
 
 -- Letters and digits are words, all else stands between them. Only the beginning is searched, so that no run fills the index. The
 -- line ends and tabs of JSON texts would be read as letters.
@@ -257,9 +257,9 @@ create table step (
   error text,
   started_at bigint not null,
   finished_at bigint,
-  primary key (session_id, ordinal),
-  unique (run_id, sequence)
-);
+  -- That the number of a step is unique in its run is checked where steps are written: an index would double what a step costs.
+  primary key (session_id, ordinal)
+) with (fillfactor = 85);
 create index step_with_large_result on step (result_digest) where result_digest is not null;
 
 create table event (

@@ -3,13 +3,9 @@
 -- A save that is refused writes nothing and does not hinder the others of its batch; content that the database refuses fails the
 -- whole batch, whose saves are then made one by one.
 
--- Adds to the kept counts of an agent.
-create function count_agent(of_workspace text, of_agent text, of_what text, of_shard smallint, by_count bigint)
-returns void language sql as $$
-  insert into agent_count (workspace_id, agent_id, what, shard, counted)
-  values (of_workspace, of_agent, of_what, of_shard, by_count)
-  on conflict (agent_id, what, shard) do update set counted = agent_count.counted + excluded.counted
-$$;
+-- What a batch adds to the sums that many sessions share: to the count of an agent's sessions in a status, or to the runs and tokens
+-- of the workspace's day.
+create type sum_change as (workspace_id text, agent_id text, status text, sessions bigint, runs bigint, tokens bigint);
 
 -- Refuses where the version of the history is not the one that was seen; the row stays locked until the end of the transaction.
 create function raise_history(of_workspace text, seen bigint) returns void language plpgsql as $$
@@ -113,78 +109,96 @@ begin
   return true;
 end $$;
 
--- The rows of accepted saves and starts, a statement per table.
+-- The rows of accepted saves and starts, a statement per table. Rows are found by their keys even while a table is so young that
+-- nothing is known of it: the plans are kept.
 create function write_rows(
   accepted uuid[], of_shard smallint, now bigint,
   results json, runs json, steps json, ends json, tasks json, votes json, calls json, events json, clears json, timers json
-) returns void language plpgsql as $$
+) returns void language plpgsql set enable_seqscan = off as $$
 declare
-  given bigint;
-  put bigint;
+  is_complete boolean;
+  is_repeated boolean;
   missing uuid;
 begin
   if runs is not null then
     insert into agent (id, workspace_id, name)
     select distinct on (r.agent_id) r.agent_id, r.workspace_id, r.agent_name
-    from json_populate_recordset(null::run, runs) r
+    from json_to_recordset(runs) as r(agent_id text, workspace_id text, agent_name text)
     where not exists (select 1 from agent a where a.id = r.agent_id)
     order by r.agent_id
     on conflict do nothing;
 
-    select count(*) into given from json_populate_recordset(null::run, runs) r where r.session_id = any (accepted);
-    with written as (
+    with given as (
+      select r.*, old.id is null as is_new, old.finished_at is not null as had_ended, coalesce(old.last_sequence, 0) as before
+      from json_populate_recordset(null::run, runs) with ordinality as r
+        left join run old on old.id = r.id
+      where r.session_id = any (accepted)
+    ),
+    added as (
       insert into run (
         id, session_id, workspace_id, agent_id, tail, agent_name, version_id, version_label, llm_model, parent_run_id,
-        parent_call_id, depth, input, state, status, usage, last_sequence, output, error, error_code, starter, starter_trigger_id, origin, origin_run_id, started_at,
-        finished_at
+        parent_call_id, depth, input, state, status, usage, last_sequence, output, error, error_code, starter,
+        starter_trigger_id, origin, origin_run_id, started_at, finished_at
       )
-      select r.id, r.session_id, r.workspace_id, r.agent_id, r.tail, r.agent_name, r.version_id, r.version_label, r.llm_model,
-        r.parent_run_id, r.parent_call_id, r.depth, r.input, r.state, r.status, r.usage, r.last_sequence, r.output, r.error,
-        r.error_code, r.starter, r.starter_trigger_id, r.origin, r.origin_run_id, r.started_at, r.finished_at
-      from json_populate_recordset(null::run, runs) r
-      where r.session_id = any (accepted)
-      on conflict (id) do update
-      set state = excluded.state, usage = excluded.usage, llm_model = excluded.llm_model, last_sequence = excluded.last_sequence,
-        output = excluded.output, error = excluded.error, error_code = excluded.error_code, status = excluded.status,
-        finished_at = excluded.finished_at, version_id = excluded.version_id, version_label = excluded.version_label
-      where run.session_id = excluded.session_id
-      returning run.id, run.session_id, run.workspace_id, run.agent_id, run.input, run.parent_run_id, run.finished_at,
-        run.output, run.error, run.error_code, run.xmax = 0 as is_new
+      select id, session_id, workspace_id, agent_id, tail, agent_name, version_id, version_label, llm_model, parent_run_id,
+        parent_call_id, depth, input, state, status, usage, last_sequence, output, error, error_code, starter,
+        starter_trigger_id, origin, origin_run_id, started_at, finished_at
+      from given where is_new order by ordinality
+      returning workspace_id, agent_id
+    ),
+    changed as (
+      update run
+      set state = g.state, usage = g.usage, llm_model = g.llm_model, last_sequence = g.last_sequence, output = g.output,
+        error = g.error, error_code = g.error_code, status = g.status, finished_at = g.finished_at,
+        version_id = g.version_id, version_label = g.version_label
+      from given g
+      where run.id = g.id and run.session_id = g.session_id and not g.is_new
+      returning run.id
     ),
     -- The words of an input are stored once, and those of an output when it is there.
     worded as (
-      insert into run_words (run_id, session_id, input, output)
-      select w.id, w.session_id,
-        words_of(case when w.parent_run_id is null then s.input else w.input end),
-        case when w.finished_at is not null then words_of(concat_ws(' ', left(w.output, 20000), w.error, w.error_code)) end
-      from written w join session s on s.id = w.session_id
-      where w.is_new
+      insert into run_words (session_id, run_id, is_output, words)
+      select g.session_id, g.id, false, words_of(case when g.parent_run_id is null then s.input else g.input end)
+      from given g join session s on s.id = g.session_id
+      where g.is_new
+      union all
+      select session_id, id, true, words_of(concat_ws(' ', left(output, 20000), error, error_code))
+      from given
+      where finished_at is not null
     ),
-    ended as (
-      update run_words t
-      set output = case
-        when w.finished_at is not null then words_of(concat_ws(' ', left(w.output, 20000), w.error, w.error_code)) end
-      from written w
-      where t.run_id = w.id and not w.is_new and (w.finished_at is not null or t.output is not null)
+    unworded as (
+      delete from run_words t
+      using given g
+      where g.had_ended and t.session_id = g.session_id and t.run_id = g.id and t.is_output
     ),
     counted as (
       insert into agent_count (workspace_id, agent_id, what, shard, counted)
       select workspace_id, agent_id, 'runs', of_shard, count(*)
-      from written where is_new group by workspace_id, agent_id order by agent_id
+      from added group by workspace_id, agent_id order by agent_id
       on conflict (agent_id, what, shard) do update set counted = agent_count.counted + excluded.counted
     )
-    select count(*) into put from written;
-    if put <> given then raise exception 'A run belongs to another session.' using errcode = 'SV003'; end if;
+    select (select count(*) from added) + (select count(*) from changed) = (select count(*) from given),
+      exists (
+        select 1
+        from given g join json_to_recordset(steps) as x(run_id uuid, sequence bigint) on x.run_id = g.id
+        group by g.id, g.before
+        having min(x.sequence) <= g.before or count(*) <> count(distinct x.sequence)
+      )
+    into is_complete, is_repeated;
+    if not is_complete then raise exception 'A run belongs to another session.' using errcode = 'SV003'; end if;
+    if is_repeated then
+      raise exception 'The number of a step must be unique in its run.' using errcode = 'unique_violation';
+    end if;
   end if;
 
   -- One query for all rows that name a run, instead of a foreign key that would check each of them.
   select named.run_id into missing
   from (
-    select session_id, run_id from json_populate_recordset(null::step, steps)
-    union select session_id, run_id from json_populate_recordset(null::user_task, tasks)
-    union select session_id, run_id from json_populate_recordset(null::call, calls)
-    union select session_id, run_id from json_populate_recordset(null::event, events)
-    union select session_id, run_id from json_populate_recordset(null::timer, timers)
+    select session_id, run_id from json_to_recordset(steps) as x(session_id uuid, run_id uuid)
+    union select session_id, run_id from json_to_recordset(tasks) as x(session_id uuid, run_id uuid)
+    union select session_id, run_id from json_to_recordset(calls) as x(session_id uuid, run_id uuid)
+    union select session_id, run_id from json_to_recordset(events) as x(session_id uuid, run_id uuid)
+    union select session_id, run_id from json_to_recordset(timers) as x(session_id uuid, run_id uuid)
   ) named
   where named.session_id = any (accepted)
     and not exists (select 1 from run r where r.id = named.run_id)
@@ -255,18 +269,30 @@ begin
   end if;
 
   if calls is not null then
-    -- The agent is the run's: a call names only the one that it calls.
+    with given as (
+      select c.*, r.workspace_id as of_workspace, r.agent_id as of_agent
+      from json_populate_recordset(null::call, calls) c
+        -- The agent is the run's: a call names only the one that it calls.
+        join run r on r.id = c.run_id
+      where c.session_id = any (accepted)
+    ),
+    changed as (
+      update call c
+      set ref = g.ref, arguments_digest = g.arguments_digest, arguments = g.arguments, state = g.state, attempt = g.attempt,
+        idempotency_key = g.idempotency_key, at = g.at
+      from given g
+      where c.session_id = g.session_id and c.run_id = g.run_id and c.call_id = g.call_id
+      returning c.session_id, c.run_id, c.call_id
+    )
     insert into call (
       session_id, run_id, call_id, workspace_id, agent_id, ref, arguments_digest, arguments, state, attempt, idempotency_key, at
     )
-    select c.session_id, c.run_id, c.call_id, r.workspace_id, r.agent_id, c.ref, c.arguments_digest, c.arguments, c.state,
-      c.attempt, c.idempotency_key, c.at
-    from json_populate_recordset(null::call, calls) c
-      join run r on r.id = c.run_id
-    where c.session_id = any (accepted)
-    on conflict (session_id, run_id, call_id) do update
-    set ref = excluded.ref, arguments_digest = excluded.arguments_digest, arguments = excluded.arguments, state = excluded.state,
-      attempt = excluded.attempt, idempotency_key = excluded.idempotency_key, at = excluded.at;
+    select session_id, run_id, call_id, of_workspace, of_agent, ref, arguments_digest, arguments, state, attempt,
+      idempotency_key, at
+    from given g
+    where not exists (
+      select 1 from changed c where c.session_id = g.session_id and c.run_id = g.run_id and c.call_id = g.call_id
+    );
   end if;
   if events is not null then
     insert into event (session_id, seq, run_id, ts, kind, subject, ordinal, data)
@@ -291,13 +317,33 @@ begin
   end if;
 end $$;
 
--- Adds completions to the sums of the day.
-create function add_costs(spends json, of_shard smallint, now bigint) returns void language sql as $$
+-- Adds to the shared sums, each row once and in one order, so that two batches never wait for each other's. It is called last:
+-- these rows are the only ones of a batch that others want, too, and stay locked until its end.
+-- @param spends lists of completions, each for the costs of the day
+create function add_sums(changes sum_change[], spends json[], of_shard smallint, now bigint) returns void language sql as $$
+  insert into agent_count (workspace_id, agent_id, what, shard, counted)
+  select workspace_id, agent_id, status, of_shard, sum(sessions)
+  from unnest(changes)
+  where status is not null
+  group by workspace_id, agent_id, status
+  having sum(sessions) <> 0
+  order by agent_id, status
+  on conflict (agent_id, what, shard) do update set counted = agent_count.counted + excluded.counted;
+
+  insert into plan_day (workspace_id, day, shard, runs, tokens)
+  select workspace_id, now / 86400000, of_shard, coalesce(sum(runs), 0), coalesce(sum(tokens), 0)
+  from unnest(changes)
+  where runs > 0 or tokens > 0
+  group by workspace_id
+  order by workspace_id
+  on conflict (workspace_id, day, shard) do update
+  set runs = plan_day.runs + excluded.runs, tokens = plan_day.tokens + excluded.tokens;
+
   insert into cost_day
   select c.workspace_id, now / 86400000, c.agent_id, c.provider, c.model, c.currency, of_shard, count(*), sum(c.unpriced),
     sum(c.input_tokens), sum(c.cached_input_tokens), sum(c.cache_write_tokens), sum(c.output_tokens), sum(c.reasoning_tokens),
     sum(c.amount)
-  from json_to_recordset(spends) as c(
+  from unnest(spends) as list, json_to_recordset(list) as c(
     workspace_id text, agent_id text, provider text, model text, currency text, unpriced bigint, input_tokens bigint,
     cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, reasoning_tokens bigint, amount numeric
   )
@@ -310,18 +356,45 @@ create function add_costs(spends json, of_shard smallint, now bigint) returns vo
     cache_write_tokens = cost_day.cache_write_tokens + excluded.cache_write_tokens,
     output_tokens = cost_day.output_tokens + excluded.output_tokens,
     reasoning_tokens = cost_day.reasoning_tokens + excluded.reasoning_tokens,
-    amount = cost_day.amount + excluded.amount
+    amount = cost_day.amount + excluded.amount;
+$$;
+
+-- What a workspace has used today, with what the batch is about to add.
+create function tokens_today(of_workspace text, now bigint, changes sum_change[]) returns numeric language sql as $$
+  select coalesce(sum(tokens), 0) from (
+    select tokens from plan_day where workspace_id = of_workspace and day = now / 86400000
+    union all
+    select tokens from unnest(changes) where workspace_id = of_workspace
+  ) used
+$$;
+
+create function runs_today(of_workspace text, now bigint, changes sum_change[]) returns numeric language sql as $$
+  select coalesce(sum(runs), 0) from (
+    select runs from plan_day where workspace_id = of_workspace and day = now / 86400000
+    union all
+    select runs from unnest(changes) where workspace_id = of_workspace
+  ) used
+$$;
+
+create function cost_today(of_workspace text, of_currency text, now bigint, spends json[]) returns numeric language sql as $$
+  select coalesce(sum(amount), 0) from (
+    select amount from cost_day where workspace_id = of_workspace and day = now / 86400000 and currency = of_currency
+    union all
+    select c.amount
+    from unnest(spends) as list, json_to_recordset(list) as c(workspace_id text, currency text, amount numeric)
+    where c.workspace_id = of_workspace and c.currency = of_currency
+  ) used
 $$;
 
 -- Frees what ended, then reserves what begins. A completion begins while the day's spending and what others have reserved are below
 -- the cap, so that those in flight together exceed it by one completion at most. The caller holds the lock of the plan.
-create function apply_plan(of_workspace text, of_session uuid, plan json, now bigint) returns void language plpgsql as $$
+create function apply_plan(
+  of_workspace text, of_session uuid, plan json, now bigint, changes sum_change[], spends json[]
+) returns void language plpgsql as $$
 declare
   of_plan record;
   wanted record;
   held record;
-  spent_tokens bigint;
-  spent_cost numeric;
 begin
   delete from plan_reservation where run_id in (select value::uuid from json_array_elements_text(plan -> 'frees'));
   select * into of_plan from json_to_record(plan) as p(max_tokens bigint, max_cost numeric, currency text);
@@ -331,14 +404,14 @@ begin
     select coalesce(sum(tokens), 0) as tokens, coalesce(sum(amount) filter (where currency = of_plan.currency), 0) as amount
     into held from plan_reservation where workspace_id = of_workspace and run_id <> wanted.run_id;
     if of_plan.max_tokens is not null then
-      select coalesce(sum(tokens), 0) into spent_tokens from plan_day
-      where workspace_id = of_workspace and day = now / 86400000;
-      perform check_plan('tokens_per_day', spent_tokens, held.tokens, of_plan.max_tokens, now);
+      perform check_plan(
+        'tokens_per_day', tokens_today(of_workspace, now, changes), held.tokens, of_plan.max_tokens, now
+      );
     end if;
     if of_plan.max_cost is not null then
-      select coalesce(sum(c.amount), 0) into spent_cost from cost_day c
-      where c.workspace_id = of_workspace and c.day = now / 86400000 and c.currency = of_plan.currency;
-      perform check_plan('cost_per_day', spent_cost, held.amount, of_plan.max_cost, now);
+      perform check_plan(
+        'cost_per_day', cost_today(of_workspace, of_plan.currency, now, spends), held.amount, of_plan.max_cost, now
+      );
     end if;
     insert into plan_reservation (run_id, session_id, workspace_id, tokens, amount, currency)
     values (wanted.run_id, of_session, of_workspace, wanted.tokens, wanted.amount, wanted.currency)
@@ -357,25 +430,19 @@ begin
 end $$;
 
 -- Writes the columns of a save into the row of its session, which the caller has locked.
-create function update_session(stored session, given session, now bigint, of_shard smallint) returns void
-language plpgsql as $$
+create function update_session(stored session, given session) returns sum_change[] language plpgsql as $$
 begin
   update session
-  set version_id = given.version_id, version_label = given.version_label, llm_model = given.llm_model, total_tokens_used = given.total_tokens_used, run_count = given.run_count,
-    output = given.output, output_digest = given.output_digest, error = given.error, last_seq = given.last_seq,
-    last_ordinal = given.last_ordinal, cost = given.cost, version = stored.version + 1, status = given.status,
-    finished_at = given.finished_at, busy = given.busy, owner = given.owner, epoch = given.epoch,
-    lease_until = given.lease_until, last_turn = given.last_turn
+  set version_id = given.version_id, version_label = given.version_label, llm_model = given.llm_model,
+    total_tokens_used = given.total_tokens_used, run_count = given.run_count, output = given.output,
+    output_digest = given.output_digest, error = given.error, last_seq = given.last_seq, last_ordinal = given.last_ordinal,
+    cost = given.cost, version = stored.version + 1, status = given.status, finished_at = given.finished_at, busy = given.busy,
+    owner = given.owner, epoch = given.epoch, lease_until = given.lease_until, last_turn = given.last_turn
   where id = stored.id;
-  if given.status <> stored.status then
-    perform count_agent(stored.workspace_id, stored.agent_id, stored.status, of_shard, -1);
-    perform count_agent(stored.workspace_id, stored.agent_id, given.status, of_shard, 1);
-  end if;
-  if given.total_tokens_used > stored.total_tokens_used then
-    insert into plan_day (workspace_id, day, shard, tokens)
-    values (stored.workspace_id, now / 86400000, of_shard, given.total_tokens_used - stored.total_tokens_used)
-    on conflict (workspace_id, day, shard) do update set tokens = plan_day.tokens + excluded.tokens;
-  end if;
+  return array[
+    (stored.workspace_id, stored.agent_id, stored.status, -1, 0, 0),
+    (stored.workspace_id, stored.agent_id, given.status, 1, 0, given.total_tokens_used - stored.total_tokens_used)
+  ]::sum_change[];
 end $$;
 
 -- @param asks each session, who saves it, the number of the event before the first one, and what else the save does
@@ -390,6 +457,9 @@ declare
   s session;
   g session;
   is_held boolean;
+  changes sum_change[] := '{}';
+  spends json[] := '{}';
+  own sum_change[];
 begin
   perform lock_all(locks);
   -- In the order of their ids, so that two batches never wait for each other.
@@ -422,16 +492,16 @@ begin
 
     if s.last_seq <> u.after_seq then outcome := 'gap'; detail := s.last_seq; return next; continue; end if;
     if u.history_seen is null and u.effects is null and u.plan is null then
-      perform update_session(s, g, now, of_shard);
-      if u.spends is not null then perform add_costs(u.spends, of_shard, now); end if;
+      own := update_session(s, g);
     else
       begin
         if u.history_seen is not null then perform raise_history(s.workspace_id, u.history_seen); end if;
         if u.effects is not null then perform apply_effects(s.workspace_id, u.effects); end if;
-        perform update_session(s, g, now, of_shard);
-        if u.spends is not null then perform add_costs(u.spends, of_shard, now); end if;
+        own := update_session(s, g);
         -- What this save has spent is counted before.
-        if u.plan is not null then perform apply_plan(s.workspace_id, s.id, u.plan, now); end if;
+        if u.plan is not null then
+          perform apply_plan(s.workspace_id, s.id, u.plan, now, changes || own, spends || u.spends);
+        end if;
       exception
         when sqlstate 'SV001' then outcome := 'history_moved_on'; return next; continue;
         when sqlstate 'SV002' then outcome := 'effect_taken'; detail := sqlerrm; return next; continue;
@@ -439,6 +509,8 @@ begin
         when sqlstate 'SV005' then outcome := 'plan_reserved'; detail := sqlerrm; return next; continue;
       end;
     end if;
+    changes := changes || own;
+    if u.spends is not null then spends := spends || u.spends; end if;
     if u.claims is not null then perform put_claims(u.claims, now); end if;
     accepted := accepted || s.id;
     outcome := 'saved';
@@ -450,6 +522,7 @@ begin
     perform write_rows(
       accepted, of_shard, now, results, runs, steps, ends, tasks, votes, calls, events, clears, timers
     );
+    perform add_sums(changes, spends, of_shard, now);
   end if;
 end $$;
 
@@ -463,6 +536,7 @@ declare
   full_us bigint;
   lacking bigint;
 begin
+  if rate is null then wait_seconds := 0; return; end if;
   if rate < 1 then wait_seconds := span_ms / 1000; return; end if;
   step_us := span_ms * 1000 / rate;
   select greatest(now * 1000, coalesce(max(full_at), 0)) into full_us
@@ -472,11 +546,13 @@ begin
   next_full_at := full_us + step_us;
 end $$;
 
-create function fill_bucket(of_trigger text, of_span text, next_full_at bigint) returns void language sql as $$
+create function fill_bucket(of_trigger text, of_span text, next_full_at bigint) returns void language plpgsql as $$
+begin
+  if next_full_at is null then return; end if;
   insert into rate_bucket (trigger_id, span, full_at)
-  select of_trigger, of_span, next_full_at where next_full_at is not null
-  on conflict (trigger_id, span) do update set full_at = excluded.full_at
-$$;
+  values (of_trigger, of_span, next_full_at)
+  on conflict (trigger_id, span) do update set full_at = excluded.full_at;
+end $$;
 
 create function start_sessions(
   at_moment bigint, of_shard smallint, locks text[], asks json,
@@ -484,17 +560,21 @@ create function start_sessions(
 ) returns table (i integer, outcome text, about text, amount bigint) language plpgsql as $$
 declare
   now bigint := svc_now(at_moment);
-  today bigint := now / 86400000;
   accepted uuid[] := '{}';
   u record;
   s session;
   g session;
   claimed record;
-  used record;
   of_minute record;
   of_day record;
+  changes sum_change[] := '{}';
 begin
   perform lock_all(locks);
+  -- As saves do it, in the order of their ids.
+  perform 1 from session
+  where id in (select unnest(array[a.id, a.follows]) from json_to_recordset(asks) as a(id uuid, follows uuid))
+  order by id
+  for update;
 
   for u in
     select a.*
@@ -530,16 +610,15 @@ begin
       outcome := 'gap'; about := coalesce(s.last_seq, 0); return next; continue;
     end if;
 
-    if u.plan_runs is not null or u.plan_tokens is not null then
-      select coalesce(sum(p.runs), 0) as runs, coalesce(sum(p.tokens), 0) as tokens into used
-      from plan_day p where p.workspace_id = g.workspace_id and p.day = today;
-      if used.runs >= u.plan_runs then outcome := 'plan_runs'; return next; continue; end if;
-      if used.tokens >= u.plan_tokens then outcome := 'plan_tokens'; return next; continue; end if;
+    if u.plan_runs is not null and u.plan_runs <= runs_today(g.workspace_id, now, changes) then
+      outcome := 'plan_runs'; return next; continue;
     end if;
-    if u.plan_cost is not null and u.plan_cost <= (
-      select coalesce(sum(c.amount), 0) from cost_day c
-      where c.workspace_id = g.workspace_id and c.day = today and c.currency = u.plan_currency
-    ) then outcome := 'plan_cost'; return next; continue; end if;
+    if u.plan_tokens is not null and u.plan_tokens <= tokens_today(g.workspace_id, now, changes) then
+      outcome := 'plan_tokens'; return next; continue;
+    end if;
+    if u.plan_cost is not null and u.plan_cost <= cost_today(g.workspace_id, u.plan_currency, now, '{}') then
+      outcome := 'plan_cost'; return next; continue;
+    end if;
     if u.trigger_id is not null then
       select * into of_minute from read_bucket(u.trigger_id, 'minute', 60000, u.per_minute, now);
       select * into of_day from read_bucket(u.trigger_id, 'day', 86400000, u.per_day, now);
@@ -563,7 +642,7 @@ begin
     end if;
     if u.plan is not null then
       begin
-        perform apply_plan(g.workspace_id, u.id, u.plan, now);
+        perform apply_plan(g.workspace_id, u.id, u.plan, now, changes, '{}');
       exception
         when sqlstate 'SV004' then outcome := 'plan_spent'; about := sqlerrm; return next; continue;
         when sqlstate 'SV005' then outcome := 'plan_reserved'; about := sqlerrm; return next; continue;
@@ -573,8 +652,7 @@ begin
       perform fill_bucket(u.trigger_id, 'minute', of_minute.next_full_at);
       perform fill_bucket(u.trigger_id, 'day', of_day.next_full_at);
     end if;
-    insert into plan_day (workspace_id, day, shard, runs) values (g.workspace_id, today, of_shard, 1)
-    on conflict (workspace_id, day, shard) do update set runs = plan_day.runs + 1;
+    changes := changes || (g.workspace_id, null, null, 0, 1, 0)::sum_change;
     if u.claim is not null then perform put_claims(json_build_array(u.claim), now); end if;
     if u.follows is not null then update session set version = version + 1 where session.id = u.follows; end if;
 
@@ -594,7 +672,7 @@ begin
       g.owner := case when g.busy then s.owner end;
       g.epoch := s.epoch;
       g.lease_until := case when g.busy then s.lease_until end;
-      perform update_session(s, g, now, of_shard);
+      changes := changes || update_session(s, g);
     else
       if u.worker is not null and g.busy then
         g.owner := u.worker; g.epoch := 1; g.lease_until := now + u.ttl_ms;
@@ -611,7 +689,7 @@ begin
         g.input, g.input_digest, g.start_context, g.output, g.output_digest, g.error, g.metadata, g.tags, g.cost, g.started_at,
         g.finished_at, 1, g.last_seq, g.last_ordinal, g.last_turn, g.busy, g.owner, coalesce(g.epoch, 0), g.lease_until
       ) returning * into s;
-      perform count_agent(s.workspace_id, s.agent_id, s.status, of_shard, 1);
+      changes := changes || (s.workspace_id, s.agent_id, s.status, 1, 0, 0)::sum_change;
       if u.tags is not null then
         insert into session_tag (agent_id, tag, started_at, session_n, session_id)
         select s.agent_id, tag, s.started_at, s.n, s.id from json_array_elements_text(u.tags) as tag
@@ -626,5 +704,6 @@ begin
     perform write_rows(
       accepted, of_shard, now, results, runs, steps, ends, tasks, votes, calls, events, clears, timers
     );
+    perform add_sums(changes, '{}', of_shard, now);
   end if;
 end $$;

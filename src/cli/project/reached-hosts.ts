@@ -1,0 +1,54 @@
+/** The hosts that a server of the project contacts, for firewalls and network policies. Source: scale-out, section 6. */
+import { fallbackOf } from '../../documents/facts/agents/model-fallback.ts'
+import { asKind } from '../../documents/text/document.ts'
+import { withDotEnv } from './dot-env.ts'
+import { loadDocuments } from './documents.ts'
+import { modelEndpoint } from './model-endpoint.ts'
+import type { Project } from './project.ts'
+
+type EnvVariables = Readonly<Record<string, string | undefined>>
+
+export interface ReachedHost {
+  readonly host: string
+  readonly port: number
+  /** What needs it: `model anthropic`, `tool acme.refunds`, `files`, `store`. */
+  readonly for: readonly string[]
+}
+
+/** Sorted by host and port. Models whose address follows from their region, and what a `command` tool reaches, are not known here. */
+export async function reachedHosts(project: Project, given: EnvVariables): Promise<readonly ReachedHost[]> {
+  const found = new Map<string, { readonly url: URL; readonly needs: Set<string> }>()
+  const add = (need: string, address: string | undefined): void => {
+    if (address === undefined || !URL.canParse(address)) return
+    const url = new URL(address)
+    if (url.hostname === '') return
+    const key = `${url.hostname} ${portOf(url)}`
+    const known = found.get(key)
+    if (known) known.needs.add(need)
+    else found.set(key, { url, needs: new Set([need]) })
+  }
+  const { config, store } = project
+  const workspace = await loadDocuments(project)
+  const env = await withDotEnv(given, project.directory, workspace)
+  for (const document of workspace.documents) {
+    const spec = asKind(document, 'Agent')?.spec
+    if (!spec) continue
+    for (const model of [spec.model, ...fallbackOf(document, workspace, spec.model)])
+      add(`model ${model.provider}`, modelEndpoint(model, config, env)?.baseUrl)
+    for (const { name, url } of spec.mcp_servers ?? []) add(`MCP server ${name}`, url)
+  }
+  for (const [tool, route] of Object.entries(config.tools ?? {}))
+    if ('http' in route) add(`tool ${tool}`, route.http.url)
+  const endpoint = config.storage?.url && URL.canParse(config.storage.url) && new URL(config.storage.url)
+  if (endpoint) add('files', endpoint.searchParams.get('endpoint') ?? s3HostOf(config.storage?.region))
+  add('store', store)
+  return [...found.values()]
+    .map(({ url, needs }) => ({ host: url.hostname, port: portOf(url), for: [...needs] }))
+    .sort((a, b) => (a.host === b.host ? a.port - b.port : a.host < b.host ? -1 : 1))
+}
+
+const s3HostOf = (region = 'us-east-1'): string => `https://s3.${region}.amazonaws.com`
+
+const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'postgres:': 5432, 'postgresql:': 5432 }
+
+const portOf = ({ port, protocol }: URL): number => (port === '' ? (PORTS[protocol] ?? 0) : Number(port))

@@ -1,0 +1,13 @@
+/** By what a caller may keep a stream open: what ends the stream when it is taken away. */
+import type { ReaderGrants } from '../runtime/readers.ts'
+import { consoleReader, EVERYTHING, LOCAL_READER, rightsOf } from '../runtime/watch-readers.ts'
+import type { AuthenticatedCaller, OperatorProof } from './auth.ts'
+
+export const grantsOfCaller = (caller: AuthenticatedCaller): ReaderGrants =>
+  caller.trigger ? { [caller.principal.id]: rightsOf(caller.trigger) } : grantsOfOperator(caller)
+
+/** A session of the console ends with the credential that signed in, so its streams belong to both. */
+export function grantsOfOperator({ keyId, consoleSession }: OperatorProof): ReaderGrants {
+  const owners = [keyId, consoleSession && consoleReader(consoleSession)].filter((each) => each !== undefined)
+  return Object.fromEntries((owners.length > 0 ? owners : [LOCAL_READER]).map((owner) => [owner, EVERYTHING]))
+}

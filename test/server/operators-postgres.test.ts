@@ -1,0 +1,74 @@
+/** Operators at two servers on one PostgreSQL: what one of them does at one shows at the other. */
+import { EventSourceParserStream } from 'eventsource-parser/stream'
+import { afterAll, describe, expect, test } from 'vitest'
+import { openServer } from '../../src/server/open.ts'
+import type { InboxItem, LiveHint } from '../../src/spec/operator/inbox.ts'
+import { migrateDatabase } from '../../src/store/postgres/migrate-database.ts'
+import { signedIn } from '../console/browser-session.ts'
+import { startPostgres } from '../store/postgres-server.ts'
+import { ask, closing, directory, running } from './running.ts'
+
+const postgres = startPostgres()
+afterAll(() => postgres?.stop())
+
+/** A credential that was revoked elsewhere is looked for every 3 s. */
+const ENDS_WITHIN_MS = 5000
+
+describe.skipIf(!postgres)('operators at two servers', () => {
+  let databases = 0
+  /** The second has the console. The run waits for an approval. */
+  async function two() {
+    const store = postgres!.url(`operators_${++databases}`)
+    await migrateDatabase(store)
+    const first = await running({ store })
+    const second = await openServer({ ...first.opened, dataDirectory: directory(), console: { port: 0 } })
+    closing(() => second.close())
+    const { body } = await first.start({ order: 'A-1', amount: 180 })
+    await first.until(body['runId']!, 'engine.user_task.created')
+    const newKey = (email: string) =>
+      ask<{ secret: string; keyId: string }>(first.server.operator, 'POST /operator-keys', { email })
+    return { first, second, runId: body['runId']!, newKey }
+  }
+
+  test('a credential that is revoked at one right after its streams opened at the other ends them', async () => {
+    const { first, second, runId, newKey } = await two()
+    const key = await newKey('ben@acme.example')
+    const ben = await signedIn(second, key.secret)
+    const streams = await Promise.all(
+      [{ 'x-operator-key': key.secret }, { cookie: ben.cookie }].flatMap((headers) =>
+        ['/live', '/logs?follow=true', `/v1/runs/${runId}/stream`].map((path) =>
+          fetch(second.consoleUrl! + path, { headers }),
+        ),
+      ),
+    )
+    expect(streams.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 200))
+    await ask(first.server.operator, `POST /keys/${key.keyId}/revoke`, {})
+    const from = performance.now()
+    await Promise.all(streams.map((response) => response.text()))
+    expect(performance.now() - from).toBeLessThan(ENDS_WITHIN_MS)
+  })
+
+  test('a claim at one is told at the other, where it shows until it is left', async () => {
+    const { first, second, newKey } = await two()
+    const key = await newKey('ben@acme.example')
+    const ben = await signedIn(second, key.secret)
+    const lookingAt = async () => {
+      const { items } = (await ben.send('GET /tasks')).body as { items: InboxItem[] }
+      return items.map(({ people }) => people?.looking)
+    }
+    const live = await fetch(`${second.consoleUrl}/live`, { headers: { cookie: ben.cookie } })
+    const hints = live.body!.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())
+    const reader = hints.getReader()
+    const nextHint = async () => JSON.parse((await reader.read()).value!.data) as LiveHint
+    await nextHint()
+    expect(await lookingAt()).toEqual([undefined])
+    const [item] = (await ask<{ items: InboxItem[] }>(first.server.operator, 'GET /tasks')).items
+    await ask(first.server.operator, `POST /tasks/${item!.userTaskId}/claim`, {})
+    expect(await nextHint()).toEqual({ sessions: [item!.sessionId], workspace: false })
+    expect(await lookingAt()).toEqual([[{ by: 'operator ana@acme.example', isYou: false }]])
+    await ask(first.server.operator, `POST /tasks/${item!.userTaskId}/claim`, { leave: true })
+    expect(await nextHint()).toEqual({ sessions: [item!.sessionId], workspace: false })
+    expect(await lookingAt()).toEqual([undefined])
+    await reader.cancel()
+  })
+})
