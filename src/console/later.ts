@@ -3,6 +3,8 @@
  * they share is compressed once. Only the graph and the editor, which most people never open, are files of their own.
  */
 import './first.ts'
+import { html, type View } from './parts/html.ts'
+import { WhatIf } from './views/what-if.ts'
 
 export { BulkScreen } from './bulk/bulk-screen.ts'
 export { AdminScreen } from './views/admin.ts'
@@ -13,4 +15,5 @@ export { FilesScreen } from './views/files.ts'
 export { RunScreen } from './views/run.ts'
 export { RunsScreen } from './views/runs.ts'
 export { TryScreen } from './views/try.ts'
-export { WhatIfScreen } from './views/what-if.ts'
+
+export const WhatIfScreen = (): View => html`<${WhatIf} loadEditor=${() => import('./code-editor.ts')} />`

@@ -38,7 +38,7 @@ const SCREENS: readonly (readonly [RegExp, () => Screen | Promise<Screen>])[] = 
   [/^\/runs\/(?<id>[^/]+)$/, later('RunScreen')],
   [/^\/agents$/, later('AgentsScreen')],
   [/^\/agents\/(?<id>[^/]+)$/, later('AgentScreen')],
-  [/^\/agents\/(?<id>[^/]+)\/graph$/, async () => (await import('./graph/graph-screen.ts')).GraphScreen],
+  [/^\/agents\/(?<id>[^/]+)\/graph$/, async () => (await import('./graph-screen.ts')).GraphScreen],
   [/^\/policies$/, later('WhatIfScreen')],
   [/^\/try\/(?<id>[^/]+)$/, later('TryScreen')],
   [/^\/files$/, later('FilesScreen')],

@@ -7,16 +7,17 @@ export function Tabs({
   name = 'tab',
   tabs,
   kind = '',
+  first = tabs[0]![0],
 }: {
   readonly label: string
   /** Of the parameter. */
   readonly name?: string
-  /** The first is shown where the address names none. */
+  /** Shown where the address names none; the first one where absent. */
+  readonly first?: string
   readonly tabs: readonly (readonly [value: string, text: string])[]
   /** A further class. */
   readonly kind?: string
 }): View {
-  const first = tabs[0]![0]
   const chosen = address.value.query.get(name) ?? first
   return html`<nav class="tabs ${kind}" aria-label=${label}>
     ${tabs.map(

@@ -2,7 +2,6 @@
  * An editor for YAML with findings beside the lines. It lives in a shadow root, where its styles are constructed sheets: in the
  * page the content security policy would refuse them.
  */
-import '../first.ts'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { yaml } from '@codemirror/lang-yaml'
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'

@@ -18,8 +18,8 @@ const GROUPS = [
 ] as const
 
 const DAYS = [
-  ['30', '30 days'],
   ['7', '7 days'],
+  ['30', '30 days'],
   ['90', '90 days'],
 ] as const
 const DAY_MS = 86_400_000
@@ -36,7 +36,7 @@ export function CostsScreen(): View {
       <header class="screen-head"><h1>Costs</h1></header>
       <div class="filters">
         <${Tabs} label="Grouped by" name="by" tabs=${GROUPS} />
-        <${Tabs} label="Time" name="days" tabs=${DAYS} />
+        <${Tabs} label="Time" name="days" tabs=${DAYS} first="30" />
         <button
           type="button"
           class="button small"

@@ -67,14 +67,14 @@ export function RunsScreen(): View {
       <header class="screen-head">
         <h1>Runs</h1>
         <${RunSearchField} value=${search!} />
-      </header>
-      <div class="filters">
-        <${Tabs} label="Which runs" name="state" tabs=${STATES} />
-        <${RunFacets} />
         <${SavedViews} list="runs" />
         <button type="button" class="button small" disabled=${!items?.length} onClick=${() => void exportRuns(read)}>
           Export CSV
         </button>
+      </header>
+      <div class="filters">
+        <${Tabs} label="Which runs" name="state" tabs=${STATES} />
+        <${RunFacets} />
       </div>
       <${ErrorNote} error=${runs.error.value} />
       ${

@@ -31,13 +31,13 @@ const drafts = signal<ReadonlyMap<string, string>>(new Map())
 type Editor = typeof import('../policy/code-editor.ts').CodeEditor
 const editor = signal<{ readonly view: Editor } | undefined>(undefined)
 
-export function WhatIfScreen(): View {
+export function WhatIf({ loadEditor }: { readonly loadEditor: () => Promise<{ readonly CodeEditor: Editor }> }): View {
   const agents = useOperator('GET /agents', {}, aboutWorkspace)
   const { query } = address.value
   const deployed = agents.value.value?.items.filter((each) => each.deployed !== null) ?? []
   const agent = query.get('agent') ?? deployed[0]?.name
   useEffect(() => {
-    if (!editor.value) void import('../policy/code-editor.ts').then(({ CodeEditor: view }) => (editor.value = { view }))
+    if (!editor.value) void loadEditor().then(({ CodeEditor: view }) => (editor.value = { view }))
   }, [])
   if (!agents.value.value) return showUnread(agents)
   if (agent === undefined) return html`<${EmptyState} icon="policies" title="No agent is deployed yet." isScreen />`
