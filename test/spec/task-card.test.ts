@@ -195,3 +195,43 @@ test('shows the earlier call with the same effect key, and who approved it', () 
     },
   ])
 })
+
+test('the card of an undo says in one line what is undone, for whom and why, and a policy without a condition once', () => {
+  const undone = {
+    ...record,
+    kind: 'approval' as const,
+    prompt: 'acme.reversals@1.0.0 requires an approval.',
+    reason: 'Reversals need a person',
+    tool: { name: 'reversals', ref: 'acme.reversals', version: '1.0.0', side_effect_class: 'non_idempotent_write' },
+    arguments: { booking: 'BK-7' },
+    policies: [
+      {
+        id: 'acme.reversals',
+        version: '1.0.0',
+        decision: 'require_approval' as const,
+        matched: true,
+        reason: 'Reversals need a person',
+        authority_ref: null,
+        source: 'policies/reversals.yaml:11',
+      },
+    ],
+    context: {
+      undoes: {
+        run_id: '019a9f3e-0000-7000-8000-0000003f2a91',
+        tool_call_id: 'call_2_1',
+        tool: 'acme.bookings',
+        asked_by: 'operator:olga',
+        reason: 'booked twice\x1b[2J',
+      },
+    },
+  }
+  const { effect: _effect, edits: _edits, authorityRef: _authority, options: _options, ...task } = undone
+  const { min: _min, max: _max, comprehensionRequired: _read, approvalsRequired: _votes, ...short } = task
+  const content = toTaskContent(short)
+  const shown = readClientTask({ userTaskId: ID, runId: record.runId, apiCompletable: true, content }, 'acme.intake')
+  expect(presentTask(shown, NOW).rows.slice(1)).toStrictEqual([
+    { label: 'undoes', text: 'acme.bookings of run 3f2a91, for operator olga: booked twice', emphasis: 'strong' },
+    { label: 'why', text: 'Reversals need a person', place: 'acme.reversals@1.0.0  policies/reversals.yaml:11' },
+    { label: 'asks', text: 'acme.intake · run 3f2a91', emphasis: 'name' },
+  ])
+})

@@ -147,6 +147,8 @@ function rowsOf(task: ShownTask): CardRow[] {
   const isRepetition = task.effect?.previous !== undefined && task.prompt?.startsWith('effect_repeated: ')
   if (task.prompt && !isTold && !isRepetition) add('question', task.prompt, { emphasis: 'strong' })
   if (task.arguments !== undefined) rows.push({ label: 'with', values: toArgumentValues(task.arguments, policies) })
+  const { undoes, ...context } = task.context ?? {}
+  if (isJsonObject(undoes)) add('undoes', describeUndoneCall(undoes), { emphasis: 'strong' })
   if (task.effect?.previous)
     add('repeats', describeRepeated(task.effect.key, task.effect.previous), { emphasis: 'strong' })
   for (const [path, names] of Object.entries(task.sources ?? {}))
@@ -159,8 +161,7 @@ function rowsOf(task: ShownTask): CardRow[] {
   if (task.authorityRef) add('authority', task.authorityRef)
   add('asks', `${task.agent} · run ${shortId(task.runId)}`, { emphasis: 'name' })
   if (people) add('for', people.startedBy)
-  if (task.context && Object.keys(task.context).length > 0)
-    rows.push({ label: 'context', values: toCardValues(task.context) })
+  if (Object.keys(context).length > 0) rows.push({ label: 'context', values: toCardValues(context) })
   for (const [at, option] of (task.options ?? []).entries())
     add(at === 0 ? 'options' : '', `${at + 1}  ${option.label}`)
   if (task.min !== undefined || task.max !== undefined) add('bounds', `${task.min ?? '−∞'} to ${task.max ?? '∞'}`)
@@ -240,6 +241,13 @@ function describeRepeated(key: string, previous: JsonObject): string {
     names.length > 0 ? `approved by ${names.join(', ')}` : 'approved by nobody',
     ...(previous['same_args'] === false ? ['with other arguments'] : []),
   ].join('; ')
+}
+
+/** `acme.bookings of run 3f2a91, for operator ana: booked twice`. Not escaped. */
+function describeUndoneCall(undoes: JsonObject): string {
+  const text = (name: string): string => (typeof undoes[name] === 'string' ? undoes[name] : '')
+  const reason = text('reason') === '' ? '' : `: ${text('reason')}`
+  return `${text('tool')} of run ${shortId(text('run_id'))}, for ${describeApprover(text('asked_by'))}${reason}`
 }
 
 /** Absolute, since the digest of the card covers it. */
@@ -334,7 +342,7 @@ export function decisivePolicies(policies: readonly DecidedPolicy[]): readonly D
 /** True where the question only repeats a policy and its condition, which the row `why` shows, or the reason. */
 const isToldBy = ({ id, version, condition = '' }: DecidedPolicy, question: string): boolean =>
   ['requires an approval', 'escalates the call to an operator'].some((verb) =>
-    question.startsWith(`${id}@${version} ${verb}: ${condition}.`),
+    question.startsWith(`${id}@${version} ${verb}${condition === '' ? '' : `: ${condition}`}.`),
   )
 
 /** What an approval says that no policy asked for, since the call cannot be undone. */

@@ -56,6 +56,7 @@ async function confirmEdit(
   const footer = canvas.theme.strong('approve with these arguments?  [y]es  [n]o')
   const below = changesOf(task.arguments ?? {}, edited).flatMap((line) => wrapText(line, canvas.width - 2))
   for (;;) {
+    await session.call.io.prompts.dropTyped?.()
     surface.show(fitApproval(canvas, card, surface.rows, { below, footer }).lines)
     const key = await surface.key(['y', 'n'], signal)
     if (key !== undefined) return key === 'y'

@@ -19,6 +19,7 @@ export async function readCardKey(decision: OpenDecision, task: ShownTask): Prom
   const card = presentKeyedTask(task, call.io.clock.now())
   const layout = { ...(decision.panel && { below: decision.panel.lines }) }
   const drawn = fitApproval(surface.canvas, card, surface.rows, layout)
+  await call.io.prompts.dropTyped?.()
   surface.show(drawn.lines)
   const key = await surface.key(
     card.actions.map((each) => each.key),
