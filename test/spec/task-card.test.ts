@@ -229,7 +229,7 @@ test('the card of an undo says in one line what is undone, for whom and why, and
   const { min: _min, max: _max, comprehensionRequired: _read, approvalsRequired: _votes, ...short } = task
   const content = toTaskContent(short)
   const shown = readClientTask({ userTaskId: ID, runId: record.runId, apiCompletable: true, content }, 'acme.intake')
-  expect(presentTask(shown, NOW).rows.slice(1)).toStrictEqual([
+  expect(presentKeyedTask(shown, NOW).rows.slice(1)).toStrictEqual([
     { label: 'undoes', text: 'acme.bookings of run 3f2a91, for operator olga: booked twice', emphasis: 'strong' },
     { label: 'why', text: 'Reversals need a person', place: 'acme.reversals@1.0.0  policies/reversals.yaml:11' },
     { label: 'asks', text: 'acme.intake · run 3f2a91', emphasis: 'name' },
