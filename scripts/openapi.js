@@ -29,6 +29,11 @@ const resolve = (part) => {
 /** True where every type of JSON is named. */
 const isAnything = ({ type }) => Array.isArray(type) && type.length === 6
 
+/** True for a schema that becomes an interface and whose values may be null, such as the content of an erased step. */
+const isInterfaceOrNull = ({ type, properties, allOf }) =>
+  allOf?.every((part) => isInterfaceOrNull(resolve(part))) ??
+  (properties !== undefined && Array.isArray(type) && type.includes('null'))
+
 /* Types */
 
 const literal = (value) => (typeof value === 'string' ? `'${value}'` : JSON.stringify(value))
@@ -47,7 +52,7 @@ const typeOf = (schema) => {
     additionalProperties,
   } = schema
   if (written !== undefined) return written
-  if ($ref !== undefined) return nameOf($ref)
+  if ($ref !== undefined) return nameOf($ref) + (isInterfaceOrNull(resolve(schema)) ? ' | null' : '')
   if (only !== undefined) return literal(only)
   if (values !== undefined) return values.map(literal).join(' | ')
   if (oneOf !== undefined) return oneOf.map(typeOf).join(' | ')
@@ -76,7 +81,7 @@ const declarationOf = (name, schema) => {
   const own = parts.find(({ properties }) => properties !== undefined)
   if (own === undefined && schema.allOf === undefined)
     return `${docOf(schema)}export type ${name} = ${typeOf(schema)}\n`
-  const bases = parts.filter((part) => part !== own).map(typeOf)
+  const bases = parts.flatMap(({ $ref }) => ($ref === undefined ? [] : [nameOf($ref)]))
   const above = bases.length === 0 ? '' : ` extends ${bases.join(', ')}`
   return `${docOf(schema)}export interface ${name}${above} {\n${own === undefined ? '' : membersOf(own)}\n}\n`
 }
@@ -171,6 +176,7 @@ const asked = {
   sessionPatch: whole(schemas.SessionPatch),
   sessionsQuery: queryOf(api.paths['/v1/agents/{agentId}/sessions'].get.parameters),
   conversationQuery: queryOf(api.paths['/v1/runs/{runId}/conversation'].get.parameters),
+  sessionQuery: queryOf(api.paths['/v1/sessions/{sessionId}'].get.parameters),
   tasksQuery: queryOf(api.paths['/v1/tasks'].get.parameters),
   valueQuery: queryOf(api.paths['/v1/runs/{runId}/values/{digest}'].get.parameters),
   idempotencyKey: whole(api.components.parameters.idempotencyKey.schema),

@@ -55,6 +55,9 @@ export type CompletionUsage = {
   readonly reasoning_tokens?: number
 }
 
+/** The content of a step of an erased session: no member is there. The API sends null. */
+export const ERASED_CONTENT: JsonObject = Object.freeze({})
+
 export interface RunStep {
   readonly id: StepId
   readonly sessionId: SessionId

@@ -258,6 +258,7 @@ test('throws an answer that was refused, but not one that came second', async ()
 
 test('the type of a row narrows its content for the type checker', () => {
   const said = (item: ConversationTimelineItem): string => {
+    if (item.content === null) return 'erased'
     switch (item.type) {
       case 'Reasoning':
         return `${item.content.usage.output_tokens} tokens`
@@ -279,7 +280,8 @@ test('the type of a row narrows its content for the type checker', () => {
       content: { step_kind: 'RunCompleted', status: 'Failed', output: null, error: 'no' },
     }),
     said({ ...row, ...times, type: 'Output', content: { step_kind: 'Output', output: 1 } }),
-  ]).toEqual(['Failed', 'Output'])
+    said({ ...row, ...times, type: 'Output', content: null }),
+  ]).toEqual(['Failed', 'Output', 'erased'])
 })
 
 test('a signal and a report go to their routes, and no error names a token', async () => {

@@ -149,11 +149,13 @@ export async function use(client: SvcClient): Promise<string> {
     if (event.subject === 'engine.step.delta') return event.data.text
     if (event.subject === 'engine.run.paused') return event.data.pending?.[0]?.prompt ?? ''
     const step = stepOf(event)
-    if (step?.type === 'Reasoning') return step.content.text + step.content.usage.input_tokens
-    if (step?.type === 'UserTaskReq') return step.content.user_task_id
+    if (!step?.content) continue // of an erased session
+    if (step.type === 'Reasoning') return step.content.text + step.content.usage.input_tokens
+    if (step.type === 'UserTaskReq') return step.content.user_task_id
   }
   const { items } = await client.getConversation(runId)
   for (const item of items) {
+    if (!item.content) continue
     switch (item.type) {
       case 'ToolCall':
         return item.content.idempotency_key

@@ -47,7 +47,7 @@ test('runToEnd approves what is asked, and tells of each event once and in order
     onTask: ({ kind, content }) => (calls.push(`${kind} ${content.tool!.name}`), { approved: true, comment: 'fine' }),
     onEvent(event) {
       const step = stepOf(event)
-      if (step?.type === 'ToolCall' && event.subject === 'engine.step.completed') calls.push(step.content.name)
+      if (step?.type === 'ToolCall' && event.subject === 'engine.step.completed') calls.push(step.content?.name ?? '')
       if (event.kind === 'session') events.push(event.subject)
     },
   })
@@ -116,7 +116,7 @@ test('a question, a text, a number and an option are answered each in its way', 
   expect([run.status, run.output]).toEqual(['Completed', 'Thank you.'])
   expect(asked).toEqual(['Which order?', 'Why?', 'How many?', 'Which?'])
   const { items } = await client.getConversation(run.runId)
-  const results = items.flatMap(({ type, content }) => (type === 'ToolResult' ? [content.result] : []))
+  const results = items.flatMap(({ type, content }) => (type === 'ToolResult' ? [content?.result] : []))
   expect(results).toEqual(['A-1042', 'It broke.', 2, 'blue'])
 })
 

@@ -85,7 +85,7 @@ test.each<[string, UploadSource, UploadOptions, object]>([
     { mediaType: 'a/b' },
     { filename: 'file', mediaType: 'a/b', maxContentLength: 3 },
   ],
-  ['nothing', new Uint8Array(), {}, { filename: 'file', mediaType: 'application/octet-stream', maxContentLength: 1 }],
+  ['nothing', new Uint8Array(), {}, { filename: 'file', mediaType: 'application/octet-stream', maxContentLength: 0 }],
   [
     'a stream',
     stream(),

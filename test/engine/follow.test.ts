@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import type { RunId } from '../../src/base/ids.ts'
 import type { StoredEvent } from '../../src/spec/event.ts'
 import type { Engine } from '../../src/engine/session/engine.ts'
-import { redactEvent, withoutOutputText } from '../../src/server/view/redact.ts'
+import { redactEvent, wholeTimelineView } from '../../src/server/view/redact.ts'
 import { boundAgent, inOrder, oneByOne, openBench, reply, returns, snapshotOf, tool, turns } from './bench.ts'
 
 const paying = () =>
@@ -217,7 +217,7 @@ async function textsOf(about: Parameters<typeof snapshotOf>[0], replies: Paramet
       speak()
       continue
     }
-    const views = [redactEvent(event, run), withoutOutputText(event)]
+    const views = [redactEvent(event, run), wholeTimelineView(event)]
     for (const [at, shown] of views.entries())
       if (shown && !('seq' in shown)) seen[at]!.push(`${shown.subject} ${JSON.stringify(shown.data['text'])}`)
       else if (shown?.subject === 'engine.run.completed') seen[at]!.push(shown.subject)

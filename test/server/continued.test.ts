@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import type { Conversation, RunStatusBody, SessionListItem, StartRunResponse } from '../../src/spec/api.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { snapshotOf } from './fixtures.ts'
-import { DESK, ask, policiesFor, running } from './running.ts'
+import { closedFaultsOf } from '../api/document.ts'
+import { DESK, ask, policiesFor, running, taskOf } from './running.ts'
 
 const CHAT: Partial<AgentSnapshot> = {
   model: { provider: 'scripted', name: 'script', script: [{ say: 'You said ${input.message}.' }] },
@@ -12,6 +13,8 @@ const CHAT: Partial<AgentSnapshot> = {
   output: { format: 'text', strict: false, on_invalid: 'fail' },
   inputContract: { type: 'object', required: ['message'], properties: {}, 'x-svc-metadata': ['customer'] },
 }
+const faultsOf = (schema: string, value: unknown): string[] =>
+  closedFaultsOf({ $ref: `api#/components/schemas/${schema}` }, value)
 const chat = snapshotOf(DESK, '1.0.0', CHAT)
 
 async function open(trigger: object = {}) {
@@ -164,6 +167,46 @@ test('a session is erased by a key only where its trigger allows it, and once', 
     status: 409,
     body: { code: 'session_erased' },
   })
+})
+
+test('an erased session answers as the document says, to keys and to operators', async () => {
+  const { server, secret, start, get, post, events, until } = await running({
+    trigger: { allowDelete: true },
+  })
+  const { runId, sessionId } = (await start({ order: 'A-1042', amount: 180 })).body
+  const path = `/v1/runs/${runId}`
+  await until(runId!, 'engine.run.paused')
+  const userTaskId = taskOf(await get<Conversation>(`${path}/conversation`))
+  await post(`${path}/messages`, { runId, userTaskId, approved: true })
+  await until(runId!, 'engine.session.completed')
+  const before = (await events(runId!)).events
+  const erased = await fetch(`${server.url}/v1/sessions/${sessionId}`, {
+    method: 'DELETE',
+    headers: { 'x-api-key': secret },
+  })
+  expect(erased.status).toBe(200)
+
+  expect(await post(`${path}/messages`, { runId, text: 'Hello?' })).toMatchObject({
+    status: 202,
+    body: { code: 'run_not_waiting', status: 'Completed' },
+  })
+  expect(await post(`${path}/messages`, { runId, userTaskId, approved: true })).toMatchObject({
+    status: 202,
+    body: { duplicate: true },
+  })
+  const told = await get<Conversation>(`${path}/conversation`)
+  expect(faultsOf('Conversation', told)).toEqual([])
+  const left = (await events(runId!)).events
+  expect(left.flatMap(({ id: _id, ...event }) => faultsOf('StreamEvent', event))).toEqual([])
+  // The two events of the task, and the end of its step as it then was, have nothing left to tell.
+  expect(before.filter(({ id }) => left.every((each) => each.id !== id)).map(({ subject }) => subject)).toEqual([
+    'engine.user_task.created',
+    'engine.step.completed',
+    'engine.user_task.completed',
+  ])
+  const { rows } = await ask<{ rows: unknown[] }>(server.operator, `GET /runs/${runId}/outline`)
+  expect(rows).toHaveLength(told.items.length)
+  expect(await ask<object>(server.operator, 'GET /decisions')).toEqual({ items: [], total: 0 })
 })
 
 test('while the timeline is hidden the conversation of a session that went on has its ends alone', async () => {

@@ -172,7 +172,8 @@ verifies('files.presign-storage', async () => {
 })
 
 test.each([
-  [{ maxContentLength: 0 }, 400, 'validation_failed'],
+  [{ maxContentLength: 0 }, 200, undefined],
+  [{ maxContentLength: -1 }, 400, 'validation_failed'],
   [{ maxContentLength: 1.5 }, 400, 'validation_failed'],
   [{ maxContentLength: 100 * 1024 * 1024 }, 200, undefined],
   [{ maxContentLength: 100 * 1024 * 1024 + 1 }, 413, 'file_too_large'],

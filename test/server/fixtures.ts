@@ -196,14 +196,15 @@ export function openHouse(
     }
     const stored = Array.from({ length: events }, (_, index): StoredEvent => {
       const last = index === events - 1 && finishedAt !== null
+      const isStep = !last && index > 0
       return {
         sessionId,
         seq: index + 1,
         runId,
         ts: now + index,
-        kind: last || index === 0 ? 'session' : 'step',
+        kind: isStep ? 'step' : 'session',
         subject: index === 0 ? 'engine.session.started' : last ? 'engine.session.completed' : 'engine.step.completed',
-        data: { sessionId, runId, n: index + 1 },
+        data: { sessionId, runId, n: index + 1, ...(isStep && { step: { ordinal: index } }) },
       }
     })
     const turn: SessionUpdate = {

@@ -128,6 +128,23 @@ verifies('files.put-limit', async () => {
   })
 })
 
+test('a file without a byte is uploaded like any other, and its address takes no byte', async () => {
+  const { post } = await running({ key: { allowUploads: true } })
+  const send = async (body: string) => {
+    const { body: presigned } = await post<{
+      objectKey: string
+      uploadUrl: string
+      requiredHeaders: Record<string, string>
+    }>('/v1/file-library/presign', { filename: 'empty.txt', mediaType: 'text/plain', maxContentLength: 0 })
+    const { objectKey, uploadUrl, requiredHeaders } = presigned
+    const { ok } = await fetch(uploadUrl, { method: 'PUT', headers: requiredHeaders, body })
+    const finalized = await post<object>('/v1/file-library/finalize', { objectKey, maxContentLength: 0 })
+    return { ok, ...finalized }
+  }
+  expect(await send('')).toMatchObject({ ok: true, status: 200, body: { sizeBytes: 0, alreadyFinalized: false } })
+  expect(await send('x')).toMatchObject({ ok: false, status: 409, body: { code: 'not_uploaded' } })
+})
+
 verifies('values.uuid', async () => {
   const { conversation, runId, agentId } = await paused()
   const { session, runs, items } = await conversation()

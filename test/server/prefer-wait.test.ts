@@ -15,6 +15,7 @@ test.each([
   ['WAIT = "7" ; x=y', 7],
   ['wait=61', 60],
   ['wait=999999999', 60],
+  [`wait=${'9'.repeat(400)}`, 60],
   ['wait=0', 0],
   ['wait', undefined],
   ['wait=-1', undefined],

@@ -110,10 +110,13 @@ describe('a page of large values', () => {
   })
 
   test('with values=ref names everything of more than 4 KiB', async () => {
-    const { read, runs } = await withInputs([4096, 4097])
+    const { read, runs, api, key } = await withInputs([4096, 4097])
     const { list } = await read('values=ref')
     const [large, small] = runs
     expect(list.items.map(({ input }) => input)).toEqual([reference(large!.runId, large!.input), small!.input])
+    for (const item of list.items)
+      expect(await (await api(`/v1/sessions/${item.id}?values=ref`, { key })).json()).toEqual(item)
+    expect((await api(`/v1/sessions/${list.items[0]!.id}?values=all`, { key })).status).toBe(400)
   })
 
   test('leaves the value of another trigger to those who list it', async () => {

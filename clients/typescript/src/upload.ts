@@ -53,8 +53,7 @@ export async function uploadFile(
   const { body, size, name, type } = toBody(source, options.size)
   const filename = options.filename ?? name ?? 'file'
   const mediaType = options.mediaType ?? (type || mediaTypeOf(filename))
-  // The interface wants at least 1, also for a file without a byte.
-  const asked = { filename, mediaType, maxContentLength: Math.max(1, size) }
+  const asked = { filename, mediaType, maxContentLength: size }
   const presign = () => library.presignFile(asked, options)
 
   const address = await putWithFreshAddress(presign, async (presigned) => {

@@ -137,6 +137,7 @@ export async function followRunOnScreen(
           stop.abort()
         }, options.maxWaitMs)
   let handling = Promise.resolve()
+  let toldHold: string | undefined
   try {
     if (isUnwatched(options)) {
       const run = await waitUnwatched(client, runId, signal)
@@ -148,7 +149,7 @@ export async function followRunOnScreen(
       if (options.events && call.mode.json) await call.out.ndjson(event)
       else for (const each of results.add(event)) show(each)
       closeTask(event, seen)
-      tellHold(call, event)
+      toldHold = tellHold(call, event, toldHold)
       // Keep reading events while a person decides: the task may be closed elsewhere.
       if (asksForSomebody(event, runId))
         handling = handling.then(handleWaiting).catch((error: unknown) => {
@@ -206,10 +207,20 @@ export const describeTask = (task: ShownTask): string =>
 const asksForSomebody = ({ subject, data }: StreamEvent, runId: string): boolean =>
   subject === 'engine.user_task.created' || (subject === 'engine.run.paused' && data.runId === runId)
 
-/** Says why a run does nothing, so that who watches it does not take it for hanging. */
-function tellHold({ out }: TaskPromptContext['call'], { subject, data }: StreamEvent): void {
+/**
+ * Says why a run does nothing, so that who watches it does not take it for hanging. A message to a held run repeats the event.
+ * @returns what was said last
+ */
+function tellHold(
+  { out }: TaskPromptContext['call'],
+  { subject, data }: StreamEvent,
+  told: string | undefined,
+): string | undefined {
   const { hold } = data as { readonly hold?: RunStatus['hold'] }
-  if (subject === 'engine.run.paused' && hold) out.message(`held ${describeHold(hold)}`)
+  if (subject !== 'engine.run.paused' || !hold) return told
+  const text = `held ${describeHold(hold)}`
+  if (text !== told) out.message(text)
+  return text
 }
 
 const CLOSED = new Set(['engine.user_task.completed', 'engine.user_task.expired', 'engine.user_task.cancelled'])
@@ -231,7 +242,7 @@ function createDrawing(
     if (show === 'text' && step.type !== 'Reasoning') return
     // The approval card, drawn next, shows the details.
     if (step.type === 'UserTaskReq' && onTask === 'prompt') return
-    if (step.type === 'UserTaskRes' && told.has(step.content.user_task_id)) return
+    if (step.type === 'UserTaskRes' && step.content && told.has(step.content.user_task_id)) return
     if (isShownAtStart(step.type) === (event.subject === 'engine.step.started')) screen.lines(...timeline.add(step))
   }
 }

@@ -112,7 +112,7 @@ function apiDesk(client: SvcClient, runId: string): TaskChannel {
       const { items } = await client.getConversation(runId)
       const now = items
         .filter((each) => each.type === 'UserTaskReq')
-        .find(({ content }) => content.user_task_id === task.id)?.content
+        .find(({ content }) => content?.user_task_id === task.id)?.content
       return {
         receipt: {
           userTaskId: task.id,

@@ -117,7 +117,7 @@ export async function timelineItemOf(store: Store, id: SessionId, ordinal: numbe
 
 /** A request shows its task as it is now, not as it was created. */
 async function toItem(store: Store, step: RunStep, run: Run): Promise<TimelineItem> {
-  const id = step.type === 'UserTaskReq' ? (step.content as JsonObject | null)?.['user_task_id'] : undefined
+  const id = step.type === 'UserTaskReq' ? step.content['user_task_id'] : undefined
   const task = typeof id === 'string' ? await store.task(id as TaskId) : undefined
   return toTimelineItem(step, run, task ? ({ ...toTaskContent(task) } as unknown as JsonObject) : step.content)
 }

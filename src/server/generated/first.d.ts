@@ -15,6 +15,7 @@ export declare const checks: Readonly<
     | 'sessionPatch'
     | 'sessionsQuery'
     | 'conversationQuery'
+    | 'sessionQuery'
     | 'tasksQuery'
     | 'valueQuery'
     | 'idempotencyKey'

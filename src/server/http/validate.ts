@@ -137,6 +137,10 @@ interface ConversationRequest {
   readonly take?: number
 }
 
+/** @returns true for `?values=ref` */
+export const parseValuesQuery = (query: URLSearchParams): boolean =>
+  parseQuery('sessionQuery', textsOf(query, ['values'])).values === 'ref'
+
 /** @param list as its cursors name it */
 export function parseTasksQuery(query: URLSearchParams, list: string): TaskPage {
   const { status, cursor, take } = parseQuery('tasksQuery', {
@@ -241,6 +245,7 @@ interface CheckedBodies {
   readonly sessionsQuery: Partial<PageRange> &
     QueryTexts<'versionId' | 'version' | 'status' | 'tag' | 'from' | 'to' | 'cursor' | 'values'>
   readonly conversationQuery: { readonly take?: number } & QueryTexts<'stepContent' | 'cursor' | 'values'>
+  readonly sessionQuery: QueryTexts<'values'>
   readonly tasksQuery: { readonly take?: number } & QueryTexts<'status' | 'cursor'>
   readonly valueQuery: { readonly ordinal?: number }
 }

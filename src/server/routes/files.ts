@@ -56,7 +56,8 @@ export async function presignUpload(
     stagingKey: `${workspaceId}/staging/${id}`,
     filename,
     mediaType: body.mediaType,
-    maxBytes: body.maxContentLength,
+    // A row counts at least one byte; the storage refuses the first byte of an empty file.
+    maxBytes: Math.max(1, body.maxContentLength),
     sizeBytes: null,
     createdAt: now,
     expiresAt: now + ADDRESS_LIFETIME_SECONDS * 1000,
@@ -66,7 +67,7 @@ export async function presignUpload(
   const { url, headers } = await blobs.presignPut(
     file.stagingKey,
     file.mediaType,
-    file.maxBytes,
+    body.maxContentLength,
     ADDRESS_LIFETIME_SECONDS,
     askedAs,
   )

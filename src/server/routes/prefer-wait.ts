@@ -56,6 +56,6 @@ export async function waitAsPreferred(
 
 /** Seconds of `wait` in a list of preferences; undefined where there is none, or one that no number follows. */
 export function parseWait(prefer: string | null): number | undefined {
-  const [, digits] = /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[,;]|$)/i.exec(prefer ?? '') ?? []
+  const [, digits] = /(?:^|[,;])\s*wait\s*=\s*"?(\d+)"?\s*(?:[,;]|$)/i.exec(prefer ?? '') ?? []
   return digits === undefined ? undefined : Math.min(Number(digits), LONGEST_WAIT_S)
 }

@@ -6,16 +6,17 @@ import { sessionInScope } from '../auth/scope.ts'
 import { apiBodyLimits, readJson } from '../http/body.ts'
 import { okReply, type HttpReply } from '../http/reply.ts'
 import type { RouteHandler } from '../http/route.ts'
-import { parseSessionPatch } from '../http/validate.ts'
+import { parseSessionPatch, parseValuesQuery } from '../http/validate.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { boundedSession } from '../view/session-list.ts'
 import { toSessionListItem } from '../view/shape.ts'
 
 /** GET /v1/sessions/{sessionId} (extension): as the list of sessions shows it. */
 export const getSession = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
-  withCaller(services, identify, async ({ params }, { principal }) =>
-    sessionReply(await sessionInScope(services, principal, params['sessionId']!)),
-  )
+  withCaller(services, identify, async ({ url, params }, { principal }) => {
+    const session = await sessionInScope(services, principal, params['sessionId']!)
+    return sessionReply(session, parseValuesQuery(url.searchParams))
+  })
 
 /** PATCH /v1/sessions/{sessionId} (extension): sets title, metadata or tags, also while its runs work. */
 export const patchSession = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
@@ -36,4 +37,5 @@ export const deleteSession = (services: ServerServices, identify: IdentifyCaller
     return sessionReply((await services.store.session(id))!)
   })
 
-const sessionReply = (session: Session): HttpReply => okReply(boundedSession(toSessionListItem(session)))
+const sessionReply = (session: Session, refsOnly = false): HttpReply =>
+  okReply(boundedSession(toSessionListItem(session), refsOnly))

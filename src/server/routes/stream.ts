@@ -6,7 +6,7 @@ import { isTerminal } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { detailOf } from '../http/detail.ts'
-import { redactEvent, withoutOutputText } from '../view/redact.ts'
+import { redactEvent, wholeTimelineView } from '../view/redact.ts'
 import { rootAbove } from '../view/root-run.ts'
 import type { HttpReply } from '../http/reply.ts'
 import type { HttpRequestContext, RouteHandler } from '../http/route.ts'
@@ -23,7 +23,7 @@ export const streamRun = (services: ServerServices, identify: IdentifyCaller): R
     const { principal, expiresAt } = caller
     const run = await runInScope(services, principal, call.params['runId']!)
     if (principal.type === 'api_key' && services.readers.count(principal.id) >= MAX_STREAMS) throw tooManyStreams()
-    const view = seesTimeline(principal) ? withoutOutputText : outputView(await rootAbove(services.store, run))
+    const view = seesTimeline(principal) ? wholeTimelineView : outputView(await rootAbove(services.store, run))
     return openStream(services, call, run, { grants: grantsOfCaller(caller), endsAt: expiresAt }, view)
   })
 

@@ -57,9 +57,18 @@ function toOutputText(delta: TextDelta): OutputText {
   return text
 }
 
-/** What readers of a whole timeline do not get: they have the text of its steps. */
-export const withoutOutputText = <E extends StoredEvent | LiveText>(event: E): E | undefined =>
-  event.subject === 'engine.run.output' ? undefined : event
+/** What readers of a whole timeline get: the text of an answer comes with its step, and an event that erasure emptied says nothing. */
+export const wholeTimelineView = <E extends StoredEvent | LiveText>(event: E): E | undefined =>
+  event.subject === 'engine.run.output' || isEmptied(event) ? undefined : event
+
+/** Of an erased session some events have lost the step, task, question or sub-agent that they told of. */
+function isEmptied({ kind, subject, data }: StoredEvent | LiveText): boolean {
+  const told: Readonly<JsonObject> = data
+  if (kind === 'step') return told['step'] === undefined && subject !== 'engine.step.delta'
+  if (kind === 'user_task') return told['task'] === undefined
+  if (kind === 'aitl') return told['requestId'] === undefined
+  return told['childRunId'] === undefined && HIDDEN_SUBJECTS.includes(subject)
+}
 
 /** Ids that every step repeats. Source: HTTP API, "GET /v1/runs/{runId}/conversation". */
 const SLIM_KEYS = ['session_id', 'run_id', 'tenant_id', 'agent_id', 'agent_version_id', 'event_id']

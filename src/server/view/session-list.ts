@@ -71,14 +71,17 @@ async function withValues(store: Store, session: ListedSession, item: SessionLis
   return `${JSON.stringify(rest).slice(0, -1)},"input":${input},"output":${output},"startContext":${whole}}`
 }
 
-/** One session, with references in place of the values that would make it too large. */
-export function boundedSession(item: SessionListItem): SessionListItem {
+/**
+ * One session, with references in place of the values that would make it too large.
+ * @param refsOnly as in `sessionListReply`
+ */
+export function boundedSession(item: SessionListItem, refsOnly = false): SessionListItem {
   const { input, output, startContext } = item
   const [inputText, outputText] = [JSON.stringify(input), JSON.stringify(output)]
   const sizes = [inputText, inputText, outputText].map((text) => Buffer.byteLength(text))
   const room =
     MAX_ANSWER_BYTES - Buffer.byteLength(JSON.stringify({ ...item, input: null, output: null, startContext: null }))
-  const limit = wholeLimit(sizes, room, REFERENCE_BYTES)
+  const limit = Math.min(wholeLimit(sizes, room, REFERENCE_BYTES), refsOnly ? REFERENCE_BYTES : Infinity)
   if (limit === Infinity) return item
   const shown = (text: string, value: JsonValue): JsonValue => {
     const bytes = Buffer.byteLength(text)

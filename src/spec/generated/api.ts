@@ -106,8 +106,13 @@ export interface PendingVotes {
   readonly need: number
 }
 
-/** A user task, as content of its UserTaskReq and in events of kind user_task; what does not apply is absent. */
-export interface TaskContent {
+/** A user task, as in events of kind user_task. */
+export interface TaskContent extends TaskFields {
+  readonly user_task_id: string
+}
+
+/** What a user task has; what does not apply is absent. Null as content of an erased step. */
+export interface TaskFields {
   readonly user_task_id: string
   /** The last three are answered by operators alone. */
   readonly kind:
@@ -544,7 +549,7 @@ export interface TimelineItemBase {
   readonly finishedAt: NullableTimestamp
 }
 
-/** What every content has; the ids are absent with stepContent=slim. */
+/** What every content has; the ids are absent with stepContent=slim. Null once the session was erased. */
 export interface StepContent {
   /** The item's type. */
   readonly step_kind: string
@@ -558,92 +563,92 @@ export interface StepContent {
 
 export interface UserMessageItem extends TimelineItemBase {
   readonly type: 'UserMessage'
-  readonly content: UserMessageContent
+  readonly content: UserMessageContent | null
 }
 
 export interface ReasoningItem extends TimelineItemBase {
   readonly type: 'Reasoning'
-  readonly content: ReasoningContent
+  readonly content: ReasoningContent | null
 }
 
 export interface PolicyDecisionItem extends TimelineItemBase {
   readonly type: 'PolicyDecision'
-  readonly content: PolicyDecisionContent
+  readonly content: PolicyDecisionContent | null
 }
 
 export interface ToolCallItem extends TimelineItemBase {
   readonly type: 'ToolCall'
-  readonly content: ToolCallContent
+  readonly content: ToolCallContent | null
 }
 
 export interface ToolResultItem extends TimelineItemBase {
   readonly type: 'ToolResult'
-  readonly content: ToolResultContent
+  readonly content: ToolResultContent | null
 }
 
 export interface UserTaskReqItem extends TimelineItemBase {
   readonly type: 'UserTaskReq'
-  readonly content: UserTaskReqContent
+  readonly content: UserTaskReqContent | null
 }
 
 export interface UserTaskResItem extends TimelineItemBase {
   readonly type: 'UserTaskRes'
-  readonly content: UserTaskResContent
+  readonly content: UserTaskResContent | null
 }
 
 export interface SubAgentCallItem extends TimelineItemBase {
   readonly type: 'SubAgentCall'
-  readonly content: SubAgentCallContent
+  readonly content: SubAgentCallContent | null
 }
 
 export interface SubAgentResultItem extends TimelineItemBase {
   readonly type: 'SubAgentResult'
-  readonly content: SubAgentResultContent
+  readonly content: SubAgentResultContent | null
 }
 
 export interface AitlRequestItem extends TimelineItemBase {
   readonly type: 'AitlRequest'
-  readonly content: AitlRequestContent
+  readonly content: AitlRequestContent | null
 }
 
 export interface AitlResponseItem extends TimelineItemBase {
   readonly type: 'AitlResponse'
-  readonly content: AitlResponseContent
+  readonly content: AitlResponseContent | null
 }
 
 export interface LimitReachedItem extends TimelineItemBase {
   readonly type: 'LimitReached'
-  readonly content: LimitReachedContent
+  readonly content: LimitReachedContent | null
 }
 
 export interface OutputValidationItem extends TimelineItemBase {
   readonly type: 'OutputValidation'
-  readonly content: OutputValidationContent
+  readonly content: OutputValidationContent | null
 }
 
 export interface OutputItem extends TimelineItemBase {
   readonly type: 'Output'
-  readonly content: OutputContent
+  readonly content: OutputContent | null
 }
 
 export interface RunResumedItem extends TimelineItemBase {
   readonly type: 'RunResumed'
-  readonly content: RunResumedContent
+  readonly content: RunResumedContent | null
 }
 
 export interface UndoRequestedItem extends TimelineItemBase {
   readonly type: 'UndoRequested'
-  readonly content: UndoRequestedContent
+  readonly content: UndoRequestedContent | null
 }
 
 export interface RunCompletedItem extends TimelineItemBase {
   readonly type: 'RunCompleted'
-  readonly content: CompletedContent
+  readonly content: CompletedContent | null
 }
 
 export interface SessionCompletedItem extends TimelineItemBase {
   readonly type: 'SessionCompleted'
-  readonly content: CompletedContent
+  readonly content: CompletedContent | null
 }
 
 /** What the run was asked, or a reply to it. */
@@ -758,7 +763,7 @@ export interface ToolResultContent extends StepContent {
 }
 
 /** A task that somebody is asked to decide, as it stands now. */
-export interface UserTaskReqContent extends StepContent, TaskContent {}
+export interface UserTaskReqContent extends StepContent, TaskFields {}
 
 /** The answer to a task, or its end without one. */
 export interface UserTaskResContent extends StepContent {

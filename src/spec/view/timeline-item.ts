@@ -3,7 +3,7 @@ import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { eventIdOf, type AgentId, type VersionId, type WorkspaceId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { TimelineItem } from '../api.ts'
-import type { RunStep } from '../step.ts'
+import { ERASED_CONTENT, type RunStep } from '../step.ts'
 
 /** Data of the run that a step repeats, besides the run's id. */
 export interface StepOwner {
@@ -22,7 +22,7 @@ export function toTimelineItem(step: RunStep, owner: StepOwner, content: JsonObj
     type: step.type,
     // A spread with keys after it takes V8 forty times as long, and a long timeline is made of little else.
     content:
-      (content as JsonObject | null) === null
+      content === ERASED_CONTENT
         ? null
         : Object.assign({}, content, {
             step_kind: step.type,

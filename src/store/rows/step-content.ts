@@ -1,7 +1,7 @@
 /** The content of steps as it is stored. Source: reliability, "Storage rules". */
 import { digestOf, type Digest } from '../../base/digest.ts'
 import type { JsonObject } from '../../base/json/json.ts'
-import type { RunStep } from '../../spec/step.ts'
+import { ERASED_CONTENT, type RunStep } from '../../spec/step.ts'
 import { toObject, toValue } from './json-column.ts'
 
 /** A larger result is stored separately under its digest: equal results are written once, and steps stay quick to read. */
@@ -24,6 +24,7 @@ export function splitContent({ type, content }: RunStep): { readonly content: st
 
 /** @param result the result stored separately; null when there is none */
 export function toContent(text: string, result: string | null): JsonObject {
+  if (text === 'null') return ERASED_CONTENT
   const content = toObject(text)
   return result === null ? content : { ...content, result: toValue(result) }
 }
