@@ -1,5 +1,5 @@
 /** The card with example values: money, a recipient, a long text, and two people who must agree. */
-import { presentTask } from '../../src/spec/view/task-card.ts'
+import { presentKeyedTask } from '../../src/spec/view/task-actions.ts'
 import type { ShownTask } from '../../src/spec/task.ts'
 import { drawApproval } from '../../src/terminal/approval.ts'
 import { createTheme } from '../../src/terminal/theme.ts'
@@ -50,4 +50,4 @@ const transfer: ShownTask = {
 }
 
 export const drawExampleCard = (width: number): readonly string[] =>
-  drawApproval({ theme: createTheme(3), isTTY: true, width }, presentTask(transfer, NOW)).lines
+  drawApproval({ theme: createTheme(3), isTTY: true, width }, presentKeyedTask(transfer, NOW)).lines

@@ -153,7 +153,7 @@ export const failures = {
     status: 409,
     exit: EXIT.conflict,
     message: (a: { runId: string; status: string }) => `Run ${a.runId} has not ended; its status is ${a.status}.`,
-    fix: 'Wait until it ends, or cancel it.',
+    fix: 'Wait until it ends, answer what it waits for (svc inbox), or cancel it.',
   },
   run_completed: {
     status: 409,
@@ -179,7 +179,7 @@ export const failures = {
     status: 409,
     exit: EXIT.conflict,
     message: (a: { runId: string; why: string }) => `Run ${a.runId} cannot be moved to another version now: ${a.why}.`,
-    fix: 'Pause its version with svc agents pause AGENT@VERSION, and move it when what is under way has ended.',
+    fix: 'Where something is under way: svc agents pause AGENT@VERSION, and move it then. One that has ended: svc runs fork RUN --at STEP --version VERSION.',
   },
   run_not_resumable: {
     status: 409,
@@ -403,6 +403,7 @@ export const failures = {
   run_not_waiting: {
     exit: EXIT.conflict,
     message: (a: { status: string }) => `The run does not wait for a reply; its status is ${a.status}.`,
+    fix: 'svc send RUN TEXT --steer reaches a run that works; svc inbox shows tasks that wait for an answer.',
   },
   run_not_working: {
     exit: EXIT.conflict,
@@ -417,6 +418,7 @@ export const failures = {
   signal_not_awaited: {
     exit: EXIT.conflict,
     message: (a: { name: string }) => `The run does not wait for the signal ${a.name}; nothing has changed.`,
+    fix: 'svc runs conversation RUN shows what it waits for, and by which name.',
   },
   completion_not_found: {
     status: 404,

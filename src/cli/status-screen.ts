@@ -2,6 +2,7 @@
 import { isJsonObject } from '../base/json/json.ts'
 import type { OperatorRoutes } from '../spec/operator/routes.ts'
 import type { AgentView } from '../spec/operator/publication.ts'
+import { describePaused, resumeCommandOf } from '../spec/steer/pause.ts'
 import { createScreen } from '../terminal/screen.ts'
 import { wrapMessage } from '../terminal/message.ts'
 import { safeText } from '../base/escape-text.ts'
@@ -38,10 +39,11 @@ export async function showStatus(io: Io, mode: OutputMode): Promise<boolean> {
     )
     return true
   }
-  const [agents, tasks, runs] = await Promise.all([
+  const [agents, tasks, runs, pauses] = await Promise.all([
     ask<'GET /agents'>('/agents'),
     ask<'GET /tasks'>('/tasks'),
     ask<'GET /runs'>('/runs?take=50'),
+    ask<'GET /pauses'>('/pauses'),
   ])
   const deployed = agents.items.filter((each) => each.deployed !== null)
   const names = deployed.map(({ name, deployed: version }) => `${name}@${version!.versionLabel}`)
@@ -55,6 +57,8 @@ export async function showStatus(io: Io, mode: OutputMode): Promise<boolean> {
       tasks.total > 0 ? theme.waiting(waiting) : 'nothing waits',
     ].join(' · '),
   )
+  if (pauses.items.length > 0)
+    printWrapped(theme.waiting(safeText(`  paused: ${pauses.items.map(describePaused).join(', ')}`)))
   if (last)
     printWrapped(
       `  last run ${shortId(last.runId)}  ${styleOfStatus(theme, last.status)(last.status)}  ${formatRelative(Date.parse(last.startedAt), io.clock.now())}`,
@@ -62,6 +66,7 @@ export async function showStatus(io: Io, mode: OutputMode): Promise<boolean> {
   printWrapped(
     ...steps(theme, [
       ...(tasks.total > 0 ? [['svc inbox', 'answer what waits'] as const] : []),
+      ...pauses.items.slice(0, 1).map((pause) => [resumeCommandOf(pause), 'end the pause'] as const),
       ...deployed.slice(0, 1).map((agent) => [runCommandOf(agent), 'start a run'] as const),
       ...(deployed.length === 0 ? [['svc publish --deploy', 'make a version that can run'] as const] : []),
       ...(tasks.total === 0 && last ? [['svc runs conversation @last', 'what the last run did'] as const] : []),

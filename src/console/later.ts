@@ -2,6 +2,10 @@
  * The screens that are loaded when the first of them is opened. They are one file, which a browser loads sooner than many: what
  * they share is compressed once. Only the graph and the editor, which most people never open, are files of their own.
  */
+import './first.ts'
+import { html, type View } from './parts/html.ts'
+import { WhatIf } from './views/what-if.ts'
+
 export { BulkScreen } from './bulk/bulk-screen.ts'
 export { AdminScreen } from './views/admin.ts'
 export { AgentScreen } from './views/agent.ts'
@@ -11,4 +15,5 @@ export { FilesScreen } from './views/files.ts'
 export { RunScreen } from './views/run.ts'
 export { RunsScreen } from './views/runs.ts'
 export { TryScreen } from './views/try.ts'
-export { WhatIfScreen } from './views/what-if.ts'
+
+export const WhatIfScreen = (): View => html`<${WhatIf} loadEditor=${() => import('./code-editor.ts')} />`

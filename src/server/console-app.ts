@@ -6,6 +6,7 @@
 import type { NodeHandler } from './http/listen.ts'
 import { checkConsoleRequest, isReachedSafely, type ListenerRules } from './console/address.ts'
 import { openConsolePage, PAGE_HEADERS } from './console/page.ts'
+import { reportRoute } from './console/reports.ts'
 import { listSignInRoutes } from './console/sign-in.ts'
 import { identifyVisitor } from './console/visitor.ts'
 import { createOperatorApp } from './operator-app.ts'
@@ -16,7 +17,7 @@ export function createConsoleApp(services: ServerServices, rules: ListenerRules)
   const app = createOperatorApp(services, {
     identify: identifyVisitor(rules),
     check: (call) => checkConsoleRequest(rules, call),
-    routes: listSignInRoutes(services, rules),
+    routes: [...listSignInRoutes(services, rules), reportRoute(services, rules)],
   })
   return (request, response) => {
     for (const [name, value] of Object.entries(PAGE_HEADERS)) response.setHeader(name, value)

@@ -11,8 +11,18 @@ import type { CostSum, Money } from './price.ts'
 import type { RunStarter } from './starter.ts'
 import type { CallWait, SteeringMessage } from './steer/wait.ts'
 
-export type RunStatusName =
-  'Running' | 'WaitingForHITL' | 'WaitingForAITL' | 'WaitingForResponse' | 'Completed' | 'Failed' | 'Cancelled'
+/** Source: decisions, section 5. */
+export const RUN_STATUSES = [
+  'Running',
+  'WaitingForHITL',
+  'WaitingForAITL',
+  'WaitingForResponse',
+  'Completed',
+  'Failed',
+  'Cancelled',
+] as const
+
+export type RunStatusName = (typeof RUN_STATUSES)[number]
 
 /** Source: decisions, section 5. */
 export type ErrorCode =

@@ -61,6 +61,9 @@ export interface CallRow {
   readonly at: Instant
 }
 
+/** A call without its arguments, which may be as large as all else. */
+export type CallStateRow = Omit<CallRow, 'arguments'>
+
 /** The end of a step that an earlier update stored. */
 export interface StepEnd {
   readonly id: StepId

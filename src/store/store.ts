@@ -23,15 +23,15 @@ import type { EffectRecord } from '../spec/effect.ts'
 import type { StoredEvent } from '../spec/event.ts'
 import type { StoredFile } from '../spec/file.ts'
 import type { ApiKey, ConsoleSession, OperatorKey, Trigger } from '../spec/key.ts'
-import type { Run } from '../spec/run.ts'
+import type { CallReference, Run } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { PublishedDocument } from '../spec/snapshot.ts'
 import type { PauseAct } from '../spec/steer/pause.ts'
 import type { RunStep } from '../spec/step.ts'
 import type { TaskClaim, TaskRecord } from '../spec/task.ts'
-import type { LeaseHolder, RenewedLease, SessionHint, SessionLease, WorkerId } from './lease.ts'
+import type { LeaseHolder, RenewedLease, SessionHint, SessionLease, WaitingSession, WorkerId } from './lease.ts'
 import type { WorkerReport, WorkerRow } from './worker.ts'
-import type { StoredTree, SessionTimer, CallRow, SessionUpdate } from './session-update.ts'
+import type { StoredTree, SessionTimer, CallRow, CallStateRow, SessionUpdate } from './session-update.ts'
 import type { StartLimits, IdempotencyClaim, StartOutcome, RepeatedRequest } from './start-outcome.ts'
 import type {
   AgentRow,
@@ -98,6 +98,8 @@ export interface Store {
   // Leases
   /** Takes sessions with work in flight that nobody holds and no restore does, oldest first, at most `most`. */
   claim(worker: WorkerId, most: number, ttlMs: number): Promise<readonly SessionLease[]>
+  /** What `claim` would find, at most `most`. */
+  waitingSessions(most: number): Promise<readonly WaitingSession[]>
   /** Takes this session, under the same conditions; also one that the worker itself holds, whose epoch then grows. */
   claimOne(worker: WorkerId, id: SessionId, ttlMs: number): Promise<SessionLease | undefined>
   /** Prolongs every lease of the worker. A lease that is not in the answer is lost. */
@@ -172,6 +174,10 @@ export interface Store {
     readonly workspaceId?: WorkspaceId
     readonly since?: Instant
   }): Promise<readonly CallRow[]>
+  /** These calls of a session, in no order; those that it does not have are left out. */
+  callsNamed(sessionId: SessionId, names: readonly CallReference[]): Promise<readonly CallRow[]>
+  /** Calls of a session after `after`, in an order of their own that does not change, at most `limit`. */
+  callStates(sessionId: SessionId, after: CallReference | null, limit: number): Promise<readonly CallStateRow[]>
 
   /** Calls that hold an effect key, or would if the one that does gave it back: the holder first. At most 16. */
   effectsOfKey(workspaceId: WorkspaceId, key: string, now: Instant): Promise<readonly EffectRecord[]>

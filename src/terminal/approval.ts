@@ -1,5 +1,6 @@
 import { wrapMessage } from './message.ts'
-import { describeApprover, type CardRow, type CardValue, type TaskCard } from '../spec/view/task-card.ts'
+import type { KeyedCard } from '../spec/view/task-actions.ts'
+import { describeApprover, type CardRow, type CardValue } from '../spec/view/task-card.ts'
 import type { Canvas } from './screen.ts'
 import { safeText } from '../base/escape-text.ts'
 import { widthOf } from './width.ts'
@@ -37,7 +38,7 @@ export interface DrawnApproval {
  * The card of a task. Values are fenced, so that they cannot imitate other lines of the card.
  * Source: command line, 2.4 and 2.5.
  */
-export function drawApproval(canvas: Canvas, card: TaskCard, layout: ApprovalLayout = {}): DrawnApproval {
+export function drawApproval(canvas: Canvas, card: KeyedCard, layout: ApprovalLayout = {}): DrawnApproval {
   if (canvas.isAccessible) return { lines: describeApproval(card, layout), hasFolded: false, tail: 1 }
   const { theme } = canvas
   const { title, sideEffect, isIrreversible, deadline, rows, actions } = card
@@ -68,7 +69,7 @@ export function drawApproval(canvas: Canvas, card: TaskCard, layout: ApprovalLay
 }
 
 /** The card in at most `rows` lines: values are folded further where it is too high, then the middle is left out. */
-export function fitApproval(canvas: Canvas, card: TaskCard, rows: number, layout: ApprovalLayout = {}): DrawnApproval {
+export function fitApproval(canvas: Canvas, card: KeyedCard, rows: number, layout: ApprovalLayout = {}): DrawnApproval {
   for (const valueLines of [layout.valueLines ?? VALUE_LINES, 4, 2, 1]) {
     const drawn = drawApproval(canvas, card, { ...layout, valueLines })
     if (drawn.lines.length <= rows || canvas.isAccessible) return drawn
@@ -236,7 +237,7 @@ function describeNotes({ waiting, dim, strong }: Theme, { weights = [], unit, li
 
 /** The card for a screen reader: one statement per line, nothing drawn, nothing folded, every value in one line. */
 function describeApproval(
-  { title, sideEffect, deadline, rows, actions }: TaskCard,
+  { title, sideEffect, deadline, rows, actions }: KeyedCard,
   { footer, below = [] }: ApprovalLayout,
 ): string[] {
   return [

@@ -16,6 +16,8 @@ export interface DevStatus {
   /** Runs that work now. */
   readonly running: number
   readonly waiting: readonly WaitingTaskLine[]
+  /** What operators have paused, for example `tool acme.refunds`; absent where nothing is. */
+  readonly paused?: readonly string[]
   /** What the last save allows in addition, until the next save; empty where it widened nothing. */
   readonly wider: readonly string[]
   /** The last thing that went wrong; absent where nothing did, or it was put right. */
@@ -34,7 +36,7 @@ export interface WaitingTaskLine {
 const SHOWN = 3
 
 export function drawDevStatus({ theme, width }: Canvas, status: DevStatus, now: Instant): string[] {
-  const { url, operator, versions, running, waiting, wider, problem, keys } = status
+  const { url, operator, versions, running, waiting, paused = [], wider, problem, keys } = status
   const [next] = waiting
   const deadline = next?.expiresAt === undefined ? '' : `, ${shortDuration(Math.max(0, next.expiresAt - now))} left`
   const more = versions.length > SHOWN ? ` and ${versions.length - SHOWN} more` : ''
@@ -53,6 +55,7 @@ export function drawDevStatus({ theme, width }: Canvas, status: DevStatus, now: 
         ? { text: 'nothing waits', style: theme.dim }
         : { text: `${waiting.length} waiting: ${next.what}${deadline}`, style: theme.waiting },
     ]),
+    ...(paused.length === 0 ? [] : [line(`paused ${paused.join(', ')}`, theme.waiting)]),
     ...(problem === undefined ? [] : [line(`problem ${problem}`, theme.bad)]),
     theme.dim(truncateText(keys.join(widthOf(keys.join('  ')) <= width ? '  ' : ' '), width)),
   ]

@@ -15,6 +15,7 @@ test.each([
   ['tool.kind', /^tool\.kind \(fact that conditions name\) {2}one of tool, mcp, agent\n$/],
   ['irreversible_action', /^irreversible_action \(side-effect class\) {2}The call cannot be undone\./],
   ['WaitingForHITL', /^WaitingForHITL {2}/],
+  ['provider_unreachable', /^provider_unreachable \(reason of a hold\) {2}The run is Running and does nothing for now/],
   ['require_approval', /^require_approval \(decision of a policy\) {2}The call waits until/],
   ['anomaly_review', /^anomaly_review \(kind of task\) {2}A call was sent and nobody knows/],
   ['args.amount', /^args\.amount \(fact that conditions name\) {2}An argument of the call/],

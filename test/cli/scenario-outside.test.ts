@@ -138,3 +138,26 @@ expect: { status: Completed, holds: [tool_unreachable], calls: [{ tool: acme.job
   )
   expect(code).toBe(0)
 })
+
+test('an interrupt drops the completion under way, and what it would have called is not called; steering waits for it', async () => {
+  write(
+    'clerk.script.yaml',
+    `- when: { contains: Enough }
+  say: Done.
+- delay_ms: 20000
+  call: { tool: job, arguments: {} }
+- say: Never.
+`,
+  )
+  const scenario = (act: string, times: number): string => `outside:
+  - { ${act}: Enough., after: 10s }
+  - { complete: acme.job, result: { rows: 12 }, after: 1h }
+expect: { status: Completed, output: Done., calls: [{ tool: acme.job, times: ${times} }] }
+`
+  const given = [await play(scenario('interrupt', 0)), await play(scenario('steer', 1))]
+  write('clerk.script.yaml', FILES['clerk.script.yaml']!)
+  expect(given).toEqual([
+    { code: 0, stdout: 'one.scenario.yaml  ✔ a parcel  10 s (virtual)\n' },
+    { code: 0, stdout: 'one.scenario.yaml  ✔ a parcel  60 min 20 s (virtual)\n' },
+  ])
+})

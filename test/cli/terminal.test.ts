@@ -101,6 +101,25 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(code).toBe(0)
   })
 
+  test('keys that were typed before a card was drawn decide nothing, and those for a question are its answer', async () => {
+    const own = copyExample('refund')
+    const terminal = open(['dev', '--port', '0'], own.directory)
+    await terminal.shows('[r]erun  [a]nswer')
+    expect((await svc(start, { cwd: own.directory })).code).toBe(3)
+    await terminal.shows('1 waiting')
+    terminal.type('aa')
+    await terminal.shows('[a]pprove  [r]eject')
+    terminal.type('h')
+    await terminal.shows('No decision about this tool is recorded.')
+    terminal.type('ralready paid\r')
+    await terminal.shows('Reason (Escape: back): already paid')
+    await terminal.shows('rejected by the operator')
+    terminal.type('q')
+    const { code } = await terminal.ended
+    own.remove()
+    expect(code).toBe(0)
+  })
+
   test('a person edits the arguments, sees the difference, and what was edited runs', async () => {
     const terminal = open(start, project.directory, { EDITOR: 'sed -i s/180/120/' })
     await terminal.shows('[a]pprove  [r]eject')

@@ -1,6 +1,7 @@
 /** The operator listener: who gets in, and what a page of another site cannot do. Source: console, 4.1 and 4.2. */
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
+import { silentLog } from '../../src/base/log.ts'
 import { openServer } from '../../src/server/open.ts'
 import { ask, closing, directory, options, publishDesk } from '../server/running.ts'
 import { asBrowser, newCode, openWithConsole, signedIn } from './browser-session.ts'
@@ -164,6 +165,48 @@ test('serves the page for every address that a browser navigates to, under heade
     ['access-control-allow-origin', null],
   ] as const)
     expect(headers.get(name)).toBe(value)
+})
+
+test('tells a browser with the page what it needs at once', async () => {
+  const server = await openWithConsole()
+  const { headers } = await asBrowser(server.consoleUrl!)('GET /', { headers: { accept: 'text/html' } })
+  const links = headers.get('link')!.split(', ')
+  expect(links.slice(0, 2)).toEqual([
+    '</assets/style.css>; rel=preload; as=style',
+    '</assets/console.js>; rel=modulepreload',
+  ])
+  for (const link of links) expect((await fetch(server.consoleUrl! + /<(.*)>/.exec(link)![1]!)).status).toBe(200)
+})
+
+test('writes what the page was stopped from into the log, bounded and escaped, for who is signed in', async () => {
+  const lines: unknown[] = []
+  const server = await openWithConsole({ log: { ...silentLog, write: (...line: unknown[]) => void lines.push(line) } })
+  const report = {
+    directive: 'script-src-elem',
+    blocked: 'https://evil.example/\u202e',
+    source: 'x'.repeat(999),
+    line: 3,
+  }
+  const nobody = await asBrowser(server.consoleUrl!)('POST /console/reports', { body: report })
+  expect(nobody.body['code']).toBe('not_signed_in')
+  const { send } = await signedIn(server)
+  expect((await send('POST /console/reports', { body: report })).body).toEqual({ reported: true })
+  const told = lines.filter((line) => JSON.stringify(line).includes('script-src-elem'))
+  expect(told).toEqual([
+    [
+      'warn',
+      'the page of the console was stopped by its own policy',
+      {
+        operator: 'ana@acme.example',
+        directive: 'script-src-elem',
+        blocked: String.raw`https://evil.example/\u202e`,
+        source: 'x'.repeat(200),
+        line: '3',
+      },
+    ],
+  ])
+  for (let more = 0; more < 30; more++) await send('POST /console/reports', { body: report })
+  expect(lines.filter((line) => JSON.stringify(line).includes('script-src-elem')).length).toBeLessThanOrEqual(40)
 })
 
 test('serves its files with a digest, and nothing beside them', async () => {

@@ -54,6 +54,43 @@ describeInBrowser('runs', () => {
     expect(await findingsOfAxe(page)).toEqual([])
   })
 
+  test('one is opened by the end of its id, and rows and the way back have keys', async () => {
+    const desk = await openDesk()
+    const run = await desk.start({ order: 'A-1042', amount: 180 })
+    const { page } = await openPage(await desk.address())
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor()
+    await page.goto(`${desk.server.consoleUrl}/runs/${run.slice(-6)}?step=16&tab=why`)
+    await page.waitForURL(`**/runs/${run}?step=16&tab=why`)
+    await page.locator('.decisions [aria-current]', { hasText: 'acme.refunds' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.waitForURL('**/runs')
+    await page.locator('tbody tr').first().waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/runs/${run}`)
+    await page.goto(`${desk.server.consoleUrl}/inbox/ffffffffff`)
+    await page.getByRole('heading', { name: 'Nothing has an id that ends so.' }).waitFor()
+  })
+
+  test('one shows how much of its limits is used', async () => {
+    const desk = await openDesk()
+    const run = await desk.start({ order: 'A-1042', amount: 180 })
+    const { page } = await openPage(await desk.address())
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor()
+    await page.goto(`${desk.server.consoleUrl}/runs/${run}`)
+    const { budgets } = await desk.operator.call('GET /runs/:id/outline', { id: run, query: {} })
+    expect(budgets.map(({ limit, most }) => [limit, most])).toEqual([
+      ['max_tokens_per_run', 20_000],
+      ['max_loop_iterations', 8],
+      ['max_wall_clock_seconds', 120],
+      ['max_hitl_wait_minutes', 1440],
+    ])
+    await page
+      .locator('.facts')
+      .getByText(`${budgets[0]!.used.toLocaleString('en')} of 20,000`)
+      .waitFor()
+  })
+
   test('one is started like another, with what is changed of its input', async () => {
     const desk = await openDesk()
     const run = await desk.start({ order: 'A-1001', amount: 40 })

@@ -3,7 +3,8 @@ import type { DecisionId, RunId, SessionId, TaskId } from '../../src/base/ids.ts
 import type { TaskContent } from '../../src/spec/api.ts'
 import type { Digest } from '../../src/base/digest.ts'
 import type { TaskRecord } from '../../src/spec/task.ts'
-import { describeSubject, findKeyArgument, presentTask } from '../../src/spec/view/task-card.ts'
+import { presentKeyedTask } from '../../src/spec/view/task-actions.ts'
+import { describeSubject, findKeyArgument } from '../../src/spec/view/task-card.ts'
 import { readClientTask, readTaskContent, toTaskContent } from '../../src/spec/view/task-content.ts'
 
 const ID = '019a9f3e-0000-7000-8000-0000009c1e77' as TaskId
@@ -97,7 +98,7 @@ test('a policy that lacks fields or has others still reads', () => {
 test('the card holds all that a person decides by, escaped and without layout', () => {
   const content = toTaskContent(record)
   const task = readClientTask({ userTaskId: ID, runId: record.runId, apiCompletable: true, content }, 'acme.desk\u202e')
-  expect(presentTask(task, NOW)).toStrictEqual({
+  expect(presentKeyedTask(task, NOW)).toStrictEqual({
     title: 'Approval needed · acme.refunds@1.2.0',
     sideEffect: 'irreversible_action',
     isIrreversible: true,
@@ -185,12 +186,52 @@ test('shows the earlier call with the same effect key, and who approved it', () 
     },
     'acme.desk',
   )
-  const rows = presentTask(shown, NOW).rows
+  const rows = presentKeyedTask(shown, NOW).rows
   expect(rows.filter(({ label }) => label === 'repeats' || label === 'question')).toEqual([
     {
       label: 'repeats',
       text: 'refund:A-1042 may have been made at 2026-11-20 10:00:00 UTC, by run 3f2a00 of acme.desk; approved by operator ana; with other arguments',
       emphasis: 'strong',
     },
+  ])
+})
+
+test('the card of an undo says in one line what is undone, for whom and why, and a policy without a condition once', () => {
+  const undone = {
+    ...record,
+    kind: 'approval' as const,
+    prompt: 'acme.reversals@1.0.0 requires an approval.',
+    reason: 'Reversals need a person',
+    tool: { name: 'reversals', ref: 'acme.reversals', version: '1.0.0', side_effect_class: 'non_idempotent_write' },
+    arguments: { booking: 'BK-7' },
+    policies: [
+      {
+        id: 'acme.reversals',
+        version: '1.0.0',
+        decision: 'require_approval' as const,
+        matched: true,
+        reason: 'Reversals need a person',
+        authority_ref: null,
+        source: 'policies/reversals.yaml:11',
+      },
+    ],
+    context: {
+      undoes: {
+        run_id: '019a9f3e-0000-7000-8000-0000003f2a91',
+        tool_call_id: 'call_2_1',
+        tool: 'acme.bookings',
+        asked_by: 'operator:olga',
+        reason: 'booked twice\x1b[2J',
+      },
+    },
+  }
+  const { effect: _effect, edits: _edits, authorityRef: _authority, options: _options, ...task } = undone
+  const { min: _min, max: _max, comprehensionRequired: _read, approvalsRequired: _votes, ...short } = task
+  const content = toTaskContent(short)
+  const shown = readClientTask({ userTaskId: ID, runId: record.runId, apiCompletable: true, content }, 'acme.intake')
+  expect(presentKeyedTask(shown, NOW).rows.slice(1)).toStrictEqual([
+    { label: 'undoes', text: 'acme.bookings of run 3f2a91, for operator olga: booked twice', emphasis: 'strong' },
+    { label: 'why', text: 'Reversals need a person', place: 'acme.reversals@1.0.0  policies/reversals.yaml:11' },
+    { label: 'asks', text: 'acme.intake · run 3f2a91', emphasis: 'name' },
   ])
 })

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as fc from 'fast-check'
+import type { Session } from '../../src/spec/session.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import { digestOf } from '../../src/base/digest.ts'
 import { agentIdOf, nameBasedId, versionIdOf, workspaceIdOf } from '../../src/base/ids.ts'
@@ -729,21 +730,22 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
     })
 
     describe('calls', () => {
+      const call = (session: Session, callId: string, at: number, state: string) => ({
+        sessionId: session.id,
+        runId: session.rootRunId,
+        callId,
+        agentId: AGENT,
+        ref: 'pay.refund',
+        argumentsDigest: digestOf(callId),
+        arguments: { amount: 1 },
+        state,
+        attempt: 1,
+        idempotencyKey: `svc:${callId}`,
+        at,
+      })
+
       test('replaces a call by its key, and returns the calls of a session or of an agent since an instant', async () => {
         const [a, b] = [await started('a'), await started('b')]
-        const call = (session: typeof a, callId: string, at: number, state: string) => ({
-          sessionId: session.id,
-          runId: session.rootRunId,
-          callId,
-          agentId: AGENT,
-          ref: 'pay.refund',
-          argumentsDigest: digestOf(callId),
-          arguments: { amount: 1 },
-          state,
-          attempt: 1,
-          idempotencyKey: `svc:${callId}`,
-          at,
-        })
         await store.save(aTurn(a, { calls: [call(a, 'c1', NOW + 1, 'sent'), call(a, 'c2', NOW + 5, 'executed')] }))
         await store.save(aTurn(b, { calls: [call(b, 'c1', NOW + 3, 'denied')] }))
         await store.save(
@@ -761,6 +763,26 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           NOW + 5,
         ])
         expect(await store.calls({ agentId: agentIdOf('main', 'pay.none') })).toEqual([])
+      })
+
+      test('returns those of a session that are named, and the states of all page by page', async () => {
+        const [a, b] = [await started('a'), await started('b')]
+        const made = ['c1', 'c2', 'c3'].map((callId) => call(a, callId, NOW + 1, 'sent'))
+        await store.save(aTurn(a, { calls: made }))
+        await store.save(aTurn(b, { calls: [call(b, 'c1', NOW + 1, 'sent')] }))
+        const runId = a.rootRunId
+        const named = await store.callsNamed(a.id, [
+          { runId, callId: 'c3' },
+          { runId, callId: 'c1' },
+          { runId, callId: 'none' },
+          { runId: b.rootRunId, callId: 'c1' },
+        ])
+        expect(named.toSorted((x, y) => x.callId.localeCompare(y.callId))).toEqual([made[0], made[2]])
+        const states = made.map(({ arguments: _, ...state }) => state)
+        const first = await store.callStates(a.id, null, 2)
+        expect(first).toEqual(states.slice(0, 2))
+        expect(await store.callStates(a.id, first[1]!, 2)).toEqual(states.slice(2))
+        expect(await store.callStates(a.id, made[2]!, 2)).toEqual([])
       })
     })
 

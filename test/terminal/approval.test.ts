@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { TaskContent } from '../../src/spec/api.ts'
 import type { TaskPeople } from '../../src/spec/task.ts'
-import { presentTask } from '../../src/spec/view/task-card.ts'
+import { presentKeyedTask } from '../../src/spec/view/task-actions.ts'
 import { readClientTask } from '../../src/spec/view/task-content.ts'
 import { drawAnswered, drawApproval as draw, fitApproval } from '../../src/terminal/approval.ts'
 import { widthOf } from '../../src/terminal/width.ts'
@@ -43,7 +43,7 @@ const AGENT = 'acme.refund-desk@1.2.0'
 
 /** The card of a task as the interface sends it. */
 const cardOf = (content: TaskContent, agent = AGENT) =>
-  presentTask(
+  presentKeyedTask(
     readClientTask(
       {
         userTaskId: content.user_task_id,
@@ -153,7 +153,7 @@ const transfer = (standing: TaskPeople['standing'] = 'may_answer') => {
     { userTaskId: 't', runId: '019a9f3e-0000-7000-8000-0000003f2a91', apiCompletable: true, content },
     AGENT,
   )
-  return presentTask({ ...shown, people: { ...people, standing } }, Date.parse('2026-11-20T10:42:00.000Z'))
+  return presentKeyedTask({ ...shown, people: { ...people, standing } }, Date.parse('2026-11-20T10:42:00.000Z'))
 }
 
 test.each([[120], [80], [60], [40]])(

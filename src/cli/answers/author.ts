@@ -255,6 +255,6 @@ export const reachedHostsAnswer = listAnswer(object({ host: string, port: intege
 
 export const explainAnswer = object({
   term: string,
-  kind: oneOf('rule', 'status', 'exit', 'class', 'decision', 'document', 'fact', 'field', 'operator', 'task'),
+  kind: oneOf('rule', 'status', 'hold', 'exit', 'class', 'decision', 'document', 'fact', 'field', 'operator', 'task'),
   text: string,
 })

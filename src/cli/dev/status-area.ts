@@ -1,6 +1,7 @@
 /** Keeps the status area of `svc dev` below its log, on a terminal that can be redrawn. */
 import type { InboxItem } from '../../spec/operator/inbox.ts'
 import type { RunView } from '../../spec/operator/runs.ts'
+import { describePaused } from '../../spec/steer/pause.ts'
 import { describeCause, describeOperator, describeSubject } from '../../spec/view/task-card.ts'
 import { readInboxItem } from '../../spec/view/task-content.ts'
 import { drawDevStatus, type DevStatus } from '../../terminal/dev-status.ts'
@@ -45,10 +46,11 @@ export function createStatusArea(call: CommandContext): StatusArea | null {
   const stopListening = io.onResize?.(draw)
   return {
     async refresh(operator, runs) {
-      const [server, tasks, agents] = await Promise.all([
+      const [server, tasks, agents, pauses] = await Promise.all([
         operator.call('GET /status', {}),
         operator.call('GET /tasks', { query: {} }),
         operator.call('GET /agents', { query: {} }),
+        operator.call('GET /pauses', { query: {} }),
       ])
       if (!tasks.items.some(({ userTaskId }) => userTaskId === opened?.id)) opened?.decided.abort()
       status = {
@@ -57,6 +59,7 @@ export function createStatusArea(call: CommandContext): StatusArea | null {
         versions: agents.items.flatMap(({ name, deployed }) => (deployed ? [`${name}@${deployed.versionLabel}`] : [])),
         running: runs.filter((run) => run.status === 'Running').length,
         waiting: tasks.items.map(toLine),
+        paused: pauses.items.map(describePaused),
         wider: [],
         keys: DEV_KEYS,
       }

@@ -6,9 +6,9 @@ import type { TaskPromptContext } from './card/open-decision.ts'
 import { createEventDisplay, type DisplayOptions } from './event-display.ts'
 import { createResultFilter } from './result-filter.ts'
 import { isUnwatched, waitUnwatched } from './unwatched.ts'
-import { createWaitHandler, type WaitOptions } from './wait-handler.ts'
+import { createWaitHandler, type WaitHandlerOptions } from './wait-handler.ts'
 
-export interface FollowOptions extends DisplayOptions, WaitOptions {
+export interface FollowOptions extends DisplayOptions, WaitHandlerOptions {
   readonly maxWaitMs?: number
 }
 
@@ -46,6 +46,7 @@ export async function followRunOnScreen(
   }
   const timer = maxWaitMs === undefined ? undefined : setTimeout(giveUp, maxWaitMs)
   let handling = Promise.resolve()
+  let toldHold: string | undefined
   try {
     if (isUnwatched(options)) {
       const run = await waitUnwatched(client, runId, signal)
@@ -57,7 +58,7 @@ export async function followRunOnScreen(
       if (options.events && call.mode.json) await call.out.ndjson(event)
       else results.add(event).forEach(display.show)
       waiting.closeTask(event)
-      tellHold(call, event)
+      toldHold = tellHold(call, event, toldHold)
       // Keep reading events while a person decides: the task may be closed elsewhere.
       if (asksForSomebody(event, runId))
         handling = handling.then(waiting.handle).catch((error: unknown) => {
@@ -83,8 +84,18 @@ export async function followRunOnScreen(
 const asksForSomebody = ({ subject, data }: StreamEvent, runId: string): boolean =>
   subject === 'engine.user_task.created' || (subject === 'engine.run.paused' && data.runId === runId)
 
-/** Says why a run does nothing, so that who watches it does not take it for hanging. */
-function tellHold({ out }: TaskPromptContext['call'], { subject, data }: StreamEvent): void {
+/**
+ * Says why a run does nothing, so that who watches it does not take it for hanging. A message to a held run repeats the event.
+ * @returns what was said last
+ */
+function tellHold(
+  { out }: TaskPromptContext['call'],
+  { subject, data }: StreamEvent,
+  told: string | undefined,
+): string | undefined {
   const { hold } = data as { readonly hold?: RunStatus['hold'] }
-  if (subject === 'engine.run.paused' && hold) out.message(`held ${describeHold(hold)}`)
+  if (subject !== 'engine.run.paused' || !hold) return told
+  const text = `held ${describeHold(hold)}`
+  if (text !== told) out.message(text)
+  return text
 }

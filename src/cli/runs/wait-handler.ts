@@ -11,7 +11,7 @@ import type { EventDisplay } from './event-display.ts'
 
 export type OnTask = 'prompt' | 'wait' | 'exit' | 'reject'
 
-export interface WaitOptions {
+export interface WaitHandlerOptions {
   readonly runId: string
   readonly onTask: OnTask
   /** Answers tasks first; `onTask` applies to the rest. */
@@ -31,7 +31,7 @@ export interface WaitHandler {
  */
 export function createWaitHandler(
   session: TaskPromptContext<StreamEvent>,
-  options: WaitOptions,
+  options: WaitHandlerOptions,
   {
     display,
     signal,
@@ -128,7 +128,7 @@ const CLOSED = new Set(['engine.user_task.completed', 'engine.user_task.expired'
 /** Answers by rules until none matches: each rule is the vote of another person. */
 async function applyRule(
   session: TaskPromptContext,
-  options: WaitOptions,
+  options: WaitHandlerOptions,
   question: WaitingTask,
   runId: string,
 ): Promise<boolean> {

@@ -3,8 +3,8 @@ import { systemClock } from '../../base/clock.ts'
 import type { OutputSink } from '../../terminal/screen.ts'
 import { wrapText } from '../../terminal/text.ts'
 import { exitOnLostOutput } from './lost-output.ts'
-import { Interrupted, QuestionLeft, type Io, type PromptChoice, type Prompts } from './io.ts'
-import { matchKey, parseKeys } from './screen/keys.ts'
+import { Interrupted, type Io, type PromptChoice, type Prompts } from './io.ts'
+import { dropTyped, holdKeys, readKey, untilEscape, withoutKeeping } from './screen/typed-keys.ts'
 import { askHidden } from './prompts/hidden-prompt.ts'
 import { createPlainPrompts } from './prompts/plain-prompts.ts'
 
@@ -124,6 +124,7 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
     secret: (question, signal) => withoutKeeping(() => askHidden(question, signal)),
     key: readKey,
     holdKeys,
+    dropTyped,
     async select(question, choices, signal) {
       const { select } = await import('@inquirer/prompts')
       return await withInterrupts(
@@ -150,20 +151,6 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
   }
 }
 
-/** Lets Escape leave a question of the library, which knows no such key. */
-async function untilEscape<T>(signal: AbortSignal | undefined, ask: (until: AbortSignal) => Promise<T>): Promise<T> {
-  const left = new AbortController()
-  const onKey = (_: string | undefined, { name }: { name?: string }): void => {
-    if (name === 'escape') left.abort(new QuestionLeft())
-  }
-  process.stdin.on('keypress', onKey)
-  try {
-    return await ask(AbortSignal.any([left.signal, ...(signal ? [signal] : [])]))
-  } finally {
-    process.stdin.off('keypress', onKey)
-  }
-}
-
 /** The library breaks lines within words; `? ` stands before the first, and `(y/N)` behind the last. */
 const fitQuestion = (question: string): string => wrapText(question, stderrWidth() - 10).join('\n')
 
@@ -171,98 +158,3 @@ const stderrWidth = (): number => process.stderr.columns || 80
 
 const withWrapped = ({ description, ...choice }: PromptChoice): PromptChoice =>
   description === undefined ? choice : { ...choice, description: wrapText(description, stderrWidth() - 1).join('\n') }
-
-/** Keys that were typed while nobody waited for one; kept only while somebody holds the keys. */
-let kept: string[] = []
-let holders = 0
-const onKept = (bytes: Buffer): void => void kept.push(...parseKeys(bytes.toString('utf8')))
-
-/** Raw mode from now on, so that what is typed is not echoed. */
-function holdKeys(): () => void {
-  holders++
-  startKeeping()
-  let isOpen = true
-  return () => {
-    if (!isOpen) return
-    isOpen = false
-    if (--holders > 0) return
-    stopKeeping()
-    kept = []
-    if (process.stdin.isTTY) process.stdin.setRawMode(false)
-    process.stdin.pause()
-  }
-}
-
-function startKeeping(): void {
-  const { stdin } = process
-  if (stdin.listeners('data').includes(onKept)) return
-  if (stdin.isTTY) stdin.setRawMode(true)
-  stdin.on('data', onKept)
-  stdin.resume()
-}
-
-const stopKeeping = (): void => void process.stdin.off('data', onKept)
-
-/** Lets another program or a question read the terminal. */
-async function withoutKeeping<T>(work: () => Promise<T>): Promise<T> {
-  stopKeeping()
-  if (holders > 0) process.stdin.pause()
-  try {
-    return await work()
-  } finally {
-    if (holders > 0) startKeeping()
-  }
-}
-
-/** Reads one keypress in raw mode and leaves raw mode again, unless the keys are held. */
-function readKey(question: string, keys: readonly string[] | 'any', signal?: AbortSignal): Promise<string> {
-  const { stdin, stderr } = process
-  if (question !== '') stderr.write(`${question} `)
-  return new Promise((done, failed) => {
-    const close = () => {
-      stdin.off('data', onData)
-      stdin.off('end', onEnd)
-      signal?.removeEventListener('abort', onAbort)
-      if (holders > 0) startKeeping()
-      else {
-        if (stdin.isTTY) stdin.setRawMode(false)
-        stdin.pause()
-      }
-      if (question !== '') stderr.write('\n')
-    }
-    const settle = (finish: () => void) => {
-      close()
-      finish()
-    }
-    const onAbort = () => settle(() => failed(signal?.reason as Error))
-    const onEnd = () => settle(() => failed(new Interrupted('SIGINT')))
-    /** True when a key was taken; those after it are kept for the next call where keys are held. */
-    const take = (typed: readonly string[]): boolean => {
-      for (const [at, key] of typed.entries()) {
-        // In raw mode the terminal no longer turns Ctrl-C and Ctrl-D into signals.
-        if (key === 'Ctrl-C' || key === 'Ctrl-D') {
-          settle(() => failed(new Interrupted('SIGINT')))
-          return true
-        }
-        const chosen = matchKey(key, keys)
-        if (chosen === undefined) continue
-        if (holders > 0) kept = typed.slice(at + 1)
-        if (question !== '') stderr.write(key)
-        settle(() => done(chosen))
-        return true
-      }
-      return false
-    }
-    const onData = (bytes: Buffer) => void take(parseKeys(bytes.toString('utf8')))
-    if (signal?.aborted) return onAbort()
-    stopKeeping()
-    const earlier = kept
-    kept = []
-    if (stdin.isTTY) stdin.setRawMode(true)
-    if (take(earlier)) return
-    signal?.addEventListener('abort', onAbort)
-    stdin.on('data', onData)
-    stdin.on('end', onEnd)
-    stdin.resume()
-  })
-}

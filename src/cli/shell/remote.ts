@@ -28,9 +28,12 @@ export class RemoteError extends Error {
   /** The server's, else the usual one of the code. */
   get fix(): string | undefined {
     if (this.#fix !== undefined) return this.#fix
-    return Object.hasOwn(failures, this.code) ? new Failure(this.code as FailureCode, '', {}).fix : undefined
+    return usualFix(this.code)
   }
 }
+
+const usualFix = (code: string): string | undefined =>
+  Object.hasOwn(failures, code) ? new Failure(code as FailureCode, '', {}).fix : undefined
 
 /** Reads the body of a failing response. Where it is no `ErrorBody`, only the status is reported. */
 export function remoteError(status: number, request: string, text: string): RemoteError {
@@ -57,10 +60,11 @@ export class RefusedAnswer extends Error {
   readonly code: string
   readonly exit: number
   readonly fix: string | undefined
+  /** @param fix the usual one of the code where none is given */
   constructor({ error, code }: MessageAccepted, exit: number, fix?: string) {
     super(error ?? 'The answer was not accepted.')
     this.code = code ?? 'conflict'
     this.exit = exit
-    this.fix = fix
+    this.fix = fix ?? usualFix(this.code)
   }
 }

@@ -1,8 +1,8 @@
 /** The foot of a review list: approve or reject what is ticked. What cannot be undone is approved by holding the button. */
 import { useState } from 'preact/hooks'
+import { RejectForm } from '../card/reject-form.ts'
 import { HoldButton, useHold } from '../parts/hold-button.ts'
 import { html, type View } from '../parts/html.ts'
-import { focusWhenShown } from '../parts/keys.ts'
 
 export function BulkDecidePanel({
   count,
@@ -19,7 +19,6 @@ export function BulkDecidePanel({
   readonly onDecide: (approved: boolean, comment: string) => void
 }): View {
   const [mode, setMode] = useState<'choose' | 'confirm' | 'reject'>('choose')
-  const [comment, setComment] = useState('')
   const isDisabled = count === 0 || isSending || blocked !== undefined
   const approve = (): void => {
     setMode('choose')
@@ -27,30 +26,16 @@ export function BulkDecidePanel({
   }
   const hold = useHold(approve)
   if (mode === 'reject')
-    return html`
-      <form
-        class="decide bulk-decide"
-        onSubmit=${(event: Event) => {
-          event.preventDefault()
-          setMode('choose')
-          onDecide(false, comment.trim())
-        }}
-      >
-        <label class="field"
-          ><span>Reason</span
-          ><textarea
-            rows="2"
-            ref=${focusWhenShown}
-            value=${comment}
-            onInput=${(event: { currentTarget: HTMLTextAreaElement }) => setComment(event.currentTarget.value)}
-          />
-        </label>
-        <div class="buttons">
-          <button class="button danger" disabled=${isDisabled}>Reject ${count}</button>
-          <button type="button" class="button" onClick=${() => setMode('choose')}>Back</button>
-        </div>
-      </form>
-    `
+    return html`<${RejectForm}
+      label=${`Reject ${count}`}
+      kind="bulk-decide"
+      isDisabled=${isDisabled}
+      onCancel=${() => setMode('choose')}
+      onSend=${(comment: string) => {
+        setMode('choose')
+        onDecide(false, comment)
+      }}
+    />`
   if (mode === 'confirm')
     return html`
       <footer class="decide bulk-decide" role="group" aria-label="Confirm">

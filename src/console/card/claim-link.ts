@@ -4,23 +4,17 @@ import type { ShownTask } from '../../spec/task.ts'
 import { announce } from '../parts/announce.ts'
 import { html, type View } from '../parts/html.ts'
 import { hintAll } from '../wire/live.ts'
-import { callOperator, RequestError } from '../wire/request.ts'
+import { callOperator, findRefusal } from '../wire/request.ts'
 
 export function ClaimLink({ task: { id, people } }: { readonly task: ShownTask }): View {
   const [isSending, setSending] = useState(false)
   const isMine = people?.looking?.some(({ isYou }) => isYou) === true
   const act = async (): Promise<void> => {
     setSending(true)
-    try {
-      await callOperator('POST /tasks/:id/claim', { id, body: { leave: isMine } })
-      announce(isMine ? 'You do not look at it any more.' : 'Others see that you look at it.')
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error
-      announce(error.message)
-    } finally {
-      setSending(false)
-      hintAll()
-    }
+    const refusal = await findRefusal(() => callOperator('POST /tasks/:id/claim', { id, body: { leave: isMine } }))
+    announce(refusal?.message ?? (isMine ? 'You do not look at it any more.' : 'Others see that you look at it.'))
+    setSending(false)
+    hintAll()
   }
   return html`<button
     type="button"

@@ -10,9 +10,11 @@ import { findKeyArgument, presentTask } from '../../spec/view/task-card.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { HoldButton, useHold } from '../parts/hold-button.ts'
 import { html, type Child, type View } from '../parts/html.ts'
-import { focusWhenShown, useKeys } from '../parts/keys.ts'
+import { takeText } from '../parts/input.ts'
+import { useKeys } from '../parts/keys.ts'
 import { mayDecide, mayEdit, type DecidePanelProps } from './decision.ts'
 import { EditPanel } from './edit-panel.ts'
+import { RejectForm } from './reject-form.ts'
 import { ValuePanel } from './value-panel.ts'
 
 type Mode = 'choose' | 'confirm' | 'reject' | 'edit'
@@ -68,12 +70,13 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
       <${Comprehension} task=${task} typed=${typed} onType=${setTyped} />
     </${EditPanel}>`
   if (mode === 'reject')
-    return html`<${RejectPanel}
-      task=${task}
-      isSending=${isSending}
+    return html`<${RejectForm}
+      isDisabled=${isSending}
       onCancel=${() => setMode('choose')}
       onSend=${(comment: string) => onDecide({ approved: false, ...(comment !== '' && { comment }) })}
-    />`
+    >
+      ${task.kind === 'approval' && html`<p class="dim">${describeRejection(task)}</p>`}
+    </${RejectForm}>`
   if (mode === 'confirm')
     return html`
       <footer class="decide" role="group" aria-label="Confirm">
@@ -89,7 +92,7 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
   const label: Child = html`${card.isIrreversible ? 'Hold to approve' : 'Approve'} <kbd>a</kbd>`
   return html`
     <footer class="decide" role="group" aria-label="Decide">
-      ${reviewed !== undefined && html`<label class="field"><span>Output as it should be</span><textarea rows="6" class="json" value=${output} onInput=${(event: { currentTarget: HTMLTextAreaElement }) => setOutput(event.currentTarget.value)} /></label>`}
+      ${reviewed !== undefined && html`<label class="field"><span>Output as it should be</span><textarea rows="6" class="json" value=${output} onInput=${takeText(setOutput)} /></label>`}
       ${mayDecide(task) && html`<${Comprehension} task=${task} typed=${typed} onType=${setTyped} />`}
       ${why !== undefined && mayDecide(task) && html`<p class="why-not">${why}</p>`}
       <div class="buttons">
@@ -125,54 +128,13 @@ function Comprehension({
   return html`
     <label class="field comprehension">
       <span>${text}</span>
-      <input
-        value=${typed}
-        autocomplete="off"
-        spellcheck="false"
-        onInput=${(event: { currentTarget: HTMLInputElement }) => onType(event.currentTarget.value)}
-      />
+      <input value=${typed} autocomplete="off" spellcheck="false" onInput=${takeText(onType)} />
     </label>
   `
 }
 
-function RejectPanel({
-  task,
-  isSending,
-  onCancel,
-  onSend,
-}: {
-  readonly task: ShownTask
-  readonly isSending: boolean
-  readonly onCancel: () => void
-  readonly onSend: (comment: string) => void
-}): View {
-  const [comment, setComment] = useState('')
-  const then = task.onReject === 'fail' ? 'The run fails.' : 'The agent reads the reason and goes on without the call.'
-  return html`
-    <form
-      class="decide"
-      onSubmit=${(event: Event) => {
-        event.preventDefault()
-        onSend(comment.trim())
-      }}
-    >
-      <label class="field"
-        ><span>Reason</span>
-        <textarea
-          rows="2"
-          ref=${focusWhenShown}
-          value=${comment}
-          onInput=${(event: { currentTarget: HTMLTextAreaElement }) => setComment(event.currentTarget.value)}
-        />
-      </label>
-      ${task.kind === 'approval' && html`<p class="dim">${then}</p>`}
-      <div class="buttons">
-        <button class="button danger" disabled=${isSending}>Reject</button>
-        <button type="button" class="button" onClick=${onCancel}>Back</button>
-      </div>
-    </form>
-  `
-}
+const describeRejection = ({ onReject }: ShownTask): string =>
+  onReject === 'fail' ? 'The run fails.' : 'The agent reads the reason and goes on without the call.'
 
 /** Calls `act` when a key is let go. */
 function useReleased(key: string, act: () => void): void {

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/j
 import type { ShownTask } from '../../spec/task.ts'
 import { html, type Child, type View } from '../parts/html.ts'
 import { callOperator } from '../wire/request.ts'
-import { useResource } from '../wire/resource.ts'
+import { aboutNothing, useResource } from '../wire/resource.ts'
 import { ArgumentForm, fieldsOf, textsOfFields, type FormOutcome } from './argument-form.ts'
 import { ArgumentChanges } from './card-values.ts'
 import { listChanges } from './decision.ts'
@@ -26,11 +26,7 @@ export function EditPanel({
   readonly children: Child
 }): View {
   const before = isJsonObject(task.arguments) ? task.arguments : {}
-  const schema = useResource(
-    `schema ${task.id}`,
-    () => readInputSchema(task),
-    () => false,
-  )
+  const schema = useResource(`schema ${task.id}`, () => readInputSchema(task), aboutNothing)
   const read = schema.value.value
   const fields = useMemo(() => fieldsOf(read?.schema, before), [read])
   const [outcome, setOutcome] = useState<FormOutcome>({ value: before, problems: {} })

@@ -3,7 +3,8 @@ import { useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import { isJsonObject, parseJson, type JsonValue } from '../../base/json/json.ts'
 import { html, type View } from '../parts/html.ts'
-import { RequestError, sendFile } from '../wire/request.ts'
+import { ErrorNote } from '../parts/states.ts'
+import { findRefusal, sendFile, type RequestError } from '../wire/request.ts'
 
 /** A property whose schema asks for `svcFile: true` (HTTP API, "File reference"). */
 export function isFileSchema(property: JsonValue | undefined): boolean {
@@ -24,22 +25,19 @@ export function FileField({
   readonly onText: (text: string | undefined) => void
 }): View {
   const [state, setState] = useState<'idle' | 'sending'>('idle')
-  const [problem, setProblem] = useState<string | undefined>(undefined)
+  const [problem, setProblem] = useState<RequestError | undefined>(undefined)
   const keep = async ({ currentTarget }: { currentTarget: HTMLInputElement }): Promise<void> => {
     const [file] = currentTarget.files ?? []
     setProblem(undefined)
     if (!file) return onText(undefined)
     setState('sending')
-    try {
+    const refusal = await findRefusal(async () => {
       const { filename, mediaType } = await sendFile(file)
       onText(JSON.stringify({ svcFile: true, filename, mediaType }))
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error
-      setProblem(error.message)
-      onText(undefined)
-    } finally {
-      setState('idle')
-    }
+    })
+    setProblem(refusal)
+    if (refusal) onText(undefined)
+    setState('idle')
     return undefined
   }
   return html`
@@ -51,7 +49,7 @@ export function FileField({
     />
     ${state === 'sending' && html`<p class="dim hint" role="status">Uploading…</p>`}
     ${text !== undefined && html`<p class="dim hint">Kept as ${safeText(nameIn(text))}</p>`}
-    ${problem !== undefined && html`<p class="problem" role="alert">${safeText(problem)}</p>`}
+    <${ErrorNote} error=${problem} />
   `
 }
 

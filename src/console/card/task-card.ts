@@ -59,7 +59,9 @@ export function TaskCardView({
       </div>
       <div class="card-links">
         <a href=${`/runs/${task.runId}`}>Run ${shortId(task.runId)}</a>
-        ${task.tool && html`<a href=${whyAddress(task)}>Why <kbd>w</kbd></a>`} ${links}
+        <a href=${`/runs/${task.runId}?tab=conversation`}>Conversation</a>
+        ${task.tool && html`<a href=${whyAddress(task)}>Why <kbd>w</kbd></a> <a href=${whatIfAddress(task)}>What if</a>`}
+        ${links}
         <${DigestLine} digest=${digest} />
       </div>
       ${footer}
@@ -70,6 +72,12 @@ export function TaskCardView({
 /** The decision that stopped the call. */
 export const whyAddress = ({ runId, tool, argumentsDigest = '' }: ShownTask): string =>
   `/runs/${runId}?${new URLSearchParams({ tab: 'why', tool: tool?.ref ?? '', args: argumentsDigest })}`
+
+/** The policies of the version that asks. */
+const whatIfAddress = ({ agent }: ShownTask): string => {
+  const [name = '', version = ''] = agent.split('@')
+  return `/policies?${new URLSearchParams({ agent: name, version })}`
+}
 
 function Row({
   row,
@@ -99,7 +107,9 @@ function Deadline({ task, text }: { readonly task: ShownTask; readonly text: str
   if (expiresAt === undefined || text === undefined || people?.decided !== undefined) return null
   const isUrgent = expiresAt - now.value < URGENT_MS
   return html`<span class="deadline ${isUrgent ? 'urgent' : ''}" title=${exactTime(expiresAt)}
-    ><${Icon} name="clock" />${text}</span
+    ><${Icon}
+      name="clock"
+    />${text}${isUrgent && html`<span class="unseen" role="alert">This task expires soon.</span>`}</span
   >`
 }
 

@@ -6,7 +6,8 @@ import type { TaskDecision } from '../../client/index.ts'
 import type { ProbeView } from '../../spec/operator/inbox.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { html, type View } from '../parts/html.ts'
-import { callOperator, RequestError } from '../wire/request.ts'
+import { takeText } from '../parts/input.ts'
+import { callOperator, findRefusal } from '../wire/request.ts'
 import type { DecidePanelProps } from './decision.ts'
 
 export function ValuePanel({ task, isSending, blocked, onDecide, onLater }: DecidePanelProps): View {
@@ -49,17 +50,8 @@ export function ValuePanel({ task, isSending, blocked, onDecide, onLater }: Deci
           ><span>${LABELS[kind] ?? 'Answer'}</span>
           ${
             kind === 'number'
-              ? html`<input
-                  inputmode="decimal"
-                  value=${text}
-                  autocomplete="off"
-                  onInput=${(event: { currentTarget: HTMLInputElement }) => setText(event.currentTarget.value)}
-                />`
-              : html`<textarea
-                  rows="3"
-                  value=${text}
-                  onInput=${(event: { currentTarget: HTMLTextAreaElement }) => setText(event.currentTarget.value)}
-                />`
+              ? html`<input inputmode="decimal" value=${text} autocomplete="off" onInput=${takeText(setText)} />`
+              : html`<textarea rows="3" value=${text} onInput=${takeText(setText)} />`
           }
         </label>`
       }
@@ -110,12 +102,10 @@ function jsonOrPlain(text: string): JsonValue {
 function Probe({ task }: { readonly task: ShownTask }): View {
   const [found, setFound] = useState<ProbeView | string | undefined>(undefined)
   const look = async (): Promise<void> => {
-    try {
-      setFound(await callOperator('POST /tasks/:id/probe', { id: task.id, body: undefined }))
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error
-      setFound(error.message)
-    }
+    const refusal = await findRefusal(async () =>
+      setFound(await callOperator('POST /tasks/:id/probe', { id: task.id, body: undefined })),
+    )
+    if (refusal) setFound(refusal.message)
   }
   return html`
     <div class="probe">

@@ -3,11 +3,11 @@ import { safeText } from '../../base/escape-text.ts'
 import type { BundleGraph } from '../../spec/operator/bundle-graph.ts'
 import { describeEdge } from '../../spec/view/bundle-graph.ts'
 import { html, type View } from '../parts/html.ts'
+import { Table } from '../parts/table.ts'
 import { Icon } from '../parts/icon.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
 import { address } from '../wire/navigation.ts'
-import { callOperator } from '../wire/request.ts'
-import { aboutWorkspace, useResource } from '../wire/resource.ts'
+import { aboutWorkspace, useOperator } from '../wire/resource.ts'
 import { GraphDrawing } from './graph-drawing.ts'
 import { hrefOfNode, KIND_NAMES, titleOfNode } from './graph-node.ts'
 
@@ -16,11 +16,7 @@ const MOST_DRAWN = 250
 
 export function GraphScreen({ id: agent = '' }: { readonly id?: string }): View {
   const version = address.value.query.get('version') ?? undefined
-  const graph = useResource(
-    `graph ${agent} ${version}`,
-    () => callOperator('GET /graph', { query: { agent, version } }),
-    aboutWorkspace,
-  )
+  const graph = useOperator('GET /graph', { query: { agent, version } }, aboutWorkspace)
   const read = graph.value.value
   const error = graph.error.value
   if (error?.status === 404)
@@ -50,16 +46,7 @@ function GraphList({ graph: { root, nodes, edges } }: { readonly graph: BundleGr
   }
   if (edges.length === 0) return html`<p class="dim">${titleOfNode(byId.get(root)!)} calls nothing.</p>`
   return html`
-    <div class="table-wrap" role="region" aria-label="Edges" tabindex="0">
-      <table class="table edges">
-        <thead>
-          <tr>
-            <th scope="col">From</th>
-            <th scope="col">What</th>
-            <th scope="col">To</th>
-          </tr>
-        </thead>
-        <tbody>
+    <${Table} label="Edges" kind="edges" heads=${['From', 'What', 'To']}>
           ${edges.map(
             (edge, at) =>
               html`<tr key=${at}>
@@ -68,8 +55,6 @@ function GraphList({ graph: { root, nodes, edges } }: { readonly graph: BundleGr
                 <td>${link(edge.to)}</td>
               </tr>`,
           )}
-        </tbody>
-      </table>
-    </div>
+</${Table}>
   `
 }

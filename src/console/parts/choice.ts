@@ -1,6 +1,7 @@
 /** One of some values, under a name. */
 import { safeText } from '../../base/escape-text.ts'
 import { html, type View } from './html.ts'
+import { takeText } from './input.ts'
 
 export function Choice({
   label,
@@ -16,10 +17,7 @@ export function Choice({
   const known = value === 'all' ? '' : value
   return html`<label class="choice-of"
     ><span class="dim">${label} </span>
-    <select
-      value=${known}
-      onChange=${(event: { currentTarget: HTMLSelectElement }) => onChoose(event.currentTarget.value)}
-    >
+    <select value=${known} onChange=${takeText(onChoose)}>
       ${options.map(([each, text]) => html`<option key=${each} value=${each} selected=${each === known}>${safeText(text)}</option>`)}
     </select>
   </label>`

@@ -1,18 +1,20 @@
 /** A JSON value as a tree: what is large is drawn when it is opened. */
 import { useState } from 'preact/hooks'
-import { safeBlock, safeJson, safeText } from '../../base/escape-text.ts'
+import { safeJson } from '../../base/escape-text.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { html, type View } from './html.ts'
+import { LongText, referenceIn, StoredValue } from './long-text.ts'
 
 /** Members shown before more are asked for. */
 const SHOWN_MEMBERS = 100
 /** Levels that are open at first. */
 const OPEN_LEVELS = 2
-const SHOWN_CHARACTERS = 2000
 
 export function JsonView({ value, level = 0 }: { readonly value: JsonValue; readonly level?: number }): View {
   if (Array.isArray(value))
     return html`<${Members} entries=${value.map((each, at) => [String(at), each])} level=${level} marks="[]" />`
+  const reference = referenceIn(value)
+  if (reference) return html`<${StoredValue} reference=${reference} />`
   if (isJsonObject(value)) return html`<${Members} entries=${Object.entries(value)} level=${level} marks="{}" />`
   if (typeof value === 'string') return html`<${LongText} text=${value} />`
   return html`<code class="json ${typeof value}">${JSON.stringify(value)}</code>`
@@ -48,15 +50,5 @@ function Members({
       }
       ${isOpen && entries.length > most && html`<button type="button" class="link" onClick=${() => setMost(most + 1000)}>${entries.length - most} more</button>`}
     </div>
-  `
-}
-
-function LongText({ text }: { readonly text: string }): View {
-  const [isOpen, setOpen] = useState(false)
-  const isLong = text.length > SHOWN_CHARACTERS
-  const shown = isLong && !isOpen ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text
-  return html`
-    <span class="json text">${text.includes('\n') ? html`<pre>${safeBlock(shown)}</pre>` : safeText(shown)}</span>
-    ${isLong && !isOpen && html`<button type="button" class="link" onClick=${() => setOpen(true)}>Show all ${text.length.toLocaleString('en')} characters</button>`}
   `
 }

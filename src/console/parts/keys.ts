@@ -5,13 +5,17 @@ export type KeyActions = Readonly<Record<string, ((event: KeyboardEvent) => void
 
 const layers: { current: KeyActions }[] = []
 
-/** The actions of the innermost screen that has one for the key. They last while the screen is shown. */
-export function useKeys(actions: KeyActions): void {
+/**
+ * The actions of the innermost screen that has one for the key. They last while the screen is shown.
+ * @param isAround for what stands around every screen: its effects come after theirs, and its actions are the last resort
+ */
+export function useKeys(actions: KeyActions, isAround = false): void {
   const layer = useRef(actions)
   layer.current = actions
   // A layout effect, so that the keys act as soon as the screen can be seen.
   useLayoutEffect(() => {
-    layers.push(layer)
+    if (isAround) layers.unshift(layer)
+    else layers.push(layer)
     return () => void layers.splice(layers.indexOf(layer), 1)
   }, [])
 }

@@ -16,3 +16,15 @@ export const TimeOfDay = ({ at }: { readonly at: string | number }): View => {
     >${clockTime(moment, Date.now())}</time
   >`
 }
+
+/** Copied text has moments exactly: how long ago they were says nothing to whoever reads it later. */
+export const copyExactTimes = (): void =>
+  document.addEventListener('copy', (event) => {
+    const selection = getSelection()
+    const times = selection?.rangeCount ? selection.getRangeAt(0).cloneContents().querySelectorAll('time') : []
+    if (times.length === 0) return
+    let text = String(selection)
+    for (const { textContent, title } of times) text = text.replace(textContent, title)
+    event.clipboardData?.setData('text/plain', text)
+    event.preventDefault()
+  })

@@ -4,6 +4,7 @@ import { safeText } from '../../base/escape-text.ts'
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import { address } from '../wire/navigation.ts'
 import { html, type View } from './html.ts'
+import { takeText } from './input.ts'
 import { Icon } from './icon.ts'
 
 interface SavedView {
@@ -70,7 +71,7 @@ export function SavedViews({ list }: { readonly list: string }): View {
             placeholder="Name of this view"
             maxlength=${MAX_NAME}
             value=${name}
-            onInput=${(event: { currentTarget: HTMLInputElement }) => setName(event.currentTarget.value)}
+            onInput=${takeText(setName)}
           />
           <button class="button small" disabled=${name.trim() === '' || current === ''}>Save</button>
         </form>

@@ -1,6 +1,7 @@
 /** What stands where there is nothing to show: not yet, nothing, or not reachable. */
 import { safeText } from '../../base/escape-text.ts'
 import type { RequestError } from '../wire/request.ts'
+import type { Resource } from '../wire/resource.ts'
 import { html, type Child, type View } from './html.ts'
 import { Icon, type IconName } from './icon.ts'
 
@@ -33,3 +34,7 @@ export const Loading = ({ rows = 6 }: { readonly rows?: number }): View => html`
     ${Array.from({ length: rows }, (_, at) => html`<i key=${at} />`)}
   </div>
 `
+
+/** What stands in the place of a value that was not read yet, or cannot be. */
+export const showUnread = ({ error }: Pick<Resource<unknown>, 'error'>, rows?: number): View =>
+  error.value ? html`<${ErrorNote} error=${error.value} />` : html`<${Loading} rows=${rows} />`

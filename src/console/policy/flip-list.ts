@@ -6,7 +6,7 @@ import type { DecideView, WhatIfView } from '../../spec/operator/decide.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
-import { useResource } from '../wire/resource.ts'
+import { aboutNothing, useResource } from '../wire/resource.ts'
 import { ComparisonView } from './comparison-view.ts'
 import { DecisionBadge } from './explanation-view.ts'
 import { isLooserDecision } from './truth.ts'
@@ -70,11 +70,7 @@ function OpenedFlip({
   readonly decision: string
   readonly decide: DecideFlip
 }): View {
-  const decided = useResource(
-    `flip ${decision}`,
-    () => decide(run, decision),
-    () => false,
-  )
+  const decided = useResource(`flip ${decision}`, () => decide(run, decision), aboutNothing)
   const read = decided.value.value
   return html`
     <div class="flip-open">

@@ -1,10 +1,11 @@
 /** The frame of a form that acts on a run: what will happen, its fields, why the server refused, and a way back. */
 import { useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
 import { html, type Child, type View } from '../parts/html.ts'
+import { takeText } from '../parts/input.ts'
 import { focusWhenShown } from '../parts/keys.ts'
+import { ErrorNote } from '../parts/states.ts'
 import { hintAll } from '../wire/live.ts'
-import { RequestError } from '../wire/request.ts'
+import { findRefusal, type RequestError } from '../wire/request.ts'
 
 /** Refusals that a person may overrule, and how they say so. */
 const OVERRULED: Readonly<Record<string, readonly ['allowWiden' | 'allowYanked', string]>> = {
@@ -19,6 +20,7 @@ export function ActionForm({
   title,
   isDangerous = false,
   isBlocked = false,
+  isWide = false,
   act,
   onDone,
   also,
@@ -30,6 +32,8 @@ export function ActionForm({
   readonly isDangerous?: boolean
   /** What is typed cannot be sent. */
   readonly isBlocked?: boolean
+  /** As wide as the screen. */
+  readonly isWide?: boolean
   readonly act: (overruling: Overruling) => Promise<void>
   readonly onDone: () => void
   /** Further buttons. */
@@ -42,22 +46,19 @@ export function ActionForm({
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault()
     setSending(true)
-    try {
+    const refused = await findRefusal(async () => {
       await act(overruling)
       hintAll()
       onDone()
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error
-      setRefusal(error)
-    } finally {
-      setSending(false)
-    }
+    })
+    setRefusal(refused)
+    setSending(false)
   }
   const choice = refusal && OVERRULED[refusal.code]
   return html`
-    <form class="cancel-form" onSubmit=${(event: Event) => void submit(event)}>
+    <form class="cancel-form ${isWide ? 'wide' : ''}" onSubmit=${(event: Event) => void submit(event)}>
       <p>${title}</p>
-      ${children} ${refusal && html`<p class="why-not" role="alert">${safeText(refusal.message)}</p>`}
+      ${children} <${ErrorNote} error=${refusal} />
       ${
         choice &&
         html`<label class="switch"
@@ -87,11 +88,6 @@ export const ReasonField = ({
   readonly onInput: (text: string) => void
 }): View => html`
   <label class="field"
-    ><span>Reason</span
-    ><input
-      ref=${focusWhenShown}
-      value=${value}
-      maxlength="300"
-      onInput=${(event: { currentTarget: HTMLInputElement }) => onInput(event.currentTarget.value)}
+    ><span>Reason</span><input ref=${focusWhenShown} value=${value} maxlength="300" onInput=${takeText(onInput)}
   /></label>
 `

@@ -8,10 +8,11 @@ import type { OutlineRun } from '../../spec/operator/runs.ts'
 import { describeDryDifference, describeDryFork } from '../../spec/view/dry-fork-words.ts'
 import { announce } from '../parts/announce.ts'
 import { html, type View } from '../parts/html.ts'
+import { takeText } from '../parts/input.ts'
 import { ErrorNote } from '../parts/states.ts'
 import { goTo } from '../wire/navigation.ts'
-import { callOperator, RequestError } from '../wire/request.ts'
-import { useResource } from '../wire/resource.ts'
+import { callOperator, findRefusal, type RequestError } from '../wire/request.ts'
+import { aboutNothing, useOperator } from '../wire/resource.ts'
 import { ActionForm, type Overruling } from './action-form.ts'
 import { VersionField } from './version-field.ts'
 
@@ -38,11 +39,7 @@ export function ForkForm({
   const [tried, setTried] = useState<DryForkView | undefined>(undefined)
   const [problem, setProblem] = useState<RequestError | undefined>(undefined)
   const [isTrying, setTrying] = useState(false)
-  const step = useResource(
-    `step ${run.runId} ${at}`,
-    () => callOperator('GET /runs/:id/step', { id: run.runId, query: { ordinal: String(at) } }),
-    () => false,
-  )
+  const step = useOperator('GET /runs/:id/step', { id: run.runId, query: { ordinal: String(at) } }, aboutNothing)
   const { type = '', content } = step.value.value ?? {}
   const member = EDITED[type]
   const said = member && isJsonObject(content) ? content[member] : undefined
@@ -61,16 +58,12 @@ export function ForkForm({
   }
   const tryIt = async (): Promise<void> => {
     setTrying(true)
-    setProblem(undefined)
-    try {
-      setTried((await callOperator('POST /runs/dry-fork', { body })).items[0])
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error
-      setTried(undefined)
-      setProblem(error)
-    } finally {
-      setTrying(false)
-    }
+    const refusal = await findRefusal(async () =>
+      setTried((await callOperator('POST /runs/dry-fork', { body })).items[0]),
+    )
+    if (refusal) setTried(undefined)
+    setProblem(refusal)
+    setTrying(false)
   }
   const isUnreadable = edit !== undefined && 'problem' in edit
   return html`
@@ -91,7 +84,7 @@ export function ForkForm({
             rows="4"
             class=${member === 'text' ? '' : 'json'}
             value=${edited ?? original}
-            onInput=${(event: { currentTarget: HTMLTextAreaElement }) => setEdited(event.currentTarget.value)}
+            onInput=${takeText(setEdited)}
           />
         </label>`
       }

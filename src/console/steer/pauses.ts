@@ -10,7 +10,7 @@ import { Icon } from '../parts/icon.ts'
 import { Age } from '../parts/moments.ts'
 import { ErrorNote } from '../parts/states.ts'
 import { callOperator } from '../wire/request.ts'
-import { aboutWorkspace, useResource } from '../wire/resource.ts'
+import { aboutWorkspace, useOperator } from '../wire/resource.ts'
 import { ActionForm, ReasonField } from './action-form.ts'
 
 /**
@@ -19,7 +19,7 @@ import { ActionForm, ReasonField } from './action-form.ts'
  */
 export function Pauses({ agent }: { readonly agent?: string }): View {
   const [asked, setAsked] = useState<(PauseTarget & { readonly isPaused: boolean }) | undefined>(undefined)
-  const read = useResource('pauses', () => callOperator('GET /pauses', { query: {} }), aboutWorkspace)
+  const read = useOperator('GET /pauses', { query: {} }, aboutWorkspace)
   const items = (read.value.value?.items ?? []).filter((each) => agent === undefined || concerns(each, agent))
   const target: PauseTarget = agent === undefined ? { kind: 'all', name: '' } : { kind: 'agent', name: agent }
   const isPaused = items.some(({ kind, name }) => kind === target.kind && name === target.name)

@@ -7,10 +7,11 @@ import { describeUndoItem } from '../../spec/view/undo.ts'
 import { announce } from '../parts/announce.ts'
 import { Badge, type Tone } from '../parts/badge.ts'
 import { html, type View } from '../parts/html.ts'
+import { Table } from '../parts/table.ts'
 import type { IconName } from '../parts/icon.ts'
-import { ErrorNote, Loading } from '../parts/states.ts'
+import { showUnread } from '../parts/states.ts'
 import { callOperator } from '../wire/request.ts'
-import { useResource } from '../wire/resource.ts'
+import { aboutNothing, useOperator } from '../wire/resource.ts'
 import { ActionForm, ReasonField } from './action-form.ts'
 
 interface UndoFormProps {
@@ -21,30 +22,14 @@ interface UndoFormProps {
 }
 
 export function UndoForm({ id, last, onDone }: UndoFormProps): View {
-  const plan = useResource(
-    `undo ${id} ${last}`,
-    () => callOperator('GET /runs/:id/undo', { id }),
-    () => false,
-  )
+  const plan = useOperator('GET /runs/:id/undo', { id }, aboutNothing, last)
   const { value } = plan.value
-  if (!value)
-    return plan.error.value ? html`<${ErrorNote} error=${plan.error.value} />` : html`<${Loading} rows=${3} />`
+  if (!value) return showUnread(plan, 3)
   return html`
     <section aria-label="What can be undone">
-      <div class="table-wrap" role="region" aria-label="Calls, newest first" tabindex="0">
-        <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">Call</th>
-              <th scope="col">Undone by</th>
-              <th scope="col">State</th>
-            </tr>
-          </thead>
-          <tbody>
+      <${Table} label="Calls, newest first" heads=${['Call', 'Undone by', 'State']}>
             ${value.items.map((item) => html`<${UndoRow} key=${keyOf(item)} item=${item} />`)}
-          </tbody>
-        </table>
-      </div>
+</${Table}>
       <${UndoRequestForm} plan=${value} onDone=${onDone} />
     </section>
   `

@@ -6,6 +6,7 @@ import { html, type View } from '../parts/html.ts'
 import type { Holder } from '../parts/holder.ts'
 import { Icon, type IconName } from '../parts/icon.ts'
 import type { TimeAxis } from './axis.ts'
+import { Minimap } from './minimap.ts'
 import type { Timeline, TimelineRow } from './tree.ts'
 
 /** The same for every row: what is in sight follows from it. */
@@ -54,6 +55,7 @@ export const nameOfStep = (type: string): string => NAMES[type] ?? safeText(type
 
 export function TimelineView({
   timeline,
+  change,
   chosen,
   closed,
   now,
@@ -99,6 +101,15 @@ export function TimelineView({
       if (closed.has(row.child) === (event.key === 'ArrowRight')) onToggle(row.child)
     }
   }
+  const isLong = rows.length * ROW_HEIGHT > height
+  const end = rows.length * ROW_HEIGHT - height
+  const go = (y: number): void => box.current?.scrollTo(0, y)
+  // Whoever looks at the newest row goes on doing so.
+  const wasAtEnd = useRef(false)
+  useEffect(() => {
+    if (isLive && wasAtEnd.current) go(end)
+  }, [end])
+  wasAtEnd.current = top >= end - ROW_HEIGHT
   const inSight: View[] = []
   for (let number = first; number < last; number++) {
     const row = rows[number]!
@@ -120,24 +131,27 @@ export function TimelineView({
   return html`
     <div class="timeline">
       <${AxisHead} cuts=${axis.cuts} waits=${waits} />
-      <div
-        ref=${box}
-        class="timeline-rows"
-        role="treegrid"
-        aria-label="Steps"
-        aria-rowcount=${rows.length}
-        aria-activedescendant=${at >= first && at < last ? `step-${chosen}` : undefined}
-        tabindex="0"
-        style=${{ height: `${height}px` }}
-        onScroll=${(event: { currentTarget: HTMLElement }) => setTop(event.currentTarget.scrollTop)}
-        onKeyDown=${move}
-      >
-        <div class="timeline-all" role="rowgroup" style=${{ height: `${rows.length * ROW_HEIGHT}px` }}>
-          ${inSight}
-          ${axis.cuts.map((cut) => html`<i class="cut-line" key=${cut.from} aria-hidden="true" style=${{ '--at': cut.at + cut.width / 2 }}></i>`)}
+      <div class="timeline-body">
+        <div
+          ref=${box}
+          class="timeline-rows"
+          role="treegrid"
+          aria-label="Steps"
+          aria-rowcount=${rows.length}
+          aria-activedescendant=${at >= first && at < last ? `step-${chosen}` : undefined}
+          tabindex="0"
+          style=${{ height: `${height}px` }}
+          onScroll=${(event: { currentTarget: HTMLElement }) => setTop(event.currentTarget.scrollTop)}
+          onKeyDown=${move}
+        >
+          <div class="timeline-all" role="rowgroup" style=${{ height: `${rows.length * ROW_HEIGHT}px` }}>
+            ${inSight}
+            ${axis.cuts.map((cut) => html`<i class="cut-line" key=${cut.from} aria-hidden="true" style=${{ '--at': cut.at + cut.width / 2 }}></i>`)}
+          </div>
         </div>
+        ${isLong && html`<${Minimap} timeline=${timeline} change=${change} height=${height} top=${top / (rows.length * ROW_HEIGHT)} shown=${height / (rows.length * ROW_HEIGHT)} onGo=${(share: number) => go(share * rows.length * ROW_HEIGHT - height / 2)} />`}
       </div>
-      ${isLive && html`<p class="live-note"><span class="health live"></span>live</p>`}
+      ${isLive && html`<p class="live-note"><span class="health live"></span>live ${isLong && !wasAtEnd.current && html`<button type="button" class="link" onClick=${() => go(end)}>Jump to newest</button>`}</p>`}
     </div>
   `
 }
@@ -189,6 +203,8 @@ function Row({
       role="row"
       aria-level=${row.level + 1}
       aria-rowindex=${number + 1}
+      aria-posinset=${row.place}
+      aria-setsize=${row.siblings.count}
       aria-selected=${isChosen}
       aria-expanded=${child === undefined ? undefined : !isClosed}
       style=${{ transform: `translateY(${number * ROW_HEIGHT}px)` }}

@@ -9,13 +9,20 @@ export interface TimelineRow {
   readonly from: number
   /** Null while it lasts. */
   readonly to: number | null
-  readonly tokens: number | null
   readonly isError: boolean
   /** Levels below the run that is shown. */
   readonly level: number
   /** The run that this row started, as its index; absent for every other step. */
   readonly child?: number
   readonly run: number
+  /** Its place among the rows of its run that are shown, from 1. */
+  readonly place: number
+  readonly siblings: Siblings
+}
+
+/** Shared by the rows of a run, and counted while they are found. */
+interface Siblings {
+  count: number
 }
 
 export interface Timeline {
@@ -61,10 +68,11 @@ export function createTimeline({ runs, rows }: Pick<RunOutline, 'runs' | 'rows'>
   const children = childrenByCall(runs)
   const shown: TimelineRow[] = []
   const add = (run: number, level: number): void => {
+    const siblings: Siblings = { count: 0 }
     for (const row of ofRun[run]!) {
       const child = row[7] === null || row[2] !== 'SubAgentCall' ? undefined : children.get(`${run} ${row[7]}`)
       if (options.all || MAIN.has(row[2]) || row[8] === 1 || (row[2] === 'PolicyDecision' && decided.has(keyOf(row))))
-        shown.push(toTimelineRow(row, level, child))
+        shown.push(toTimelineRow(row, level, child, siblings))
       if (child !== undefined && !options.closed.has(child)) add(child, level + 1)
     }
   }
@@ -99,9 +107,10 @@ function childrenByCall(runs: readonly OutlineRun[]): ReadonlyMap<string, number
 }
 
 const toTimelineRow = (
-  [ordinal, run, type, summary, from, to, tokens, , isError]: OutlineRow,
+  [ordinal, run, type, summary, from, to, , , isError]: OutlineRow,
   level: number,
   child: number | undefined,
+  siblings: Siblings,
 ): TimelineRow => ({
   ordinal,
   run,
@@ -109,9 +118,10 @@ const toTimelineRow = (
   summary,
   from,
   to,
-  tokens,
   isError: isError === 1,
   level,
+  place: ++siblings.count,
+  siblings,
   ...(child !== undefined && { child }),
 })
 

@@ -4,14 +4,17 @@ import { safeText } from '../../base/escape-text.ts'
 import { shortId } from '../../base/short-text.ts'
 import type { KeyView, OperatorKeyView, TriggerView } from '../../spec/operator/access.ts'
 import { Badge } from '../parts/badge.ts'
-import { html, type Child, type View } from '../parts/html.ts'
+import { Facts, type Fact } from '../parts/facts.ts'
+import { html, type View } from '../parts/html.ts'
 import { Age } from '../parts/moments.ts'
-import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { EmptyState, showUnread } from '../parts/states.ts'
+import { Table } from '../parts/table.ts'
+import { Tabs } from '../parts/tabs.ts'
 import { exactTime } from '../wire/moment.ts'
 import { hintAll } from '../wire/live.ts'
-import { address, withQuery } from '../wire/navigation.ts'
-import { callOperator, RequestError } from '../wire/request.ts'
-import { aboutWorkspace, useResource } from '../wire/resource.ts'
+import { address } from '../wire/navigation.ts'
+import { callOperator, findRefusal } from '../wire/request.ts'
+import { aboutWorkspace, useOperator } from '../wire/resource.ts'
 import { LogTab } from './logs.ts'
 
 const TABS = [
@@ -29,9 +32,7 @@ export function AdminScreen(): View {
     <section class="screen">
       <header class="screen-head"><h1>Admin</h1></header>
       <div class="filters">
-        <nav class="tabs" aria-label="What to administer">
-          ${TABS.map(([name, label]) => html`<a key=${name} href=${withQuery({ tab: name === 'keys' ? undefined : name })} aria-current=${tab === name ? 'page' : undefined}>${label}</a>`)}
-        </nav>
+        <${Tabs} label="What to administer" tabs=${TABS} />
       </div>
       ${tab === 'triggers' ? html`<${TriggersTab} />` : tab === 'secrets' ? html`<${SecretsTab} />` : tab === 'sessions' ? html`<${SessionsTab} />` : tab === 'logs' ? html`<${LogTab} />` : tab === 'server' ? html`<${ServerTab} />` : html`<${KeysTab} />`}
     </section>
@@ -52,15 +53,10 @@ function ConfirmButton({
   const [problem, setProblem] = useState<string | undefined>(undefined)
   const go = async (): Promise<void> => {
     setState('acting')
-    try {
-      await act()
-      hintAll()
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error
-      setProblem(error.message)
-    } finally {
-      setState('idle')
-    }
+    const refusal = await findRefusal(act)
+    if (refusal) setProblem(refusal.message)
+    else hintAll()
+    setState('idle')
   }
   if (problem !== undefined) return html`<span class="why-not" role="alert">${problem}</span>`
   if (state === 'idle')
@@ -72,33 +68,10 @@ function ConfirmButton({
   >`
 }
 
-const Table = ({
-  label,
-  heads,
-  children,
-}: {
-  readonly label: string
-  readonly heads: readonly string[]
-  readonly children: Child
-}): View => html`
-  <div class="table-wrap" role="region" aria-label=${label} tabindex="0">
-    <table class="table">
-      <thead>
-        <tr>
-          ${heads.map((head) => html`<th scope="col" key=${head}>${head === '' ? html`<span class="unseen">Actions</span>` : head}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${children}
-      </tbody>
-    </table>
-  </div>
-`
-
 function KeysTab(): View {
-  const keys = useResource('keys', () => callOperator('GET /keys'), aboutWorkspace)
+  const keys = useOperator('GET /keys', {}, aboutWorkspace)
   const items = keys.value.value?.items
-  if (!items) return keys.error.value ? html`<${ErrorNote} error=${keys.error.value} />` : html`<${Loading} />`
+  if (!items) return showUnread(keys)
   if (items.length === 0)
     return html`<${EmptyState} icon="admin" title="No key was made yet."><p class="dim"><code>svc keys create</code> makes one and shows its secret once. Keys are not made in a browser, which would hold the secret.</p></${EmptyState}>`
   return html`
@@ -144,9 +117,9 @@ function stateOf({ revokedAt, expiresAt }: KeyView | OperatorKeyView): View {
 }
 
 function TriggersTab(): View {
-  const triggers = useResource('triggers', () => callOperator('GET /triggers'), aboutWorkspace)
+  const triggers = useOperator('GET /triggers', {}, aboutWorkspace)
   const items = triggers.value.value?.items
-  if (!items) return triggers.error.value ? html`<${ErrorNote} error=${triggers.error.value} />` : html`<${Loading} />`
+  if (!items) return showUnread(triggers)
   if (items.length === 0)
     return html`<${EmptyState} icon="clock" title="No trigger was made yet."><p class="dim"><code>svc triggers create</code> makes one.</p></${EmptyState}>`
   return html`
@@ -193,9 +166,9 @@ const SECRET_STATES = {
 
 /** Whether the server has what its agents need. No value is ever sent. */
 function SecretsTab(): View {
-  const secrets = useResource('secrets', () => callOperator('GET /secrets'), aboutWorkspace)
+  const secrets = useOperator('GET /secrets', {}, aboutWorkspace)
   const items = secrets.value.value?.items
-  if (!items) return secrets.error.value ? html`<${ErrorNote} error=${secrets.error.value} />` : html`<${Loading} />`
+  if (!items) return showUnread(secrets)
   if (items.length === 0) return html`<${EmptyState} icon="admin" title="No deployed agent names a secret." />`
   return html`
     <${Table} label="Secrets" heads=${['Secret', 'Variable', 'State', 'Used by']}>
@@ -215,9 +188,9 @@ function SecretsTab(): View {
 }
 
 function SessionsTab(): View {
-  const sessions = useResource('console sessions', () => callOperator('GET /console/sessions'), aboutWorkspace)
+  const sessions = useOperator('GET /console/sessions', {}, aboutWorkspace)
   const items = sessions.value.value?.items
-  if (!items) return sessions.error.value ? html`<${ErrorNote} error=${sessions.error.value} />` : html`<${Loading} />`
+  if (!items) return showUnread(sessions)
   return html`
     <${Table} label="Browsers" heads=${['Operator', 'Browser', 'Signed in', 'Last used', '']}>
       ${items.map(
@@ -238,29 +211,17 @@ function SessionsTab(): View {
 }
 
 function ServerTab(): View {
-  const status = useResource('status', () => callOperator('GET /status'))
+  const status = useOperator('GET /status')
   const read = status.value.value
-  if (!read)
-    return status.error.value ? html`<${ErrorNote} error=${status.error.value} />` : html`<${Loading} rows=${3} />`
-  const facts: readonly (readonly [string, string])[] = [
-    ['Version', read.version],
-    ['Workspace', read.workspace],
+  if (!read) return showUnread(status, 3)
+  const facts: readonly Fact[] = [
+    ['Version', safeText(read.version)],
+    ['Workspace', safeText(read.workspace)],
     ['Process', String(read.pid)],
-    ['API', read.url ?? 'none'],
-    ['Uploads', read.uploadUrl ?? 'none'],
-    ['Console', read.consoleUrl ?? 'none'],
+    ['API', safeText(read.url ?? 'none')],
+    ['Uploads', safeText(read.uploadUrl ?? 'none')],
+    ['Console', safeText(read.consoleUrl ?? 'none')],
+    ['Started', html`<${Age} at=${read.startedAt} />`],
   ]
-  return html`<dl class="facts">
-    ${facts.map(
-      ([name, value]) =>
-        html`<div key=${name}>
-          <dt>${name}</dt>
-          <dd>${safeText(value)}</dd>
-        </div>`,
-    )}
-    <div>
-      <dt>Started</dt>
-      <dd><${Age} at=${read.startedAt} /></dd>
-    </div>
-  </dl>`
+  return html`<${Facts} facts=${facts} />`
 }

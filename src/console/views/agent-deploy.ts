@@ -6,12 +6,14 @@ import { announce } from '../parts/announce.ts'
 import { Badge } from '../parts/badge.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
+import { takeText } from '../parts/input.ts'
 import { Age } from '../parts/moments.ts'
-import { ErrorNote, Loading } from '../parts/states.ts'
-import { hintAll } from '../wire/live.ts'
+import { Table } from '../parts/table.ts'
+import { ErrorNote, showUnread } from '../parts/states.ts'
+import { ActionForm } from '../steer/action-form.ts'
 import { withQuery } from '../wire/navigation.ts'
-import { callOperator, RequestError } from '../wire/request.ts'
-import { aboutWorkspace, useResource } from '../wire/resource.ts'
+import { callOperator } from '../wire/request.ts'
+import { aboutNothing, aboutWorkspace, useOperator, useResource } from '../wire/resource.ts'
 
 /** Shows what would change before it is deployed: a wider authority is the first thing that is read. */
 export function DeployForm({
@@ -25,7 +27,6 @@ export function DeployForm({
   readonly to: VersionView
   readonly onDone: () => void
 }): View {
-  const [problem, setProblem] = useState<string | undefined>(undefined)
   const [isUnderstood, setUnderstood] = useState(false)
   const [message, setMessage] = useState('')
   const difference = useResource(`deploy ${name} ${from?.versionLabel} ${to.versionLabel}`, async () =>
@@ -35,33 +36,24 @@ export function DeployForm({
   )
   const widens = difference.value.value?.widens === true
   const isRead = from === undefined || difference.value.value !== undefined || difference.error.value !== undefined
-  const deploy = async (event: Event): Promise<void> => {
-    event.preventDefault()
-    try {
-      await callOperator('POST /deploy', {
-        body: {
-          agent: name,
-          version: to.versionLabel,
-          message: message.trim(),
-          ...(to.yanked && { allowYanked: true }),
-        },
-      })
-      announce(`${to.versionLabel} is deployed.`)
-      hintAll()
-      onDone()
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error
-      setProblem(error.message)
-    }
+  const deploy = async (): Promise<void> => {
+    await callOperator('POST /deploy', {
+      body: { agent: name, version: to.versionLabel, message: message.trim(), ...(to.yanked && { allowYanked: true }) },
+    })
+    announce(`${to.versionLabel} is deployed.`)
   }
   return html`
-    <form class="cancel-form wide" onSubmit=${(event: Event) => void deploy(event)}>
-      <p>
-        <b>Deploy ${safeText(name)}@${safeText(to.versionLabel)}?</b> New runs take it; runs that have begun keep the
-        version they have.
-      </p>
+    <${ActionForm}
+      label=${`Deploy ${safeText(to.versionLabel)}`}
+      title=${html`<b>Deploy ${safeText(name)}@${safeText(to.versionLabel)}?</b> New runs take it; runs that have begun
+        keep the version they have.`}
+      isWide
+      isBlocked=${!isRead || (widens && !isUnderstood) || message.trim() === ''}
+      act=${deploy}
+      onDone=${onDone}
+    >
       ${to.yanked && html`<p class="note bad"><${Icon} name="warning" /><span>This version is yanked${to.yankReason ? `: ${safeText(to.yankReason)}` : ''}.</span></p>`}
-      ${difference.error.value && html`<${ErrorNote} error=${difference.error.value} />`}
+      <${ErrorNote} error=${difference.error.value} />
       ${difference.value.value && html`<${Changes} changes=${difference.value.value.changes} />`}
       ${widens && html`<label class="switch"><input type="checkbox" checked=${isUnderstood} onChange=${() => setUnderstood(!isUnderstood)} /><span>It may do more than before, and that is intended.</span></label>`}
       <label class="field"
@@ -71,16 +63,9 @@ export function DeployForm({
           maxlength="1000"
           autocomplete="off"
           placeholder="Shown in the history of deployments"
-          onInput=${(event: { currentTarget: HTMLInputElement }) => setMessage(event.currentTarget.value)}
+          onInput=${takeText(setMessage)}
       /></label>
-      ${problem !== undefined && html`<p class="why-not" role="alert">${problem}</p>`}
-      <div class="buttons">
-        <button class="button primary" disabled=${!isRead || (widens && !isUnderstood) || message.trim() === ''}>
-          Deploy ${safeText(to.versionLabel)}
-        </button>
-        <button type="button" class="button" onClick=${onDone}>Back</button>
-      </div>
-    </form>
+    </${ActionForm}>
   `
 }
 
@@ -93,11 +78,7 @@ export function Difference({
   readonly from: string
   readonly to: string
 }): View {
-  const difference = useResource(
-    `difference ${name} ${from} ${to}`,
-    () => callOperator('GET /difference', { query: { agent: name, from, to } }),
-    () => false,
-  )
+  const difference = useOperator('GET /difference', { query: { agent: name, from, to } }, aboutNothing)
   const read = difference.value.value
   return html`
     <header class="screen-head section">
@@ -107,8 +88,7 @@ export function Difference({
         <a class="button small" href=${withQuery({ from: undefined })}>Done</a>
       </div>
     </header>
-    <${ErrorNote} error=${difference.error.value} />
-    ${read ? html`<${Changes} changes=${read.changes} />` : !difference.error.value && html`<${Loading} rows=${3} />`}
+    ${read ? html`<${Changes} changes=${read.changes} />` : showUnread(difference, 3)}
   `
 }
 
@@ -134,27 +114,12 @@ const Changes = ({ changes }: { readonly changes: readonly ChangeView[] }): View
 
 /** Who made which version the active one, and why. */
 export function DeploymentHistory({ name }: { readonly name: string }): View | null {
-  const deployments = useResource(
-    `deployments ${name}`,
-    () => callOperator('GET /deployments', { query: { agent: name } }),
-    aboutWorkspace,
-  )
+  const deployments = useOperator('GET /deployments', { query: { agent: name } }, aboutWorkspace)
   const items = deployments.value.value?.items ?? []
   if (items.length === 0) return null
   return html`
     <h2 class="section">Deployments</h2>
-    <div class="table-wrap" role="region" aria-label="Deployments" tabindex="0">
-      <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">Version</th>
-            <th scope="col">When</th>
-            <th scope="col">By</th>
-            <th scope="col">Why</th>
-            <th scope="col"><span class="unseen">Actions</span></th>
-          </tr>
-        </thead>
-        <tbody>
+    <${Table} label="Deployments" heads=${['Version', 'When', 'By', 'Why', '']}>
           ${items.map(
             ({ versionLabel, from, at, by, message }) => html`
               <tr key=${at}>
@@ -172,8 +137,6 @@ export function DeploymentHistory({ name }: { readonly name: string }): View | n
               </tr>
             `,
           )}
-        </tbody>
-      </table>
-    </div>
+    </${Table}>
   `
 }

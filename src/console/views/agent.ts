@@ -4,27 +4,23 @@ import { safeText } from '../../base/escape-text.ts'
 import type { VersionView } from '../../spec/operator/publication.ts'
 import { Badge } from '../parts/badge.ts'
 import { html, type View } from '../parts/html.ts'
+import { Table } from '../parts/table.ts'
 import { Icon } from '../parts/icon.ts'
 import { Age } from '../parts/moments.ts'
-import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { EmptyState, showUnread } from '../parts/states.ts'
 import { Pauses } from '../steer/pauses.ts'
 import { address, withQuery } from '../wire/navigation.ts'
-import { callOperator } from '../wire/request.ts'
-import { aboutWorkspace, useResource } from '../wire/resource.ts'
+import { aboutWorkspace, useOperator } from '../wire/resource.ts'
 import { AuthorityMatrix } from './agent-authority.ts'
 import { DeployForm, DeploymentHistory, Difference } from './agent-deploy.ts'
 
 export function AgentScreen({ id: name = '' }: { readonly id?: string }): View {
-  const versions = useResource(
-    `versions ${name}`,
-    () => callOperator('GET /versions', { query: { agent: name } }),
-    aboutWorkspace,
-  )
+  const versions = useOperator('GET /versions', { query: { agent: name } }, aboutWorkspace)
   const { query } = address.value
   const items = versions.value.value?.items
   if (versions.error.value?.status === 404)
     return html`<${EmptyState} icon="agents" title="There is no such agent." isScreen />`
-  if (!items) return versions.error.value ? html`<${ErrorNote} error=${versions.error.value} />` : html`<${Loading} />`
+  if (!items) return showUnread(versions)
   const deployed = items.find((each) => each.deployed)
   const shown = query.get('version') ?? deployed?.versionLabel
   const from = query.get('from')
@@ -70,18 +66,7 @@ function VersionTable({
   const deployed = items.find((each) => each.deployed)
   return html`
     <h2 class="section">Versions</h2>
-    <div class="table-wrap" role="region" aria-label="Versions" tabindex="0">
-      <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">Version</th>
-            <th scope="col">Published</th>
-            <th scope="col">By</th>
-            <th scope="col">Digest</th>
-            <th scope="col"><span class="unseen">Actions</span></th>
-          </tr>
-        </thead>
-        <tbody>
+    <${Table} label="Versions" heads=${['Version', 'Published', 'By', 'Digest', '']}>
           ${items.map(
             (version) => html`
               <tr key=${version.agentVersionId} aria-current=${version.versionLabel === shown ? 'true' : undefined}>
@@ -104,9 +89,7 @@ function VersionTable({
               </tr>
             `,
           )}
-        </tbody>
-      </table>
-    </div>
+</${Table}>
     ${asked && html`<${DeployForm} key=${asked.agentVersionId} name=${name} from=${deployed} to=${asked} onDone=${() => setAsked(undefined)} />`}
   `
 }

@@ -1,16 +1,16 @@
 /** The agents of the workspace. */
 import { safeText } from '../../base/escape-text.ts'
 import { html, type View } from '../parts/html.ts'
+import { Table } from '../parts/table.ts'
 import { Age } from '../parts/moments.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
 import { Pauses } from '../steer/pauses.ts'
-import { callOperator } from '../wire/request.ts'
-import { useResource } from '../wire/resource.ts'
+import { useOperator } from '../wire/resource.ts'
 
 export const hrefOfAgent = (name: string): string => `/agents/${encodeURIComponent(name)}`
 
 export function AgentsScreen(): View {
-  const agents = useResource('agents usage', () => callOperator('GET /agents', { query: { usage: 'true' } }))
+  const agents = useOperator('GET /agents', { query: { usage: 'true' } })
   const items = agents.value.value?.items
   return html`
     <section class="screen">
@@ -19,23 +19,11 @@ export function AgentsScreen(): View {
       <${ErrorNote} error=${agents.error.value} />
       ${
         items === undefined
-          ? html`<${Loading} />`
+          ? !agents.error.value && html`<${Loading} />`
           : items.length === 0
             ? html`<${EmptyState} icon="agents" title="No agent is published."><p class="dim"><code>svc publish --deploy</code> publishes one.</p></${EmptyState}>`
             : html`
-                <div class="table-wrap" role="region" aria-label="Agents" tabindex="0">
-                  <table class="table">
-                    <thead>
-                      <tr>
-                        <th scope="col">Agent</th>
-                        <th scope="col">Deployed</th>
-                        <th scope="col" class="num">Runs today</th>
-                        <th scope="col" class="num">Waiting</th>
-                        <th scope="col">Last run</th>
-                        <th scope="col">Tools</th>
-                      </tr>
-                    </thead>
-                    <tbody>
+                <${Table} label="Agents" heads=${['Agent', 'Deployed', ['Runs today', 'num'], ['Waiting', 'num'], 'Last run', 'Tools']}>
                       ${items.map(
                         (agent) => html`
                           <tr key=${agent.agentId}>
@@ -50,9 +38,7 @@ export function AgentsScreen(): View {
                           </tr>
                         `,
                       )}
-                    </tbody>
-                  </table>
-                </div>
+</${Table}>
               `
       }
     </section>

@@ -1,13 +1,15 @@
 /** Tokens and money, by agent, model and day. */
 import { safeText } from '../../base/escape-text.ts'
-import type { CostView } from '../../spec/operator/operations.ts'
+import type { CostSums, CostView } from '../../spec/operator/operations.ts'
 import { describeCost } from '../../spec/price.ts'
 import { downloadText, writeCsv, type CsvCell } from '../parts/download.ts'
+import { Facts, type Fact } from '../parts/facts.ts'
 import { html, type View } from '../parts/html.ts'
+import { Table } from '../parts/table.ts'
+import { Tabs } from '../parts/tabs.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
-import { address, withQuery } from '../wire/navigation.ts'
-import { callOperator } from '../wire/request.ts'
-import { aboutAnySession, useResource } from '../wire/resource.ts'
+import { address } from '../wire/navigation.ts'
+import { aboutAnySession, useOperator } from '../wire/resource.ts'
 
 const GROUPS = [
   ['agent,model', 'By agent and model'],
@@ -15,31 +17,26 @@ const GROUPS = [
   ['day', 'By day'],
 ] as const
 
-const DAYS = ['7', '30', '90'] as const
+const DAYS = [
+  ['7', '7 days'],
+  ['30', '30 days'],
+  ['90', '90 days'],
+] as const
 const DAY_MS = 86_400_000
 
 export function CostsScreen(): View {
   const { query } = address.value
   const [by, days] = [query.get('by') ?? 'agent,model', query.get('days') ?? '30']
-  const costs = useResource(
-    `costs ${by} ${days}`,
-    () =>
-      callOperator('GET /costs', {
-        query: { by, since: new Date(Date.now() - (Number(days) || 30) * DAY_MS).toISOString() },
-      }),
-    aboutAnySession,
-  )
+  // Of whole days.
+  const since = (Math.floor(Date.now() / DAY_MS) - (Number(days) || 30)) * DAY_MS
+  const costs = useOperator('GET /costs', { query: { by, since: new Date(since).toISOString() } }, aboutAnySession)
   const read = costs.value.value
   return html`
     <section class="screen">
       <header class="screen-head"><h1>Costs</h1></header>
       <div class="filters">
-        <nav class="tabs" aria-label="Grouped by">
-          ${GROUPS.map(([name, label]) => html`<a key=${name} href=${withQuery({ by: name })} aria-current=${by === name ? 'page' : undefined}>${label}</a>`)}
-        </nav>
-        <nav class="tabs" aria-label="Time">
-          ${DAYS.map((each) => html`<a key=${each} href=${withQuery({ days: each })} aria-current=${days === each ? 'page' : undefined}>${each} days</a>`)}
-        </nav>
+        <${Tabs} label="Grouped by" name="by" tabs=${GROUPS} />
+        <${Tabs} label="Time" name="days" tabs=${DAYS} first="30" />
         <button
           type="button"
           class="button small"
@@ -52,28 +49,11 @@ export function CostsScreen(): View {
       <${ErrorNote} error=${costs.error.value} />
       ${
         read === undefined
-          ? html`<${Loading} />`
+          ? !costs.error.value && html`<${Loading} />`
           : read.items.length === 0
             ? html`<${EmptyState} icon="costs" title="No completion in this time." />`
             : html`
-                <dl class="facts section">
-                  <div>
-                    <dt>Completions</dt>
-                    <dd>${read.sum.completions.toLocaleString('en')}</dd>
-                  </div>
-                  <div>
-                    <dt>Input tokens</dt>
-                    <dd>${read.sum.inputTokens.toLocaleString('en')}</dd>
-                  </div>
-                  <div>
-                    <dt>Output tokens</dt>
-                    <dd>${read.sum.outputTokens.toLocaleString('en')}</dd>
-                  </div>
-                  <div>
-                    <dt>Cost</dt>
-                    <dd>${safeText(describeCost(read.sum.cost) ?? 'nothing billed')}</dd>
-                  </div>
-                </dl>
+                <${Facts} kind="section" facts=${factsOf(read.sum)} />
                 <${CostTable} items=${read.items} />
               `
       }
@@ -81,23 +61,27 @@ export function CostsScreen(): View {
   `
 }
 
+const factsOf = ({ completions, inputTokens, outputTokens, cost }: CostSums): readonly Fact[] => [
+  ['Completions', completions.toLocaleString('en')],
+  ['Input tokens', inputTokens.toLocaleString('en')],
+  ['Output tokens', outputTokens.toLocaleString('en')],
+  ['Cost', safeText(describeCost(cost) ?? 'nothing billed')],
+]
+
+const COLUMNS = [
+  'What',
+  [html`<span class="unseen">Share</span>`, ''],
+  ['Completions', 'num kept'],
+  ['Input', 'num'],
+  ['Cached', 'num'],
+  ['Output', 'num'],
+  ['Cost', 'num kept'],
+] as const
+
 function CostTable({ items }: { readonly items: readonly CostView[] }): View {
   const most = Math.max(1, ...items.map(tokensOf))
   return html`
-    <div class="table-wrap" role="region" aria-label="Costs" tabindex="0">
-      <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">What</th>
-            <th scope="col"><span class="unseen">Share</span></th>
-            <th scope="col" class="num kept">Completions</th>
-            <th scope="col" class="num">Input</th>
-            <th scope="col" class="num">Cached</th>
-            <th scope="col" class="num">Output</th>
-            <th scope="col" class="num kept">Cost</th>
-          </tr>
-        </thead>
-        <tbody>
+    <${Table} label="Costs" heads=${COLUMNS}>
           ${items.map((item) => {
             const name = [item.day, item.agent, item.model && `${item.provider ?? ''}/${item.model}`]
               .filter(Boolean)
@@ -114,9 +98,7 @@ function CostTable({ items }: { readonly items: readonly CostView[] }): View {
               </tr>
             `
           })}
-        </tbody>
-      </table>
-    </div>
+</${Table}>
   `
 }
 

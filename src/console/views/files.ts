@@ -1,13 +1,13 @@
 /** Files of the workspace. They are saved, never shown: their content is other people's. */
 import { safeText } from '../../base/escape-text.ts'
 import { html, type View } from '../parts/html.ts'
+import { Table } from '../parts/table.ts'
 import { Age } from '../parts/moments.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
-import { callOperator } from '../wire/request.ts'
-import { useResource } from '../wire/resource.ts'
+import { useOperator } from '../wire/resource.ts'
 
 export function FilesScreen(): View {
-  const files = useResource('files', () => callOperator('GET /files', { query: { take: '200' } }))
+  const files = useOperator('GET /files', { query: { take: '200' } })
   const read = files.value.value
   return html`
     <section class="screen">
@@ -18,21 +18,11 @@ export function FilesScreen(): View {
       <${ErrorNote} error=${files.error.value} />
       ${
         read === undefined
-          ? html`<${Loading} />`
+          ? !files.error.value && html`<${Loading} />`
           : read.items.length === 0
             ? html`<${EmptyState} icon="files" title="No file was uploaded yet." />`
             : html`
-                <div class="table-wrap" role="region" aria-label="Files" tabindex="0">
-                  <table class="table">
-                    <thead>
-                      <tr>
-                        <th scope="col">Name</th>
-                        <th scope="col">Type</th>
-                        <th scope="col" class="num">Size</th>
-                        <th scope="col">Uploaded</th>
-                      </tr>
-                    </thead>
-                    <tbody>
+                <${Table} label="Files" heads=${['Name', 'Type', ['Size', 'num'], 'Uploaded', 'Used by']}>
                       ${read.items.map(
                         (file) => html`
                           <tr key=${file.objectKey}>
@@ -46,12 +36,15 @@ export function FilesScreen(): View {
                             <td class="dim">${safeText(file.mediaType)}</td>
                             <td class="num kept">${formatBytes(file.sizeBytes)}</td>
                             <td class="when"><${Age} at=${file.finalizedAt} /></td>
+                            <td>
+                              <a href=${`/runs?search=${encodeURIComponent(file.objectKey.split('/').at(-1)!)}`}
+                                >runs that name it</a
+                              >
+                            </td>
                           </tr>
                         `,
                       )}
-                    </tbody>
-                  </table>
-                </div>
+</${Table}>
               `
       }
     </section>

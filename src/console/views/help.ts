@@ -5,7 +5,9 @@ import { html, type View } from '../parts/html.ts'
 const KEYS: readonly (readonly [string, string])[] = [
   ['g i, g r, g a, g p, g f, g c, g d', 'inbox, runs, agents, policies, files, costs, admin'],
   ['/', 'search'],
-  ['j, k', 'next and previous task'],
+  ['j, k', 'next and previous row; Enter opens it'],
+  ['[, ]', 'previous and next task'],
+  ['n', 'next task, once this one is decided'],
   ['Esc', 'back to the list'],
   ['a', 'approve; held, where the call cannot be undone'],
   ['r', 'reject'],

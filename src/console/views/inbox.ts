@@ -1,8 +1,15 @@
 /** What waits for people: the list, and the card of the task that is chosen. */
 import { useEffect } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
+import { shortDuration } from '../../base/short-text.ts'
 import type { InboxItem } from '../../spec/operator/inbox.ts'
-import { describeDecided, describeLooking, describeMissing, describeSubject } from '../../spec/view/task-card.ts'
+import {
+  describeDecided,
+  describeLooking,
+  describeMissing,
+  describeNotYours,
+  describeSubject,
+} from '../../spec/view/task-card.ts'
 import { readInboxItem } from '../../spec/view/task-content.ts'
 import { EffectBadge } from '../parts/badge.ts'
 import { html, type View } from '../parts/html.ts'
@@ -129,6 +136,7 @@ function TaskItem({
   const task = readInboxItem(item)
   const missing = describeMissing(task)
   const decided = item.people?.decided
+  const notYours = decided || !item.people ? undefined : describeNotYours(item.people)
   const looking = decided ? undefined : describeLooking(item.people)
   return html`
     <li>
@@ -148,8 +156,8 @@ function TaskItem({
         <span class="item-line item-foot">
           <span class="item-agent">${safeText(item.agent)}</span>
           ${item.task?.tool && html`<${EffectBadge} effect=${item.task.tool.side_effect_class ?? ''} />`}
-          ${decided && html`<span class="item-note">${safeText(describeDecided(decided))}</span>`}
-          ${!decided && item.people && item.people.standing !== 'may_answer' && html`<span class="item-note"><${Icon} name="person" />not yours</span>`}
+          ${decided && html`<span class="item-note">${safeText(describeDecided(decided))}, after ${shortDuration(Date.parse(decided.at) - Date.parse(item.createdAt))}</span>`}
+          ${notYours !== undefined && html`<span class="item-note"><${Icon} name="person" />${safeText(notYours)}</span>`}
           ${looking !== undefined && html`<span class="item-note looking"><${Icon} name="search" />${safeText(looking)}</span>`}
           ${!decided && missing !== undefined && item.approvals.have > 0 && html`<span class="item-note">${item.approvals.have} of ${item.approvals.need}</span>`}
         </span>

@@ -3,13 +3,14 @@ import { safeJson, safeText } from '../../base/escape-text.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { Badge, type Tone } from '../parts/badge.ts'
 import { html, type View } from '../parts/html.ts'
+import { Tabs } from '../parts/tabs.ts'
 import { TimeOfDay } from '../parts/moments.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
-import { address, withQuery } from '../wire/navigation.ts'
+import { address } from '../wire/navigation.ts'
 import { RequestError, sendText } from '../wire/request.ts'
 import { useResource } from '../wire/resource.ts'
 
-const LEVELS = ['info', 'warn', 'error'] as const
+const LEVELS = ['info', 'warn', 'error'].map((level) => [level, level] as const)
 const TONES: Readonly<Record<string, Tone>> = { warn: 'waiting', error: 'bad', debug: 'quiet' }
 
 /** The last lines are shown; `svc logs` has all. */
@@ -22,14 +23,12 @@ export function LogTab(): View {
   const lines = log.value.value
   return html`
     <div class="filters">
-      <nav class="tabs" aria-label="Least level">
-        ${LEVELS.map((each) => html`<a key=${each} href=${withQuery({ level: each })} aria-current=${level === each ? 'page' : undefined}>${each}</a>`)}
-      </nav>
+      <${Tabs} label="Least level" name="level" tabs=${LEVELS} />
     </div>
     <${ErrorNote} error=${log.error.value} />
     ${
       lines === undefined
-        ? html`<${Loading} />`
+        ? !log.error.value && html`<${Loading} />`
         : lines.length === 0
           ? html`<${EmptyState} icon="runs" title="No line of this level in the last six hours." />`
           : html`

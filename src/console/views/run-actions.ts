@@ -11,7 +11,7 @@ import { CancelForm, ResumeForm, RetryForm } from '../steer/run-forms.ts'
 import { UndoForm } from '../steer/undo-form.ts'
 import { address, goTo, withQuery } from '../wire/navigation.ts'
 import { callOperator } from '../wire/request.ts'
-import { useResource } from '../wire/resource.ts'
+import { aboutNothing, useResource } from '../wire/resource.ts'
 
 /** What may be asked for; the server says whether it is possible now. */
 type Asked = 'cancel' | 'resume' | 'retry' | 'undo'
@@ -46,7 +46,7 @@ export function RunActions({ run, last, hold }: RunActionsProps): View {
     useResource(
       `undo offer ${run.runId} ${isOffered ? last : ''}`,
       async () => (isOffered ? callOperator('GET /runs/:id/undo', { id: run.runId }) : undefined),
-      () => false,
+      aboutNothing,
     ).value.value ?? {}
   const ask = (what: Asked) => () => setAsked(what)
   const done = (): void => setAsked(undefined)

@@ -5,40 +5,21 @@ import type { CallView } from '../../spec/operator/runs.ts'
 import { describeUndoing } from '../../spec/view/undo.ts'
 import { Badge, type Tone } from '../parts/badge.ts'
 import { html, type View } from '../parts/html.ts'
+import { Table } from '../parts/table.ts'
 import type { IconName } from '../parts/icon.ts'
 import { TimeOfDay } from '../parts/moments.ts'
-import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
-import { callOperator } from '../wire/request.ts'
-import { useResource } from '../wire/resource.ts'
+import { EmptyState, showUnread } from '../parts/states.ts'
+import { aboutNothing, useOperator } from '../wire/resource.ts'
 
 export function EffectsTab({ id, last }: { readonly id: string; readonly last: number }): View {
-  const calls = useResource(
-    `calls ${id} ${last}`,
-    () => callOperator('GET /runs/:id/calls', { id }),
-    () => false,
-  )
+  const calls = useOperator('GET /runs/:id/calls', { id }, aboutNothing, last)
   const items = calls.value.value?.items
-  if (!items)
-    return calls.error.value ? html`<${ErrorNote} error=${calls.error.value} />` : html`<${Loading} rows=${3} />`
+  if (!items) return showUnread(calls, 3)
   if (items.length === 0) return html`<${EmptyState} icon="tool" title="No call was made yet." />`
   return html`
-    <div class="table-wrap" role="region" aria-label="Calls" tabindex="0">
-      <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">Call</th>
-            <th scope="col">Outcome</th>
-            <th scope="col" class="num">Attempt</th>
-            <th scope="col">Effect key</th>
-            <th scope="col">Idempotency key</th>
-            <th scope="col">Last change</th>
-          </tr>
-        </thead>
-        <tbody>
+    <${Table} label="Calls" heads=${['Call', 'Outcome', ['Attempt', 'num'], 'Effect key', 'Idempotency key', 'Last change']}>
           ${items.map((call) => html`<${CallRow} key=${`${call.runId} ${call.toolCallId}`} call=${call} />`)}
-        </tbody>
-      </table>
-    </div>
+</${Table}>
   `
 }
 

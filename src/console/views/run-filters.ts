@@ -5,7 +5,7 @@ import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { address, goTo, withQuery } from '../wire/navigation.ts'
 import { callOperator } from '../wire/request.ts'
-import { aboutWorkspace, useResource } from '../wire/resource.ts'
+import { aboutWorkspace, useOperator, useResource } from '../wire/resource.ts'
 
 const SINCE = [
   ['', 'any time'],
@@ -21,13 +21,13 @@ const OF_AGENT = { version: '', trigger: '' }
 export function RunFacets(): View {
   const { query } = address.value
   const [agent, version, trigger, person, since] = FACETS.map((name) => query.get(name) ?? '')
-  const agents = useResource('agents', () => callOperator('GET /agents'), aboutWorkspace)
+  const agents = useOperator('GET /agents', {}, aboutWorkspace)
   const versions = useResource(
     `versions ${agent}`,
     async () => (agent ? (await callOperator('GET /versions', { query: { agent } })).items : []),
     aboutWorkspace,
   )
-  const triggers = useResource('triggers', () => callOperator('GET /triggers'), aboutWorkspace)
+  const triggers = useOperator('GET /triggers', {}, aboutWorkspace)
   const names = (triggers.value.value?.items ?? [])
     .filter((each) => agent === '' || each.agent === agent)
     .map(({ name }) => name)
@@ -93,12 +93,18 @@ const SEARCH_AFTER_MS = 250
 
 export function RunSearchField({ value }: { readonly value: string }): View {
   const [text, setText] = useState(value)
+  const input = useRef<HTMLInputElement>(null)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   useEffect(() => setText(value), [value])
+  // Who came here with `/` goes on typing.
+  useEffect(() => {
+    if (address.value.query.get('search') === '') input.current?.focus()
+  }, [])
   return html`
     <div class="search">
       <${Icon} name="search" />
       <input
+        ref=${input}
         type="search"
         placeholder="Search ids, inputs, outputs"
         aria-label="Search runs"

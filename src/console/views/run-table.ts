@@ -5,25 +5,12 @@ import type { RunView } from '../../spec/operator/runs.ts'
 import { describeCost } from '../../spec/price.ts'
 import { StatusBadge } from '../parts/badge.ts'
 import { html, type View } from '../parts/html.ts'
+import { Table } from '../parts/table.ts'
 import { Age } from '../parts/moments.ts'
 import { now } from '../wire/moment.ts'
 
 export const RunTable = ({ items }: { readonly items: readonly RunView[] }): View => html`
-  <div class="table-wrap" role="region" aria-label="Runs" tabindex="0">
-    <table class="table">
-      <thead>
-        <tr>
-          <th scope="col">Run</th>
-          <th scope="col">Status</th>
-          <th scope="col">Agent</th>
-          <th scope="col">Input</th>
-          <th scope="col" class="num">Tokens</th>
-          <th scope="col" class="num">Cost</th>
-          <th scope="col" class="num">Took</th>
-          <th scope="col">Started</th>
-        </tr>
-      </thead>
-      <tbody>
+  <${Table} label="Runs" heads=${['Run', 'Status', 'Agent', 'Input', ['Tokens', 'num'], ['Cost', 'num'], ['Took', 'num'], 'Started']}>
         ${items.map(
           (run) => html`
             <tr key=${run.runId}>
@@ -47,7 +34,5 @@ export const RunTable = ({ items }: { readonly items: readonly RunView[] }): Vie
             </tr>
           `,
         )}
-      </tbody>
-    </table>
-  </div>
+</${Table}>
 `

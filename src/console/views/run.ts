@@ -3,14 +3,16 @@ import { useMemo, useRef, useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import { shortDuration, shortId } from '../../base/short-text.ts'
 import type { RunStatusBody } from '../../spec/api.ts'
-import type { OutlineRow, RunOutline } from '../../spec/operator/runs.ts'
+import type { OutlineRow, RunBudget, RunOutline } from '../../spec/operator/runs.ts'
 import { describeCost } from '../../spec/price.ts'
 import { StatusBadge } from '../parts/badge.ts'
+import { Facts, type Fact } from '../parts/facts.ts'
 import { useHolder, type Holder } from '../parts/holder.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { Age } from '../parts/moments.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { Tabs } from '../parts/tabs.ts'
 import { inboxState } from '../wire/inbox-count.ts'
 import { now } from '../wire/moment.ts'
 import { address, goTo, withQuery } from '../wire/navigation.ts'
@@ -57,14 +59,12 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
       <${RunHead} outline=${holder} change=${change} status=${status.value.value} />
       <${ErrorNote} error=${error} />
       <${WaitingNote} sessionId=${read.sessionId} />
-      <nav class="tabs run-tabs" aria-label="What of the run">
-        ${TABS.map(([name, label]) => html`<a key=${name} href=${withQuery({ tab: name === 'timeline' ? undefined : name })} aria-current=${tab === name ? 'page' : undefined}>${label}</a>`)}
-      </nav>
+      <${Tabs} label="What of the run" tabs=${TABS} kind="run-tabs" />
       ${
         tab === 'conversation'
           ? html`<${ConversationTab} id=${id} last=${read.after} />`
           : tab === 'why'
-            ? html`<${WhyTab} id=${id} last=${read.after} />`
+            ? html`<${WhyTab} id=${id} last=${read.after} call=${callOfStep(read)} />`
             : tab === 'effects'
               ? html`<${EffectsTab} id=${id} last=${read.after} />`
               : tab === 'events'
@@ -76,6 +76,10 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
     </section>
   `
 }
+
+/** The call that the step of the address is about. */
+const callOfStep = ({ rows }: RunOutline): string | undefined =>
+  rows.find(([ordinal]) => String(ordinal) === address.value.query.get('step'))?.[7] ?? undefined
 
 /** Rows that are read and shown before the rest of a long run. */
 const FIRST_ROWS = '1000'
@@ -119,13 +123,16 @@ function RunHead({
   readonly status: RunStatusBody | undefined
 }): View {
   const { error, hold } = status ?? {}
-  const { runs, rows, after } = outline.current
+  const { runs, rows, after, budgets } = outline.current
   const run = runs[0]!
   const end = run.finishedAt === null ? now.value : Date.parse(run.finishedAt)
-  const facts: readonly (readonly [string, unknown])[] = [
+  const facts: readonly Fact[] = [
     ['Started', html`<${Age} at=${run.startedAt} />`],
     ['Took', shortDuration(end - Date.parse(run.startedAt))],
-    ['Tokens', runs.reduce((sum, each) => sum + each.totalTokensUsed, 0).toLocaleString('en')],
+    ...(budgets.some(({ limit }) => limit === 'max_tokens_per_run')
+      ? []
+      : [['Tokens', runs.reduce((sum, each) => sum + each.totalTokensUsed, 0).toLocaleString('en')] as const]),
+    ...budgets.map((budget): Fact => [BUDGETS[budget.limit], html`<${BudgetMeter} ...${budget} />`]),
     ...(run.cost ? [['Cost', safeText(describeCost(run.cost) ?? '')] as const] : []),
     ['Steps', String(rows.length)],
     ...(runs.length > 1 ? [['Sub-agents', String(runs.length - 1)] as const] : []),
@@ -143,18 +150,24 @@ function RunHead({
       </div>
       <${RunActions} run=${run} last=${after} hold=${hold} />
       ${error !== undefined && error !== '' && html`<p class="note bad"><${Icon} name="warning" /><span>${safeText(error)}</span></p>`}
-      <dl class="facts">
-        ${facts.map(
-          ([name, value]) =>
-            html`<div key=${name}>
-              <dt>${name}</dt>
-              <dd>${value}</dd>
-            </div>`,
-        )}
-      </dl>
+      <${Facts} facts=${facts} />
     </header>
   `
 }
+
+const BUDGETS: Readonly<Record<RunBudget['limit'], string>> = {
+  max_tokens_per_run: 'Tokens',
+  max_loop_iterations: 'Loops',
+  max_wall_clock_seconds: 'Seconds of work',
+  max_hitl_wait_minutes: 'Minutes of waiting',
+}
+
+const BudgetMeter = ({ used, most }: RunBudget): View => html`
+  ${used.toLocaleString('en')}<span class="dim"> of ${most.toLocaleString('en')}</span>
+  <span class="deadline-bar ${used > 0.8 * most ? 'urgent' : ''}"
+    ><span style=${{ width: `${Math.min(1, used / most) * 100}%` }}></span
+  ></span>
+`
 
 /** What the run waits for, with a link to where it is answered. */
 function WaitingNote({ sessionId: id }: { readonly sessionId: string }): View | null {

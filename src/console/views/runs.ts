@@ -8,8 +8,9 @@ import { downloadText, writeCsv } from '../parts/download.ts'
 import { html, type View } from '../parts/html.ts'
 import { SavedViews } from '../parts/saved-views.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
-import { address, withQuery } from '../wire/navigation.ts'
-import { callOperator, RequestError } from '../wire/request.ts'
+import { Tabs } from '../parts/tabs.ts'
+import { address } from '../wire/navigation.ts'
+import { callOperator, findRefusal } from '../wire/request.ts'
 import { aboutAnySession, useResource } from '../wire/resource.ts'
 import { RunFacets, RunSearchField } from './run-filters.ts'
 import { RunTable } from './run-table.ts'
@@ -66,16 +67,14 @@ export function RunsScreen(): View {
       <header class="screen-head">
         <h1>Runs</h1>
         <${RunSearchField} value=${search!} />
-      </header>
-      <div class="filters">
-        <nav class="tabs" aria-label="Which runs">
-          ${STATES.map(([name, label]) => html`<a key=${name} href=${withQuery({ state: name })} aria-current=${state === name ? 'page' : undefined}>${label}</a>`)}
-        </nav>
-        <${RunFacets} />
         <${SavedViews} list="runs" />
         <button type="button" class="button small" disabled=${!items?.length} onClick=${() => void exportRuns(read)}>
           Export CSV
         </button>
+      </header>
+      <div class="filters">
+        <${Tabs} label="Which runs" name="state" tabs=${STATES} />
+        <${RunFacets} />
       </div>
       <${ErrorNote} error=${runs.error.value} />
       ${
@@ -102,17 +101,15 @@ async function exportRuns(
   read: (page: Readonly<Record<string, string>>) => Promise<OperatorList<RunView>>,
 ): Promise<void> {
   const all: RunView[] = []
-  try {
+  const refusal = await findRefusal(async () => {
     for (let total = Infinity; all.length < Math.min(total, MOST_EXPORTED);) {
       const page = await read({ skip: String(all.length), take: String(MOST_READ) })
       if (page.items.length === 0) break
       all.push(...page.items)
       total = page.total
     }
-  } catch (error) {
-    if (!(error instanceof RequestError)) throw error
-    return announce(error.message)
-  }
+  })
+  if (refusal) return announce(refusal.message)
   const rows = all.map((run) => [
     run.runId,
     run.sessionId,

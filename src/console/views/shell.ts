@@ -10,8 +10,8 @@ import { useKeys } from '../parts/keys.ts'
 import { inboxState, mineOf } from '../wire/inbox-count.ts'
 import { connection } from '../wire/live.ts'
 import { goTo } from '../wire/navigation.ts'
-import { callOperator, sendOperatorRequest, signedIn } from '../wire/request.ts'
-import { aboutWorkspace, useResource } from '../wire/resource.ts'
+import { sendOperatorRequest, signedIn } from '../wire/request.ts'
+import { aboutWorkspace, useOperator } from '../wire/resource.ts'
 import { HelpDialog } from './help.ts'
 
 interface Section {
@@ -36,23 +36,29 @@ type Status = OperatorRoutes['GET /status']['answer']
 const isHelpOpen = signal(false)
 
 export function Shell({ path, children }: { readonly path: string; readonly children: Child }): View {
-  const status = useResource('status', () => callOperator('GET /status'), aboutWorkspace)
+  const status = useOperator('GET /status', {}, aboutWorkspace)
   const mine = mineOf(inboxState.value.value?.items ?? []).length
-  useKeys({
-    ...Object.fromEntries(SECTIONS.map(({ key, href }) => [`g ${key}`, () => goTo(href)])),
-    '?': () => (isHelpOpen.value = true),
-    y: () => void copyAddress(),
-    '.': () => {
-      const menu = document.querySelector<HTMLElement>('main .menu > summary')
-      menu?.focus()
-      if (menu?.parentElement?.hasAttribute('open') === false) menu.click()
+  useKeys(
+    {
+      ...Object.fromEntries(SECTIONS.map(({ key, href }) => [`g ${key}`, () => goTo(href)])),
+      '?': () => (isHelpOpen.value = true),
+      y: () => void copyAddress(),
+      '.': () => {
+        const menu = document.querySelector<HTMLElement>('main .menu > summary')
+        menu?.focus()
+        if (menu?.parentElement?.hasAttribute('open') === false) menu.click()
+      },
+      '/': () => {
+        const search = document.querySelector<HTMLInputElement>('input[type=search]')
+        if (search) search.focus()
+        else goTo('/runs?search=')
+      },
+      j: () => focusRow(1),
+      k: () => focusRow(-1),
+      Escape: goBack,
     },
-    '/': () => {
-      const search = document.querySelector<HTMLInputElement>('input[type=search]')
-      if (search) search.focus()
-      else goTo('/runs?search=')
-    },
-  })
+    true,
+  )
   useEffect(() => void (document.title = mine > 0 ? `(${mine}) svc` : 'svc'), [mine])
   return html`
     <a class="skip" href="#main" onClick=${skipToMain}>Skip to the content</a>
@@ -83,6 +89,22 @@ export function Shell({ path, children }: { readonly path: string; readonly chil
     <div class="unseen" role="status">${announcement.value}</div>
     ${isHelpOpen.value && html`<${HelpDialog} onClose=${() => (isHelpOpen.value = false)} />`}
   `
+}
+
+/** The next row of a table; its link is opened with Enter. */
+function focusRow(by: number): void {
+  const rows = [...document.querySelectorAll('main tbody tr')]
+  const at = rows.findIndex((row) => row.contains(document.activeElement))
+  const next = at < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, at + by))
+  rows[next]?.querySelector<HTMLElement>('a, button, input')?.focus()
+}
+
+/** Closes what is open, else goes to the list that the screen belongs to. */
+function goBack(): void {
+  const open = document.querySelector<HTMLElement>('details[open] > summary')
+  if (document.querySelector('dialog[open]')) return
+  ;(open ?? document.querySelector<HTMLElement>('main .back-link'))?.click()
+  open?.focus()
 }
 
 async function copyAddress(): Promise<void> {

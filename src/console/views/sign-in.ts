@@ -1,7 +1,8 @@
 /** Shown while nobody is signed in in this browser. */
 import { useState } from 'preact/hooks'
 import { html, type View } from '../parts/html.ts'
-import { RequestError, sendOperatorRequest, signedIn } from '../wire/request.ts'
+import { takeText } from '../parts/input.ts'
+import { findRefusal, sendOperatorRequest, signedIn } from '../wire/request.ts'
 
 /** The one-time code of the address, which is removed from it at once: not even the history keeps it. */
 export function takeCode(): string | undefined {
@@ -21,14 +22,10 @@ export function SignInScreen({ problem }: { readonly problem: string | undefined
   const [refusal, setRefusal] = useState(problem)
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault()
-    try {
-      await signIn({ key: key.trim() })
-      location.reload()
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error
-      setKey('')
-      setRefusal(error.message)
-    }
+    const refused = await findRefusal(() => signIn({ key: key.trim() }))
+    if (!refused) return location.reload()
+    setKey('')
+    setRefusal(refused.message)
   }
   return html`
     <main class="sign-in">
@@ -42,13 +39,7 @@ export function SignInScreen({ problem }: { readonly problem: string | undefined
         <h2>With your operator credential</h2>
         <label class="field"
           ><span>Credential</span>
-          <input
-            type="password"
-            autocomplete="off"
-            required
-            value=${key}
-            onInput=${(event: { currentTarget: HTMLInputElement }) => setKey(event.currentTarget.value)}
-          />
+          <input type="password" autocomplete="off" required value=${key} onInput=${takeText(setKey)} />
         </label>
         <p class="dim">
           It is sent once and not kept in this browser. <code>svc keys create --operator</code> makes one; an API key

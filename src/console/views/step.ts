@@ -7,10 +7,10 @@ import { Icon } from '../parts/icon.ts'
 import { useKeys } from '../parts/keys.ts'
 import { TimeOfDay } from '../parts/moments.ts'
 import { JsonView } from '../parts/json-view.ts'
+import { LongText } from '../parts/long-text.ts'
 import { ErrorNote, Loading } from '../parts/states.ts'
 import { withQuery } from '../wire/navigation.ts'
-import { callOperator } from '../wire/request.ts'
-import { useResource } from '../wire/resource.ts'
+import { useOperator } from '../wire/resource.ts'
 import { nameOfStep } from '../timeline/timeline-view.ts'
 
 export function StepPanel({
@@ -26,9 +26,7 @@ export function StepPanel({
   readonly onClose: () => void
 }): View {
   useKeys({ Escape: onClose })
-  const step = useResource(`step ${runId} ${ordinal}`, () =>
-    callOperator('GET /runs/:id/step', { id: runId, query: { ordinal: String(ordinal) } }),
-  )
+  const step = useOperator('GET /runs/:id/step', { id: runId, query: { ordinal: String(ordinal) } })
   const item = step.value.value
   return html`
     <aside class="step-panel" aria-label="Step">
@@ -60,24 +58,15 @@ function StepContent({ item, isRoot }: { readonly item: TimelineItem; readonly i
   const task = content['user_task_id']
   return html`
     ${item.error !== null && html`<p class="note bad"><${Icon} name="warning" /><span>${safeText(item.error)}</span></p>`}
-    ${TEXTS.map((name) => typeof content[name] === 'string' && content[name] !== '' && html`<p class="step-text" key=${name}>${safeText(content[name])}</p>`)}
+    ${TEXTS.map((name) => typeof content[name] === 'string' && content[name] !== '' && html`<p class="step-text" key=${name}><${LongText} text=${content[name]} /></p>`)}
     ${typeof task === 'string' && html`<p><a href=${`/inbox/${task}`}>Open the task</a></p>`}
-    ${
-      item.type === 'PolicyDecision' &&
-      html`<p>
-        <a class="button small" href=${`/runs/${item.runId}?tab=why&decision=${item.id}`}
-          ><${Icon} name="policies" />Why, line by line</a
-        >
-      </p>`
-    }
-    ${
-      isRoot &&
-      html`<p>
-        <a class="button small" href=${withQuery({ fork: String(item.ordinal) })}
-          ><${Icon} name="runs" />Fork after this step</a
-        >
-      </p>`
-    }
+    <div class="buttons">
+      ${item.type === 'PolicyDecision' && html`<a class="button small" href=${`/runs/${item.runId}?tab=why&decision=${item.id}`}><${Icon} name="policies" />Why, line by line</a>`}
+      <a class="button small" href=${withQuery({ tab: 'conversation' })}
+        ><${Icon} name="message" />In the conversation</a
+      >
+      ${isRoot && html`<a class="button small" href=${withQuery({ fork: String(item.ordinal) })}><${Icon} name="runs" />Fork after this step</a>`}
+    </div>
     <dl class="step-values">
       ${rest
         .filter(([name]) => name !== 'policies')

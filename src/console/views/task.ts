@@ -20,7 +20,7 @@ import { inboxState } from '../wire/inbox-count.ts'
 import { connection, hintAll } from '../wire/live.ts'
 import { goTo } from '../wire/navigation.ts'
 import { callOperator, RequestError } from '../wire/request.ts'
-import { aboutAnySession, useResource } from '../wire/resource.ts'
+import { aboutAnySession, aboutNothing, useOperator, useResource } from '../wire/resource.ts'
 import { ReplyPanel } from './reply.ts'
 
 interface Notice {
@@ -184,11 +184,7 @@ function refusalOf(now: ShownTask | undefined, error: string): Notice {
 
 /** What people decided about the same tool before. */
 function SimilarTasks({ id }: { readonly id: string }): View | null {
-  const similar = useResource(
-    `similar ${id}`,
-    () => callOperator('GET /tasks/:id/similar', { id }),
-    () => false,
-  )
+  const similar = useOperator('GET /tasks/:id/similar', { id }, aboutNothing)
   const items = similar.value.value?.items ?? []
   if (items.length === 0) return null
   return html`

@@ -5,23 +5,18 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/j
 import { ArgumentForm, fieldsOf, readForm, textsOfFields, type FormOutcome } from '../card/argument-form.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
-import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { EmptyState, ErrorNote, showUnread } from '../parts/states.ts'
 import { address, goTo } from '../wire/navigation.ts'
-import { callOperator, RequestError } from '../wire/request.ts'
-import { aboutWorkspace, useResource } from '../wire/resource.ts'
+import { callOperator, findRefusal, type RequestError } from '../wire/request.ts'
+import { aboutNothing, aboutWorkspace, useOperator, useResource } from '../wire/resource.ts'
 import { hrefOfAgent } from './agents.ts'
 
 export function TryScreen({ id: name = '' }: { readonly id?: string }): View {
-  const agents = useResource('agents', () => callOperator('GET /agents'), aboutWorkspace)
+  const agents = useOperator('GET /agents', {}, aboutWorkspace)
   const like = address.value.query.get('like') ?? ''
-  const given = useResource(
-    `input of ${like}`,
-    async () => (like === '' ? {} : await readInput(like)),
-    () => false,
-  )
+  const given = useResource(`input of ${like}`, async () => (like === '' ? {} : await readInput(like)), aboutNothing)
   const agent = agents.value.value?.items.find((each) => each.name === name)
-  if (!agents.value.value)
-    return agents.error.value ? html`<${ErrorNote} error=${agents.error.value} />` : html`<${Loading} />`
+  if (!agents.value.value) return showUnread(agents)
   if (!agent?.deployed)
     return html`<${EmptyState} icon="agents" title="No version of this agent is deployed." isScreen />`
   return html`
@@ -67,27 +62,25 @@ function StartForm({
     [fields],
   )
   const [outcome, setOutcome] = useState<FormOutcome>(() => readForm(fields, initial))
-  const [problem, setProblem] = useState<string | undefined>(undefined)
+  const [problem, setProblem] = useState<RequestError | undefined>(undefined)
   const [isSending, setSending] = useState(false)
   const start = async (event: Event): Promise<void> => {
     event.preventDefault()
     if (!outcome.value) return
     setSending(true)
-    try {
-      const value = hasFields ? outcome.value : outcome.value['input']
-      const input: JsonObject = isJsonObject(value) ? value : {}
+    const value = hasFields ? outcome.value : outcome.value['input']
+    const input: JsonObject = isJsonObject(value) ? value : {}
+    const refusal = await findRefusal(async () => {
       const { runId } = await callOperator('POST /runs', { body: { agent: name, input } })
       goTo(`/runs/${runId}`)
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error
-      setProblem(error.message)
-      setSending(false)
-    }
+    })
+    setProblem(refusal)
+    setSending(false)
   }
   return html`
     <form class="start-form" onSubmit=${(event: Event) => void start(event)}>
       <${ArgumentForm} fields=${fields} initial=${initial} onChange=${setOutcome} />
-      ${problem !== undefined && html`<p class="why-not" role="alert">${safeText(problem)}</p>`}
+      <${ErrorNote} error=${problem} />
       <div class="buttons">
         <button class="button primary" disabled=${isSending || !outcome.value}><${Icon} name="try" />Start</button>
       </div>

@@ -10,13 +10,13 @@ import { downloadText } from '../parts/download.ts'
 import { Choice } from '../parts/choice.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
-import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { EmptyState, ErrorNote, Loading, showUnread } from '../parts/states.ts'
 import { FlipList } from '../policy/flip-list.ts'
 import { writePatch } from '../policy/patch.ts'
 import { now } from '../wire/moment.ts'
 import { address, goTo, withQuery } from '../wire/navigation.ts'
-import { callOperator, RequestError } from '../wire/request.ts'
-import { aboutWorkspace, useResource } from '../wire/resource.ts'
+import { callOperator, findRefusal, type RequestError } from '../wire/request.ts'
+import { aboutNothing, aboutWorkspace, useOperator } from '../wire/resource.ts'
 
 const SINCE = [
   ['1', 'last day'],
@@ -31,16 +31,15 @@ const drafts = signal<ReadonlyMap<string, string>>(new Map())
 type Editor = typeof import('../policy/code-editor.ts').CodeEditor
 const editor = signal<{ readonly view: Editor } | undefined>(undefined)
 
-export function WhatIfScreen(): View {
-  const agents = useResource('agents', () => callOperator('GET /agents'), aboutWorkspace)
+export function WhatIf({ loadEditor }: { readonly loadEditor: () => Promise<{ readonly CodeEditor: Editor }> }): View {
+  const agents = useOperator('GET /agents', {}, aboutWorkspace)
   const { query } = address.value
   const deployed = agents.value.value?.items.filter((each) => each.deployed !== null) ?? []
   const agent = query.get('agent') ?? deployed[0]?.name
   useEffect(() => {
-    if (!editor.value) void import('../policy/code-editor.ts').then(({ CodeEditor: view }) => (editor.value = { view }))
+    if (!editor.value) void loadEditor().then(({ CodeEditor: view }) => (editor.value = { view }))
   }, [])
-  if (!agents.value.value)
-    return agents.error.value ? html`<${ErrorNote} error=${agents.error.value} />` : html`<${Loading} />`
+  if (!agents.value.value) return showUnread(agents)
   if (agent === undefined) return html`<${EmptyState} icon="policies" title="No agent is deployed yet." isScreen />`
   const version = query.get('version') ?? deployed.find(({ name }) => name === agent)?.deployed?.versionLabel
   return html`
@@ -78,11 +77,7 @@ export function WhatIfScreen(): View {
 }
 
 function EditedVersion({ agent, version }: { readonly agent: string; readonly version: string }): View {
-  const sources = useResource(
-    `sources ${agent}@${version}`,
-    () => callOperator('GET /sources', { query: { id: agent, version } }),
-    () => false,
-  )
+  const sources = useOperator('GET /sources', { query: { id: agent, version } }, aboutNothing)
   const read = sources.value.value
   if (!read)
     return sources.error.value
@@ -132,18 +127,14 @@ function EditedFile({
   }
   const ask = async (): Promise<void> => {
     setState('deciding')
-    setProblem(undefined)
-    try {
+    const refusal = await findRefusal(async () => {
       const made = await callOperator('POST /what-if', { body: { base, edits, ...filterOf(agent) } })
       setFindings(made.findings.filter(({ path }) => path === file.path))
       setAnswer(made)
       announce(`${made.changes.reduce((sum, each) => sum + each.flips, 0)} of ${made.calls} decisions change.`)
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error
-      setProblem(error)
-    } finally {
-      setState('idle')
-    }
+    })
+    setProblem(refusal)
+    setState('idle')
   }
   const reset = (): void => {
     drafts.value = new Map([...drafts.value].filter(([key]) => !files.some(({ path }) => keyOf(path) === key)))

@@ -7,26 +7,31 @@ import { ArgumentForm, fieldsOf, textsOfFields, type FormOutcome } from '../card
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { TimeOfDay } from '../parts/moments.ts'
-import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { EmptyState, ErrorNote, showUnread } from '../parts/states.ts'
 import { ComparisonView } from '../policy/comparison-view.ts'
 import { DecisionBadge } from '../policy/explanation-view.ts'
 import { address, withQuery } from '../wire/navigation.ts'
-import { callOperator, RequestError } from '../wire/request.ts'
-import { useResource } from '../wire/resource.ts'
+import { callOperator, findRefusal, type RequestError } from '../wire/request.ts'
+import { aboutNothing, useOperator } from '../wire/resource.ts'
 
-export function WhyTab({ id, last }: { readonly id: string; readonly last: number }): View {
-  const decisions = useResource(
-    `decisions ${id} ${last}`,
-    () => callOperator('GET /decisions', { query: { run: id } }),
-    () => false,
-  )
+/** Characters of the arguments of a call in the list. */
+const SHOWN_ARGUMENTS = 300
+
+export function WhyTab({
+  id,
+  last,
+  call,
+}: {
+  readonly id: string
+  readonly last: number
+  /** Id of the call that the chosen step is about. */
+  readonly call: string | undefined
+}): View {
+  const decisions = useOperator('GET /decisions', { query: { run: id } }, aboutNothing, last)
   const items = decisions.value.value?.items
-  if (!items)
-    return decisions.error.value
-      ? html`<${ErrorNote} error=${decisions.error.value} />`
-      : html`<${Loading} rows=${3} />`
+  if (!items) return showUnread(decisions, 3)
   if (items.length === 0) return html`<${EmptyState} icon="policies" title="No call was decided yet." />`
-  const chosen = choose(items, address.value.query)
+  const chosen = choose(items, address.value.query, call)
   return html`
     <div class="why-tab">
       <ol class="decisions" aria-label="Decisions">
@@ -40,7 +45,7 @@ export function WhyTab({ id, last }: { readonly id: string; readonly last: numbe
                 <span class="decision-head"
                   ><b>${safeText(each.ref)}</b><${DecisionBadge} decision=${each.decision}
                 /></span>
-                <code class="decision-args">${safeJson(each.arguments)}</code>
+                <code class="decision-args">${safeJson(each.arguments).slice(0, SHOWN_ARGUMENTS)}</code>
                 <span class="dim"><${TimeOfDay} at=${each.recordedAt} /> ${safeText(each.state)}</span>
               </a>
             </li>
@@ -52,11 +57,16 @@ export function WhyTab({ id, last }: { readonly id: string; readonly last: numbe
   `
 }
 
-/** The decision that is named, that of the call a card shows, or the last one that did not allow. */
-function choose(items: readonly RecordedDecision[], query: URLSearchParams): RecordedDecision {
+/** The decision that is named, that of the chosen step, that of the call a card shows, or the last one that did not allow. */
+function choose(
+  items: readonly RecordedDecision[],
+  query: URLSearchParams,
+  call: string | undefined,
+): RecordedDecision {
   const [id, tool, args] = [query.get('decision'), query.get('tool'), query.get('args')]
   return (
     items.find(({ decisionId }) => decisionId === id) ??
+    items.findLast(({ toolCallId }) => toolCallId === call) ??
     items.findLast(({ ref, argsDigest }) => ref === tool && argsDigest === args) ??
     items.findLast(({ ref }) => ref === tool) ??
     items.findLast(({ decision }) => decision !== 'allow') ??
@@ -68,14 +78,9 @@ function WhyDecision({ recorded }: { readonly recorded: RecordedDecision }): Vie
   const { runId, decisionId, agent, versionLabel, decision } = recorded
   const [tried, setTried] = useState<DecideView | undefined>(undefined)
   const [isEditing, setEditing] = useState(false)
-  const first = useResource(
-    `decide ${decisionId}`,
-    () => callOperator('POST /decide', { body: { run: runId, decision: decisionId } }),
-    () => false,
-  )
+  const first = useOperator('POST /decide', { body: { run: runId, decision: decisionId } }, aboutNothing)
   const read = tried ?? first.value.value
-  if (!read)
-    return first.error.value ? html`<${ErrorNote} error=${first.error.value} />` : html`<${Loading} rows=${5} />`
+  if (!read) return showUnread(first, 5)
   const file = read.documents.find(({ policy }) => policy === `${read.before.by.policy}@${read.before.by.version}`)
   const whatIf = new URLSearchParams({ agent, version: versionLabel, ...(file && { file: file.path }) })
   return html`
@@ -114,14 +119,8 @@ function OtherArguments({
   const decide = async (event: Event): Promise<void> => {
     event.preventDefault()
     const { runId: run, decisionId: decision } = recorded
-    try {
-      const body = { run, decision, ...(outcome.value && { arguments: outcome.value }) }
-      onDecided(await callOperator('POST /decide', { body }))
-      setProblem(undefined)
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error
-      setProblem(error)
-    }
+    const body = { run, decision, ...(outcome.value && { arguments: outcome.value }) }
+    setProblem(await findRefusal(async () => onDecided(await callOperator('POST /decide', { body }))))
   }
   return html`
     <form class="cancel-form wide" onSubmit=${(event: Event) => void decide(event)}>

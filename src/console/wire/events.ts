@@ -1,20 +1,26 @@
 /** Stored events of a run, read from its stream until what is stored ends. */
 import type { StreamEvent } from '../../spec/api.ts'
 
-export interface NumberedEvent {
+export interface EventLine {
   readonly number: number
-  readonly event: StreamEvent
+  readonly at: string
+  readonly subject: string
+  /** The beginning of its data as JSON: an event may be as large as what it tells of. */
+  readonly data: string
 }
 
 /** More than anybody reads; the rest is in `svc stream`. */
 const MAX_EVENTS = 2000
+const MAX_CHARACTERS = 16 * 1024 * 1024
+const SHOWN_CHARACTERS = 300
 /** Silence after which nothing more is stored. */
 const QUIET_MS = 300
 
 /** Reads what is stored now; a later change is another reading. */
-export function readEvents(runId: string): Promise<readonly NumberedEvent[]> {
+export function readEvents(runId: string): Promise<readonly EventLine[]> {
   return new Promise((resolve) => {
-    const events: NumberedEvent[] = []
+    const events: EventLine[] = []
+    let characters = 0
     const source = new EventSource(`/v1/runs/${encodeURIComponent(runId)}/stream`)
     const end = (): void => {
       clearTimeout(timer)
@@ -22,13 +28,15 @@ export function readEvents(runId: string): Promise<readonly NumberedEvent[]> {
       resolve(events)
     }
     let timer = setTimeout(end, QUIET_MS * 5)
-    source.addEventListener('message', ({ lastEventId, data }) => {
+    source.addEventListener('message', ({ lastEventId, data: text }: MessageEvent<string>) => {
       clearTimeout(timer)
       timer = setTimeout(end, QUIET_MS)
       // Text as it arrives has no number: its step follows.
       if (lastEventId === '' || events.at(-1)?.number === Number(lastEventId)) return
-      events.push({ number: Number(lastEventId), event: JSON.parse(data as string) as StreamEvent })
-      if (events.length >= MAX_EVENTS) end()
+      const { ts: at, subject, data } = JSON.parse(text) as StreamEvent
+      events.push({ number: Number(lastEventId), at, subject, data: JSON.stringify(data).slice(0, SHOWN_CHARACTERS) })
+      characters += text.length
+      if (events.length >= MAX_EVENTS || characters >= MAX_CHARACTERS) end()
     })
     source.addEventListener('error', end)
   })

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 import type { OperatorList } from '../../spec/operator/routes.ts'
 import type { InboxItem } from '../../spec/operator/inbox.ts'
 import { onHint } from './live.ts'
-import { callOperator, RequestError } from './request.ts'
+import { callOperator, findRefusal, type RequestError } from './request.ts'
 import { aboutAnySession } from './resource.ts'
 
 interface InboxState {
@@ -26,12 +26,8 @@ export async function readInbox(): Promise<void> {
   isReading = true
   while (isAsked) {
     isAsked = false
-    try {
-      inboxState.value = { value: await callOperator('GET /tasks') }
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error
-      inboxState.value = { ...inboxState.value, error }
-    }
+    const error = await findRefusal(async () => (inboxState.value = { value: await callOperator('GET /tasks') }))
+    if (error) inboxState.value = { ...inboxState.value, error }
   }
   isReading = false
 }

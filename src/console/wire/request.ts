@@ -4,8 +4,8 @@ import type { ErrorBody } from '../../spec/api.ts'
 import type { FileView } from '../../spec/operator/runs.ts'
 import type { OperatorRoutes } from '../../spec/operator/routes.ts'
 
-type ConsoleRoute = keyof OperatorRoutes
-type Given<R extends ConsoleRoute> = (OperatorRoutes[R] extends { body: infer B }
+export type ConsoleRoute = keyof OperatorRoutes
+export type RouteInput<R extends ConsoleRoute> = (OperatorRoutes[R] extends { body: infer B }
   ? { readonly body: B }
   : { readonly body?: undefined }) & {
   readonly query?: Readonly<Record<string, string | undefined>>
@@ -24,12 +24,23 @@ export class RequestError extends Error {
   }
 }
 
+/** @returns why the server refused; undefined where `act` came to its end */
+export async function findRefusal(act: () => Promise<unknown>): Promise<RequestError | undefined> {
+  try {
+    await act()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error
+    return error
+  }
+}
+
 /** False once the server has said that nobody is signed in here. */
 export const signedIn = signal<boolean | undefined>(undefined)
 
 export async function callOperator<R extends ConsoleRoute>(
   route: R,
-  { id = '', query = {}, body }: Given<R> = {} as Given<R>,
+  { id = '', query = {}, body }: RouteInput<R> = {} as RouteInput<R>,
 ): Promise<OperatorRoutes[R]['answer']> {
   const [method, pattern] = route.split(' ') as [string, string]
   const search = new URLSearchParams(

@@ -1,9 +1,10 @@
 /** A value of the server that a screen shows, read again when a hint says that it may have changed. */
 import { signal, type ReadonlySignal } from '@preact/signals'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { LiveHint } from '../../spec/operator/inbox.ts'
 import { onHint } from './live.ts'
-import { RequestError } from './request.ts'
+import type { OperatorRoutes } from '../../spec/operator/routes.ts'
+import { callOperator, findRefusal, type ConsoleRoute, type RequestError, type RouteInput } from './request.ts'
 
 export interface Resource<T> {
   /** Undefined until it was read. Stays while a later read fails. */
@@ -21,13 +22,7 @@ function createResource<T>(load: () => Promise<T>): Resource<T> {
   const read = async (): Promise<void> => {
     do {
       isAsked = false
-      try {
-        value.value = await load()
-        error.value = undefined
-      } catch (thrown) {
-        if (!(thrown instanceof RequestError)) throw thrown
-        error.value = thrown
-      }
+      error.value = await findRefusal(async () => (value.value = await load()))
     } while (isAsked)
   }
   return {
@@ -44,21 +39,41 @@ function createResource<T>(load: () => Promise<T>): Resource<T> {
 /**
  * @param key another key is another value
  * @param concerns whether a hint is about the value; every hint where absent
+ * @param stage another one reads again, and keeps what was read until then
  */
 export function useResource<T>(
   key: string,
   load: () => Promise<T>,
-  concerns: (hint: LiveHint) => boolean = () => true,
+  concerns: Concern = () => true,
+  stage?: unknown,
 ): Resource<T> {
-  const resource = useMemo(() => createResource(load), [key])
-  useEffect(() => {
-    void resource.reload()
-    return onHint((hint) => {
-      if (concerns(hint)) void resource.reload()
-    })
-  }, [resource])
+  const latest = useRef(load)
+  latest.current = load
+  const resource = useMemo(() => createResource(() => latest.current()), [key])
+  useEffect(() => void resource.reload(), [resource, stage])
+  useEffect(
+    () =>
+      onHint((hint) => {
+        if (concerns(hint)) void resource.reload()
+      }),
+    [resource],
+  )
   return resource
 }
+
+/** What a route answers. */
+export const useOperator = <R extends ConsoleRoute>(
+  route: R,
+  given?: RouteInput<R>,
+  concerns?: Concern,
+  stage?: unknown,
+): Resource<OperatorRoutes[R]['answer']> =>
+  useResource(`${route} ${JSON.stringify(given)}`, () => callOperator(route, given), concerns, stage)
+
+type Concern = (hint: LiveHint) => boolean
+
+/** For what does not change. */
+export const aboutNothing = (): boolean => false
 
 /** Hints about one session. */
 export const aboutSession =

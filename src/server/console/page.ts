@@ -30,6 +30,7 @@ export interface ConsolePage {
 export function openConsolePage(): ConsolePage {
   const files = readFiles()
   const shell = files.get('index.html')!
+  const preloads = listPreloads(files)
   return {
     serve(request, response) {
       const { method = 'GET', url = '/', headers } = request
@@ -45,7 +46,7 @@ export function openConsolePage(): ConsolePage {
       const { bytes, type, etag } = file
       // Names of chunks contain the digest of what is in them.
       const cache = isFile && HASHED.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache'
-      const shared = { etag, 'cache-control': cache, vary: 'accept' }
+      const shared = { etag, 'cache-control': cache, vary: 'accept', ...(file === shell && { link: preloads }) }
       if (headers['if-none-match'] === etag) response.writeHead(304, shared).end()
       else
         response
@@ -65,6 +66,19 @@ const HASHED = /-[0-9A-Z]{8}\.(?:js|css)$/
  */
 const isNavigation = ({ headers, url = '/' }: IncomingMessage): boolean =>
   (headers.accept ?? '').includes('text/html') && !/^\/(?:files\/content|reference(?:$|\?))/.test(url)
+
+/** What the page needs at once: a browser asks for it before it has read the page. Source: console, 6. */
+function listPreloads(files: ReadonlyMap<string, PageFile>): string {
+  const names = ['console.js']
+  for (const name of names)
+    for (const [, from] of files
+      .get(name)!
+      .bytes.toString()
+      .matchAll(/(?:from|import)"\.\/([^"]+)"/g))
+      if (!names.includes(from!)) names.push(from!)
+  const scripts = names.map((name) => `<${FILES}${name}>; rel=modulepreload`)
+  return [`<${FILES}style.css>; rel=preload; as=style`, ...scripts].join(', ')
+}
 
 function readFiles(): ReadonlyMap<string, PageFile> {
   const directory = PLACES.map((place) => new URL(place, import.meta.url)).find((each) =>

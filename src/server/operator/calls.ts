@@ -1,7 +1,11 @@
 /** The ledger of the calls of a run: keys, attempts and what became of each. Source: console, 2 (screen 3). */
+import { giveWay, startWork } from '../../base/event-loop.ts'
 import { toIsoText } from '../../base/clock.ts'
+import type { SessionId } from '../../base/ids.ts'
 import type { CallView } from '../../spec/operator/runs.ts'
 import { undoneCallOf } from '../../spec/run.ts'
+import type { CallStateRow } from '../../store/session-update.ts'
+import type { ServerServices } from '../runtime/services.ts'
 import { findRun } from './find/find.ts'
 import { subtreeOf } from './outline.ts'
 import type { OperatorAction } from './people/act.ts'
@@ -9,13 +13,16 @@ import { undoingRuns } from './steer/undo.ts'
 
 /** Of one session; the limits of a run allow fewer calls. */
 const MAX_EFFECTS = 10_000
+const MAX_CALLS = 10_000
+/** Calls read per query. */
+const PAGE = 500
 
 export const listCalls: OperatorAction<'GET /runs/:id/calls'> = async ({ services, id }) => {
   const { store } = services
   const run = await findRun(services, id)
   const runs = new Map(subtreeOf(run, await store.runsOfSession(run.sessionId)).map((each) => [each.id, each]))
   const [calls, effects] = await Promise.all([
-    store.calls({ sessionId: run.sessionId }),
+    readStates(services, run.sessionId),
     store.effects({ workspaceId: run.workspaceId, sessionId: run.sessionId }, { skip: 0, take: MAX_EFFECTS }),
   ])
   const undoing = await undoingRuns(services, [...runs.values()])
@@ -43,4 +50,15 @@ export const listCalls: OperatorAction<'GET /runs/:id/calls'> = async ({ service
       }
     })
   return { items, total: items.length }
+}
+
+async function readStates({ store }: ServerServices, sessionId: SessionId): Promise<CallStateRow[]> {
+  const all: CallStateRow[] = []
+  for (;;) {
+    const tookLong = startWork()
+    const page = await store.callStates(sessionId, all.at(-1) ?? null, PAGE)
+    all.push(...page)
+    if (page.length < PAGE || all.length >= MAX_CALLS) return all
+    if (tookLong()) await giveWay()
+  }
 }

@@ -11,6 +11,7 @@ import type { RunStep } from '../../spec/step.ts'
 import { summarizeStep } from '../../spec/view/step-summary.ts'
 import { toTimelineItem } from '../../spec/view/timeline-item.ts'
 import type { OperatorAction } from './people/act.ts'
+import { listBudgets } from './budgets.ts'
 import { findRun, notFoundFailure } from './find/find.ts'
 
 /** Steps read per query: what is in memory at once. */
@@ -38,7 +39,9 @@ export const getOutline: OperatorAction<'GET /runs/:id/outline'> = async ({ serv
     hasMore = steps.length === PAGE
     if (tookLong()) await giveWay()
   }
-  return { runId: run.id, sessionId: run.sessionId, runs: runs.map(toOutlineRun), rows, after, hasMore }
+  const limits = (await store.version(run.agentVersionId))?.snapshot.limits ?? {}
+  const budgets = listBudgets(run, runs, limits, services.clock.now())
+  return { runId: run.id, sessionId: run.sessionId, runs: runs.map(toOutlineRun), budgets, rows, after, hasMore }
 }
 
 export const getStep: OperatorAction<'GET /runs/:id/step'> = async ({ services, id, query }) => {

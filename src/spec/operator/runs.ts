@@ -62,11 +62,20 @@ export interface OutlineRun {
   readonly cost?: CostSum
 }
 
+/** How much of a limit of a run is used, with what an operator granted more. */
+export interface RunBudget {
+  readonly limit: 'max_tokens_per_run' | 'max_loop_iterations' | 'max_wall_clock_seconds' | 'max_hitl_wait_minutes'
+  readonly used: number
+  readonly most: number
+}
+
 export interface RunOutline {
   readonly runId: string
   readonly sessionId: string
   /** The run and those below it, each after its parent. */
   readonly runs: readonly OutlineRun[]
+  /** Of the run itself, where its version sets limits. */
+  readonly budgets: readonly RunBudget[]
   /** In order. */
   readonly rows: readonly OutlineRow[]
   /** Number of the last step that was read: where the next outline goes on. */

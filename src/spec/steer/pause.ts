@@ -49,3 +49,22 @@ function isPausedBy({ kind, name }: PauseTarget, { agents, versions, tool, provi
 /** `agent acme.desk`; `everything` */
 export const describePaused = ({ kind, name }: PauseTarget): string =>
   kind === 'all' ? 'everything' : `${kind} ${name}`
+
+/** The command that lets it go on. */
+export const resumeCommandOf = ({ kind, name }: PauseTarget): string =>
+  `svc stop --${kind}${kind === 'all' ? '' : ` ${name}`} --resume`
+
+/** What stops or holds new runs of an agent: pauses of everything, of it, of its deployed version and of its tools. */
+export const pausesOfAgent = <P extends PauseTarget>(
+  pauses: readonly P[],
+  agent: { readonly name: string; readonly version?: string | undefined; readonly tools: readonly string[] },
+): readonly P[] =>
+  pauses.filter((pause) =>
+    [undefined, ...agent.tools].some((tool) =>
+      isPausedBy(pause, {
+        agents: [agent.name],
+        versions: [`${agent.name}@${agent.version ?? ''}`],
+        ...(tool !== undefined && { tool }),
+      }),
+    ),
+  )

@@ -22,8 +22,6 @@ export interface TaskCard {
   /** For example `expires in 30m (then deny)`; absent where the task does not expire. */
   readonly deadline?: string
   readonly rows: readonly CardRow[]
-  /** What a person can do, in order. None of it is a default. */
-  readonly actions: readonly CardAction[]
   /** Names the arguments that are shown; an answer repeats it. */
   readonly argumentsDigest?: string
 }
@@ -61,12 +59,6 @@ export interface CardValue {
   readonly place?: string
 }
 
-/** @property key one character; also the first of `label` */
-export interface CardAction {
-  readonly key: string
-  readonly label: string
-}
-
 export function presentTask(task: ShownTask, now: Instant): TaskCard {
   const deadline = describeDeadline(task, now)
   const { tool } = task
@@ -80,7 +72,6 @@ export function presentTask(task: ShownTask, now: Instant): TaskCard {
     isIrreversible: isIrreversibleCall(task),
     ...(deadline !== undefined && { deadline: safeText(deadline) }),
     rows: rowsOf(task),
-    actions: actionsOf(task),
     ...(task.argumentsDigest !== undefined && { argumentsDigest: safeText(task.argumentsDigest) }),
   }
 }
@@ -156,6 +147,8 @@ function rowsOf(task: ShownTask): CardRow[] {
   const isRepetition = task.effect?.previous !== undefined && task.prompt?.startsWith('effect_repeated: ')
   if (task.prompt && !isTold && !isRepetition) add('question', task.prompt, { emphasis: 'strong' })
   if (task.arguments !== undefined) rows.push({ label: 'with', values: toArgumentValues(task.arguments, policies) })
+  const { undoes, ...context } = task.context ?? {}
+  if (isJsonObject(undoes)) add('undoes', describeUndoneCall(undoes), { emphasis: 'strong' })
   if (task.effect?.previous)
     add('repeats', describeRepeated(task.effect.key, task.effect.previous), { emphasis: 'strong' })
   for (const [path, names] of Object.entries(task.sources ?? {}))
@@ -168,8 +161,7 @@ function rowsOf(task: ShownTask): CardRow[] {
   if (task.authorityRef) add('authority', task.authorityRef)
   add('asks', `${task.agent} · run ${shortId(task.runId)}`, { emphasis: 'name' })
   if (people) add('for', people.startedBy)
-  if (task.context && Object.keys(task.context).length > 0)
-    rows.push({ label: 'context', values: toCardValues(task.context) })
+  if (Object.keys(context).length > 0) rows.push({ label: 'context', values: toCardValues(context) })
   for (const [at, option] of (task.options ?? []).entries())
     add(at === 0 ? 'options' : '', `${at + 1}  ${option.label}`)
   if (task.min !== undefined || task.max !== undefined) add('bounds', `${task.min ?? '−∞'} to ${task.max ?? '∞'}`)
@@ -203,6 +195,16 @@ const STANDINGS: Readonly<Record<Exclude<TaskStanding, 'may_answer'>, (people: T
   starter: ({ you }) => `${you} started this run, so somebody else decides`,
   no_role: ({ you, role }) => `${you} does not have the role ${role}`,
 }
+
+/** Why a task is not for whoever looks, in a few words; undefined where it is. Not escaped. */
+export const describeNotYours = ({ standing, role }: Pick<TaskPeople, 'standing' | 'role'>): string | undefined =>
+  standing === 'may_answer'
+    ? undefined
+    : standing === 'no_role'
+      ? `needs the role ${role}`
+      : standing === 'voted'
+        ? 'you have voted'
+        : 'you started the run'
 
 /** `1 of 2: operator ana; waits for another treasurer: operator bo or operator cleo`. Not escaped. */
 function describeVotes(task: ShownTask): string {
@@ -239,6 +241,13 @@ function describeRepeated(key: string, previous: JsonObject): string {
     names.length > 0 ? `approved by ${names.join(', ')}` : 'approved by nobody',
     ...(previous['same_args'] === false ? ['with other arguments'] : []),
   ].join('; ')
+}
+
+/** `acme.bookings of run 3f2a91, for operator ana: booked twice`. Not escaped. */
+function describeUndoneCall(undoes: JsonObject): string {
+  const text = (name: string): string => (typeof undoes[name] === 'string' ? undoes[name] : '')
+  const reason = text('reason') === '' ? '' : `: ${text('reason')}`
+  return `${text('tool')} of run ${shortId(text('run_id'))}, for ${describeApprover(text('asked_by'))}${reason}`
 }
 
 /** Absolute, since the digest of the card covers it. */
@@ -333,45 +342,8 @@ export function decisivePolicies(policies: readonly DecidedPolicy[]): readonly D
 /** True where the question only repeats a policy and its condition, which the row `why` shows, or the reason. */
 const isToldBy = ({ id, version, condition = '' }: DecidedPolicy, question: string): boolean =>
   ['requires an approval', 'escalates the call to an operator'].some((verb) =>
-    question.startsWith(`${id}@${version} ${verb}: ${condition}.`),
+    question.startsWith(`${id}@${version} ${verb}${condition === '' ? '' : `: ${condition}`}.`),
   )
 
 /** What an approval says that no policy asked for, since the call cannot be undone. */
 const DEFAULT_QUESTION = /^An irreversible_action requires an approval, and no policy grants it\.$/
-
-const DECIDE: readonly CardAction[] = [
-  { key: 'a', label: 'approve' },
-  { key: 'r', label: 'reject' },
-]
-const LOOK: readonly CardAction[] = [
-  { key: 'c', label: 'conversation' },
-  { key: 'l', label: 'later' },
-]
-const VIEW: CardAction = { key: 'v', label: 'view whole' }
-const WHY: CardAction = { key: 'w', label: 'why' }
-const EDIT: CardAction = { key: 'e', label: 'edit arguments' }
-const HISTORY: CardAction = { key: 'h', label: 'history' }
-const POLICY: CardAction = { key: 'W', label: 'Write a policy' }
-const PROBE: CardAction = { key: 'p', label: 'probe' }
-const TYPE: CardAction = { key: 't', label: 'type the answer' }
-
-function actionsOf({ kind, options = [], context, onModify, people, tool }: ShownTask): readonly CardAction[] {
-  const isClosed = people?.decided !== undefined
-  const mayAnswer = !isClosed && (people?.standing ?? 'may_answer') === 'may_answer'
-  // Who has voted may still change the arguments, which voids all votes.
-  const mayEdit = mayAnswer || (!isClosed && people?.standing === 'voted')
-  const choices = mayAnswer ? options.map((_, at): CardAction => ({ key: `${at + 1}`, label: `${at + 1}` })) : []
-  const decide = mayAnswer ? DECIDE : []
-  // Decisions of the past are known to operators alone.
-  const past = people && tool ? [HISTORY, ...(kind === 'approval' ? [POLICY] : [])] : []
-  switch (kind) {
-    case 'approval':
-      return [...decide, ...(onModify === 'reject' || !mayEdit ? [] : [EDIT]), VIEW, WHY, ...past, ...LOOK]
-    case 'escalation':
-      return [...decide, VIEW, WHY, ...past, ...LOOK]
-    case 'anomaly_review':
-      return [...choices, ...(context?.['probe'] === undefined ? [] : [PROBE]), VIEW, ...past, ...LOOK]
-    default:
-      return [...(choices.length > 0 && choices.length <= 9 ? choices : mayAnswer ? [TYPE] : []), ...LOOK]
-  }
-}

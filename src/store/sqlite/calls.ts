@@ -1,4 +1,5 @@
-import { toCall, type StoredCallRow } from '../rows/call-rows.ts'
+import type { RunId, SessionId } from '../../base/ids.ts'
+import { toCall, toCallState, type StoredCallRow, type StoredCallStateRow } from '../rows/call-rows.ts'
 import type { CallRow } from '../session-update.ts'
 import type { Store } from '../store.ts'
 import { statementCache } from './database/filter.ts'
@@ -6,7 +7,7 @@ import { joinClauses } from '../rows/filter.ts'
 import type { Database } from 'better-sqlite3'
 
 export interface CallTable {
-  readonly reads: Pick<Store, 'calls'>
+  readonly reads: Pick<Store, 'calls' | 'callsNamed' | 'callStates'>
   /** Inserts a call or replaces its row. */
   put(sessionN: number, runN: number, call: CallRow): void
 }
@@ -22,6 +23,23 @@ export function openCalls(db: Database): CallTable {
      set ref = excluded.ref, arguments_digest = excluded.arguments_digest, arguments = excluded.arguments,
        state = excluded.state, attempt = excluded.attempt, idempotency_key = excluded.idempotency_key, at = excluded.at`,
   )
+  const named = db.prepare<[string, string], StoredCallRow>(
+    `${SELECT}
+     where (c.session_n, c.run_n, c.call_id) in (
+       select s.n, r.n, name.value ->> 'callId'
+       from session s, json_each(?) name
+         join run r on r.id = name.value ->> 'runId'
+       where s.id = ?
+     )`,
+  )
+  const states = db.prepare<[SessionId, RunId | null, string, number], StoredCallStateRow>(
+    `select ${STATE}
+     ${FROM}
+     where c.session_n = (select n from session where id = ?)
+       and (c.run_n, c.call_id) > (coalesce((select n from run where id = ?), 0), ?)
+     order by c.run_n, c.call_id
+     limit ?`,
+  )
 
   return {
     reads: {
@@ -35,6 +53,12 @@ export function openCalls(db: Database): CallTable {
         return prepared<StoredCallRow>(`${SELECT} where ${where} order by c.at, c.run_n, c.call_id`)
           .all(values)
           .map(toCall)
+      },
+      async callsNamed(sessionId, names) {
+        return named.all(JSON.stringify(names), sessionId).map(toCall)
+      },
+      async callStates(sessionId, after, limit) {
+        return states.all(sessionId, after?.runId ?? null, after?.callId ?? '', limit).map(toCallState)
       },
     },
     put: (sessionN, runN, call) =>
@@ -54,10 +78,13 @@ export function openCalls(db: Database): CallTable {
   }
 }
 
-const SELECT = `
-  select s.id as session_id, r.id as run_id, c.call_id, a.id as agent_id, c.ref, c.arguments_digest, c.arguments, c.state,
-    c.attempt, c.idempotency_key, c.at
+const STATE = `s.id as session_id, r.id as run_id, c.call_id, a.id as agent_id, c.ref, c.arguments_digest, c.state,
+    c.attempt, c.idempotency_key, c.at`
+
+const FROM = `
   from call c
     join session s on s.n = c.session_n
     join run r on r.n = c.run_n
     join agent a on a.n = c.agent_n`
+
+const SELECT = `select ${STATE}, c.arguments ${FROM}`

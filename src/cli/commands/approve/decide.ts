@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import type { TaskDecision } from '../../../client/index.ts'
 import { findBulkProblem, IN_BULK, type ShownTask } from '../../../spec/task.ts'
 import { reviewTogether } from '../../../spec/view/bulk-review.ts'
-import { presentTask } from '../../../spec/view/task-card.ts'
+import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
 import { drawApproval, fitApproval } from '../../../terminal/approval.ts'
 import { drawTable, fitsTable, type TableColumn } from '../../../terminal/table.ts'
 import { shortId } from '../../../base/short-text.ts'
@@ -133,7 +133,7 @@ async function checkTogether(call: CommandContext, tasks: readonly ShownTask[]):
   else
     for (const task of tasks) {
       const whole = { valueLines: Number.POSITIVE_INFINITY, footer: `task ${shortId(task.id)}` }
-      drawApproval(screen, presentTask(task, io.clock.now()), whole).lines.forEach(out.message)
+      drawApproval(screen, presentKeyedTask(task, io.clock.now()), whole).lines.forEach(out.message)
     }
   if (!(await io.prompts.confirm(`Approve these ${tasks.length}?`, signal))) throw usageFailure('Nothing was approved.')
 }
@@ -163,7 +163,7 @@ async function checkSeen(call: CommandContext, task: ShownTask): Promise<void> {
   const needsDigest =
     task.argumentsDigest !== undefined && ((task.approvalsRequired ?? 1) > 1 || (task.edits?.length ?? 0) > 0)
   const screen = messageScreen(call)
-  const card = presentTask(task, io.clock.now())
+  const card = presentKeyedTask(task, io.clock.now())
   const isFolded = mode.interactive && card.isIrreversible && fitApproval(screen, card, screen.statusRows).hasFolded
   if (!needsDigest && !isFolded) return
   if (!mode.interactive)

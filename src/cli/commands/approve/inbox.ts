@@ -1,13 +1,8 @@
 import type { OperatorList } from '../../../spec/operator/routes.ts'
 import type { InboxItem } from '../../../spec/operator/inbox.ts'
-import {
-  describeCause,
-  describeLooking,
-  describeOperator,
-  describeSubject,
-  presentTask,
-} from '../../../spec/view/task-card.ts'
+import { describeCause, describeLooking, describeOperator, describeSubject } from '../../../spec/view/task-card.ts'
 import { unlessLeft } from '../../shell/io.ts'
+import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
 import { readInboxItem } from '../../../spec/view/task-content.ts'
 import type { TableColumn } from '../../../terminal/table.ts'
 import { fitApproval } from '../../../terminal/approval.ts'
@@ -98,7 +93,7 @@ async function openInbox(call: CommandContext, project: Project): Promise<void> 
 function drawTask(item: InboxItem, canvas: Canvas, rows: number, now: number): readonly string[] {
   if (item.kind === 'reply') return wrapText(safeText(item.why), canvas.width)
   const footer = canvas.theme.dim('Enter opens')
-  return fitApproval(canvas, presentTask(readInboxItem(item), now), rows, { footer }).lines
+  return fitApproval(canvas, presentKeyedTask(readInboxItem(item), now), rows, { footer }).lines
 }
 
 async function read({ given }: CommandContext, operator: OperatorClient): Promise<OperatorList<InboxItem>> {

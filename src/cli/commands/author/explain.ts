@@ -2,6 +2,7 @@ import { fail } from '../../../base/failure.ts'
 import { ruleExamples } from '../../../documents/generated/rule-examples.js'
 import { rules } from '../../../documents/rules/index.ts'
 import type { CommandContext } from '../../shell/command.ts'
+import { HOLD_TEXTS, type RunHold } from '../../../spec/hold.ts'
 import { exitCodes } from '../../shell/exit-codes.ts'
 import { openProject } from '../../project/project.ts'
 import { reachedHosts, type ReachedHost } from '../../project/reached-hosts.ts'
@@ -17,7 +18,7 @@ type ExplainAnswer = AnswerOf<typeof explainAnswer | typeof reachedHostsAnswer>
 
 export async function explain(call: CommandContext<ExplainAnswer>): Promise<void> {
   const { given, mode, out } = call
-  const [term] = given.rest(0)
+  const term = given.argument(0)
   if (given.flag('egress')) {
     if (term !== undefined)
       throw usageFailure('--egress is of the whole project and takes no term.', 'svc explain --egress')
@@ -30,11 +31,16 @@ export async function explain(call: CommandContext<ExplainAnswer>): Promise<void
     )
   }
   if (term === undefined) throw usageFailure('What is to be explained?', 'svc explain tool/unresolved')
-  const page = ruleOf(term) ?? statusOf(term) ?? exitOf(term) ?? (await documentTermPage(term))
+  const page = ruleOf(term) ?? statusOf(term) ?? holdOf(term) ?? exitOf(term) ?? (await documentTermPage(term))
   if (!page) {
-    const terms = [...rules.map(({ name }) => name), ...Object.keys(STATUSES), ...documentTerms]
+    const terms = [
+      ...rules.map(({ name }) => name),
+      ...Object.keys(STATUSES),
+      ...Object.keys(HOLD_TEXTS),
+      ...documentTerms,
+    ]
     const about =
-      'Rules, kinds, fields, operators, classes, decisions, tasks, statuses of runs and exit codes have pages.'
+      'Rules, kinds, fields, operators, classes, decisions, tasks, statuses of runs, reasons of a hold and exit codes have pages.'
     const fix = suggestWord(term, terms, about, (word) => `svc explain ${word}`)
     throw fail('not_found', { what: `page "${term}"` }, { fix })
   }
@@ -50,7 +56,7 @@ const HOST_COLUMNS: readonly TableColumn<ReachedHost>[] = [
 ]
 
 interface ExplainPage {
-  readonly kind: 'rule' | 'status' | 'exit'
+  readonly kind: 'rule' | 'status' | 'hold' | 'exit'
   readonly text: string
 }
 
@@ -95,6 +101,14 @@ const STATUSES: Readonly<Record<string, string>> = {
 
 const statusOf = (term: string): ExplainPage | undefined =>
   Object.hasOwn(STATUSES, term) ? { kind: 'status', text: `${term}  ${STATUSES[term]}` } : undefined
+
+const holdOf = (term: string): ExplainPage | undefined =>
+  Object.hasOwn(HOLD_TEXTS, term)
+    ? {
+        kind: 'hold',
+        text: `${term} (reason of a hold)  The run is Running and does nothing for now: ${HOLD_TEXTS[term as RunHold['reason']]}.`,
+      }
+    : undefined
 
 function exitOf(term: string): ExplainPage | undefined {
   const code = exitCodes[Number(term)]

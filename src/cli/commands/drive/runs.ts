@@ -1,20 +1,16 @@
 import { describeHold } from '../../../spec/hold.ts'
 import { resolve } from 'node:path'
-import { isWaiting, waitForRun, type RunStatus } from '../../../client/index.ts'
+import { isWaiting, waitForRun } from '../../../client/index.ts'
 import { toIsoText } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
 import type { Conversation } from '../../../spec/api.ts'
 import type { OperatorList } from '../../../spec/operator/routes.ts'
 import type { RunView } from '../../../spec/operator/runs.ts'
-import type { UndoPlanView } from '../../../spec/operator/undo.ts'
-import { describeUndone } from '../../../spec/view/undo.ts'
-import { safeJson, safeText } from '../../../base/escape-text.ts'
+import { safeText } from '../../../base/escape-text.ts'
 import { truncateText } from '../../../terminal/text.ts'
 import { styleOfStatus } from '../../../terminal/theme.ts'
 import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { shortDuration, shortId, withoutNamespace } from '../../../base/short-text.ts'
-import { formatDuration } from '../../../terminal/time.ts'
-import { describeCost } from '../../../spec/price.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { toHtml, toMarkdown } from '../../conversation/page.ts'
@@ -22,6 +18,7 @@ import { readWhole } from '../../conversation/whole.ts'
 import { runListScreen } from '../../runs/list-screen.ts'
 import { followToOutcome } from './follow-run.ts'
 import { offerUndo, readUndoPlan } from '../../runs/offer-undo.ts'
+import { readRunStatuses, runStatusFields } from '../../runs/run-status.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
 import { withKeyNames } from '../../runs/key-names.ts'
 import { arrangeRunTree, type ListedRun } from '../../runs/run-tree.ts'
@@ -44,7 +41,7 @@ const SEARCHES = ['search', 'tool', 'effect', 'version', 'trigger', 'person', 'a
 export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer | typeof runView>>): Promise<void> {
   const { given, io } = call
   const [agent, since, session] = ['agent', 'since', 'session'].map((name) => given.text(name))
-  const status = given.list('status').join(',')
+  const status = readRunStatuses(given.list('status')).join(',')
   const limit = wholeNumber(given.text('limit'), 'limit', 1) ?? 20
   const project = await openProject(call)
   const read = (): Promise<OperatorList<RunView>> =>
@@ -172,29 +169,11 @@ export async function runsGet(call: CommandContext<unknown>): Promise<number> {
       ? await waitForRun(target.client, runId, { until, signal })
       : await target.client.getRun(runId, { signal })
     const plan = call.mode.json ? undefined : await readUndoPlan(target.operator, status)
-    await printOne(call, status, fieldsOf(status, plan))
+    await printOne(call, status, runStatusFields(status, plan))
     offerUndo(call, status, plan)
     return given.flag('exit-status') ? exitOfStatus(status.status) : 0
   })
 }
-
-const fieldsOf = (run: RunStatus, plan: UndoPlanView | undefined) => [
-  { key: 'run', value: run.runId },
-  { key: 'status', value: run.status },
-  { key: 'held', value: run.hold && describeHold(run.hold) },
-  { key: 'version', value: run.versionLabel },
-  { key: 'output', value: run.output === null ? undefined : safeJson(run.output) },
-  { key: 'error', value: run.error === undefined ? undefined : safeText(run.error) },
-  { key: 'undoes', value: run.undoOf && `a call of run ${run.undoOf}` },
-  { key: 'undone', value: plan && describeUndone(plan) },
-  { key: 'started', value: run.startedAt },
-  {
-    key: 'took',
-    value: run.finishedAt === null ? undefined : formatDuration(Date.parse(run.finishedAt) - Date.parse(run.startedAt)),
-  },
-  { key: 'tokens', value: String(run.totalTokensUsed) },
-  { key: 'cost', value: run.cost && describeCost(run.cost) },
-]
 
 export async function runsWatch(call: CommandContext<FollowAnswer>): Promise<number> {
   const following = readFollowOptions(call)

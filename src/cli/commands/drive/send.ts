@@ -37,15 +37,19 @@ export async function send(call: CommandContext<FollowAnswer | MessageAccepted |
       path: (given.text('path') ?? 'messages') as 'input' | 'messages',
     })
     if (accepted.error !== undefined) throw new RefusedAnswer(accepted, exitOfCode(accepted.code))
+    out.hint(steer === undefined ? 'sent; the run continues' : SENT[`${steer}`])
     if (!given.flag('follow')) {
       if (mode.json) await out.json(accepted)
-      out.hint('sent; the run continues')
       return 0
     }
-    out.hint('sent; the run continues')
     return await follow(call, target, runId)
   })
 }
+
+const SENT = {
+  true: 'sent; the run reads it before its next completion',
+  interrupt: 'sent; a completion under way is dropped, and the run reads it before the next one',
+} as const
 
 /** How the text reaches a run that works; undefined for a reply. */
 function steerOf({ given }: CommandContext): RunMessage['steer'] {

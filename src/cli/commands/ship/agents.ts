@@ -1,5 +1,8 @@
 import { isJsonObject } from '../../../base/json/json.ts'
+import type { PauseView } from '../../../spec/operator/operations.ts'
 import type { AgentView } from '../../../spec/operator/publication.ts'
+import { describePaused, pausesOfAgent, resumeCommandOf } from '../../../spec/steer/pause.ts'
+import { describeApprover } from '../../../spec/view/task-card.ts'
 import { drawCard } from '../../../terminal/card.ts'
 import { fitsTable, timeColumn, type TableColumn } from '../../../terminal/table.ts'
 import { safeJson, safeText } from '../../../base/escape-text.ts'
@@ -17,22 +20,36 @@ const DEFAULT_URL = 'http://127.0.0.1:4310'
 
 export async function agentsList(call: CommandContext<AnswerOf<typeof agentsAnswer>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
+    const { items: pauses } = await operator.call('GET /pauses', { query: {} })
     await printList(
       call,
       await operator.call('GET /agents', { query: { usage: 'true' } }),
-      columns(call.io.clock.now()),
+      columns(call.io.clock.now(), pauses),
       'No agents. svc publish --deploy makes one.',
     )
   })
 }
 
-const columns = (now: number): readonly TableColumn<AgentView>[] => [
+const columns = (now: number, pauses: readonly PauseView[]): readonly TableColumn<AgentView>[] => [
   { title: 'AGENT', cell: ({ name }) => name },
-  { title: 'DEPLOYED', cell: ({ deployed }) => deployed?.versionLabel ?? '-' },
+  {
+    title: 'DEPLOYED',
+    cell: (agent) => `${deployedOf(agent)}${pausesOf(agent, pauses).length > 0 ? ' (paused)' : ''}`,
+    plain: deployedOf,
+  },
   { title: 'TRIGGERS', cell: ({ triggers }) => triggers.join(', ') || '-' },
   { title: 'WAITING', cell: ({ waiting = 0 }) => String(waiting), align: 'right' },
   timeColumn('LAST RUN', ({ lastRunAt }) => lastRunAt, now),
 ]
+
+const deployedOf = ({ deployed }: AgentView): string => deployed?.versionLabel ?? '-'
+
+const pausesOf = ({ name, deployed, tools }: AgentView, pauses: readonly PauseView[]): readonly PauseView[] =>
+  pausesOfAgent(pauses, { name, version: deployed?.versionLabel, tools })
+
+/** `tool acme.refunds, by the operator: the bank called (svc stop --tool acme.refunds --resume)` */
+const describePause = (pause: PauseView): string =>
+  `${describePaused(pause)}, by ${describeApprover(pause.by)}${pause.reason === null ? '' : `: ${pause.reason}`} (${resumeCommandOf(pause)})`
 
 /** What an agent takes, may do and is started by, with a line to run it and one to call it. */
 export async function agentsShow(call: CommandContext<AnswerOf<typeof agentAnswer>>): Promise<void> {
@@ -40,6 +57,7 @@ export async function agentsShow(call: CommandContext<AnswerOf<typeof agentAnswe
     const { agentId } = await resolveAgent(splitVersion(call.given.argument(0)!).name, operator)
     const { items } = await operator.call('GET /agents', { query: { usage: 'true' } })
     const agent = items.find((each) => each.agentId === agentId)!
+    const { items: pauses } = await operator.call('GET /pauses', { query: {} })
     const { url } = await operator.call('GET /status', {})
     const examples = examplesOf(agent, url ?? DEFAULT_URL)
     const contract = isJsonObject(agent.inputContract) ? agent.inputContract : undefined
@@ -49,6 +67,7 @@ export async function agentsShow(call: CommandContext<AnswerOf<typeof agentAnswe
       { key: 'agent', value: agent.name },
       { key: 'id', value: agent.agentId },
       { key: 'deployed', value: agent.deployed?.versionLabel ?? 'none' },
+      ...pausesOf(agent, pauses).map((pause) => ({ key: 'paused', value: describePause(pause) })),
       { key: 'triggers', value: agent.triggers.join(', ') || 'none' },
       { key: 'tools', value: agent.tools.join(', ') || 'none' },
       ...(contract === undefined || !isCard

@@ -40,9 +40,10 @@ export async function runsMigrate(call: CommandContext<AnswerOf<typeof runsAnswe
             `${shortId(id)} ${changed ? 'moved to' : 'is on'} ${run.versionLabel}${changed ? '' : '; nothing has changed'}`,
           )
       } catch (error) {
-        if (agent === undefined || !(error instanceof RemoteError)) throw error
+        // Of a version that does not exist all runs say the same.
+        if (agent === undefined || !(error instanceof RemoteError) || error.status === 404) throw error
         refused++
-        out.message(error.message)
+        out.message(`${shortId(id)} stays where it is: ${error.message}`)
       }
     }
     if (mode.json) await out.json({ items, total: items.length })

@@ -13,8 +13,8 @@ import { usageFailure } from '../../shell/usage-failure.ts'
 export async function signal(call: CommandContext<MessageAccepted>): Promise<void> {
   const { given, mode, out, globals } = call
   const name = given.argument(1)!
-  // `--data` also names the data directory; JSON is no directory.
-  const flag = isJson(globals.data) ? globals.data : undefined
+  // `--data` also names the data directory; neither JSON nor what begins like an object, a list or a text is one.
+  const flag = isJson(globals.data) || /^\s*[[{"]/.test(globals.data ?? '') ? globals.data : undefined
   if (flag !== undefined && given.argument(2) !== undefined) throw usageFailure('Give the data once.')
   const data = jsonOf(given.argument(2) ?? flag, 'The data')
   const { data: _directory, ...others } = globals

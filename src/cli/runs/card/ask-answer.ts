@@ -3,7 +3,7 @@ import { fail, isFailure } from '../../../base/failure.ts'
 import { safeJson, safeText } from '../../../base/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import type { ShownTask } from '../../../spec/task.ts'
-import { presentTask } from '../../../spec/view/task-card.ts'
+import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
 import { fitApproval } from '../../../terminal/approval.ts'
 import { wrapText } from '../../../terminal/text.ts'
 import { unlessLeft } from '../../shell/io.ts'
@@ -51,11 +51,12 @@ async function confirmEdit(
   task: ShownTask,
   edited: JsonObject,
 ): Promise<boolean> {
-  const card = presentTask(task, session.call.io.clock.now())
+  const card = presentKeyedTask(task, session.call.io.clock.now())
   const { canvas } = surface
   const footer = canvas.theme.strong('approve with these arguments?  [y]es  [n]o')
   const below = changesOf(task.arguments ?? {}, edited).flatMap((line) => wrapText(line, canvas.width - 2))
   for (;;) {
+    await session.call.io.prompts.dropTyped?.()
     surface.show(fitApproval(canvas, card, surface.rows, { below, footer }).lines)
     const key = await surface.key(['y', 'n'], signal)
     if (key !== undefined) return key === 'y'

@@ -3,7 +3,8 @@ import { safeText } from '../../../base/escape-text.ts'
 import { toAnswerBody, type TaskDecision } from '../../../client/index.ts'
 import type { MessageAccepted } from '../../../spec/api.ts'
 import type { ShownTask } from '../../../spec/task.ts'
-import { describeDecided, presentTask } from '../../../spec/view/task-card.ts'
+import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
+import { describeDecided } from '../../../spec/view/task-card.ts'
 import { readInboxItem } from '../../../spec/view/task-content.ts'
 import { fitApproval } from '../../../terminal/approval.ts'
 import type { CommandContext } from '../../shell/command.ts'
@@ -100,7 +101,7 @@ const RETRYABLE: ReadonlySet<MessageAccepted['code']> = new Set(['invalid_value'
 
 /** The card for good, with its outcome in place of the keys. */
 function endAs(call: CommandContext, surface: CardSurface, task: ShownTask, outcome: string): void {
-  const card = presentTask(task, call.io.clock.now())
+  const card = presentKeyedTask(task, call.io.clock.now())
   // The outcome says it.
   const rows = card.rows.filter(({ label }) => label !== 'decided' && label !== 'you')
   const footer = surface.canvas.theme.strong(outcome)

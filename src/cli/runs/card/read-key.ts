@@ -1,6 +1,6 @@
 /** The keys of the card: draws it, reads one key, and does what the key says. */
 import type { ShownTask } from '../../../spec/task.ts'
-import { presentTask } from '../../../spec/view/task-card.ts'
+import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
 import { drawApproval, fitApproval } from '../../../terminal/approval.ts'
 import { wrapText } from '../../../terminal/text.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
@@ -16,9 +16,10 @@ import { writePolicy } from './write-policy.ts'
 export async function readCardKey(decision: OpenDecision, task: ShownTask): Promise<PromptAnswer> {
   const { session, surface, signal } = decision
   const { call } = session
-  const card = presentTask(task, call.io.clock.now())
+  const card = presentKeyedTask(task, call.io.clock.now())
   const layout = { ...(decision.panel && { below: decision.panel.lines }) }
   const drawn = fitApproval(surface.canvas, card, surface.rows, layout)
+  await call.io.prompts.dropTyped?.()
   surface.show(drawn.lines)
   const key = await surface.key(
     card.actions.map((each) => each.key),

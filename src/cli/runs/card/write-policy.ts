@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 import { isFailure } from '../../../base/failure.ts'
 import { safeBlock, safeText } from '../../../base/escape-text.ts'
 import type { ShownTask } from '../../../spec/task.ts'
-import { presentTask } from '../../../spec/view/task-card.ts'
+import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
 import { fitApproval } from '../../../terminal/approval.ts'
 import type { Canvas } from '../../../terminal/screen.ts'
 import { wrapText } from '../../../terminal/text.ts'
@@ -15,7 +15,7 @@ import { again, type OpenDecision } from './open-decision.ts'
 export async function writePolicy(decision: OpenDecision, task: ShownTask): Promise<'again'> {
   const { session, surface, signal } = decision
   const { call } = session
-  const card = presentTask(task, call.io.clock.now())
+  const card = presentKeyedTask(task, call.io.clock.now())
   const { canvas } = surface
   const footer = canvas.theme.strong('write a policy that would have  [a]llowed  [d]enied  it, or  [n]one')
   surface.show(fitApproval(canvas, card, surface.rows, { footer }).lines)

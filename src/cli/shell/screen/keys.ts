@@ -38,3 +38,19 @@ export function matchKey(typed: string, keys: readonly string[] | 'any'): string
   if (keys === 'any' || keys.includes(typed)) return typed
   return typed.length === 1 ? keys.find((each) => each === typed.toLowerCase()) : undefined
 }
+
+const TYPED: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.entries(SEQUENCES).map(([sequence, key]) => [key, `\u001b[${sequence}`])),
+  Enter: '\r',
+  Tab: '\t',
+  Backspace: '\u007f',
+  'Ctrl-C': '\u0003',
+  'Ctrl-D': '\u0004',
+  Escape: '\u001b',
+}
+
+/** The keys as a terminal sends them, for another reader of it. */
+export const unparseKeys = (keys: readonly string[]): string => keys.map((key) => TYPED[key] ?? key).join('')
+
+/** Keys that end the command, whenever they were typed. */
+export const isInterrupt = (key: string): boolean => key === 'Ctrl-C' || key === 'Ctrl-D'

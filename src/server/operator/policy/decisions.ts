@@ -1,20 +1,16 @@
 /** Recorded policy decisions, for `policy explain` and `policy backtest`. */
-import { toIsoText } from '../../../base/clock.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import type { RecordedDecision } from '../../../spec/operator/decide.ts'
-import { starterAbove } from '../../../spec/run-starter.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { Session } from '../../../spec/session.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { RunStep } from '../../../spec/step.ts'
-import type { RunStarter } from '../../../spec/starter.ts'
-import type { CallRow } from '../../../store/session-update.ts'
 import type { SessionPosition } from '../../../store/queries.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { rememberSnapshots, type SnapshotLookup } from '../../../policy/replay/recorded-facts.ts'
 import { findAgent, findRun, findVersion, notFoundFailure } from '../find/find.ts'
 import { parseSince } from '../runs.ts'
+import { toRecordedDecision } from './recorded-decision.ts'
 
 /** Sessions or steps read per query: nobody else has a turn meanwhile. */
 const PAGE = 200
@@ -44,10 +40,44 @@ export async function collectDecisions(
   for await (const session of sessions)
     if ((session.finishedAt ?? Infinity) >= from)
       newestFirst.push(await decisionsOf(services, session, { ...wanted, pause }))
-  // Oldest first, as the decisions are: what is almost in order is sorted in one pass.
-  const items = newestFirst.toReversed().flat()
-  await pause()
-  return items.sort((a, b) => (a.recordedAt < b.recordedAt ? -1 : a.recordedAt > b.recordedAt ? 1 : 0))
+  return await mergeInTurns(newestFirst.toReversed(), pause)
+}
+
+/** Oldest first. Pairs of lists are merged, so that one that is in order already costs one look. */
+async function mergeInTurns(
+  lists: readonly (readonly RecordedDecision[])[],
+  pause: () => Promise<void> | void,
+): Promise<readonly RecordedDecision[]> {
+  let merged = lists
+  while (merged.length > 1) {
+    const next: (readonly RecordedDecision[])[] = []
+    for (let at = 0; at < merged.length; at += 2) {
+      next.push(await mergeTwo(merged[at]!, merged[at + 1] ?? [], pause))
+      await pause()
+    }
+    merged = next
+  }
+  return merged[0] ?? []
+}
+
+/** Decisions that are merged until others have their turn. */
+const MERGED_AT_ONCE = 5000
+
+async function mergeTwo(
+  a: readonly RecordedDecision[],
+  b: readonly RecordedDecision[],
+  pause: () => Promise<void> | void,
+): Promise<readonly RecordedDecision[]> {
+  const merged: RecordedDecision[] = []
+  for (let [i, j] = [0, 0]; i < a.length || j < b.length;) {
+    const [first, second] = [a[i], b[j]]
+    const isFirst = second === undefined || (first !== undefined && first.recordedAt <= second.recordedAt)
+    merged.push(isFirst ? first! : second)
+    if (isFirst) i++
+    else j++
+    if (merged.length % MERGED_AT_ONCE === 0) await pause()
+  }
+  return merged
 }
 
 /** Published versions, each read once. */
@@ -105,20 +135,24 @@ async function decisionsOf(
   if (session.erasedAt !== undefined) return []
   const runs = await store.runsOfSession(session.id)
   if (agent !== undefined && runs.every(({ agentId }) => agentId !== agent)) return []
-  const calls = await store.calls({ sessionId: session.id })
   const runOf = new Map(runs.map((run) => [run.id, run]))
-  const callOf = new Map(calls.map((call) => [`${call.runId} ${call.callId}`, call]))
   const found: RecordedDecision[] = []
   for (let after = 0; ;) {
     const steps = await store.stepsAfter(session.id, after, PAGE)
-    for (const step of steps) {
-      if (step.type !== 'PolicyDecision' || step.startedAt < from) continue
+    const decided = steps.filter(
+      ({ type, startedAt, runId }) =>
+        type === 'PolicyDecision' && startedAt >= from && (agent === undefined || runOf.get(runId)?.agentId === agent),
+    )
+    const names = decided.map((step) => ({ runId: step.runId, callId: callIdOf(step) }))
+    const calls = names.length === 0 ? [] : await store.callsNamed(session.id, names)
+    const callOf = new Map(calls.map((call) => [`${call.runId} ${call.callId}`, call]))
+    for (const [at, step] of decided.entries()) {
       const run = runOf.get(step.runId)
-      const call = callOf.get(`${step.runId} ${textOf(step.content['tool_call_id'])}`)
-      if (!run || !call || (agent !== undefined && run.agentId !== agent)) continue
+      const call = callOf.get(`${step.runId} ${names[at]!.callId}`)
+      if (!run || !call) continue
       const looked = snapshotOf(run.agentVersionId)
       const snapshot = looked instanceof Promise ? await looked : looked
-      if (snapshot) found.push(toRecorded(step, session, run, call, snapshot, above(run, runOf)))
+      if (snapshot) found.push(toRecordedDecision(step, session, run, call, snapshot, above(run, runOf)))
     }
     await pause()
     if (steps.length < PAGE) return found
@@ -131,88 +165,5 @@ function above({ parentRunId }: Run, runs: ReadonlyMap<string, Run>): readonly R
   return parent ? [parent, ...above(parent, runs)] : []
 }
 
-function toRecorded(
-  step: RunStep,
-  session: Session,
-  run: Run,
-  call: CallRow,
-  snapshot: AgentSnapshot,
-  ancestors: readonly Run[],
-): RecordedDecision {
-  const { content } = step
-  const tool = textOf(content['name'])
-  const recorded = objectOf(step.hidden?.['facts'])
-  return {
-    decisionId: step.id,
-    runId: run.id,
-    sessionId: session.id,
-    agent: run.agentName,
-    versionLabel: run.versionLabel,
-    ancestors: ancestors.map(({ agentName, versionLabel }) => ({ agent: agentName, versionLabel })),
-    toolCallId: call.callId,
-    tool,
-    ref: call.ref,
-    arguments: call.arguments,
-    argsDigest: call.argumentsDigest,
-    state: call.state,
-    decision: textOf(content['decision']),
-    explanation: textOf(content['explanation']),
-    policies: Array.isArray(content['policies']) ? content['policies'] : [],
-    recordedAt: toIsoText(step.startedAt),
-    history: objectOf(recorded['history']) as RecordedDecision['history'],
-    facts: factsOf(recorded, starterAbove(run, ancestors, session), run, call, tool, snapshot),
-  }
-}
-
-/** The facts of a decision: those recorded with it, and those that never change. */
-function factsOf(
-  recorded: JsonObject,
-  starter: RunStarter,
-  run: Run,
-  call: CallRow,
-  wire: string,
-  snapshot: AgentSnapshot,
-): JsonObject {
-  const { id, version, riskTier, classifications, labels } = snapshot
-  const bound = snapshot.tools.find((each) => each.wire === wire)
-  return {
-    agent: {
-      id,
-      version,
-      ...(riskTier !== undefined && { risk_tier: riskTier }),
-      classifications: [...classifications],
-      labels: { ...labels },
-    },
-    tool: bound
-      ? {
-          id: bound.id,
-          version: bound.version,
-          wire_name: wire,
-          kind: bound.mcp ? 'mcp' : 'tool',
-          ...(bound.mcp && { mcp_server: bound.mcp.server }),
-          ...(bound.sideEffectClass && { side_effect_class: bound.sideEffectClass }),
-          labels: { ...bound.labels },
-        }
-      : { id: call.ref, version: '', wire_name: wire, kind: 'agent', labels: {}, ...objectOf(recorded['tool']) },
-    run: {
-      depth: run.depth,
-      is_subagent: run.depth > 0,
-      trigger_type: starter.triggerType,
-      ...objectOf(recorded['run']),
-    },
-    session: objectOf(recorded['session']),
-    principal: {
-      type: PRINCIPALS[starter.triggerType],
-      id: starter.triggeredBy ?? '',
-      ...(starter.triggerName !== null && { trigger_name: starter.triggerName }),
-    },
-    ...(isJsonObject(recorded['sources']) && { sources: recorded['sources'] }),
-    ...(isJsonObject(recorded['effect']) && { effect: recorded['effect'] }),
-    svc: { dispatch: { trigger: recorded['dispatch'] ?? 'none' }, limit: 'none' },
-  }
-}
-
-const PRINCIPALS = { api: 'api_key', operator: 'operator', scheduled: 'schedule' } as const
-
-const objectOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {})
-const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')
+const callIdOf = ({ content }: RunStep): string =>
+  typeof content['tool_call_id'] === 'string' ? content['tool_call_id'] : ''

@@ -11,7 +11,7 @@ import { compilerOf, readEdits } from './edits.ts'
 const TAKE = 200
 
 /** Until others have their turn. A collection of garbage, or one read, may come on top. */
-const SLICE_MS = 4
+const SLICE_MS = 2
 
 export const lintEdits: OperatorAction<'POST /lint'> = async ({ services, body }) => ({
   findings: await compilerOf(services).lint(await readEdits(services, body)),

@@ -1,0 +1,57 @@
+/** The card of a task with the keys that a terminal offers; a browser has buttons of its own. Source: command line, 2.4. */
+import type { Instant } from '../../base/clock.ts'
+import type { ShownTask } from '../task.ts'
+import { presentTask, type TaskCard } from './task-card.ts'
+
+export interface KeyedCard extends TaskCard {
+  /** What a person can do, in order. None of it is a default. */
+  readonly actions: readonly CardAction[]
+}
+
+/** @property key one character; also the first of `label` */
+export interface CardAction {
+  readonly key: string
+  readonly label: string
+}
+
+export const presentKeyedTask = (task: ShownTask, now: Instant): KeyedCard => ({
+  ...presentTask(task, now),
+  actions: actionsOf(task),
+})
+
+const DECIDE: readonly CardAction[] = [
+  { key: 'a', label: 'approve' },
+  { key: 'r', label: 'reject' },
+]
+const LOOK: readonly CardAction[] = [
+  { key: 'c', label: 'conversation' },
+  { key: 'l', label: 'later' },
+]
+const VIEW: CardAction = { key: 'v', label: 'view whole' }
+const WHY: CardAction = { key: 'w', label: 'why' }
+const EDIT: CardAction = { key: 'e', label: 'edit arguments' }
+const HISTORY: CardAction = { key: 'h', label: 'history' }
+const POLICY: CardAction = { key: 'W', label: 'Write a policy' }
+const PROBE: CardAction = { key: 'p', label: 'probe' }
+const TYPE: CardAction = { key: 't', label: 'type the answer' }
+
+function actionsOf({ kind, options = [], context, onModify, people, tool }: ShownTask): readonly CardAction[] {
+  const isClosed = people?.decided !== undefined
+  const mayAnswer = !isClosed && (people?.standing ?? 'may_answer') === 'may_answer'
+  // Who has voted may still change the arguments, which voids all votes.
+  const mayEdit = mayAnswer || (!isClosed && people?.standing === 'voted')
+  const choices = mayAnswer ? options.map((_, at): CardAction => ({ key: `${at + 1}`, label: `${at + 1}` })) : []
+  const decide = mayAnswer ? DECIDE : []
+  // Decisions of the past are known to operators alone.
+  const past = people && tool ? [HISTORY, ...(kind === 'approval' ? [POLICY] : [])] : []
+  switch (kind) {
+    case 'approval':
+      return [...decide, ...(onModify === 'reject' || !mayEdit ? [] : [EDIT]), VIEW, WHY, ...past, ...LOOK]
+    case 'escalation':
+      return [...decide, VIEW, WHY, ...past, ...LOOK]
+    case 'anomaly_review':
+      return [...choices, ...(context?.['probe'] === undefined ? [] : [PROBE]), VIEW, ...past, ...LOOK]
+    default:
+      return [...(choices.length > 0 && choices.length <= 9 ? choices : mayAnswer ? [TYPE] : []), ...LOOK]
+  }
+}

@@ -1,0 +1,107 @@
+/** What an operator reads of paused agents and waiting runs, and what bad input to the verbs that steer is told. */
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { going, svc as runSvc, temporary, type Going, type Ran, type WorldOptions } from './recording-io.ts'
+
+const { path: parent, remove } = temporary()
+const cwd = join(parent, 'desk')
+const svc = (argv: readonly string[], options: Omit<WorldOptions, 'cwd'> = {}): Promise<Ran> =>
+  runSvc(argv, { cwd, ...options })
+const shown = async (argv: readonly string[], options: Omit<WorldOptions, 'cwd'> = {}): Promise<string> =>
+  (await svc(argv, options)).stdout
+const told = async (argv: readonly string[]): Promise<readonly [number, string, ...string[]]> => {
+  const { code, stdout, stderr } = await svc(argv)
+  const [first = '', ...others] = stderr.split('\n').filter((line) => !line.startsWith('  request'))
+  return [code, stdout === '' ? first : stdout, ...others.filter((line) => line.includes('fix:'))]
+}
+
+let server: Going
+let run: string
+
+beforeAll(async () => {
+  await runSvc(['init', 'desk'], { cwd: parent })
+  await svc(['publish', '--deploy'])
+  server = going(['serve', '--port', '0', '--json'], { cwd })
+  await server.line(/"ready"/)
+  await svc(['run', 'acme.refund-desk', 'order=A-1042', 'amount=180'])
+  run = (JSON.parse(await shown(['runs', 'list', '--waiting', '--json'])) as { items: { runId: string }[] }).items[0]!
+    .runId
+})
+
+afterAll(async () => {
+  await server.end()
+  remove()
+})
+
+test('a pause stands wherever the agent is shown, with the command that ends it, until it is over', async () => {
+  const screens = async (): Promise<readonly string[]> => [
+    await shown(['agents', 'list'], { tty: true }),
+    await shown(['agents', 'show', 'acme.refund-desk']),
+    await shown([], { tty: true }),
+  ]
+  await svc(['stop', '--tool', 'acme.refunds', '--reason', 'the bank called'])
+  const [list, one, status] = await screens()
+  expect(list).toMatch(/^acme\.refund-desk +1\.0\.0 \(paused\) /m)
+  expect(list).toMatch(/^acme\.fraud-check +- /m)
+  expect(one).toContain(
+    '\npaused\ttool acme.refunds, by the operator: the bank called (svc stop --tool acme.refunds --resume)\n',
+  )
+  expect(status).toContain('\n  paused: tool acme.refunds\n')
+  expect(status).toContain('\n  svc stop --tool acme.refunds --resume ')
+  expect(await shown(['agents', 'list'])).toContain('acme.refund-desk\t1.0.0\t')
+  await svc(['stop', '--tool', 'acme.refunds', '--resume'])
+  for (const screen of await screens()) expect(screen).not.toContain('paused')
+})
+
+test('a run says what it waits for, and how that is answered', async () => {
+  const { items } = JSON.parse(await shown(['inbox', '--json'])) as { items: { userTaskId: string }[] }
+  const [task] = items.map(({ userTaskId }) => userTaskId.slice(-6))
+  expect(await shown(['runs', 'get', run])).toContain(`\nwaits\tapproval of refunds (svc approve ${task})\n`)
+})
+
+test('a status that no run has is refused, in either case it is found', async () => {
+  expect(await told(['runs', 'list', '--status', 'Complete'])).toEqual([
+    2,
+    'error[usage]: "Complete" is no status of a run.',
+    '  fix:  Did you mean --status Completed?',
+  ])
+  expect(await told(['runs', 'list', '--status', 'bogus'])).toEqual([
+    2,
+    'error[usage]: "bogus" is no status of a run.',
+    '  fix:  Statuses are Running, WaitingForHITL, WaitingForAITL, WaitingForResponse, Completed, Failed, Cancelled.',
+  ])
+  expect(await shown(['runs', 'list', '--status', 'waitingforhitl,failed'])).toMatch(new RegExp(`^${run}\t.*\n$`))
+})
+
+test('what cannot be done now is one sentence and the way on', async () => {
+  expect(await told(['runs', 'resume', run])).toEqual([
+    6,
+    `error[run_not_ended]: Run ${run} has not ended; its status is WaitingForHITL.`,
+    '  fix:  Wait until it ends, answer what it waits for (svc inbox), or cancel it.',
+  ])
+  expect(await told(['send', run, 'hello'])).toEqual([
+    6,
+    'error[run_not_waiting]: The run does not wait for a reply; its status is WaitingForHITL.',
+    '  fix:  svc send RUN TEXT --steer reaches a run that works; svc inbox shows tasks that wait for an answer.',
+  ])
+  expect(await told(['signal', run, 'parcel', '--data', '{"parcel":7'])).toEqual([
+    2,
+    expect.stringMatching(/^error\[usage\]: The data is not JSON: /),
+  ])
+  expect(await told(['signal', run, 'parcel', '--data', '{"parcel":7}'])).toEqual([
+    6,
+    'error[signal_not_awaited]: The run does not wait for the signal parcel; nothing has changed.',
+    '  fix:  svc runs conversation RUN shows what it waits for, and by which name.',
+  ])
+  expect(await told(['runs', 'migrate', '--agent', 'acme.refund-desk', '--to', '9.9.9'])).toEqual([
+    5,
+    'error[not_found]: No such version "acme.refund-desk@9.9.9".',
+  ])
+})
+
+test('a message to a run that has not ended says when it is read', async () => {
+  expect(await told(['send', run, 'Hurry up.', '--steer'])).toEqual([
+    0,
+    'sent; the run reads it before its next completion',
+  ])
+})
