@@ -593,7 +593,7 @@ export const failures = {
   clock_off: {
     exit: EXIT.unavailable,
     message: (a: { database: string; seconds: number }) =>
-      `The clock of this machine is ${Math.abs(a.seconds).toFixed(1)} s ${a.seconds > 0 ? 'ahead of' : 'behind'} that of the database ${a.database}.`,
+      `The clocks of this machine and of the database ${a.database} differ by ${String(a.seconds).replace('-', '')} s.`,
     fix: 'Synchronize both clocks, for example with chrony.',
   },
   job_runner_missing: {

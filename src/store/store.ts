@@ -306,9 +306,9 @@ export interface Store {
   /** A second revocation keeps the instant of the first. @throws Failure `not_found` */
   revokeOperatorKey(id: KeyId, at: Instant): Promise<void>
   touchOperatorKey(id: KeyId, at: Instant): Promise<void>
-  /** Those that last still, oldest first. */
+  /** Claims that have not run out, oldest first. */
   taskClaims(workspaceId: WorkspaceId, now: Instant): Promise<readonly TaskClaim[]>
-  /** A person who looks already looks until later. Claims that are over are forgotten. */
+  /** Extends the claim of a person who has one. Deletes claims that have run out. */
   putTaskClaim(claim: TaskClaim, task: Pick<TaskRecord, 'sessionId'>): Promise<void>
   endTaskClaim(task: Pick<TaskRecord, 'id' | 'sessionId'>, operator: string): Promise<void>
   createConsoleSession(session: ConsoleSession): Promise<void>

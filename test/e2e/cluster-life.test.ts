@@ -122,6 +122,13 @@ describe.skipIf(!postgres)('two servers', () => {
     postgres!.start()
     callMs = 0
     expect(servers.map((each) => each.process.exitCode)).toEqual([null, null])
+    const warned = a
+      .stderr()
+      .match(/.*"level":"(warn|error)".*/g)!
+      .map((line) => JSON.parse(line) as { msg: string })
+    // Each part tells of it at most once, however often it tries again.
+    expect(warned.map(({ msg }) => msg)).toEqual([...new Set(warned.map(({ msg }) => msg))])
+    expect(warned.map(({ msg }) => msg)).toContain('the database cannot be used now')
     await until(async () => {
       await courier.review()
       const all = await Promise.all(runs.map((runId) => atB.help(runId)))
