@@ -531,7 +531,7 @@ export const failures = {
   store_rights_missing: {
     exit: EXIT.denied,
     message: (a: { database: string; why: string }) => `The user of ${a.database} lacks a right: ${a.why}.`,
-    fix: 'Let the user create a schema in the database, or create the schema and make the user its owner.',
+    fix: 'Let the user create schemas in the database: grant create on database NAME to USER.',
   },
   store_absent: {
     exit: EXIT.absent,
@@ -579,6 +579,12 @@ export const failures = {
       `The database ${a.database} belongs to the ${a.what} ${a.theirs}, and this is ${a.ours}: two clusters on one database would run each other's agents.`,
     fix: 'Give each cluster a database of its own. Where it is the same one, and its bucket was moved: svc store migrate --claim.',
   },
+  bucket_not_named: {
+    status: 409,
+    exit: EXIT.usage,
+    message: () => 'Servers that share a database need a bucket for files, and storage.url names none.',
+    fix: 'Give storage.url in svc.config.yaml. svc serve takes --storage, and other commands go through the server that holds --data.',
+  },
   bucket_unusable: {
     exit: EXIT.unavailable,
     message: (a: { bucket: string; why: string }) => `The bucket ${a.bucket} cannot be used: ${a.why}.`,
@@ -587,7 +593,7 @@ export const failures = {
   clock_off: {
     exit: EXIT.unavailable,
     message: (a: { database: string; seconds: number }) =>
-      `The clock of this machine is ${Math.abs(a.seconds).toFixed(1)} s ${a.seconds > 0 ? 'ahead of' : 'behind'} that of the database ${a.database}.`,
+      `The clocks of this machine and of the database ${a.database} differ by ${String(a.seconds).replace('-', '')} s.`,
     fix: 'Synchronize both clocks, for example with chrony.',
   },
   job_runner_missing: {

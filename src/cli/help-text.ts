@@ -43,7 +43,7 @@ const PLANES = {
 /** The groups with their commands, as `svc help` shows them. */
 export function groupsText(width: number): string {
   const groups = commandGroups.map((group) => `${group.padEnd(9)} ${pathsOf(group, width - 10)}`)
-  return `${groups.join('\n')}\n\nOne command: svc help COMMAND\nEverything:  svc help --tree\n`
+  return `${groups.join('\n')}\n\nNew here:    svc demo, then svc init\nOne command: svc help COMMAND\nEverything:  svc help --tree\n`
 }
 
 function pathsOf(group: CommandGroup, width: number): string {

@@ -127,14 +127,14 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
   async function keepRunning(): Promise<void> {
     while (!stop.signal.aborted) {
       await runner.promise.catch(() => {})
-      while (!stop.signal.aborted) {
+      for (let isTold = false; !stop.signal.aborted; isTold = true) {
         await delay(RESTART_MS * (0.5 + Math.random()), undefined, { signal: stop.signal }).catch(() => {})
         if (stop.signal.aborted) return
         try {
           runner = await graphile.run(options)
           break
         } catch (error) {
-          log.write('warn', 'background jobs wait for the database', { detail: String(error) })
+          if (!isTold) log.write('warn', 'background jobs wait for the database', { detail: String(error) })
         }
       }
     }
@@ -153,8 +153,12 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
   }
 }
 
+/** It says that a connection of its own was lost, several times over. The store tells of an outage once. */
+const ABOUT_CONNECTIONS = /^PostgreSQL (active|idle) client |notify listener|UNLISTEN|connection/i
+
 /** What it says of itself is of no use to an operator, except what fails. */
 const quietLogger = ({ Logger }: GraphileWorker, log?: Log) =>
   new Logger(() => (level, message) => {
-    if (['error', 'warning'].includes(level)) log?.write('warn', 'background jobs', { detail: message })
+    if (['error', 'warning'].includes(level) && !ABOUT_CONNECTIONS.test(message))
+      log?.write('warn', 'background jobs', { detail: message })
   })

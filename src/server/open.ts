@@ -20,6 +20,7 @@ import { openBackgroundJobs } from './runtime/upkeep/background-jobs.ts'
 import { followPeers } from './peers/follow-peers.ts'
 import { servePeerText } from './peers/serve-text.ts'
 import { drainTime, OWN_DRAIN_MS } from './runtime/cluster-settings.ts'
+import { createLoadMetrics } from './runtime/load-metrics.ts'
 import { adminSocketOf, removeServerFile, writeServerFile } from './runtime/server-file.ts'
 
 export interface ServerOptions extends RuntimeOptions {
@@ -206,13 +207,12 @@ async function openInternal(
   { host, port, peerUrl }: NonNullable<ServerOptions['internal']>,
 ): Promise<string> {
   const { services, presence, clusterSecret } = runtime
-  const { engine, ids } = services
+  const { engine, ids, store, clock, log } = services
   const peers = clusterSecret && servePeerText(engine.text, clusterSecret, ids)
-  const listener = await listenHttp(createInternalApp(services, presence, peers?.routes), {
-    host,
-    port,
-    ids: services.ids,
-  })
+  const metrics = createLoadMetrics(store, clock, log)
+  runtime.onClose(() => metrics.close())
+  const app = createInternalApp(services, presence, metrics, peers?.routes)
+  const listener = await listenHttp(app, { host, port, ids })
   runtime.onClose((graceMs) => listener.close(graceMs))
   runtime.onClose(() => peers?.close())
   runtime.onListening(listener.port)

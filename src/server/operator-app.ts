@@ -132,10 +132,10 @@ const STREAMED: ReadonlySet<string> = new Set<OwnOperatorRoute>([
   'GET /live',
 ])
 
-/** Its body is no JSON: the action reads it. */
+/** The route whose body is not JSON; its action reads the bytes. */
 const BYTES: OwnOperatorRoute = 'POST /files'
 
-/** Questions with a body: nothing changes. */
+/** Routes that take a body and change nothing. */
 const ASKED: ReadonlySet<string> = new Set<OwnOperatorRoute>(['POST /lint', 'POST /decide', 'POST /what-if'])
 
 /** A whole compiled bundle travels in one body (bundles, section 2: 32 MiB of sources), schemas nested in it. */
@@ -144,7 +144,7 @@ const BODY: BodyLimits = { maxBytes: 64 * 1024 * 1024, maxLevels: 256, maxValues
 export interface OperatorApp {
   /** The application without a socket. */
   fetch(request: Request): Promise<Response>
-  /** The same for a listener. */
+  /** The application as the request handler of a listener. */
   readonly handleNode: NodeHandler
 }
 

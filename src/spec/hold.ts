@@ -104,7 +104,7 @@ export const HOLD_TEXTS: Readonly<Record<RunHold['reason'], string>> = {
   storage_full: 'the disk of the server is full',
   paused: 'an operator paused it (svc stop --list tells who and why)',
   timer: 'it waits for a time',
-  signal: 'it waits for a signal (svc signal)',
+  signal: 'it waits for a signal, which svc runs conversation names (svc signal)',
   external: 'work outside has yet to report its end (svc complete)',
   restored: 'it came from a backup (svc restore --resume releases it)',
 }

@@ -15,6 +15,13 @@ export interface RenewedLease extends SessionLease {
   readonly version: number
 }
 
+/** A session with work in flight that nobody holds, or whose holder's lease is over. */
+export interface WaitingSession {
+  readonly sessionId: SessionId
+  /** How long its lease has been over; 0 where it has none, since nobody stores when it became free. */
+  readonly overForMs: number
+}
+
 /** Who saves a session: the holder of its lease, or a worker that takes the lease with the save. */
 export interface LeaseHolder {
   readonly worker: WorkerId

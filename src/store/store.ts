@@ -29,7 +29,7 @@ import type { PublishedDocument } from '../spec/snapshot.ts'
 import type { PauseAct } from '../spec/steer/pause.ts'
 import type { RunStep } from '../spec/step.ts'
 import type { TaskClaim, TaskRecord } from '../spec/task.ts'
-import type { LeaseHolder, RenewedLease, SessionHint, SessionLease, WorkerId } from './lease.ts'
+import type { LeaseHolder, RenewedLease, SessionHint, SessionLease, WaitingSession, WorkerId } from './lease.ts'
 import type { WorkerReport, WorkerRow } from './worker.ts'
 import type { StoredTree, SessionTimer, CallRow, CallStateRow, SessionUpdate } from './session-update.ts'
 import type { StartLimits, IdempotencyClaim, StartOutcome, RepeatedRequest } from './start-outcome.ts'
@@ -98,6 +98,8 @@ export interface Store {
   // Leases
   /** Takes sessions with work in flight that nobody holds and no restore does, oldest first, at most `most`. */
   claim(worker: WorkerId, most: number, ttlMs: number): Promise<readonly SessionLease[]>
+  /** What `claim` would find, at most `most`. */
+  waitingSessions(most: number): Promise<readonly WaitingSession[]>
   /** Takes this session, under the same conditions; also one that the worker itself holds, whose epoch then grows. */
   claimOne(worker: WorkerId, id: SessionId, ttlMs: number): Promise<SessionLease | undefined>
   /** Prolongs every lease of the worker. A lease that is not in the answer is lost. */
@@ -304,9 +306,9 @@ export interface Store {
   /** A second revocation keeps the instant of the first. @throws Failure `not_found` */
   revokeOperatorKey(id: KeyId, at: Instant): Promise<void>
   touchOperatorKey(id: KeyId, at: Instant): Promise<void>
-  /** Those that last still, oldest first. */
+  /** Claims that have not run out, oldest first. */
   taskClaims(workspaceId: WorkspaceId, now: Instant): Promise<readonly TaskClaim[]>
-  /** A person who looks already looks until later. Claims that are over are forgotten. */
+  /** Extends the claim of a person who has one. Deletes claims that have run out. */
   putTaskClaim(claim: TaskClaim, task: Pick<TaskRecord, 'sessionId'>): Promise<void>
   endTaskClaim(task: Pick<TaskRecord, 'id' | 'sessionId'>, operator: string): Promise<void>
   createConsoleSession(session: ConsoleSession): Promise<void>

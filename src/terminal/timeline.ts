@@ -47,12 +47,13 @@ export function drawTimeline(
         ...(canvas.width < NARROW ? [] : [padText(time, 8)]),
         `${'  '.repeat(depths.get(item.runId) ?? 0)}${padText(safeText(item.type), TYPE_WIDTH)} `,
       ].join('  ')
-      return draw(canvas, canvas.theme.dim(head), describeItem(canvas, item, contentOf(item), known))
+      const shown = item.content === null ? ERASED : describeItem(canvas, item, contentOf(item), known)
+      return draw(canvas, canvas.theme.dim(head), shown)
     })
 }
 
 export interface LiveTimeline {
-  /** Lines of an item as it comes; none for what is shown elsewhere (the output, a task's card, a call in flight). */
+  /** Lines of an item as it comes; none for an erased one, and for what is shown elsewhere (output, card, call in flight). */
   add(item: TimelineItem): string[]
 }
 
@@ -61,6 +62,7 @@ export function createLiveTimeline(canvas: Canvas, rootRunId?: string): LiveTime
   const known = createIndex()
   return {
     add(item) {
+      if (item.content === null) return []
       known.add(item)
       const content = contentOf(item)
       const drawn = describeLive(canvas, item, content, known)
@@ -78,6 +80,9 @@ interface TimelineText {
   /** Right-aligned note, styled and safe. */
   readonly note?: string
 }
+
+/** Of an erased step only its type and time are left. */
+const ERASED: TimelineText = { text: '' }
 
 /** Items by the call or the task they belong to. */
 interface KnownItems {
@@ -292,7 +297,7 @@ function otherOf({ theme }: Canvas, item: TimelineItem, content: JsonObject): Ti
     case 'SessionCompleted': {
       const error = item.error ?? nullable(content['error'])
       if (error) return { text: safeText(error), style: theme.bad }
-      // The same output as that of the root run, on the line before.
+      // The line before shows the output, which is that of the root run.
       return { text: item.type === 'RunCompleted' ? valueOf(content['output'] ?? null) : '' }
     }
     default:

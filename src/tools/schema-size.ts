@@ -56,7 +56,7 @@ interface NodePath {
   readonly refs: readonly string[]
   /** Schemas that contain it, through references too. */
   readonly ancestors: readonly unknown[]
-  /** Those ancestors that apply to the same value. */
+  /** Ancestors that apply to the same value. */
   readonly sameValue: readonly unknown[]
 }
 

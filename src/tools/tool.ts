@@ -6,7 +6,7 @@ import type { BoundTool, JsonSchema, AgentSnapshot } from '../spec/snapshot.ts'
 export interface ToolInvocation {
   readonly tool: BoundTool
   readonly arguments: JsonValue
-  /** The same for every attempt of one call. */
+  /** Equal for every attempt of one call. */
   readonly idempotencyKey: string
   readonly callId: string
   readonly attempt: number
@@ -17,7 +17,7 @@ export interface ToolInvocation {
    * and then nothing may be sent. Calls of this process alone need no such guard.
    */
   readonly mayLeave?: () => boolean
-  /** Whoever has it may report the end of the call, once; for a tool that only accepts the call. */
+  /** For a tool that only accepts the call: its holder may report the end of the call, once. */
   readonly completionToken?: string
   readonly run: { readonly id: string; readonly sessionId: string; readonly agent: string; readonly version: string }
 }

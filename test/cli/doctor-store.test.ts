@@ -3,6 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { migrateGraphileJobs } from '../../src/queue/graphile-jobs.ts'
+import { JOB_SCHEMA } from '../../src/queue/jobs.ts'
 import { findProblems } from '../../src/store/postgres/cluster/health.ts'
 import { migrateDatabase } from '../../src/store/postgres/migrate-database.ts'
 import { bucketUrl, refusedByBucket } from '../bucket.ts'
@@ -97,6 +99,15 @@ describe.skipIf(!server)('a database', () => {
     )
   })
 
+  test('whose address says none', async () => {
+    expect(await look('postgres://svc:secret@127.0.0.1')).toEqual(
+      refused(
+        'What --store or SVC_STORE says names no database, or has a character that must be written with a percent sign.',
+        'postgres://user:password@host:5432/database, or sqlite: for the data directory',
+      ),
+    )
+  })
+
   test('without our tables, with older ones, with those of a newer svc, or with those of another program', async () => {
     const migrate = 'Run svc store migrate.'
     const empty = server!.url(`empty_${count}`)
@@ -126,15 +137,31 @@ describe.skipIf(!server)('a database', () => {
     )
   })
 
-  test('that the user may not write', async () => {
-    await sql(`create role reader_${count} login; grant usage on schema svc to reader_${count};
-      grant select on all tables in schema svc to reader_${count}`)
-    expect(await look(url.replace('user=svc', `user=reader_${count}`))).toEqual(
-      refused(
-        `The user of ${name} lacks a right: reader_${count} may not delete in svc.agent.`,
-        `As its owner: grant select, insert, update, delete on all tables in schema svc to "reader_${count}";`,
+  test('that the user may not use, may not write, or whose jobs it does not own', async () => {
+    await migrateGraphileJobs(url, JOB_SCHEMA)
+    const user = `reader_${count}`
+    const as = url.replace('user=svc', `user=${user}`)
+    const lacks = (why: string, fix: string) => refused(`The user of ${name} lacks a right: ${user} ${why}.`, fix)
+    await sql(`create role ${user} login`)
+    expect(await look(as)).toEqual(
+      lacks('may not use the schema svc', `As its owner: grant usage on schema svc to "${user}";`),
+    )
+    await sql(`grant usage on schema svc to ${user}; grant select on all tables in schema svc to ${user}`)
+    expect(await look(as)).toEqual(
+      lacks(
+        'may not delete in svc.agent',
+        `As its owner: grant select, insert, update, delete on all tables in schema svc to "${user}";`,
       ),
     )
+    await sql(`grant all on all tables in schema svc to ${user}`)
+    expect(await look(as)).toEqual(
+      lacks(
+        'does not own svc_jobs._private_job_queues, as svc does',
+        `Serve as the user that ran svc store migrate, or: grant "svc" to "${user}";`,
+      ),
+    )
+    await sql(`grant svc to ${user}`)
+    expect((await look(as))[0]).toBe(0)
   })
 
   test('that belongs to another workspace, or has its files in another bucket', async () => {

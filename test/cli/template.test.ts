@@ -26,8 +26,8 @@ describe('svc init', () => {
     const answers = ['blank', 'globex.helper', false]
     const refused = await svc(['init', 'asked'], { cwd, tty: true, answers })
     expect(refused.code).toBe(0)
-    expect(refused.stderr).toContain('asked/\n  .gitignore\n')
-    expect(refused.stderr).toContain('  agents/helper.yaml\n')
+    expect(refused.stderr).toContain('asked/\n  .gitignore  README.md  bundle.yaml  svc.config.yaml\n')
+    expect(refused.stderr).toContain('  agents/  helper.yaml\n')
     expect(refused.stderr).toContain('nothing was written')
     expect(existsSync(join(cwd, 'asked'))).toBe(false)
     const { stdout } = await svc(['init', 'asked'], { cwd, tty: true, answers: ['blank', '', true] })

@@ -83,6 +83,7 @@ describe.skipIf(!hasTools)('the chart', () => {
     networkPolicy: {
       enabled: true,
       from: [{ namespaceSelector: {} }],
+      metricsFrom: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
       egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }],
     },
     nodeSelector: { pool: 'agents' },

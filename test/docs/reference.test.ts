@@ -20,6 +20,10 @@ test.each(referencePages)(
   },
 )
 
+test('no sentence of the errors computes with the names that stand for its details', () => {
+  expect(referencePages.find(({ name }) => name === 'errors')!.make()).not.toMatch(/\b(?:NaN|undefined)\b|\[object/)
+})
+
 const manFile = resolve(directory, '../man/svc.1')
 
 test('the man page is what the product runs by; UPDATE_PAGES=1 writes it anew', () => {

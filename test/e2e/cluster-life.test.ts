@@ -55,7 +55,8 @@ describe.skipIf(!postgres)('two servers', () => {
     return seen
   }
 
-  test('a reader whom no hint reaches is at most 1.1 s behind', { timeout: 90_000 }, async () => {
+  // A machine on which others work may add to it once.
+  test('a reader whom no hint reaches is at most 1.1 s behind', { timeout: 90_000, retry: 1 }, async () => {
     const proxy = await openPostgresProxy(postgres!.socket)
     proxy.refuse('listen svc_hint')
     const [deaf, b] = [await open('a', proxy.url(database)), await open('b')]
@@ -69,8 +70,7 @@ describe.skipIf(!postgres)('two servers', () => {
     const [late, early] = await Promise.all(reading)
     expect(late!.map(([id]) => id)).toEqual(early!.map(([id]) => id))
     const behind = late!.map(([, at], index) => at - early![index]![1])
-    // What a busy machine adds is not the store's.
-    expect(Math.max(...behind)).toBeLessThan(1100 + 400)
+    expect(Math.max(...behind)).toBeLessThan(1100)
     await servers[0]!.stop('SIGKILL')
     await proxy.close()
   })
@@ -122,6 +122,13 @@ describe.skipIf(!postgres)('two servers', () => {
     postgres!.start()
     callMs = 0
     expect(servers.map((each) => each.process.exitCode)).toEqual([null, null])
+    const warned = a
+      .stderr()
+      .match(/.*"level":"(warn|error)".*/g)!
+      .map((line) => JSON.parse(line) as { msg: string })
+    // Each part tells of it at most once, however often it tries again.
+    expect(warned.map(({ msg }) => msg)).toEqual([...new Set(warned.map(({ msg }) => msg))])
+    expect(warned.map(({ msg }) => msg)).toContain('the database cannot be used now')
     await until(async () => {
       await courier.review()
       const all = await Promise.all(runs.map((runId) => atB.help(runId)))

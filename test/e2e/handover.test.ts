@@ -85,7 +85,7 @@ describe.skipIf(!postgres)('when a server ends', () => {
     const first = await atA.start()
     await until(() => courier.arrivals.length > 0, 10_000)
     const runs = [first, ...(await Promise.all(Array.from({ length: RUNS }, () => atA.start())))]
-    await until(() => new Set(courier.arrivals.map(({ runId }) => runId)).size > RUNS, 10_000)
+    await until(() => new Set(courier.arrivals.map(({ runId }) => runId)).size > RUNS, 20_000)
     expect(await epochs()).toEqual(Array.from({ length: RUNS + 1 }, () => 1))
     const ended = a.stop('SIGTERM')
     const took = await until(async () => (await epochs()).filter((epoch) => epoch === 1).length <= 1, 20_000)
@@ -101,7 +101,7 @@ describe.skipIf(!postgres)('when a server ends', () => {
     callMs = () => 60_000
     const atA = customer(a, courier.access)
     const runs = await Promise.all(Array.from({ length: 5 }, () => atA.start()))
-    await until(() => new Set(courier.arrivals.map(({ runId }) => runId)).size === runs.length, 10_000)
+    await until(() => new Set(courier.arrivals.map(({ runId }) => runId)).size === runs.length, 20_000)
     await a.stop('SIGKILL')
     callMs = () => 0
     const took = await until(async () => !(await epochs()).includes(1), 20_000)

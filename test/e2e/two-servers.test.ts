@@ -1,6 +1,7 @@
 /** Two servers on one PostgreSQL: what one is told or does, the other shows and goes on with. */
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
+import { Client } from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startPostgres } from '../store/postgres-server.ts'
 import { svcJson, type ServerProcess } from './binary.ts'
@@ -11,22 +12,20 @@ import { bucketUrl } from '../bucket.ts'
 const postgres = startPostgres()
 afterAll(() => postgres?.stop())
 
-/** A lease lasts 15 s, and is looked for every second. */
-const TAKEN_OVER_MS = 16_000
-
 describe.skipIf(!postgres)('two servers', () => {
   let count = 0
+  let database: string
   let courier: Courier
   let callMs = 0
   const servers: ServerProcess[] = []
   beforeEach(async () => {
     callMs = 0
-    const url = postgres!.url(`two_${count++}`)
-    expect(await svcJson(['store', 'migrate'], { env: { SVC_STORE: url } })).toMatchObject({ from: 0 })
+    database = postgres!.url(`two_${count++}`)
+    expect(await svcJson(['store', 'migrate'], { env: { SVC_STORE: database } })).toMatchObject({ from: 0 })
     courier = await openCourier({
       timeout: '10s',
       callMs: () => callMs,
-      env: { SVC_STORE: url, AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' },
+      env: { SVC_STORE: database, AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' },
     })
   })
   afterEach(async () => {
@@ -35,9 +34,9 @@ describe.skipIf(!postgres)('two servers', () => {
   })
 
   /** A bucket is named, and no test uses a file. */
+  const dataOf = (name: string): string => join(courier.project.directory, name)
   const open = async (name: string): Promise<ServerProcess> => {
-    const data = join(courier.project.directory, name)
-    const server = await courier.serve(undefined, '--data', data, '--storage', await bucketUrl())
+    const server = await courier.serve(undefined, '--data', dataOf(name), '--storage', await bucketUrl())
     servers.push(server)
     return server
   }
@@ -57,7 +56,8 @@ describe.skipIf(!postgres)('two servers', () => {
 
   test(
     'a run that one starts is answered at the other, and streamed by both without a gap',
-    { timeout: 60_000 },
+    // A machine on which others work may add to the delays.
+    { timeout: 60_000, retry: 2 },
     async () => {
       const { a, b, atA, atB } = await both()
       const runId = await atA.start()
@@ -78,47 +78,12 @@ describe.skipIf(!postgres)('two servers', () => {
       const numbers = ofA!.map(([id]) => id)
       expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, at) => at + 1))
       expect(ofB!.map(([id]) => id)).toEqual(numbers)
-      const behind = ofB!.map(([, at], index) => at - ofA![index]![1]).sort((x, y) => x - y)
-      expect(behind[Math.floor(behind.length / 2)]).toBeLessThan(250)
+      // The run goes from one to the other, so now this stream is ahead and now that one.
+      const apart = ofB!.map(([, at], index) => Math.abs(at - ofA![index]![1])).sort((x, y) => x - y)
+      expect(apart[Math.floor(apart.length / 2)]).toBeLessThan(50)
       expect(['acme.post', 'acme.pay', 'acme.stamp'].map(times)).toEqual([1, 1, 1])
     },
   )
-
-  test(
-    'what the killed one drove is taken over, and its unsafe call is not made again',
-    { timeout: 90_000 },
-    async () => {
-      const { a, atA, atB } = await both()
-      callMs = 60_000
-      const runId = await atA.start()
-      await until(() => times('acme.look') === 1)
-      await a.stop('SIGKILL')
-      callMs = 0
-      const took = await until(async () => (await atB.run(runId)).status === 'WaitingForHITL', 40_000)
-      expect(took).toBeLessThan(TAKEN_OVER_MS + 4000)
-      // Whether the call under way was made is a question to an operator, who asks the world.
-      await until(async () => {
-        await courier.review()
-        return ENDED.has((await atB.help(runId)).status)
-      }, 40_000)
-      expect(await atB.run(runId)).toMatchObject({ status: 'Completed', output: 'Delivered to Oslo.' })
-      expect(['acme.post', 'acme.pay', 'acme.stamp'].map(times)).toEqual([1, 1, 1])
-      const numbers = await atB.eventNumbers(runId)
-      expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, at) => at + 1))
-    },
-  )
-
-  test('a server that is stopped hands over what it drove at once', { timeout: 60_000 }, async () => {
-    const { a, atA, atB } = await both()
-    const runs = await Promise.all(Array.from({ length: 5 }, () => atA.start()))
-    expect(await a.stop('SIGTERM')).toBe(0)
-    const took = await until(async () => {
-      const all = await Promise.all(runs.map((runId) => atB.help(runId)))
-      return all.every(({ status }) => ENDED.has(status))
-    })
-    expect(took).toBeLessThan(12_000)
-    expect(['acme.post', 'acme.pay', 'acme.stamp'].map(times)).toEqual([5, 5, 5])
-  })
 
   test('a cancel at one reaches the other, which drives the run', { timeout: 60_000 }, async () => {
     const { atA, b } = await both()
@@ -136,26 +101,45 @@ describe.skipIf(!postgres)('two servers', () => {
     expect(times('acme.pay')).toBe(0)
   })
 
-  test('of each tick of a schedule one run starts', { timeout: 60_000 }, async () => {
-    const { atA } = await both()
-    await svcJson(
-      [
-        'triggers',
-        'create',
-        'acme.courier',
-        '--type',
-        'schedule',
-        '--cron',
-        '* * * * * *',
-        '--data',
-        join(courier.project.directory, 'a'),
-      ],
-      { cwd: courier.project.directory },
+  test('20 ticks of a schedule start 20 runs, while servers come and go', { timeout: 120_000 }, async () => {
+    const { a, b } = await both()
+    const others = [await open('c'), await open('d')]
+    const at = { cwd: courier.project.directory }
+    const { triggerId } = await svcJson<{ triggerId: string }>(
+      ['triggers', 'create', 'acme.courier', '--type', 'schedule', '--cron', '* * * * * *', '--data', dataOf('a')],
+      at,
     )
-    await until(async () => (await atA.sessions()).filter(({ triggerType }) => triggerType === 'scheduled').length >= 5)
-    const starts = (await atA.sessions()).flatMap(({ triggerType, startedAt }) =>
-      triggerType === 'scheduled' ? [Math.floor(Date.parse(startedAt) / 1000)] : [],
-    )
-    expect(new Set(starts).size).toBe(starts.length)
+    const atC = customer(others[0]!, courier.access)
+    const scheduled = async () => (await atC.sessions()).filter(({ triggerType }) => triggerType === 'scheduled')
+    await until(async () => (await scheduled()).length >= 7)
+    await b.stop('SIGTERM')
+    await until(async () => (await scheduled()).length >= 14)
+    await a.stop('SIGKILL')
+    await until(async () => (await scheduled()).length >= 20, 90_000)
+    await svcJson(['triggers', 'delete', triggerId, '--yes', '--data', dataOf('c')], at)
+    // A pass that had begun may start one more.
+    await until(async () => (await scheduled()).length === (await ticksOf(triggerId)).length)
+    const ticks = await ticksOf(triggerId)
+    expect(ticks.length).toBeGreaterThanOrEqual(20)
+    expect(ticks).toEqual(ticks.map((_, index) => ticks[0]! + index * 1000))
+    // All of them go on, those of the servers that are gone too.
+    await until(async () => {
+      await courier.review()
+      return (await scheduled()).every(({ status }) => ENDED.has(status))
+    }, 60_000)
   })
+
+  /** Moments of the ticks that a run was started for. */
+  async function ticksOf(triggerId: string): Promise<readonly number[]> {
+    const client = new Client(database)
+    await client.connect()
+    try {
+      const { rows } = await client.query<{ key: string }>('select key from svc.idempotency where key like $1', [
+        `tick ${triggerId} %`,
+      ])
+      return rows.map(({ key }) => Number(key.split(' ')[2])).sort((x, y) => x - y)
+    } finally {
+      await client.end()
+    }
+  }
 })

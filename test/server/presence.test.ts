@@ -77,6 +77,12 @@ test('a server tells on its internal listener that it serves, and ends when an o
   const list = async () => await ask<OperatorRoutes['GET /workers']['answer']>(server.operator, 'GET /workers')
   const { items, total } = await list()
   expect([total, items]).toMatchObject([1, [{ state: 'serving', url: server.url, leases: 0 }]])
+  const metrics = await at('/metrics')
+  expect([metrics.status, metrics.headers.get('content-type')]).toEqual([
+    200,
+    'text/plain; version=0.0.4; charset=utf-8',
+  ])
+  expect(await metrics.text()).toContain('\nsvc_claim_delay_seconds 0\n')
   const ending = items[0]!.workerId.slice(-8)
   expect(server.drain.aborted).toBe(false)
   expect(await ask(server.operator, `POST /workers/${ending}/drain`)).toMatchObject({ state: 'draining' })

@@ -127,6 +127,24 @@ test('a start that is refused is logged and the next tick comes', async () => {
   await schedule.stop()
 })
 
+test.each([
+  ['the database is away', fail('store_unreachable', { database: 'db', why: 'gone' })],
+  ['the server ends', fail('shutting_down')],
+])('while %s a tick stays due, and nothing is told of it', async (_, failure) => {
+  const { wind, starts, doors, asked, told, schedule } = await scheduled('*/10 * * * * *')
+  doors.start = () => Promise.reject(failure)
+  await wind(10_000)
+  // It is tried again each second, meanwhile with the next tick.
+  for (let second = 0; second < 12; second++) await wind(1000)
+  delete doors.start
+  const before = starts()
+  await wind(1000)
+  const ticks = asked.starts.slice(before).map(({ idempotency }) => idempotency!.key.split(' ')[2])
+  expect(ticks).toEqual([NOW + 10_000, NOW + 20_000].map(String))
+  expect(told).toEqual([])
+  await schedule.stop()
+})
+
 test('the log says why a start was refused, and not where in the program', async () => {
   const { wind, told, doors, triggerId, schedule } = await scheduled('*/10 * * * *')
   doors.start = () => Promise.reject(fail('plan_limit_exceeded', { limit: 'runs_per_day', value: 6 }))

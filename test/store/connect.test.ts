@@ -71,7 +71,13 @@ test.each([
     '/usr/lib/node_modules/@svc-agents/cli/dist/start.js',
     `npm install --global --allow-scripts=better-sqlite3 ${SQLITE_FOR_NODE_20}`,
   ],
+  [
+    '20.19.0',
+    '/home/ana/.local/lib/node_modules/@svc-agents/cli/dist/start.js',
+    `npm install --global --prefix /home/ana/.local --allow-scripts=better-sqlite3 ${SQLITE_FOR_NODE_20}`,
+  ],
+  ['22.12.0', '/opt/node/lib/node_modules/@svc-agents/cli/dist/start.js', 'npm install --global better-sqlite3@13'],
   ['20.19.0', '/srv/desk/node_modules/@svc-agents/cli/dist/start.js', `npm install ${SQLITE_FOR_NODE_20}`],
 ])('with Node %s at %s, "%s" installs it where it is found', (node, module, command) => {
-  expect(sqliteRemedy(node, `file://${module}`)).toBe(command)
+  expect(sqliteRemedy(node, `file://${module}`, '/opt/node/bin/node')).toBe(command)
 })

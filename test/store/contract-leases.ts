@@ -53,6 +53,21 @@ export function leaseContract(parts: { readonly store: () => Store; readonly set
       expect(await store.claim('ann', 9, TTL)).toEqual([])
     })
 
+    test('what a claim would find is told, and how long its lease has been over, without being taken', async () => {
+      await start('idle', undefined, { startedAt: NOW + 1 })
+      await start('held', 'ann', { startedAt: NOW + 2 })
+      expect(await store.waitingSessions(9)).toEqual([{ sessionId: sessionId('idle'), overForMs: 0 }])
+      parts.setNow(NOW + TTL + 40)
+      const waiting = [
+        { sessionId: sessionId('idle'), overForMs: 0 },
+        { sessionId: sessionId('held'), overForMs: 40 },
+      ]
+      expect(await store.waitingSessions(9)).toEqual(waiting)
+      expect(await store.waitingSessions(1)).toHaveLength(1)
+      expect(await store.claim('bob', 9, TTL)).toHaveLength(2)
+      expect(await store.waitingSessions(9)).toEqual([])
+    })
+
     test('of many claimers, no two get the same session, and together they get all', async () => {
       for (let n = 0; n < 40; n++) await start(`s${n}`)
       const claimed = await Promise.all(

@@ -13,7 +13,7 @@ afterAll(() => rmSync(root, { recursive: true }))
 const LOCK = resolve(import.meta.dirname, '../../src/store/sqlite/database/lock.ts')
 
 /** Starts a process that takes the lock, prints `held` or the code of its failure, and keeps running. */
-async function locker(directory: string) {
+async function locker(directory: string, asUser: { readonly uid?: number } = {}) {
   const script = `
     import(process.argv[1]).then(({ lockDirectory }) => {
       try { globalThis.held = lockDirectory(process.argv[2]); console.log('held') } catch (error) { console.log(error.code) }
@@ -21,6 +21,7 @@ async function locker(directory: string) {
     })`
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, LOCK, directory], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    ...asUser,
   })
   const [said] = (await once(child.stdout, 'data')) as [Buffer]
   return {
@@ -77,6 +78,18 @@ test('refuses a directory that cannot be created, and one that is a file', () =>
     ['data_directory_unusable', '… cannot be used as a data directory: a part of the path is a file, not a directory.'],
     ['data_directory_unusable', '… cannot be used as a data directory: this file system takes no new directories.'],
   ])
+})
+
+test('refuses a directory whose lock file may only be read: it would lock nothing', async () => {
+  const directory = join(root, 'read-only')
+  lockDirectory(directory).release()
+  chmodSync(root, 0o755)
+  chmodSync(directory, 0o755)
+  chmodSync(join(directory, 'lock.db'), 0o444)
+  // Root may write to every file.
+  const reader = await locker(directory, process.getuid?.() === 0 ? { uid: 65_534 } : {})
+  expect(reader.said).toBe('data_directory_unusable')
+  await reader.kill()
 })
 
 test('refuses a directory that everybody may write to', () => {

@@ -290,3 +290,13 @@ test('a screen reader gets every word, on lines as long as they are', () => {
     '  reasoning  The item arrived broken and the risk is low, so a refund is due.',
   ])
 })
+
+test('of an erased step the type and the time are left', () => {
+  const items = timeline(['ToolCall', {}], ['Output', {}]).map((item): TimelineItem => ({ ...item, content: null }))
+  expect(drawTimeline(canvasOf(60), items, runs).map((line) => line.trimEnd())).toEqual([
+    '  1  10:42:01  ToolCall',
+    '  2  10:42:02  Output',
+  ])
+  const live = createLiveTimeline(canvasOf(60), ROOT)
+  expect(items.flatMap((item) => live.add(item))).toEqual([])
+})

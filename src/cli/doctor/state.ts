@@ -2,12 +2,14 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isFailure } from '../../base/failure.ts'
+import { JOB_SCHEMA } from '../../queue/jobs.ts'
 import { buildBundle } from '../release/build.ts'
 import { checkDrift, lockFileOf } from '../release/lock-file.ts'
 import { openOperatorChannel } from '../project/server/operator.ts'
 import { answersOperator } from '../project/server/operator-socket.ts'
 import { openProject, type Project } from '../project/project.ts'
 import { hasRegistry } from '../project/registry.ts'
+import { readStoreUrl } from '../project/store-url.ts'
 import { userDirectory } from '../project/user-config.ts'
 import type { DatabaseHealth } from '../../store/postgres/cluster/health.ts'
 import { unhealthy, healthy, type DoctorChecks } from './finding.ts'
@@ -73,10 +75,12 @@ export const stateChecks: DoctorChecks = {
     }
   },
 
-  async store(_, project) {
+  async store({ io }, project) {
     const url = project?.store
     const { url: bucket, region } = project?.config.storage ?? {}
     try {
+      // Without a project the address has not been read yet.
+      readStoreUrl(io.env['SVC_STORE'])
       const found = project && url !== undefined ? await lookAtShared(url, project, bucket) : undefined
       if (bucket !== undefined)
         await (await import('../../server/runtime/check-bucket.ts')).checkBucketAt(bucket, region)
@@ -124,7 +128,7 @@ export const stateChecks: DoctorChecks = {
 
 async function lookAtShared(url: string, { workspace }: Project, bucket: string | undefined): Promise<DatabaseHealth> {
   const { lookAtDatabase } = await import('../../store/postgres/cluster/health.ts')
-  return await lookAtDatabase(url, { workspace, bucket })
+  return await lookAtDatabase(url, { workspace, bucket }, JOB_SCHEMA)
 }
 
 async function existingParent(path: string): Promise<string> {

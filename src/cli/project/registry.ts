@@ -12,8 +12,8 @@ import type { Project } from './project.ts'
 import { RemoteError } from '../shell/remote.ts'
 
 /** True where something may have been published, so that other projects need no server. */
-export const hasRegistry = (project: Project): boolean =>
-  project.target?.host !== undefined || existsSync(join(project.dataDirectory, 'data.db'))
+export const hasRegistry = ({ target, store, dataDirectory }: Project): boolean =>
+  target?.host !== undefined || store !== undefined || existsSync(join(dataDirectory, 'data.db'))
 
 export function lookupOf(operator: OperatorClient | undefined): PublishedLookup {
   if (!operator) return nothingPublished

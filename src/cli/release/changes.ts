@@ -17,14 +17,20 @@ export const changeLines = (changes: readonly VersionChange[], isTTY: boolean): 
   changes.map((each) => {
     const { severity, widens, kind, agent, say, path } = each
     const parts = isTTY
-      ? [(widens ? 'wider' : severity).padEnd(5), agent, say, ...(path === null ? [] : [`(${path})`])]
+      ? [effectOf(each).padEnd(5), agent, say, ...(path === null ? [] : [`(${path})`])]
       : [kind, widens ? 'wider' : severity, agent, say, path ?? '']
     return parts.map(safeText).join(isTTY ? '  ' : '\t')
   })
 
+/** What a change does to what agents may do; where that is nothing, the step of the version that it asks for. */
+const effectOf = ({ widens, verdict, severity }: VersionChange): string =>
+  widens ? 'wider' : verdict === 'tightened' ? 'tighter' : severity
+
 /** A line of a change as it is seen: wider authority cannot be missed. */
-export const paintChange = (theme: Theme, line: string): string =>
-  line.startsWith('wider ') ? theme.wider('wider') + theme.strong(line.slice('wider'.length)) : line
+export function paintChange(theme: Theme, line: string): string {
+  if (line.startsWith('wider ')) return theme.wider('wider') + theme.strong(line.slice('wider'.length))
+  return line.startsWith('tighter ') ? theme.tighter('tighter') + line.slice('tighter'.length) : line
+}
 
 /** `changed  prompts/desk.md  sha256:5a1c… → sha256:90fe…`; whole digests, separated by TABs, in a pipe. */
 export function fileLine({ path, change, from, to }: FileChange, isTTY: boolean): string {

@@ -35,7 +35,7 @@ export interface PlanStep {
   readonly taken: boolean
 }
 
-export interface PublishPlan extends Pick<VersionDifference, 'breaking' | 'widens' | 'changes'> {
+export interface PublishPlan extends Pick<VersionDifference, 'changes'> {
   readonly steps: readonly PlanStep[]
   /** Authority of agents that are published for the first time, which no difference shows. */
   readonly matrix: readonly { readonly agent: string; readonly rows: readonly MatrixRow[] }[]
@@ -49,10 +49,8 @@ export async function planOf(operator: OperatorClient, bundle: CompiledBundle): 
   const documents = new Set(bundle.documents.map(({ id, kind }) => `${kind} ${id}`))
   // Changes of a document are reported through the agents that use it; without an agent, directly.
   const reported = compared.filter(({ step }) => bundle.root === undefined || !documents.has(`${step.kind} ${step.id}`))
-  const { breaking, widens, changes } = differenceOf(
-    distinct(reported.flatMap(({ difference }) => difference?.changes ?? [])),
-  )
-  return { breaking, widens, changes, steps: compared.map(({ step }) => step), matrix: firstMatrix(bundle, compared) }
+  const { changes } = differenceOf(distinct(reported.flatMap(({ difference }) => difference?.changes ?? [])))
+  return { changes, steps: compared.map(({ step }) => step), matrix: firstMatrix(bundle, compared) }
 }
 
 interface Compared {

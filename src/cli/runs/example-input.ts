@@ -6,7 +6,7 @@ export const exampleInput = (contract: JsonObject | undefined): string =>
     .map(([name, schema]) => pairOf(name, schema))
     .join('')
 
-/** The same as an object. */
+/** An example input, with a value for each required property. */
 export const exampleObject = (contract: JsonObject | undefined): JsonObject =>
   Object.fromEntries(
     required(contract).map(([name, schema]) => {

@@ -1,6 +1,8 @@
 import { fail } from '../../base/failure.ts'
 import type { CommandContext } from '../shell/command.ts'
-import type { FollowOptions, OnTask, FollowDetail } from './follow.ts'
+import type { FollowDetail } from './event-display.ts'
+import type { FollowOptions } from './follow.ts'
+import type { OnTask } from './wait-handler.ts'
 import { durationMs } from '../shell/numbers.ts'
 
 /** The options that `run` and `runs watch` share. */

@@ -6,7 +6,8 @@ import { describeCost, type CostSum } from '../../spec/price.ts'
 import { safeBlock, safeText } from '../../base/escape-text.ts'
 import { formatDuration } from '../../terminal/time.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { describeTask, type FollowEnd } from './follow.ts'
+import type { FollowEnd } from './follow.ts'
+import { describeTask } from './wait-handler.ts'
 import { Interrupted } from '../shell/io.ts'
 
 /** What `--json` prints of a run that was followed. */

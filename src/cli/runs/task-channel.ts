@@ -27,7 +27,7 @@ export interface AnswerReceipt {
 
 /** How to report an answer. */
 export interface AnswerReport {
-  /** The same person gave the same answer before; nothing changed. */
+  /** This person gave this answer before; nothing changed. */
   readonly again: boolean
   /** False where no server runs: the answer is stored, and the run continues when one starts. */
   readonly served: boolean

@@ -41,7 +41,7 @@ export function rewriteExpectations(text: string, updates: readonly (Expectation
   return documents.map((document) => document.toString({ lineWidth: 0 })).join('')
 }
 
-/** The same call made several times is one entry with `times`. */
+/** Writes equal calls as one entry with `times`. */
 function groupEqualCalls(calls: ObservedRun['calls']): JsonValue {
   const groups = new Map<string, { readonly call: ObservedRun['calls'][number]; times: number }>()
   for (const call of calls) {

@@ -13,7 +13,8 @@ export interface PromptChoice {
 
 /** Questions to a person, drawn on stderr. Each throws `Interrupted` on Ctrl-C and the abort reason when `signal` fires. */
 export interface Prompts {
-  confirm(question: string, signal?: AbortSignal): Promise<boolean>
+  /** @param assumed what Enter alone says: no, unless nothing can be lost */
+  confirm(question: string, signal?: AbortSignal, assumed?: boolean): Promise<boolean>
   /** Throws `QuestionLeft` on Escape. */
   text(question: string, signal?: AbortSignal): Promise<string>
   /** A line that is not shown while it is typed. */

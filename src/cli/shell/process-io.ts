@@ -108,10 +108,10 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
     }
   }
   return {
-    async confirm(question, signal) {
+    async confirm(question, signal, assumed = false) {
       const { confirm } = await import('@inquirer/prompts')
       return await withInterrupts(
-        () => confirm({ message: fitQuestion(question), default: false }, context(signal)),
+        () => confirm({ message: fitQuestion(question), default: assumed }, context(signal)),
         signal,
       )
     },

@@ -24,6 +24,12 @@ export interface ComparedCallee {
   readonly anyone?: boolean
 }
 
+/** One of the two versions that are compared. */
+export interface ComparedVersion {
+  readonly callee: ComparedCallee
+  readonly sets: PolicySets
+}
+
 /** Arguments of a delegation without a schema of its own. Source: decisions, section 9. */
 const MESSAGE: JsonSchema = {
   type: 'object',

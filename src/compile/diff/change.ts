@@ -1,6 +1,7 @@
 /** The kinds of changes between two versions, and the version bump that each requires. Source: bundles, section 5. */
 import { canonicalJson, type JsonValue } from '../../base/json/json.ts'
-import type { AuthorityVerdict, WitnessCall } from './authority.ts'
+import type { AuthorityVerdict } from './prove-authority.ts'
+import type { WitnessCall } from './witness.ts'
 
 export type ChangeSeverity = 'major' | 'minor' | 'patch'
 

@@ -10,7 +10,8 @@ import {
   type AgentSnapshot,
 } from '../../spec/snapshot.ts'
 import { standalonePolicyEntry } from '../stages/policy-entry.ts'
-import { compareAccepted, compareAuthority, type ComparedVersion } from './authority.ts'
+import { compareAccepted, compareAuthority } from './authority.ts'
+import type { ComparedVersion } from './callee.ts'
 import { classChange, taintChange } from './binding.ts'
 import { inputChanges, outputChanges } from './contract.ts'
 import { versionChange, differenceOf, type VersionChange, type VersionDifference } from './change.ts'

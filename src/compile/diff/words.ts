@@ -3,7 +3,7 @@ import { canonicalJson } from '../../base/json/json.ts'
 import { readCondition } from '../../policy/condition/condition.ts'
 import { describeCondition, describeValue } from '../../policy/condition/describe.ts'
 import type { PolicyEffect, ApprovalObligations, PolicyEntry } from '../../spec/policy-set.ts'
-import type { WitnessCall } from './authority.ts'
+import type { WitnessCall } from './witness.ts'
 
 const EFFECTS: Readonly<Record<PolicyEffect, string>> = {
   grant: 'allow',

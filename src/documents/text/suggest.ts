@@ -27,7 +27,7 @@ export function nearestCandidate(word: string, candidates: Iterable<string>): st
   return best
 }
 
-/** The same for logical ids; a name without its namespace means the id that ends with it. */
+/** The nearest logical id. A name without its namespace means the id that ends with it. */
 export function nearestId(word: string, ids: readonly string[]): string | undefined {
   const name = (id: string): string => id.slice(id.lastIndexOf('.') + 1)
   return (

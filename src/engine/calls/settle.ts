@@ -15,7 +15,7 @@ export interface SettledCall {
   readonly durationMs?: number
   /** The tool said that it did not do what was asked. */
   readonly notExecuted?: boolean
-  /** Nobody knows whether the call happened, although it is settled. */
+  /** The call is settled, but it is unknown whether it happened. */
   readonly inDoubt?: boolean
   /** The earlier call whose result this is. */
   readonly repeats?: EffectRecord
@@ -23,7 +23,7 @@ export interface SettledCall {
   readonly ends?: { readonly error: string; readonly errorCode: ErrorCode }
 }
 
-/** The same tool and arguments refused this often fail the run. Source: policies, section 4. */
+/** A run fails once the same call, with the same arguments, was refused this often. Source: policies, section 4. */
 const MAX_REFUSALS = 3
 
 /** Records the result of a call as a `ToolResult` step, and closes the step of its dispatch. */

@@ -48,6 +48,8 @@ export interface SessionLeases {
   /** True while an effect of the lease of this epoch may leave. */
   mayLeave(id: SessionId, epoch: number): boolean
   now(): LeaseStart
+  /** From now on nothing is claimed: what a claim under way still gets is given back. */
+  claimNoMore(): void
   /** Gives the lease of a session back, so that another process goes on with it at once. */
   giveBack(id: SessionId): void
   /** Renews no more, and gives back every lease but those of sessions that `isKept` names. */
@@ -94,6 +96,7 @@ export function createLeases(
   let strangers = new Map<SessionId, number>()
   let timer: unknown
   let closed = false
+  let claims = true
   /** Leases that wait to be given back: those that gather meanwhile share a statement. */
   let returned: SessionLease[] = []
   let returning: Promise<void> | undefined
@@ -167,6 +170,7 @@ export function createLeases(
     now,
     keep,
     giveBack,
+    claimNoMore: () => void (claims = false),
     all: () => [...held.keys()],
     epochOf: (id) => held.get(id)?.epoch,
     holderOf: (epoch) => ({ worker, ttlMs, ...(epoch !== undefined && { epoch }) }),
@@ -182,8 +186,8 @@ export function createLeases(
       const since = now()
       const lease = await store.claimOne(worker, id, ttlMs)
       if (lease) keep(lease, since)
-      if (closed) giveBack(id)
-      return lease !== undefined && !closed
+      if (!claims) giveBack(id)
+      return lease !== undefined && claims
     },
     async claimAll() {
       for (let count = 0; ;) {
@@ -193,11 +197,11 @@ export function createLeases(
         const claimed = await store.claim(worker, most, ttlMs)
         for (const lease of claimed) {
           keep(lease, since)
-          if (closed) giveBack(lease.sessionId)
+          if (!claims) giveBack(lease.sessionId)
           else events.claimed(lease.sessionId)
         }
         count += claimed.length
-        if (claimed.length < most || closed) return count
+        if (claimed.length < most || !claims) return count
       }
     },
     mayLeave(id, epoch) {

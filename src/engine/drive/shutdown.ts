@@ -17,6 +17,7 @@ export async function shutDown(
   graceMs: number,
 ): Promise<void> {
   lifecycle.phase = 'closing'
+  leases.claimNoMore()
   for (const id of leases.all()) if (isIdle(mailboxes.find(id))) leases.giveBack(id)
   let timeout: NodeJS.Timeout | undefined
   const grace = new Promise<void>((resolve) => (timeout = setTimeout(resolve, graceMs)))

@@ -25,7 +25,7 @@ export const ASK_PARENT = 'svc.ask_parent'
 export const ANSWER_SUBAGENT = 'svc.answer_subagent'
 export const ESCALATE_TO_PERSON = 'svc.escalate_to_person'
 
-/** Those that an author binds. */
+/** Built-in tools that an author binds. */
 const CARRIED_OUT_HERE: ReadonlySet<string> = new Set([ASK_USER, REQUEST_INPUT, WAIT_UNTIL, WAIT_EVENT])
 
 /** The relations of a run that decide which built-in tools it is offered. */

@@ -52,7 +52,7 @@ export function resolveRecorded(call: CallToUndo): ResolvedUndo | { readonly why
   return { name: undoing.wire, tool: undoing.id, arguments: filled.arguments, undoes: row.ref }
 }
 
-/** The same of a run in a transaction. */
+/** `resolveRecorded` for a call of a run in a transaction. */
 export function resolveUndo(run: RunHandle, callId: string): ResolvedUndo | { readonly why: string } {
   const row = run.callRow(callId)
   if (!row) return { why: 'There is no record of it.' }

@@ -15,10 +15,10 @@ export function undoKeyOf(run: Pick<Run, 'origin'>): EffectKey | undefined {
 
 /** What became of the undoing of a call. */
 export type UndoState =
-  /** Nobody has tried, or what was tried was certainly not made. `failed` is the newest run that tried. */
+  /** Not tried yet, or tried and certainly not made. `failed` is the newest run that tried. */
   | { readonly at: 'open'; readonly failed?: Run }
   | { readonly at: 'under_way'; readonly run: Run }
-  /** Nobody knows whether it was made. */
+  /** The undoing call has an unknown outcome. */
   | { readonly at: 'unknown'; readonly run: Run }
   | { readonly at: 'undone'; readonly run: Run }
 

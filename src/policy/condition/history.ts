@@ -19,9 +19,9 @@ export function historyText(
   )
 }
 
-/** A measure of the calls with one value at a path is another one than that of all calls. */
+/** Adds the path by whose value calls are counted, because that count is a value of its own. */
 export const withKey = (path: string, by: string | undefined): string => (by === undefined ? path : `${path} by ${by}`)
 
-/** The same measure over two windows is two values, so the window is part of the text. */
+/** Adds the window, because a measure over two windows is two values. */
 export const inWindow = (path: string, windowMs: number | undefined): string =>
   windowMs === undefined ? path : `${path} (${writeDuration(windowMs)})`

@@ -66,7 +66,7 @@ export function possibleValuesUnder(schema: JsonSchema): PossibleValuesAt {
 export const withoutSchema: PossibleValuesAt = (path) =>
   path.root === 'args' ? ANY_VALUE : describeDomain(domainAt(path, []))
 
-/** The same domain by type, bounds and length. */
+/** Describes a domain by type, bounds and length. */
 export function describeDomain(domain: ValueDomain): PossibleValues {
   const { schemas, absent, unreadable } = domain
   const elements = membersOf(schemas, { each: true })

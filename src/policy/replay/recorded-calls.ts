@@ -19,7 +19,7 @@ export interface RecordedCalls {
 /** @param all every recorded decision, oldest first */
 export function indexRecordedCalls(all: readonly RecordedDecision[]): RecordedCalls {
   const groups = new Map<string, Map<string, RecordedDecision[]>>()
-  /** Those that share a key with the decision, oldest first. */
+  /** Decisions that share a key with the given one, oldest first. */
   const groupOf = (name: string, keyOf: (each: RecordedDecision) => string, decision: RecordedDecision) => {
     const group = groups.get(name) ?? groupBy(all, keyOf)
     groups.set(name, group)

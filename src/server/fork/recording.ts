@@ -66,7 +66,7 @@ export function recordedCalls(steps: readonly RunStep[], tasks: readonly TaskRec
 const callsIn = (content: JsonObject): readonly JsonObject[] =>
   (Array.isArray(content['tool_calls']) ? content['tool_calls'] : []).filter(isJsonObject)
 
-/** The same call: the same name with the same arguments. */
+/** Equal for calls of one name with equal arguments. */
 export const sameCallKey = ({ name, arguments: given }: Pick<RecordedCall, 'name' | 'arguments'>): string =>
   `${name} ${digestOfJson(given)}`
 

@@ -4,7 +4,7 @@ import type { EventStreamBody } from './sse.ts'
 export interface HttpReply {
   readonly status: number
   readonly json?: unknown
-  /** JSON that is written already. */
+  /** JSON that is written already, unless the headers name another type. */
   readonly text?: string
   readonly stream?: ReadableStream<Uint8Array>
   readonly events?: EventStreamBody

@@ -31,7 +31,7 @@ export async function checkBucket(blobs: Blobs, url: string): Promise<void> {
   }
 }
 
-/** The same for the bucket at an address. @throws Failure `bucket_unusable`, `config_invalid` */
+/** Checks the bucket at an address. @throws Failure `bucket_unusable`, `config_invalid` */
 export async function checkBucketAt(url: string, region = 'us-east-1'): Promise<void> {
   const opened = openS3(url, region)
   try {

@@ -89,7 +89,7 @@ const connectModels = (
     ...(wait && { wait }),
   })
 
-/** The same cassette, whose recordings hold no secret. */
+/** Records to the cassette without secrets. */
 function redactedCassette(cassette: Cassette = {}, redactor: Redactor): Cassette {
   const { record, ...played } = cassette
   return { ...played, ...(record && { record: (each) => record(redactor.json(each)) }) }

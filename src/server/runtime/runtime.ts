@@ -104,6 +104,8 @@ async function openParts(
   if (uploads) closing.push(() => presence.stop())
 
   const openStorageAt = async (address: ListenAt): Promise<ObjectStorage> => {
+    // Files on this machine would be missing at every other.
+    if (options.store !== undefined && config.storage?.url === undefined) throw fail('bucket_not_named')
     const storage = await openStorage(config, {
       directory,
       clock,
@@ -201,19 +203,12 @@ async function openParts(
   }
 }
 
-/** Before the database records whose it is. @throws Failure `config_invalid`, `bucket_unusable`, `job_runner_missing` */
+/** Before the database records whose it is. @throws Failure `bucket_not_named`, `bucket_unusable`, `job_runner_missing` */
 async function checkShared({ storage }: ProjectConfig): Promise<void> {
-  if (storage?.url === undefined) throw noBucket()
+  if (storage?.url === undefined) throw fail('bucket_not_named')
   await checkBucketAt(storage.url, storage.region)
   await (await import('../../queue/graphile-jobs.ts')).checkJobRunner()
 }
-
-const noBucket = () =>
-  fail(
-    'config_invalid',
-    { what: 'Servers that share a database need a bucket for files, and storage.url names none.' },
-    { fix: 'Give --storage s3://bucket?endpoint=… or storage.url in svc.config.yaml.' },
-  )
 
 /** Limits of parallel requests that providers set themselves, by the provider names of compiled models. */
 const providerConcurrency = (providers: ProjectConfig['providers'] = {}): Readonly<Record<string, number>> =>

@@ -8,6 +8,7 @@ import type { Engine } from '../../engine/session/engine.ts'
 import type { ProjectConfig } from '../../spec/config.ts'
 import type { Trigger } from '../../spec/key.ts'
 import type { BackgroundJob } from '../../queue/jobs.ts'
+import { isStoreAway } from '../../store/store-away.ts'
 import type { Store } from '../../store/store.ts'
 import { detailOf } from '../http/detail.ts'
 import { startLimits } from './rates.ts'
@@ -23,53 +24,64 @@ interface ScheduleParts {
   readonly log: Log
 }
 
-/** A tick that fires later than this, for example because the machine slept, counts as missed. */
-const LATE_MS = 60_000
+/**
+ * A tick that fires later than this, for example because the machine slept, counts as missed. A job that a dead server had begun is
+ * added again within a minute.
+ */
+const LATE_MS = 90_000
+/** While the store is away, or this server ends, ticks stay due: it is tried again in so long, by whichever server. */
+const TRY_AGAIN_MS = 1000
 
 /** Woken after a trigger was created, changed or deleted. */
 export function scheduleJob(parts: ScheduleParts): BackgroundJob {
   const { store, workspaceId, clock, isShared = false } = parts
   /** Time up to which the ticks of each active trigger were handled. New and reactivated triggers have missed none. */
   let handled: ReadonlyMap<TriggerId, Instant> | undefined
+  async function startAllDue(): Promise<Instant> {
+    const now = clock.now()
+    // Ticks that were due before the first pass were due while no server ran. Of several servers another one may have run.
+    const maxLateMs = handled || isShared ? LATE_MS : -1
+    const before = isShared ? await store.ticks(workspaceId) : (handled ??= await store.ticks(workspaceId))
+    const all = (await store.triggers(workspaceId)).filter(({ type }) => type === 'schedule')
+    const held = new Set((await store.restored(workspaceId)).triggers)
+    const active = all.filter(({ id, active }) => active && !held.has(id))
+    for (const trigger of active) await startDueRuns(parts, trigger, before.get(trigger.id) ?? now, now, maxLateMs)
+    handled = new Map(active.map(({ id }) => [id, now]))
+    const idle = all.filter((trigger) => !active.includes(trigger) && before.has(trigger.id))
+    const marks = new Map([...handled, ...idle.map(({ id }) => [id, null] as const)])
+    // A store that cannot write must not stop the schedule.
+    if (all.length > 0)
+      await store
+        .markTicks(marks)
+        .catch((error: unknown) => parts.log.write('error', 'schedule failed', { detail: detailOf(error) }))
+    return Math.min(...active.map((trigger) => nextTick(trigger, now)))
+  }
   return {
     name: 'schedule',
-    async run() {
-      const now = clock.now()
-      // Ticks that were due before the first pass were due while no server ran. Of several servers another one may have run.
-      const maxLateMs = handled || isShared ? LATE_MS : -1
-      const before = isShared ? await store.ticks(workspaceId) : (handled ??= await store.ticks(workspaceId))
-      const all = (await store.triggers(workspaceId)).filter(({ type }) => type === 'schedule')
-      const held = new Set((await store.restored(workspaceId)).triggers)
-      const active = all.filter(({ id, active }) => active && !held.has(id))
-      for (const trigger of active) await startDueRun(parts, trigger, before.get(trigger.id) ?? now, now, maxLateMs)
-      handled = new Map(active.map(({ id }) => [id, now]))
-      const idle = all.filter((trigger) => !active.includes(trigger) && before.has(trigger.id))
-      const marks = new Map([...handled, ...idle.map(({ id }) => [id, null] as const)])
-      // A store that cannot write must not stop the schedule.
-      if (all.length > 0)
-        await store
-          .markTicks(marks)
-          .catch((error: unknown) => parts.log.write('error', 'schedule failed', { detail: detailOf(error) }))
-      return Math.min(...active.map((trigger) => nextTick(trigger, now)))
-    },
+    run: () =>
+      startAllDue().catch((error: unknown) => {
+        if (isPassing(error)) return clock.now() + TRY_AGAIN_MS
+        throw error
+      }),
   }
 }
 
+/** Nothing was refused: the same start may succeed a moment later, or at another server. */
+const isPassing = (error: unknown): boolean => isStoreAway(error) || isFailure(error, 'shutting_down')
+
 /**
- * Starts the run of a tick that is due now. Missed ticks are logged and not repeated.
+ * Starts the runs of the ticks that are due. Missed ticks are logged and not made up.
  * @param maxLateMs how late a tick may start; negative = every due tick was missed
  */
-async function startDueRun(
+async function startDueRuns(
   parts: ScheduleParts,
   trigger: Trigger,
   since: Instant,
   now: Instant,
-  patience: number,
+  maxLateMs: number,
 ): Promise<void> {
   const ticks = ticksBetween(trigger, since, now)
-  const last = ticks.at(-1)
-  const isDue = last !== undefined && now - last <= patience
-  const missed = isDue ? ticks.slice(0, -1) : ticks
+  const missed = ticks.filter((tick) => now - tick > maxLateMs)
   if (missed.length > 0)
     parts.log.write('warn', 'scheduled ticks missed', {
       triggerId: trigger.id,
@@ -78,7 +90,7 @@ async function startDueRun(
       first: toIsoText(missed[0]!),
       last: toIsoText(missed.at(-1)!),
     })
-  if (isDue) await startBy(parts, trigger, last)
+  for (const tick of ticks.slice(missed.length)) await startBy(parts, trigger, tick)
 }
 
 /** Upper bound for counting missed ticks, for schedules of every second after weeks without a server. */
@@ -112,6 +124,7 @@ async function startBy({ engine, config, log }: ScheduleParts, trigger: Trigger,
       limits: startLimits(config, trigger),
     })
   } catch (error) {
+    if (isPassing(error)) throw error
     // A stack trace helps to find a bug and says nothing about a refusal.
     const why = isFailure(error)
       ? { code: error.code, detail: error.message }

@@ -108,6 +108,6 @@ function splitOutsideQuotes(text: string): string[] {
   return [...parts, text.slice(from)]
 }
 
-/** The same length, with the content of JSON strings blanked, so that no value can look like a comparison. */
+/** Blanks the content of JSON strings, so that no value can look like a comparison; every index stays valid. */
 const maskStrings = (text: string): string =>
   text.replace(/"(?:[^"\\]|\\.)*(?:"|$)/g, (found) => '"'.repeat(found.length))

@@ -9,8 +9,8 @@ import { describeApprover } from './task-card.ts'
 export function describeUndoItem({ state, undo, undoneBy, why }: UndoItemView): string {
   if (undoneBy) return describeUndoing(undoneBy)
   if (state !== 'open' || !undo) return `cannot be undone: ${why ?? ''}`
-  const failed = why === undefined ? '' : `; the last attempt: ${why}`
-  return `${DECISIONS[undo.decision](undo)}${failed}`
+  const decided = DECISIONS[undo.decision](undo)
+  return why === undefined ? decided : `${decided.replace(/\.$/, '')}; the last attempt: ${why}`
 }
 
 const DECISIONS: Readonly<

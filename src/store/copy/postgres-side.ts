@@ -82,7 +82,7 @@ export async function openPostgresSource(url: string, schema: string): Promise<C
   const { pool, client, translated, end } = await openDatabaseSide(url, schema, false)
   const setMoved = (to: string | null) => pool.run('update svc_schema set moved_to = :to', { to })
   try {
-    // Whoever wants to write waits until the copy is made, or gives up: nothing is written that is not copied.
+    // Writers wait until the copy is made, or give up, so that the copy misses no row.
     await translated(() =>
       client.query('lock table session, run, agent, version, run_trigger, api_key, file in share mode'),
     )

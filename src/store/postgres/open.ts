@@ -6,7 +6,7 @@ import type { Store } from '../store.ts'
 import { agentReads } from './agents.ts'
 import { callReads } from './calls.ts'
 import { checkCluster, refuseMovedDatabase, type ClusterIdentity } from './cluster/identity.ts'
-import { checkTableRights } from './cluster/rights.ts'
+import { checkOwnership, checkTableRights } from './cluster/rights.ts'
 import { workerMethods } from './cluster/workers.ts'
 import { consoleSessionMethods } from './console-sessions.ts'
 import { costReads } from './spending/costs.ts'
@@ -48,6 +48,8 @@ export interface PostgresOptions {
   readonly connections?: number
   /** Whose store it is: recorded by the first server, and compared by the others. */
   readonly cluster?: ClusterIdentity
+  /** Schema of the job runner, whose tables the user of a server must own. */
+  readonly jobs?: string
   /** Of a server: tells when the database cannot be used. */
   readonly log?: Log
 }
@@ -74,6 +76,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     checkSchemaVersions(pool.database, await readSchemaVersions(pool, schema))
     await refuseMovedDatabase(pool)
     await checkTableRights(pool, schema)
+    if (options.jobs !== undefined) await checkOwnership(pool, options.jobs)
     if (options.cluster) await checkCluster(pool, options.cluster)
     if (options.clock === undefined) await checkClock(pool)
     return createPostgresStore(pool, schema, self, options.clock)

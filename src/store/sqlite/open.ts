@@ -139,6 +139,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
       idempotency.find(principal, route, key, bodyDigest, now),
     load: async (sessionId) => updates.load(sessionId),
     save: (update, holder) => write(() => reportRefusedContent(() => updates.save(update, holder)), true),
+    waitingSessions: async (most) => leases.waiting(most),
     // Without work there is nothing to commit.
     claim: async (worker, most, ttlMs) =>
       leases.hasUnheld() ? await write(() => leases.claim(worker, most, ttlMs)) : [],

@@ -1,13 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '../../../src/base/json/json.ts'
-import {
-  compareAuthority,
-  replayWitness,
-  type AuthorityComparison,
-  type ComparedVersion,
-} from '../../../src/compile/diff/authority.ts'
-import type { ComparedCallee } from '../../../src/compile/diff/callee.ts'
+import { compareAuthority, type AuthorityComparison } from '../../../src/compile/diff/authority.ts'
+import type { ComparedCallee, ComparedVersion } from '../../../src/compile/diff/callee.ts'
+import { replayWitness } from '../../../src/compile/diff/witness.ts'
 import type { CallContext } from '../../../src/policy/condition/first-call.ts'
 import { isLooser } from '../../../src/compile/diff/strictness.ts'
 import type { SideEffectClass } from '../../../src/spec/document.ts'

@@ -2,12 +2,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from '../../../src/base/json/json.ts'
-import {
-  compareAuthority,
-  type AuthorityComparison,
-  type ComparedVersion,
-} from '../../../src/compile/diff/authority.ts'
-import type { ComparedCallee } from '../../../src/compile/diff/callee.ts'
+import { compareAuthority, type AuthorityComparison } from '../../../src/compile/diff/authority.ts'
+import type { ComparedCallee, ComparedVersion } from '../../../src/compile/diff/callee.ts'
 import type { SideEffectClass } from '../../../src/spec/document.ts'
 import type { JsonSchema, AgentSnapshot } from '../../../src/spec/snapshot.ts'
 import { makeEntry, makeSet } from '../../policy/make.ts'

@@ -35,8 +35,9 @@ export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typ
   })
   const shown = relative(cwd, directory) || '.'
   if (asks) {
-    out.message([`${shown}/`, ...files.map(({ path }) => `  ${path}`)].join('\n'))
-    if (!(await io.prompts.confirm(`Write these ${files.length} files?`, signal)))
+    out.message(`${shown}/`)
+    foldersOf(files.map(({ path }) => path)).forEach((line) => out.message(`  ${line}`))
+    if (!(await io.prompts.confirm(`Write these ${files.length} files?`, signal, true)))
       return out.message('nothing was written')
   }
   const written = await writeTemplate(directory, files)
@@ -60,6 +61,17 @@ export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typ
   out.hint(
     `next:  ${next.join(' && ')}${model === undefined ? '          no API key needed, the model is scripted' : ''}`,
   )
+}
+
+/** One line for each folder, those of the project's own folder first: 30 files fit on a screen. */
+function foldersOf(paths: readonly string[]): string[] {
+  const folders = new Map<string, string[]>([['', []]])
+  for (const path of paths) {
+    const at = path.lastIndexOf('/') + 1
+    const [folder, file] = [path.slice(0, at), path.slice(at)]
+    folders.set(folder, [...(folders.get(folder) ?? []), file])
+  }
+  return [...folders].map(([folder, files]) => `${folder === '' ? '' : `${folder}  `}${files.join('  ')}`)
 }
 
 function checkTemplate(name: string, templates: readonly string[]): void {

@@ -140,7 +140,7 @@ const columns = (now: number): readonly TableColumn<RunView>[] => [
   },
 ]
 
-/** The same columns, with sub-agents indented below the agent that asked them. */
+/** Columns of a tree of runs: sub-agents are indented below the agent that asked them. */
 const treeColumns = (now: number): readonly TableColumn<ListedRun>[] =>
   columns(now).map(({ title, cell, short, align, style, dropOrder, isFlexible }) => ({
     title,

@@ -127,7 +127,7 @@ export async function dev(
         (changed) => reload(call, project, save, differences, changed, area),
         signal,
       )
-    await announce(call, server, saving.saved, key, triggers)
+    await announce(call, server, project.dataDirectory, saving.saved, key, triggers)
     if (!given.flag('offline')) tellMissingSecrets(call, project, saving.build.workspace, env)
     if (given.flag('https') || given.flag('qr')) {
       front = await openDevProxy(server.url, address.host, given.flag('https'))
@@ -258,8 +258,9 @@ async function makeKey(operator: OperatorClient, { agent }: SavedSnapshots): Pro
 }
 
 async function announce(
-  { mode, out, io }: CommandContext<AnswerOf<typeof readyAnswer>>,
+  { mode, out, io, cwd }: CommandContext<AnswerOf<typeof readyAnswer>>,
   server: Parameters<typeof readyLine>[0],
+  dataDirectory: string,
   saved: SavedSnapshots | undefined,
   key: CreatedKey | undefined,
   triggers: readonly TriggerView[],
@@ -270,7 +271,9 @@ async function announce(
   out.message(
     `  svc ${packageVersion}   ${saved ? `${saved.agent}@${saved.version}${model}` : 'waiting for a clean save'}`,
   )
-  out.message(`  API      ${server.url}${key ? `      key  ${key.prefix}…  (in server.json)` : ''}`)
+  const below = relative(cwd, dataDirectory)
+  const file = join(below.startsWith('..') ? dataDirectory : below, 'server.json')
+  out.message(`  API      ${server.url}${key ? `      key  ${key.prefix}…  (in ${safeText(file)})` : ''}`)
   out.message(`  uploads  ${server.uploadUrl}`)
   if (server.consoleUrl !== null) out.message(`  console  ${server.consoleUrl}`)
   for (const { name, cron, timeZone } of triggers) {

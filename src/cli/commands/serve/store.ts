@@ -13,17 +13,18 @@ export async function migrate(call: CommandContext<AnswerOf<typeof migrateAnswer
   const project = await openProject(call)
   const url = storeOf(call, project)
   const { migrateDatabase } = await import('../../../store/postgres/migrate-database.ts')
-  const { database, from, to } = await migrateDatabase(
-    url,
-    undefined,
-    given.flag('claim')
-      ? { workspace: project.workspace, bucket: given.text('storage') ?? project.config.storage?.url }
-      : undefined,
-  )
+  const bucket = given.text('storage') ?? project.config.storage?.url
+  const claim = given.flag('claim') ? { workspace: project.workspace, bucket } : undefined
+  const { database, from, to } = await migrateDatabase(url, undefined, claim)
   const { migrateGraphileJobs } = await import('../../../queue/graphile-jobs.ts')
-  await migrateGraphileJobs(url, JOB_SCHEMA)
+  const { toStoreFailure } = await import('../../../store/postgres/database/errors.ts')
+  await migrateGraphileJobs(url, JOB_SCHEMA).catch((error: unknown) => {
+    throw toStoreFailure(error, database)
+  })
   if (mode.json) return await out.json({ database, from, to })
   out.line(from === to ? `${database} has schema ${to}` : `migrated ${database} from schema ${from} to ${to}`)
+  if (claim)
+    out.message(`it belongs to the workspace ${claim.workspace}, and to ${bucket ?? 'the bucket of its next server'}`)
 }
 
 function storeOf({ given }: Pick<CommandContext, 'given'>, project: Project): string {

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { fail } from '../../../base/failure.ts'
+import { differenceOf } from '../../../compile/diff/change.ts'
 import type { ReadArchive } from '../../../compile/package/archive.ts'
 import { writtenFilesOf } from '../../../compile/package/sources.ts'
 import type { OperatorRoutes } from '../../../spec/operator/routes.ts'
@@ -24,8 +25,9 @@ import type { AnswerOf } from '../../answers/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
 type PublishAnswer = OperatorRoutes['POST /publish']['answer']
+type PublishJson = AnswerOf<typeof publishAnswer>
 
-export async function publish(call: CommandContext<AnswerOf<typeof publishAnswer>>): Promise<void> {
+export async function publish(call: CommandContext<PublishJson>): Promise<void> {
   const { given, mode, out, cwd } = call
   const paths = given.rest(0).map((path) => (path === '-' ? path : resolve(cwd, path)))
   const project = await openProject(
@@ -34,58 +36,51 @@ export async function publish(call: CommandContext<AnswerOf<typeof publishAnswer
   )
   const wanted = paths.length > 0 ? paths : [project.directory]
   await withOperator(project, call, async (operator) => {
-    const published: PublishedMember[] = []
-    const changes: PublishPlan['changes'][number][] = []
-    const steps: PublishPlan['steps'][number][] = []
-    const firsts: PublishPlan['matrix'][number][] = []
-    let deployed: PublishAnswer['deployed']
-    const edges: LateEdge[] = []
-    let rootId: string | undefined
-    for (const path of wanted) {
-      const {
-        plan,
-        answer,
-        root,
-        late = [],
-      } = await publishPath(call, {
-        project,
-        operator,
-        path,
-        deploy: given.flag('deploy'),
-        strict: given.flag('strict'),
-        message: given.text('message'),
-        planOnly: given.flag('plan'),
-        showsFirst: true,
-        allowWiden: given.flag('allow-widen'),
-        bump: given.text('bump') as ReleaseStep | undefined,
-        locked: isSet(call.io.env['CI']),
-      })
-      changes.push(...plan.changes)
-      steps.push(...plan.steps)
-      firsts.push(...plan.matrix)
-      published.push(...(answer?.published ?? []))
-      deployed = answer?.deployed ?? deployed
-      rootId = root ?? rootId
-      edges.push(...late)
-    }
+    const results: PublishResult[] = []
+    for (const path of wanted)
+      results.push(
+        await publishPath(call, {
+          project,
+          operator,
+          path,
+          deploy: given.flag('deploy'),
+          strict: given.flag('strict'),
+          message: given.text('message'),
+          planOnly: given.flag('plan'),
+          showsFirst: true,
+          allowWiden: given.flag('allow-widen'),
+          bump: given.text('bump') as ReleaseStep | undefined,
+          locked: isSet(call.io.env['CI']),
+        }),
+      )
+    const published = results.flatMap(({ answer }) => answer?.published ?? [])
+    const deployed = results.findLast(({ answer }) => answer?.deployed)?.answer?.deployed
+    const edges = results.flatMap(({ late = [] }) => late)
     if (mode.json) {
-      const plan = {
-        breaking: changes.some(({ severity, widens }) => widens || severity === 'major'),
-        steps,
-        changes,
-        ...(firsts.length > 0 && { matrix: firsts }),
-      }
-      await out.json({ published, plan, ...(deployed && { deployed }) })
+      await out.json({ published, plan: wholePlan(results.map(({ plan }) => plan)), ...(deployed && { deployed }) })
       return await printUndeployed(call, operator, edges)
     }
     published.forEach((each) => out.prose(lineOf(each)))
-    const root = deployed && published.find(({ agentVersionId }) => agentVersionId === deployed?.agentVersionId)
-    if (root) out.prose(`deployed ${root.id}@${root.version}`)
+    const active = deployed && published.find(({ agentVersionId }) => agentVersionId === deployed.agentVersionId)
+    if (active) out.prose(`deployed ${active.id}@${active.version}`)
+    const rootId = results.findLast((each) => each.root !== undefined)?.root
     const agent = published.find(({ kind, id }) => kind === 'Agent' && id === rootId)
     if (!deployed && agent && !(await isDeployed(operator, agent)))
       out.hint(`next:  svc deploy ${agent.id}@${agent.version}`)
     await printUndeployed(call, operator, edges)
   })
+}
+
+/** The plans of all paths as one. */
+function wholePlan(plans: readonly PublishPlan[]): PublishJson['plan'] {
+  const changes = plans.flatMap((plan) => plan.changes)
+  const matrix = plans.flatMap((plan) => plan.matrix)
+  return {
+    breaking: differenceOf(changes).breaking,
+    steps: plans.flatMap(({ steps }) => steps),
+    changes,
+    ...(matrix.length > 0 && { matrix }),
+  }
 }
 
 async function isDeployed(operator: OperatorClient, { agentId, agentVersionId }: PublishedMember): Promise<boolean> {

@@ -10,7 +10,7 @@ import { OPERATOR_KEY_HEADER, type OperatorRoutes } from '../../../spec/operator
 import type { CommandContext } from '../../shell/command.ts'
 import { answersAt, sendOverSocket, socketOf } from './operator-socket.ts'
 import type { Project } from '../project.ts'
-import { remoteError } from '../../shell/remote.ts'
+import { RemoteError, remoteError } from '../../shell/remote.ts'
 import { lazyAuthority } from '../lazy-authority.ts'
 import { lazyDocuments } from '../lazy-documents.ts'
 import { packageVersion } from '../../shell/version.ts'
@@ -64,6 +64,12 @@ export async function openOperatorChannel(
     return createOperator(
       traced((request) => sendOverSocket(socket, request)),
       async () => undefined,
+    )
+  if (!project.anchored && project.operatorUrl !== undefined)
+    throw fail(
+      'usage',
+      { what: `Operators sign in at ${project.operatorUrl}, and no credential was given.` },
+      { fix: '--operator-key-file FILE, or SVC_OPERATOR_KEY; svc keys create --operator makes one.' },
     )
   if (!project.anchored) throw fail('no_project', { directory: project.directory })
   const { send, close } = openInProcess(project, io)
@@ -128,8 +134,23 @@ function openHttp(address: string, traced: (send: SendRequest) => SendRequest): 
       throw fail('no_server', { url: base.origin }, { cause, fix: 'Check the address of its operator listener.' })
     })
   }
-  return createOperator(traced(send), async () => undefined)
+  const operator = createOperator(traced(send), async () => undefined)
+  return {
+    ...operator,
+    call: (route, given) =>
+      operator.call(route, given).catch((error: unknown) => {
+        if (!(error instanceof RemoteError && error.message === NO_ROUTE)) throw error
+        throw fail(
+          'usage',
+          { what: `Operators are not served at ${base.origin}.` },
+          { cause: error, fix: 'Name the operator listener: consoleUrl in the log of svc serve --console.' },
+        )
+      }),
+  }
 }
+
+/** What the API says to a request for an operator route. */
+const NO_ROUTE = 'No such route.'
 
 /** Opens the socket of a server on another machine through ssh. */
 async function openRemote(

@@ -31,7 +31,7 @@ export class CallHandle {
   get tool(): BoundTool | undefined {
     return toolNamed(this.run.snapshot, this.record.name)
   }
-  /** The same for every attempt of the call. */
+  /** Equal for every attempt of the call. */
   get idempotencyKey(): string {
     return idempotencyKeyOf(this.run.id, this.turn, this.record.index)
   }

@@ -17,7 +17,14 @@ export async function copyObjects(
   let count = 0
   for await (const { objectKey, mediaType } of files) {
     const bytes = await from.get(objectKey)
-    if (!bytes) throw fail('file_missing', { path: objectKey, doing: 'copied' })
+    if (!bytes)
+      throw fail(
+        'file_missing',
+        { path: objectKey, doing: 'copied' },
+        {
+          fix: 'Look whether --storage or storage.url names the bucket that the servers used; svc files list shows all files.',
+        },
+      )
     await to.put(objectKey, bytes, mediaType)
     report(++count)
   }

@@ -21,8 +21,8 @@ export function refuseLostDatabase(directory: string): void {
 }
 
 /**
- * The same for a process that only reads, which takes the lock only where the database is lost: whoever holds it may be about
- * to create the database.
+ * `refuseLostDatabase` for a process that only reads. It takes the lock only if the database is lost, because the process that
+ * holds the lock may be about to create the database.
  * @throws Failure `store_unreadable`, `data_directory_unusable`
  */
 export function refuseLostWhileFree(directory: string): void {

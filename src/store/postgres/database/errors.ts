@@ -73,5 +73,7 @@ export const storeUnreachable = (database: string, cause: unknown): Failure =>
 /** Of several attempts to connect, as to both addresses of a name, the first reason. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
+  if (error instanceof Error && error.message.includes('client password must be'))
+    return 'it asks for a password, and none was given'
   return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '')
 }

@@ -15,16 +15,25 @@ export interface SchemaVersions {
 }
 
 /**
- * @throws Failure `store_unreadable` for a schema of another program
+ * @throws Failure `store_unreadable` for a schema of another program, `store_rights_missing`
  */
 export async function readSchemaVersions(pool: PostgresPool, schema: string): Promise<SchemaVersions> {
   const newest = readMigrations().length
-  const tables = await pool.rows<{ name: string }>(
-    `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  const tables = await pool.rows<{ name: string; usable: boolean; user: string }>(
+    `select c.relname as name, has_schema_privilege(n.oid, 'usage') as usable, current_user as user
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where n.nspname = :schema and c.relkind in ('r', 'p') order by 1`,
     { schema },
   )
-  if (tables.length === 0) return { found: 0, newest, minReader: 0 }
+  const [first] = tables
+  if (first === undefined) return { found: 0, newest, minReader: 0 }
+  // Its tables would not be found, as if there were none.
+  if (!first.usable)
+    throw fail(
+      'store_rights_missing',
+      { database: pool.database, why: `${first.user} may not use the schema ${schema}` },
+      { fix: `As its owner: grant usage on schema ${schema} to "${first.user}";` },
+    )
   if (!tables.some(({ name }) => name === 'svc_schema'))
     throw fail(
       'store_unreadable',

@@ -1,10 +1,10 @@
-import type { SessionLease } from '../../lease.ts'
+import type { SessionLease, WaitingSession } from '../../lease.ts'
 import type { Store } from '../../store.ts'
 import type { SessionHints } from '../database/hints.ts'
 import type { DatabaseMoment } from '../database/moment.ts'
 import type { PostgresPool } from '../database/pool.ts'
 
-type LeaseMethods = Pick<Store, 'claim' | 'claimOne' | 'renew' | 'release'>
+type LeaseMethods = Pick<Store, 'claim' | 'waitingSessions' | 'claimOne' | 'renew' | 'release'>
 
 export const leaseMethods = (db: PostgresPool, moment: DatabaseMoment, hints: SessionHints): LeaseMethods => ({
   async claim(worker, most, ttlMs) {
@@ -34,6 +34,19 @@ export const leaseMethods = (db: PostgresPool, moment: DatabaseMoment, hints: Se
       .sort((a, b) => a.started_at - b.started_at || a.n - b.n)
       .map(({ sessionId, epoch }) => ({ sessionId, epoch }))
   },
+  waitingSessions: (most) =>
+    // Two index scans: an `or` of both conditions would read the whole table.
+    db.rows<WaitingSession>(
+      `(select id as "sessionId", 0::bigint as "overForMs" from session
+        where busy and owner is null and restored_at is null
+        limit :most)
+       union all
+       (select id, svc_now(:given) - lease_until from session
+        where owner is not null and lease_until <= svc_now(:given) and restored_at is null
+        limit :most)
+       limit :most`,
+      { most, given: moment.now() },
+    ),
   claimOne: (worker, id, ttlMs) =>
     db.row(
       `update session

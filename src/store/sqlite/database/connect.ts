@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 import type Database from 'better-sqlite3'
 import { fail } from '../../../base/failure.ts'
 import { databaseFailure } from './unusable.ts'
@@ -77,13 +78,22 @@ const missing = (node: string, cause: Error) => {
 /**
  * The command that installs SQLite where svc finds it.
  * @param module address of a module of svc: below `lib/node_modules`, on Windows `npm/node_modules`, npm has installed it globally
+ * @param program path of Node, which stands in npm's usual prefix
  */
-export function sqliteRemedy(node: string, module: string): string {
+export function sqliteRemedy(node: string, module: string, program = process.execPath): string {
   const isGlobal = /[\\/](?:lib|npm)[\\/]node_modules[\\/]/.test(module)
-  if (isSince22(node)) return isGlobal ? 'npm install --global better-sqlite3@13' : 'npm install --include=optional'
-  return isGlobal
-    ? `npm install --global --allow-scripts=better-sqlite3 ${SQLITE_FOR_NODE_20}`
-    : `npm install ${SQLITE_FOR_NODE_20}`
+  if (!isGlobal) return isSince22(node) ? 'npm install --include=optional' : `npm install ${SQLITE_FOR_NODE_20}`
+  const install = `npm install --global${ownPrefix(module, program)}`
+  return isSince22(node)
+    ? `${install} better-sqlite3@13`
+    : `${install} --allow-scripts=better-sqlite3 ${SQLITE_FOR_NODE_20}`
+}
+
+/** ` --prefix DIR` where svc is installed in another place than the one that npm takes by itself. */
+function ownPrefix(module: string, program: string): string {
+  const prefix = /^(?:file:\/\/)?(\/.*?)\/lib\/node_modules\//.exec(module)?.[1]
+  const usual = [dirname(dirname(program)), '/usr', '/usr/local']
+  return prefix === undefined || usual.includes(prefix) ? '' : ` --prefix ${prefix}`
 }
 
 /** Node warns that its SQLite is experimental; nobody who runs a command can do anything about it. */

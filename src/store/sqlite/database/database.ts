@@ -1,6 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type Database from 'better-sqlite3'
 import { fail } from '../../../base/failure.ts'
+import { runInDataDirectory } from '../../../base/file-error.ts'
 import { connectSqlite } from './connect.ts'
 import { migrateSchema } from './migrate.ts'
 import { databaseFailure } from './unusable.ts'
@@ -14,13 +16,13 @@ const CHECKED_BYTES = 96 * MIB
 /**
  * Opens our database file, or one in memory, and migrates it to the newest schema. A new file can be read by its owner only;
  * SQLite gives the log beside it the same mode.
- * @throws Failure `store_unreadable`, `data_directory_full`, `native_sqlite_missing`
+ * @throws Failure `store_unreadable`, `data_directory_unusable`, `data_directory_full`, `native_sqlite_missing`
  */
 export function openDatabase(path: string): Database.Database {
   const inMemory = path === ':memory:'
   // SQLite removes its log on a clean shutdown; a log that is still there means the last process was killed.
   const unclean = !inMemory && existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0
-  if (!inMemory) createPrivateFile(path)
+  if (!inMemory) runInDataDirectory(dirname(path), () => createPrivateFile(path))
   const db = connectSqlite(path, { timeout: 5000 })
   try {
     const mode = db.pragma('journal_mode = wal', { simple: true })

@@ -1,12 +1,13 @@
 import type { Database } from 'better-sqlite3'
 import type { Clock } from '../../../base/clock.ts'
 import type { SessionId } from '../../../base/ids.ts'
-import type { RenewedLease, SessionLease, WorkerId } from '../../lease.ts'
+import type { RenewedLease, SessionLease, WaitingSession, WorkerId } from '../../lease.ts'
 
 /** Each writing method runs inside the transaction of its caller. */
 export interface LeaseTable {
   /** True where `claim` would find a session. */
   hasUnheld(): boolean
+  waiting(most: number): readonly WaitingSession[]
   claim(worker: WorkerId, most: number, ttlMs: number): readonly SessionLease[]
   claimOne(worker: WorkerId, id: SessionId, ttlMs: number): SessionLease | undefined
   renew(worker: WorkerId, ttlMs: number): readonly RenewedLease[]
@@ -36,6 +37,14 @@ export function openLeases(db: Database, clock: Clock): LeaseTable {
        where id = :id and busy = 1 and (owner is null or owner = :worker or lease_until <= :now) and ${RELEASED}`,
     )
     .pluck()
+  const waiting = db.prepare<{ now: number; most: number }, WaitingSession>(
+    `select id as sessionId, case when owner is null then 0 else @now - lease_until end as overForMs from session
+     where n in (
+       select n from session where busy = 1 and owner is null
+       union all select n from session where owner is not null and lease_until <= @now)
+       and ${RELEASED}
+     order by started_at, n limit @most`,
+  )
   const renew = db.prepare<[number, string], RenewedLease>(
     `update session set lease_until = ? where owner is not null and owner = ?
      returning id as sessionId, epoch, version`,
@@ -45,6 +54,7 @@ export function openLeases(db: Database, clock: Clock): LeaseTable {
   )
   return {
     hasUnheld: () => free.get(1) !== undefined || expired.get(clock.now(), 1) !== undefined,
+    waiting: (most) => waiting.all({ now: clock.now(), most }),
     claim(worker, most, ttlMs) {
       const now = clock.now()
       const found = free.all(most)

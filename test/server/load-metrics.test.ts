@@ -1,0 +1,44 @@
+/** How long sessions wait for a server, as an autoscaler is told. Source: scale-out, section 3.6. */
+import { expect, test } from 'vitest'
+import { fail } from '../../src/base/failure.ts'
+import type { SessionId } from '../../src/base/ids.ts'
+import { silentLog } from '../../src/base/log.ts'
+import type { WaitingSession } from '../../src/store/lease.ts'
+import { createLoadMetrics } from '../../src/server/runtime/load-metrics.ts'
+
+const told = (waiting: number, seconds: number): string => `\
+# HELP svc_waiting_sessions Sessions with work that no server holds, counted to 1000.
+# TYPE svc_waiting_sessions gauge
+svc_waiting_sessions ${waiting}
+# HELP svc_claim_delay_seconds How long the first of them has waited, seen every 5 s.
+# TYPE svc_claim_delay_seconds gauge
+svc_claim_delay_seconds ${seconds}
+`
+
+test('the longest wait grows while a session is not taken, and nothing is told while the store is away', async () => {
+  let now = 50_000
+  let answer: () => Promise<readonly WaitingSession[]> = async () => []
+  const metrics = createLoadMetrics(
+    { waitingSessions: () => answer() },
+    { now: () => 0, monotonic: () => now },
+    silentLog,
+  )
+  const look = async (...rows: readonly (readonly [string, number])[]): Promise<string> => {
+    answer = async () => rows.map(([sessionId, overForMs]) => ({ sessionId: sessionId as SessionId, overForMs }))
+    await metrics.look()
+    return metrics.text()
+  }
+  expect(await look()).toBe(told(0, 0))
+  expect(await look(['a', 0])).toBe(told(1, 0))
+  now += 5000
+  expect(await look(['a', 0], ['b', 2000])).toBe(told(2, 5))
+  now += 1000
+  // Whoever asks is answered from memory.
+  expect(metrics.text()).toBe(told(2, 6))
+  expect(await look(['b', 3000])).toBe(told(1, 3))
+  answer = () => Promise.reject(fail('store_unreachable', { database: 'db', why: 'gone' }))
+  await metrics.look()
+  expect(metrics.text()).toBe('')
+  expect(await look(['b', 9000])).toBe(told(1, 9))
+  metrics.close()
+})
