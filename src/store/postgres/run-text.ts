@@ -21,14 +21,17 @@ export const WITH_VOTE_OF = `r.id in (
   from (select task_id from vote where approver = :approver order by at desc limit ${MOST_FOUND}) v
     join user_task t on t.id = v.task_id)`
 
-const AMONG_NEWEST = `s.n > (select max(n) from session) - 20000`
+/** Needs `:workspaceId`, and stands after the value that a filter gives. The index of started sessions gives the newest one; none is ordered by `n` alone. */
+const AMONG_NEWEST = `s.n > (
+  select n from session where workspace_id = :workspaceId order by started_at desc, n desc limit 1) - 20000`
 
 /** A run that goes on with a session has a starter of its own. */
 const STARTED = (member: string, column: string): string =>
   `case when r.starter is null then s.${column} else cast(r.starter as json) ->> '${member}' end`
 
-export const WITH_TRIGGER_NAMED = `${AMONG_NEWEST}
-  and coalesce(${STARTED('triggerName', 'trigger_name')}, ${STARTED('triggerType', 'trigger_type')}) = :trigger`
+export const WITH_TRIGGER_NAMED = `coalesce(
+    ${STARTED('triggerName', 'trigger_name')}, ${STARTED('triggerType', 'trigger_type')}
+  ) = :trigger and ${AMONG_NEWEST}`
 
 /** Who started it, as votes name approvers. */
 const STARTED_BY = `coalesce(
@@ -36,12 +39,12 @@ const STARTED_BY = `coalesce(
   case ${STARTED('triggerType', 'trigger_type')} when 'operator' then 'operator:' else 'key:' end
     || ${STARTED('triggeredBy', 'triggered_by')})`
 
-export const WITH_PERSON_IN = `(${AMONG_NEWEST} and ${STARTED_BY} = :person
+export const WITH_PERSON_IN = `(${STARTED_BY} = :person and ${AMONG_NEWEST}
   or ${WITH_VOTE_OF.replace(':approver', ':person')})`
 
 /** Of sessions whose metadata has the member `:metadataKey` with the JSON text `:metadataValue`, among the newest. */
-export const WITH_METADATA_MEMBER = `s.metadata is not null and s.n > (select max(n) from session) - 20000
-  and (s.metadata::json -> :metadataKey)::text = :metadataValue`
+export const WITH_METADATA_MEMBER = `s.metadata is not null
+  and (s.metadata::json -> :metadataKey)::text = :metadataValue and ${AMONG_NEWEST}`
 
 /**
  * The words of a text as a query: all of them, each also as the beginning of a longer one. A word with marks inside, such as

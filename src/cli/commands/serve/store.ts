@@ -14,6 +14,8 @@ export async function migrate(call: CommandContext<AnswerOf<typeof migrateAnswer
   const url = storeOf(call, project)
   const { migrateDatabase } = await import('../../../store/postgres/migrate-database.ts')
   const bucket = given.text('storage') ?? project.config.storage?.url
+  if (bucket !== undefined && !bucket.startsWith('s3://'))
+    throw usageFailure(`${bucket} is no bucket.`, '--storage s3://bucket[?endpoint=…]')
   const claim = given.flag('claim') ? { workspace: project.workspace, bucket } : undefined
   const { database, from, to } = await migrateDatabase(url, undefined, claim)
   const { migrateGraphileJobs } = await import('../../../queue/graphile-jobs.ts')
@@ -23,8 +25,10 @@ export async function migrate(call: CommandContext<AnswerOf<typeof migrateAnswer
   })
   if (mode.json) return await out.json({ database, from, to })
   out.line(from === to ? `${database} has schema ${to}` : `migrated ${database} from schema ${from} to ${to}`)
-  if (claim)
-    out.message(`it belongs to the workspace ${claim.workspace}, and to ${bucket ?? 'the bucket of its next server'}`)
+  if (!claim) return
+  const { describeBucket } = await import('../../../store/postgres/cluster/identity.ts')
+  const files = bucket === undefined ? 'the bucket of its next server' : describeBucket(bucket)
+  out.message(`it belongs to the workspace ${claim.workspace}, and to ${files}`)
 }
 
 function storeOf({ given }: Pick<CommandContext, 'given'>, project: Project): string {

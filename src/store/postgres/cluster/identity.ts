@@ -62,7 +62,8 @@ export async function claimCluster(pool: PostgresPool, { workspace, bucket }: Cl
 }
 
 /** Name and endpoint, without anything else that the address may hold. */
-function describeBucket(text: string): string {
+export function describeBucket(text: string): string {
+  if (!URL.canParse(text)) return text
   const { host, searchParams } = new URL(text)
   const endpoint = searchParams.get('endpoint')
   return `s3://${host}${endpoint === null ? '' : ` at ${URL.canParse(endpoint) ? new URL(endpoint).host : endpoint}`}`
