@@ -192,6 +192,24 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(code).toBe(0)
   })
 
+  test('svc dev prints one line per change for a screen reader, and takes a letter and Enter', async () => {
+    const own = copyExample('refund')
+    const terminal = open(['dev', '--port', '0'], own.directory, { SVC_ACCESSIBLE: '1' })
+    await terminal.shows('type a letter and Enter')
+    expect((await svc(start, { cwd: own.directory })).code).toBe(3)
+    await terminal.shows('WaitingForHITL  approval: acme.refunds')
+    terminal.type('a\n')
+    await terminal.shows('Key:')
+    terminal.type('a\n')
+    await terminal.shows('acme.refund-desk@1.0.0-dev.1  Completed')
+    terminal.type('q\n')
+    const { code, screen } = await terminal.ended
+    own.remove()
+    expect(screen).toMatch(/^\d\d:\d\d:\d\d {2}run [0-9a-f]{6} {2}\S+ {2}WaitingForHITL/m)
+    expect(screen.match(/Key:/g)).toHaveLength(1)
+    expect(code).toBe(0)
+  })
+
   test('Ctrl-C at the question leaves the run waiting', async () => {
     const terminal = open(start, project.directory)
     await terminal.shows('[a]pprove  [r]eject')

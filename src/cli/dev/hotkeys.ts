@@ -39,7 +39,7 @@ export async function handleHotkeys(context: HotkeyContext, signal: AbortSignal)
     l: () => lintNow(context),
     h: () => call.out.message(HELP),
   }
-  if (!context.area) call.out.hint(HELP)
+  if (!context.area) call.out.hint(call.mode.accessible ? `${HELP}; type a letter and Enter` : HELP)
   const release = call.io.prompts.holdKeys?.()
   try {
     for (;;) {

@@ -39,8 +39,8 @@ function describePending({ kind, runId, userTaskId, prompt, call }: PendingAnswe
   return safeText(`${kind}${call ? ` of ${call.name}` : `: ${prompt}`} (svc ${verb} ${shortId(userTaskId)})`)
 }
 
-/** The statuses of `--status`, each once or separated by commas, in either case.
- *
+/**
+ * The statuses of `--status`, one by one or separated by commas, in either case.
  * @throws Failure `usage` for a word that is no status: it would find nothing.
  */
 export function readRunStatuses(given: readonly string[]): string[] {

@@ -67,7 +67,7 @@ export async function agentsShow(call: CommandContext<AnswerOf<typeof agentAnswe
       { key: 'agent', value: agent.name },
       { key: 'id', value: agent.agentId },
       { key: 'deployed', value: agent.deployed?.versionLabel ?? 'none' },
-      ...pausesOf(agent, pauses).map((pause) => ({ key: 'paused', value: describePause(pause) })),
+      ...pausesOf(agent, pauses).map((pause) => ({ key: 'paused', value: safeText(describePause(pause)) })),
       { key: 'triggers', value: agent.triggers.join(', ') || 'none' },
       { key: 'tools', value: agent.tools.join(', ') || 'none' },
       ...(contract === undefined || !isCard

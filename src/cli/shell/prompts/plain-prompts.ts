@@ -14,7 +14,8 @@ export function createPlainPrompts(env: Readonly<Record<string, string | undefin
     },
     async key(question, keys, signal) {
       for (;;) {
-        const typed = (await text(`${question === '' || question === '?' ? 'Key' : question}:`, signal)).trim()
+        // Where nothing is asked, what happens meanwhile is printed, and would stand behind the question.
+        const typed = (await text(question === '' ? '' : `${question === '?' ? 'Key' : question}:`, signal)).trim()
         const chosen = keys === 'any' ? typed : matchKey(typed, keys)
         if (chosen !== undefined && chosen !== '') return chosen
         process.stderr.write(`Type one of: ${keys === 'any' ? 'any key' : keys.join(', ')}\n`)
@@ -51,7 +52,10 @@ async function askLine(question: string, signal: AbortSignal | undefined): Promi
   })
   interrupted.catch(() => undefined)
   try {
-    return await Promise.race([reader.question(`${question} `, signal ? { signal } : {}), interrupted])
+    return await Promise.race([
+      reader.question(question === '' ? '' : `${question} `, signal ? { signal } : {}),
+      interrupted,
+    ])
   } catch (error) {
     throw signal?.aborted ? signal.reason : error
   } finally {
