@@ -5,12 +5,5 @@
 // Of the screens and of the graph.
 import './parts/table.ts'
 
-export { listenToKeys } from './parts/keys.ts'
-export { copyExactTimes } from './parts/moments.ts'
-export { EmptyState, Loading } from './parts/states.ts'
+export { startPage, type ScreenComponent, type ScreenTable } from './page.ts'
 export { InboxScreen } from './views/inbox.ts'
-export { applyColours, Shell } from './views/shell.ts'
-export { signIn, SignInScreen, takeCode } from './views/sign-in.ts'
-export { watchInbox } from './wire/inbox-count.ts'
-export { openLive } from './wire/live.ts'
-export { reportViolations } from './wire/reports.ts'

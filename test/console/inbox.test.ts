@@ -122,6 +122,21 @@ describeInBrowser('the inbox', () => {
     expect(problems.splice(0).every((each) => /ERR_CONNECTION|Failed to load|ERR_/.test(each))).toBe(true)
   })
 
+  test('follows a task that is cancelled and erased while its card is open', async () => {
+    const desk = await openDesk()
+    const run = await desk.start({ order: 'A-1042', amount: 180 })
+    const { page } = await openPage(await desk.address())
+    await page.locator('.item').first().click()
+    await page.locator('.digest code').waitFor()
+    await desk.operator.call('POST /runs/:id/cancel', { id: run, body: {} })
+    await page.locator('.card.closed').getByText('cancelled', { exact: true }).waitFor()
+    expect(await page.locator('.decide').count()).toBe(0)
+    const { items } = await desk.operator.call('GET /runs', { query: {} })
+    const { sessionId } = items.find(({ runId }) => runId === run)!
+    await desk.operator.call('DELETE /sessions/:id', { id: sessionId })
+    await page.locator('.card').getByText('A-1042').waitFor({ state: 'detached' })
+  })
+
   test('is used with the keyboard alone', async () => {
     const desk = await openDesk()
     await desk.start({ order: 'A-1042', amount: 180 })

@@ -778,7 +778,10 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           { runId: b.rootRunId, callId: 'c1' },
         ])
         expect(named.toSorted((x, y) => x.callId.localeCompare(y.callId))).toEqual([made[0], made[2]])
-        const states = made.map(({ arguments: _, ...state }) => state)
+        const states = made.map((call) => {
+          const { arguments: _, ...state } = call
+          return state
+        })
         const first = await store.callStates(a.id, null, 2)
         expect(first).toEqual(states.slice(0, 2))
         expect(await store.callStates(a.id, first[1]!, 2)).toEqual(states.slice(2))

@@ -138,7 +138,7 @@ describe('a file', () => {
 
   test('of a directory that is not there is not made', () => {
     const path = join(root, 'none', 'data.db')
-    expect(() => openSqlite(path, { clock })).toThrow('ENOENT')
+    expect(() => openSqlite(path, { clock })).toThrow('there is no such file or directory')
   })
 })
 

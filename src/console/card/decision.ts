@@ -12,7 +12,9 @@ import type { ShownDigest } from './task-card.ts'
 /** Computes the digests of what is shown, from what is shown. */
 export async function digestOfShown(task: ShownTask): Promise<ShownDigest> {
   const { arguments: args, argumentsDigest } = task
-  const isIntact = argumentsDigest === undefined || (await digestInBrowser(args)) === argumentsDigest
+  // Arguments that were erased keep their digest.
+  const isIntact =
+    argumentsDigest === undefined || (args !== undefined && (await digestInBrowser(args)) === argumentsDigest)
   return { view: await digestInBrowser(describeTaskView(task)), isIntact }
 }
 

@@ -9,10 +9,9 @@ const WIDTH = 12
 /** Of the rows that share a line of the strip, the one that matters most gives its colour. */
 const TONES = [
   ['--bad', ({ isError }: TimelineRow) => isError],
-  ['--waiting', ({ type }: TimelineRow) => type === 'UserTaskReq' || type === 'PolicyDecision'],
+  ['--waiting', ({ type }: TimelineRow) => type === 'UserTaskReq'],
   ['--accent', ({ type }: TimelineRow) => type === 'SubAgentCall'],
-  ['--ok', ({ type }: TimelineRow) => type === 'ToolCall'],
-  ['--line-strong', () => true],
+  ['--line', () => true],
 ] as const
 
 export function Minimap({

@@ -134,7 +134,7 @@ function RunHead({
       : [['Tokens', runs.reduce((sum, each) => sum + each.totalTokensUsed, 0).toLocaleString('en')] as const]),
     ...budgets.map((budget): Fact => [BUDGETS[budget.limit], html`<${BudgetMeter} ...${budget} />`]),
     ...(run.cost ? [['Cost', safeText(describeCost(run.cost) ?? '')] as const] : []),
-    ['Steps', String(rows.length)],
+    ['Steps', rows.length.toLocaleString('en')],
     ...(runs.length > 1 ? [['Sub-agents', String(runs.length - 1)] as const] : []),
   ]
   return html`

@@ -15,7 +15,7 @@ import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { useKeys } from '../parts/keys.ts'
 import { Age } from '../parts/moments.ts'
-import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { EmptyState, showUnread } from '../parts/states.ts'
 import { inboxState } from '../wire/inbox-count.ts'
 import { connection, hintAll } from '../wire/live.ts'
 import { goTo } from '../wire/navigation.ts'
@@ -81,11 +81,10 @@ export function TaskScreen({
     return () => void (isCurrent = false)
   }, [task])
 
-  if (!task) {
-    const error = item.error.value
-    if (error?.status === 404) return html`<${EmptyState} icon="cross" title="There is no such task any more." />`
-    return error ? html`<${ErrorNote} error=${error} />` : html`<${Loading} />`
-  }
+  // Also where it was shown a moment ago.
+  if (item.error.value?.status === 404 && !isReply.current)
+    return html`<${EmptyState} icon="cross" title="There is no such task any more." />`
+  if (!task) return showUnread(item)
   isReply.current = task.kind === 'reply'
   const waiting = inboxState.value.value?.items
   if (isReply.current && waiting && !waiting.some(({ userTaskId }) => userTaskId === id))

@@ -4,7 +4,7 @@
  */
 import { signal } from '@preact/signals'
 import type { LiveHint } from '../../spec/operator/inbox.ts'
-import { sendOperatorRequest, signedIn } from './request.ts'
+import { findRefusal, sendOperatorRequest, signedIn } from './request.ts'
 
 export type Connection = 'opening' | 'live' | 'lost'
 export const connection = signal<Connection>('opening')
@@ -47,12 +47,9 @@ function open(): void {
   opened.addEventListener('error', () => {
     connection.value = 'lost'
     close()
-    retry = setTimeout(() => {
-      // A stream does not say why it was refused; a request does.
-      void sendOperatorRequest('GET', '/status')
-        .catch(() => undefined)
-        .finally(open)
-    }, RETRY_MS)
+    // A stream does not say why it ended; a request does.
+    const asked = findRefusal(() => sendOperatorRequest('GET', '/status'))
+    retry = setTimeout(() => void asked.then(open), RETRY_MS)
   })
 }
 

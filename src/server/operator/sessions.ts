@@ -66,7 +66,10 @@ export const patchSession: OperatorAction<'PATCH /sessions/:id'> = async (reques
 
 /** Erases the content of a session, whatever its trigger allows. */
 export const deleteSession: OperatorAction<'DELETE /sessions/:id'> = async (request) => {
-  await request.services.engine.erase((await findSession(request)).id)
+  const { id } = await findSession(request)
+  await request.services.engine.erase(id)
+  // What somebody looks at is erased there, too.
+  request.services.changes.tell(id)
   return getSession(request)
 }
 

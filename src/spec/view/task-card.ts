@@ -180,7 +180,7 @@ export const describeOperator = (id: string): string => (id === 'operator' ? 'th
 
 /** `approved by operator ana: checked with the customer`. Not escaped. */
 export const describeDecided = ({ by, outcome, comment }: NonNullable<TaskPeople['decided']>): string =>
-  `${outcome.replaceAll('_', ' ')} by ${by}${comment === undefined ? '' : `: ${comment}`}`
+  `${outcome.replaceAll('_', ' ')}${by === 'nobody' ? '' : ` by ${by}`}${comment === undefined ? '' : `: ${comment}`}`
 
 /** `operator ana is looking`; undefined where nobody has said so. Not escaped. */
 export function describeLooking({ looking = [] }: Pick<TaskPeople, 'looking'> = {}): string | undefined {

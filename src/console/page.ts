@@ -1,0 +1,75 @@
+/** Boots the page, and shows the screen of its address. */
+import { signal } from '@preact/signals'
+import { render } from 'preact'
+import { announce } from './parts/announce.ts'
+import { html, type View } from './parts/html.ts'
+import { listenToKeys } from './parts/keys.ts'
+import { copyExactTimes } from './parts/moments.ts'
+import { EmptyState, Loading } from './parts/states.ts'
+import { applyColours, Shell } from './views/shell.ts'
+import { decodeName, isShortId, ShortId } from './views/short-id.ts'
+import { signIn, SignInScreen, takeCode } from './views/sign-in.ts'
+import { watchInbox } from './wire/inbox-count.ts'
+import { openLive } from './wire/live.ts'
+import { startClock } from './wire/moment.ts'
+import { address, followLinks, goTo } from './wire/navigation.ts'
+import { reportViolations } from './wire/reports.ts'
+import { findRefusal, sendOperatorRequest, signedIn } from './wire/request.ts'
+
+export type ScreenComponent = (given: { readonly id?: string }) => View
+
+/** Path, and the screen behind it, which may be in a file that is loaded when it is opened. */
+export type ScreenTable = readonly (readonly [RegExp, () => ScreenComponent | Promise<ScreenComponent>])[]
+
+const loaded = signal(new Map<RegExp, ScreenComponent>())
+
+function Current({ screens }: { readonly screens: ScreenTable }): View {
+  const { path } = address.value
+  for (const [pattern, load] of screens) {
+    const match = pattern.exec(path)
+    if (!match) continue
+    const name = match.groups?.['id'] ?? ''
+    if (isShortId(path, name)) return html`<${ShortId} key=${path} path=${path} id=${name} />`
+    const screen = loaded.value.get(pattern) ?? take(pattern, load())
+    const id = decodeName(name)
+    if (id === undefined) break
+    return screen ? html`<${screen} ...${id === '' ? {} : { id }} />` : html`<${Loading} />`
+  }
+  return html`<${EmptyState} icon="search" title="There is no such screen." isScreen><p><a href="/inbox">Go to the inbox</a></p></${EmptyState}>`
+}
+
+function take(pattern: RegExp, screen: ScreenComponent | Promise<ScreenComponent>): ScreenComponent | undefined {
+  if (!(screen instanceof Promise)) return screen
+  void screen.then((each) => (loaded.value = new Map([...loaded.value, [pattern, each]])))
+  return undefined
+}
+
+const refusal = signal<string | undefined>(undefined)
+
+function App({ screens }: { readonly screens: ScreenTable }): View | null {
+  if (signedIn.value === undefined) return null
+  if (!signedIn.value) return html`<${SignInScreen} problem=${refusal.value} />`
+  return html`<${Shell} path=${address.value.path === '/' ? '/inbox' : address.value.path}><${Current} screens=${screens} /></${Shell}>`
+}
+
+export async function startPage(screens: ScreenTable): Promise<void> {
+  applyColours()
+  followLinks()
+  listenToKeys()
+  copyExactTimes()
+  reportViolations()
+  startClock()
+  const code = takeCode()
+  render(html`<${App} screens=${screens} />`, document.body)
+  if (code !== undefined) refusal.value = (await findRefusal(() => signIn({ code })))?.message
+  // Also after a refusal: somebody who is signed in already may open an old address. A server that does not answer is waited for.
+  const { signedIn: isSignedIn } = (await sendOperatorRequest('GET', '/sign-in').catch(() => ({ signedIn: true }))) as {
+    readonly signedIn: boolean
+  }
+  signedIn.value = isSignedIn
+  if (address.value.path === '/') goTo('/inbox', true)
+  if (signedIn.value) {
+    watchInbox()
+    openLive()
+  } else announce('Nobody is signed in.')
+}
