@@ -9,6 +9,7 @@ export function createPlainPrompts(env: Readonly<Record<string, string | undefin
   return {
     text,
     secret: askHidden,
+    dropTyped: dropTypedLines,
     async confirm(question, signal) {
       return /^y(?:es)?$/i.test((await text(`${question} Type y or n:`, signal)).trim())
     },
@@ -42,6 +43,17 @@ export function createPlainPrompts(env: Readonly<Record<string, string | undefin
       return await editText(editor, given, signal)
     },
   }
+}
+
+/** What was typed before arrives with the next turns of the event loop, and nobody reads it. */
+async function dropTypedLines(): Promise<void> {
+  const { stdin } = process
+  const forget = (): void => undefined
+  stdin.on('data', forget)
+  stdin.resume()
+  for (let turn = 0; turn < 2; turn++) await new Promise((done) => setImmediate(done))
+  stdin.off('data', forget)
+  stdin.pause()
 }
 
 async function askLine(question: string, signal: AbortSignal | undefined): Promise<string> {
