@@ -173,7 +173,7 @@ describeInBrowser('a task', () => {
 
   test('for a role tells who lacks it, and offers no decision', async () => {
     const { page } = await openTask(pay, { obligations: { approver_role: 'treasurer' } })
-    await page.getByText('not yours').waitFor()
+    await page.getByText('needs the role treasurer').waitFor()
     await page.getByText('operator ana@acme.example does not have the role treasurer').waitFor()
     expect(await page.getByRole('button', { name: /Approve|Reject|Edit/ }).count()).toBe(0)
   })
