@@ -122,6 +122,8 @@ export function describeHold(
   showTime: (iso: string) => string = (iso) => iso,
 ): string {
   const why = Object.hasOwn(HOLD_TEXTS, reason) ? HOLD_TEXTS[reason as RunHold['reason']] : reason
-  const next = nextAttemptAt === undefined ? '' : `; next attempt at ${showTime(nextAttemptAt)}`
+  // The end of a timer is no attempt.
+  const what = reason === 'timer' ? 'it goes on at' : 'next attempt at'
+  const next = nextAttemptAt === undefined ? '' : `; ${what} ${showTime(nextAttemptAt)}`
   return `since ${showTime(since)}: ${why}${next}`
 }

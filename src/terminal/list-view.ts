@@ -44,6 +44,9 @@ export interface ViewSize {
   readonly height: number
 }
 
+/** Columns below which a note that does not fit is left out. */
+const MIN_NOTE = 30
+
 const listWidth = (width: number): number => Math.floor(width * LIST_SHARE)
 
 /** Exactly `height` lines. */
@@ -63,7 +66,8 @@ export function drawListView<Row>(canvas: Canvas, view: ListView<Row>, { width, 
     : Array.from({ length: rows }, (_, at) => (isDetailOpen ? shown : list)[at] ?? '')
   const left = truncateText(title, width)
   const room = width - widthOf(left) - 2
-  const right = widthOf(note) <= room ? note : ''
+  // The beginning of a note about an outage is worth more than none.
+  const right = widthOf(note) <= room ? note : room < MIN_NOTE ? '' : truncateText(note, room)
   return [
     `${theme.strong(left)}${' '.repeat(Math.max(0, width - widthOf(left) - widthOf(right)))}${theme.dim(right)}`.trimEnd(),
     theme.dim('─'.repeat(width)),

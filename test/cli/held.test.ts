@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import type { OperatorClient } from '../../src/cli/project/server/operator.ts'
 import { describeHeldRuns, readHeldRuns, timesFor } from '../../src/cli/runs/held.ts'
+import { describeHold } from '../../src/spec/hold.ts'
 import { formatMoment, timeOfDay } from '../../src/terminal/time.ts'
 
 const at = (minute: number): string => `2026-11-23T09:0${minute}:00.000Z`
@@ -39,6 +40,9 @@ test('a person reads times by the clock, and the date where it is another day; a
     since: '2026-11-20T12:00:00.000Z',
     nextAttemptAt: at(1),
   } as const
+  expect(describeHold({ reason: 'timer', since: at(1), nextAttemptAt: at(9) })).toBe(
+    `since ${at(1)}: it waits for a time; it goes on at ${at(9)}`,
+  )
   const onTerminal = timesFor({ isTTY: true }, clock)
   expect(describeHeldRuns(hold, timesFor({ isTTY: false }, clock))).toBe(describeHeldRuns(hold))
   expect(describeHeldRuns(hold, onTerminal)).toBe(

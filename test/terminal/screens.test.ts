@@ -236,3 +236,12 @@ test.each(['ok', 'waiting', 'bad', 'warn', 'name', 'tighter'] as const)(
     expect(contrastOf(color!, '30;30;30')).toBeGreaterThan(3.6)
   },
 )
+
+test('a note that does not fit is cut, and left out where hardly any of it could be read', () => {
+  const note = 'operator ana · 2 runs held since 10:41:00: the model cannot be reached'
+  const heads = [80, 50].map((width) => drawn(width, { note })[0])
+  expect(heads).toEqual([
+    `svc inbox · 2 waiting  ${'operator ana · 2 runs held since 10:41:00: the model cannot'.slice(0, 56)}…`,
+    'svc inbox · 2 waiting',
+  ])
+})
