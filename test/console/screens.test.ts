@@ -107,6 +107,35 @@ describeInBrowser('an agent', () => {
     expect(problems.splice(0)).toContainEqual(expect.stringContaining('404'))
   })
 
+  test('is sent a message where no contract asks for more, as often as its session may go on', async () => {
+    const server = await openWithConsole()
+    const snapshot = snapshotOf(DESK, '1.0.0', {
+      model: { provider: 'scripted', name: 'script', script: [{ say: 'You said ${input.message}.' }] },
+      sessionLimits: { runs: 2 },
+    })
+    await publishDesk(server.operator, {}, snapshot)
+    const first = await ask<{ runId: string }>(server.operator, 'POST /runs', {
+      agent: DESK,
+      input: { message: 'one' },
+    })
+    const { page, problems } = await openPage(`${server.consoleUrl}/#code=${await newCode(server)}`)
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor()
+    await page.goto(`${server.consoleUrl}/runs/${first.runId}`)
+    const goOn = page.getByRole('link', { name: 'Go on with this conversation' })
+    await goOn.click()
+    await page.getByText('You said one.').waitFor()
+    await page.getByLabel('message').fill('two')
+    expect(await findingsOfAxe(page)).toEqual([])
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page.getByText('You said two.').first().waitFor()
+    await goOn.click()
+    await page.getByLabel('message').fill('three')
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page.getByText('The session has reached svc/max-runs-per-session of 2.').waitFor()
+    expect(await page.getByLabel('message').inputValue()).toBe('three')
+    expect(problems.splice(0)).toEqual([expect.stringContaining('409')])
+  })
+
   test('shows what a version may do more, with a call that shows it, before it is deployed', async () => {
     const desk = await openDesk()
     await desk.publish('1.1.0', { 'policies/refund-limit.yaml': ['value: 100', 'value: 500'] })

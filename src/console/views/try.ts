@@ -83,8 +83,13 @@ function LastOutput({ value }: { readonly value: JsonValue }): View | null {
   if (value === null) return null
   const reference = referenceIn(value)
   return html`
-    <div class="message-text">
-      ${reference ? html`<${StoredValue} reference=${reference} />` : html`<${LongText} text=${typeof value === 'string' ? value : JSON.stringify(value, null, 2)} />`}
+    <div class="said">
+      <div class="message Output">
+        <p class="message-head"><b>Output</b></p>
+        <div class="message-text">
+          ${reference ? html`<${StoredValue} reference=${reference} />` : html`<${LongText} text=${typeof value === 'string' ? value : JSON.stringify(value, null, 2)} />`}
+        </div>
+      </div>
     </div>
   `
 }
