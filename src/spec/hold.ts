@@ -109,17 +109,19 @@ export const HOLD_TEXTS: Readonly<Record<RunHold['reason'], string>> = {
   restored: 'it came from a backup (svc restore --resume releases it)',
 }
 
-/** For people: `since TIME: the model cannot be reached; next attempt at TIME`. */
-export function describeHold({
-  reason,
-  since,
-  nextAttemptAt,
-}: {
-  reason: string
-  since: string
-  nextAttemptAt?: string
-}): string {
+/**
+ * For people: `since TIME: the model cannot be reached; next attempt at TIME`.
+ * @param showTime how a time is written where it is read
+ */
+export function describeHold(
+  {
+    reason,
+    since,
+    nextAttemptAt,
+  }: { readonly reason: string; readonly since: string; readonly nextAttemptAt?: string },
+  showTime: (iso: string) => string = (iso) => iso,
+): string {
   const why = Object.hasOwn(HOLD_TEXTS, reason) ? HOLD_TEXTS[reason as RunHold['reason']] : reason
-  const next = nextAttemptAt === undefined ? '' : `; next attempt at ${nextAttemptAt}`
-  return `since ${since}: ${why}${next}`
+  const next = nextAttemptAt === undefined ? '' : `; next attempt at ${showTime(nextAttemptAt)}`
+  return `since ${showTime(since)}: ${why}${next}`
 }

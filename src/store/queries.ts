@@ -64,6 +64,8 @@ export interface SessionFilter {
   readonly status?: readonly string[]
   /** Needs `agentId`. */
   readonly tag?: string
+  /** Only sessions of these triggers, null for those that no trigger started; all where absent. */
+  readonly triggers?: readonly (TriggerId | null)[]
   /** Earliest start. */
   readonly from?: Instant
   /** Sessions that started before it. */

@@ -38,6 +38,17 @@ export function timeOfDay(instant: Instant, offsetMinutes = -new Date(instant).g
   return new Date(instant + offsetMinutes * MINUTE).toISOString().slice(11, 19)
 }
 
+/** `10:42:01` in the reader's time zone on the day of `now`, with the date on another day: `2026-11-23 10:42:01`. */
+export function formatMoment(
+  instant: Instant,
+  now: Instant,
+  offsetMinutes = -new Date(instant).getTimezoneOffset(),
+): string {
+  const dayOf = (each: Instant): string => new Date(each + offsetMinutes * MINUTE).toISOString().slice(0, 10)
+  const time = timeOfDay(instant, offsetMinutes)
+  return dayOf(instant) === dayOf(now) ? time : `${dayOf(instant)} ${time}`
+}
+
 function parts(ms: number, unit: number, name: string, lesser: number, lesserName: string): string {
   const rest = Math.floor((ms % unit) / lesser)
   return `${Math.floor(ms / unit)} ${name}${rest > 0 ? ` ${rest} ${lesserName}` : ''}`

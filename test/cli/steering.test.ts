@@ -93,6 +93,10 @@ test('what cannot be done now is one sentence and the way on', async () => {
     'error[signal_not_awaited]: The run does not wait for the signal parcel; nothing has changed.',
     '  fix:  svc runs conversation RUN shows what it waits for, and by which name.',
   ])
+  expect((await told(['signal', run, 'a parcel']))[1]).toBe(
+    'error[signal_not_awaited]: The run does not wait for the signal a parcel; nothing has changed.',
+  )
+  expect(await told(['send', run, ' '])).toEqual([2, 'error[usage]: The reply is empty.', '  fix:  svc send RUN TEXT'])
   expect(await told(['runs', 'migrate', '--agent', 'acme.refund-desk', '--to', '9.9.9'])).toEqual([
     5,
     'error[not_found]: No such version "acme.refund-desk@9.9.9".',
@@ -104,4 +108,30 @@ test('a message to a run that has not ended says when it is read', async () => {
     0,
     'sent; the run reads it before its next completion',
   ])
+})
+
+test('an address without a credential never means the project around it', async () => {
+  const at = ['--url', 'https://desk.example']
+  for (const argv of [['inbox'], ['runs', 'cancel', run], ['stop', '--tool', 'acme.refunds'], ['agents', 'list']])
+    expect(await told([...argv, ...at])).toEqual([
+      2,
+      'error[usage]: Operators sign in at https://desk.example, and no credential was given.',
+      '  fix:  --operator-key-file FILE, or SVC_OPERATOR_KEY; svc keys create --operator makes one.',
+    ])
+  const env = { SVC_URL: 'https://desk.example' }
+  for (const given of [{ argv: at }, { argv: [], env }]) {
+    const ran = await svc(['run', 'acme.refund-desk', 'order=A-1', 'amount=1', ...given.argv], { env: given.env ?? {} })
+    expect([ran.code, ran.stderr.split('\n')[0]]).toEqual([4, expect.stringMatching(/^error\[missing_api_key\]/)])
+  }
+  expect(await shown(['runs', 'get', run])).toContain('\nstatus\tWaitingForHITL\n')
+})
+
+test('a cancelled run names the task that it closed, once', async () => {
+  const { items } = JSON.parse(await shown(['inbox', '--json'])) as { items: { userTaskId: string }[] }
+  const [task] = items.map(({ userTaskId }) => userTaskId.slice(-6))
+  const id = run.slice(-6)
+  expect(await shown(['runs', 'cancel', run, '--reason', 'duplicate'])).toBe(
+    `cancelled ${id} (was WaitingForHITL); task ${task} closed\n`,
+  )
+  expect(await shown(['runs', 'cancel', run])).toBe(`${id} is Cancelled already\n`)
 })

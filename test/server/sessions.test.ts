@@ -38,6 +38,24 @@ test.each([
   expect(content(await list(theirs.secret))).toEqual(whole)
 })
 
+test.each([
+  ['both show it', true, true, 1],
+  ["the key's hides it", false, true, 0],
+  ['the other hides it', true, false, 0],
+])('a session of another trigger is found by its tag only where it is shown: %s', async (_, own, other, found) => {
+  const { list, keyFor, storeRun } = await desk()
+  const mine = await keyFor(DESK, { trigger: { name: 'mine', exposeTimeline: own } })
+  const theirs = await keyFor(DESK, { trigger: { name: 'theirs', exposeTimeline: other } })
+  for (const { triggerId } of [mine, theirs]) await storeRun(DESK, { triggerId, tags: ['vip'] })
+  const count = async (key: string, query = '?tag=vip'): Promise<readonly number[]> => {
+    const { items, total } = await list(key, query)
+    return [items.length, total]
+  }
+  expect(await count(mine.secret)).toEqual([1 + found, 1 + found])
+  expect(await count(mine.secret, '?tag=vip&status=Running')).toEqual([1 + found, 1 + found])
+  expect(await count(mine.secret, '')).toEqual([2, 2])
+})
+
 test('a session of a trigger that is gone has no content for the keys of others; an operator sees it', async () => {
   const { list, keyFor, storeRun, operator, operatorRaw, agentId } = await desk()
   const mine = await keyFor(DESK, { trigger: { name: 'mine' } })

@@ -1,6 +1,7 @@
 /** What every store promises of sessions that go on, are named, erased and deleted. Each backend runs the whole list. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
+import type { TriggerId } from '../../src/base/ids.ts'
 import type { SessionUpdate } from '../../src/store/session-update.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
@@ -170,6 +171,10 @@ export function sessionContract(name: string, open: (clock: Clock) => Store | Pr
       const tagged = async (tag: string) =>
         (await store.sessions({ workspaceId: WORKSPACE, agentId: AGENT, tag }, { skip: 0, take: 5 })).items.length
       expect([await tagged('old'), await tagged('new')]).toEqual([0, 1])
+      const { triggerId } = (await store.session(id))!
+      const of = async (triggers: readonly (TriggerId | null)[]) =>
+        (await store.sessions({ workspaceId: WORKSPACE, agentId: AGENT, triggers }, { skip: 0, take: 5 })).total
+      expect([await of([triggerId, null]), await of([]), await of(['other' as TriggerId])]).toEqual([1, 0, 0])
       await store.labelSession(id, { title: null, tags: [], metadata: {}, legalHold: true })
       const session = (await store.session(id))!
       expect([session.title, session.tags, session.metadata, session.legalHold]).toEqual([

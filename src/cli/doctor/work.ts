@@ -6,7 +6,7 @@ import { describeApprover } from '../../spec/view/task-card.ts'
 import { withOperator, type OperatorClient } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
 import { hasRegistry } from '../project/registry.ts'
-import { describeHeldRuns, readHeldRuns } from '../runs/held.ts'
+import { describeHeldRuns, readHeldRuns, timesFor } from '../runs/held.ts'
 import { RemoteError } from '../shell/remote.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { healthy, unhealthy, type DoctorChecks, type DoctorFinding } from './finding.ts'
@@ -23,7 +23,10 @@ export const workChecks: DoctorChecks = {
     askOperator(call, project, async (operator) => {
       const held = await readHeldRuns(operator)
       if (held.length === 0) return healthy('no run is held by an outage')
-      return unhealthy(held.map(describeHeldRuns).join('; '), 'svc runs list --status Running')
+      return unhealthy(
+        held.map((each) => describeHeldRuns(each, timesFor(call.io.stdout, call.io.clock))).join('; '),
+        'svc runs list --status Running',
+      )
     }),
 }
 

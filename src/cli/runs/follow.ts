@@ -1,5 +1,6 @@
 /** Follows a run: shows its events, asks a person to decide its tasks, and returns where it stopped. */
 import { describeHold } from '../../spec/hold.ts'
+import { timesFor } from './held.ts'
 import { isTerminal, type RunStatus, type StreamEvent } from '../../client/index.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import type { TaskPromptContext } from './card/open-decision.ts'
@@ -89,13 +90,13 @@ const asksForSomebody = ({ subject, data }: StreamEvent, runId: string): boolean
  * @returns what was said last
  */
 function tellHold(
-  { out }: TaskPromptContext['call'],
+  { out, io }: TaskPromptContext['call'],
   { subject, data }: StreamEvent,
   told: string | undefined,
 ): string | undefined {
   const { hold } = data as { readonly hold?: RunStatus['hold'] }
   if (subject !== 'engine.run.paused' || !hold) return told
-  const text = `held ${describeHold(hold)}`
+  const text = `held ${describeHold(hold, timesFor(io.stderr, io.clock))}`
   if (text !== told) out.message(text)
   return text
 }

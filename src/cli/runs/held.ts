@@ -1,8 +1,10 @@
 /** Runs that an outage holds, one entry per cause. Source: reliability, "Hold instead of fail". */
-import { HOLD_TEXTS, type RunHold } from '../../spec/hold.ts'
+import type { Clock } from '../../base/clock.ts'
+import { describeHold, type RunHold } from '../../spec/hold.ts'
 import { OUTAGE_REASONS } from '../../spec/outage.ts'
 import type { OperatorClient } from '../project/server/operator.ts'
 import { countNoun } from '../shell/counted.ts'
+import { formatMoment } from '../../terminal/time.ts'
 
 const OUTAGES: ReadonlySet<string> = new Set([...OUTAGE_REASONS, 'storage_full'])
 
@@ -42,7 +44,11 @@ export async function readHeldRuns(operator: OperatorClient): Promise<readonly H
 }
 
 /** `2 runs held since TIME: the model cannot be reached; next attempt at TIME` */
-export function describeHeldRuns({ reason, runs, since, nextAttemptAt }: HeldRuns): string {
-  const told = `${countNoun(runs, 'run')} held since ${since}: ${HOLD_TEXTS[reason]}`
-  return nextAttemptAt === undefined ? told : `${told}; next attempt at ${nextAttemptAt}`
-}
+export const describeHeldRuns = ({ runs, ...hold }: HeldRuns, showTime?: (iso: string) => string): string =>
+  `${countNoun(runs, 'run')} held ${describeHold(hold, showTime)}`
+
+/** How times in sentences are written: for a person on a terminal by the clock, elsewhere whole. */
+export const timesFor =
+  (stream: { readonly isTTY: boolean }, { now }: Pick<Clock, 'now'>) =>
+  (iso: string): string =>
+    stream.isTTY ? formatMoment(Date.parse(iso), now()) : iso

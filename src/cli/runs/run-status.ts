@@ -12,11 +12,19 @@ import { formatDuration } from '../../terminal/time.ts'
 import { suggestWord } from '../shell/nearest.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 
-/** @param plan of an ended run, where an operator asks */
-export const runStatusFields = (run: RunStatus, plan: UndoPlanView | undefined) => [
+export interface RunStatusExtras {
+  /** Of an ended run, where an operator asks. */
+  readonly plan: UndoPlanView | undefined
+  /** What `readAwaitedSignals` found. */
+  readonly signals: readonly string[]
+  readonly showTime: (iso: string) => string
+}
+
+export const runStatusFields = (run: RunStatus, { plan, signals, showTime }: RunStatusExtras) => [
   { key: 'run', value: run.runId },
   { key: 'status', value: run.status },
-  { key: 'held', value: run.hold && describeHold(run.hold) },
+  { key: 'held', value: run.hold && describeHold(run.hold, showTime) },
+  ...signals.map((signal) => ({ key: 'signal', value: signal })),
   ...(run.pending ?? []).map((each) => ({ key: 'waits', value: describePending(each) })),
   { key: 'version', value: run.versionLabel },
   { key: 'output', value: run.output === null ? undefined : safeJson(run.output) },

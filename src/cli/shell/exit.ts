@@ -69,7 +69,8 @@ export function formatCommandError(words: CommandError, json: boolean): string {
   const { exit: _, ...printed } = words
   if (json) return JSON.stringify({ error: printed })
   const lines = [`error[${words.code}]: ${safeText(words.message)}`]
-  for (const each of words.details ?? []) lines.push(`  ${safeText(each.path)}: ${safeText(each.message)}`)
+  for (const each of words.details ?? [])
+    lines.push(`  ${each.path === '' ? '' : `${safeText(each.path)}: `}${safeText(each.message)}`)
   if (words.request)
     lines.push(`  request  ${safeText(words.request)}${words.requestId ? `   ${words.requestId}` : ''}`)
   if (words.hint) lines.push(`  fix:  ${safeText(words.hint)}`)

@@ -3,7 +3,7 @@
  * reported before one out of scope; resources of other workspaces count as missing. Source: decisions, section 3.
  */
 import { fail } from '../../base/failure.ts'
-import { isUuid, type AgentId, type RunId, type SessionId } from '../../base/ids.ts'
+import { isUuid, type AgentId, type RunId, type SessionId, type TriggerId } from '../../base/ids.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import type { ApiPrincipal } from './auth.ts'
@@ -48,18 +48,19 @@ export async function sessionInScope({ store }: ServerServices, principal: ApiPr
 }
 
 /**
- * Which sessions a caller lists without content: those of another trigger than the key's, where either hides its timeline. A
- * trigger that is gone hides it, since nothing says any more that it did not. Source: decisions, section 2.
+ * The triggers whose sessions a caller lists with content, null for sessions that no trigger started. Those of another trigger than
+ * the key's are listed without it where either hides its timeline; a trigger that is gone hides it, since nothing says any more that
+ * it did not. Source: decisions, section 2.
  */
-export async function hiddenSessions(
+export async function shownTriggers(
   { store }: ServerServices,
   principal: ApiPrincipal,
-): Promise<(session: Pick<Session, 'triggerId'>) => boolean> {
-  if (principal.type === 'operator') return () => false
+): Promise<ReadonlySet<TriggerId | null> | 'all'> {
+  if (principal.type === 'operator') return 'all'
   const { triggerId: own, exposeTimeline, workspaceId, agentId } = principal
+  if (!exposeTimeline) return new Set([own])
   const triggers = await store.triggers(workspaceId, agentId)
-  const exposing = new Set<string>(triggers.filter((each) => each.exposeTimeline).map(({ id }) => id))
-  return ({ triggerId }) => triggerId !== own && !(exposeTimeline && (triggerId === null || exposing.has(triggerId)))
+  return new Set([own, null, ...triggers.filter((each) => each.exposeTimeline).map(({ id }) => id)])
 }
 
 /** The root run of a session that the key lists with content although another trigger started it; else undefined. */
@@ -73,5 +74,6 @@ export async function listedInScope(
   const scope = run?.workspaceId === principal.workspaceId ? await services.scopes.of(run.sessionId) : undefined
   if (!run || run.parentRunId !== null || scope?.agentId !== principal.agentId) return undefined
   if (scope.triggerId === null || scope.triggerId === principal.triggerId) return undefined
-  return (await hiddenSessions(services, principal))(scope) ? undefined : run
+  const shown = await shownTriggers(services, principal)
+  return shown === 'all' || shown.has(scope.triggerId) ? run : undefined
 }

@@ -1,7 +1,7 @@
 import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
 import { toListCursor } from '../http/list-cursor.ts'
 import type { RouteHandler } from '../http/route.ts'
-import { agentInScope, hiddenSessions } from '../auth/scope.ts'
+import { agentInScope, shownTriggers } from '../auth/scope.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { withoutContent } from '../view/redact.ts'
 import { toSessionListItem } from '../view/shape.ts'
@@ -20,14 +20,21 @@ export const listSessions = (services: ServerServices, identify: IdentifyCaller)
     const versionId = versionLabel && (await services.store.versionIdByLabel(agentId, versionLabel))
     if (versionLabel !== undefined && versionId === undefined)
       return sessionListReply(services.store, [], { total: 0, nextCursor: null, refsOnly })
+    const visible = await shownTriggers(services, principal)
     const { items, total, next } = await services.store.sessions(
-      { workspaceId: principal.workspaceId, agentId, ...filter, ...(versionId && { versionId }) },
+      {
+        workspaceId: principal.workspaceId,
+        agentId,
+        ...filter,
+        ...(versionId && { versionId }),
+        // A tag that is not shown is not found either.
+        ...(filter.tag !== undefined && visible !== 'all' && { triggers: [...visible] }),
+      },
       { ...page, wholeBytes: LISTED_WHOLE_BYTES },
     )
-    const hides = await hiddenSessions(services, principal)
     const shown = items.map((session) => {
       const item = toSessionListItem(session)
-      const isHidden = hides(session)
+      const isHidden = visible !== 'all' && !visible.has(session.triggerId)
       return { session, item: isHidden ? withoutContent(item) : item, isHidden }
     })
     const nextCursor = next && toListCursor(list, positionNumbers(next))

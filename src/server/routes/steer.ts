@@ -16,9 +16,17 @@ export const sendSignal = (services: ServerServices, identify: IdentifyCaller): 
   withCaller(services, identify, async (call, { principal }) => {
     const run = await runInScope(services, principal, call.params['runId']!)
     const { data } = parseSignal(await readJson(call, apiBodyLimits(services.config)))
-    // No name that a run can wait for has a character that a path would encode.
-    return acceptedReply(await services.engine.signal(run.id, call.params['name']!, data))
+    return acceptedReply(await services.engine.signal(run.id, decodeName(call.params['name']!), data))
   })
+
+/** As its sender wrote it. No name that a run can wait for has such characters, but the refusal shows it. */
+function decodeName(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
 
 /** POST /v1/completions/{token} (extension): ends the call to which the token was given. The token is the only authority. */
 export const completeCall =

@@ -13,7 +13,7 @@ import { shortDuration, shortId, withoutNamespace } from '../../../base/short-te
 import type { CommandContext } from '../../shell/command.ts'
 import { createInlineSurface, type CardSurface } from '../../runs/card/card-surface.ts'
 import { decideTask } from '../../runs/card/decide-task.ts'
-import { describeHeldRuns, readHeldRuns } from '../../runs/held.ts'
+import { describeHeldRuns, readHeldRuns, timesFor } from '../../runs/held.ts'
 import { runListScreen } from '../../runs/list-screen.ts'
 import { printTable } from '../../shell/screen/list.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
@@ -50,7 +50,7 @@ export async function inbox(
   const held = await withOperator(project, call, readHeldRuns)
   if (mode.json) return await out.json({ ...published(list), ...(held.length > 0 && { held }) })
   printTable(call, list.items, columns(io.clock.now()), NOTHING)
-  for (const each of held) out.message(describeHeldRuns(each))
+  for (const each of held) out.message(describeHeldRuns(each, timesFor(io.stdout, io.clock)))
   if (!io.stdout.isTTY || list.items.length === 0) return
   out.hint('answer:  svc approve TASK   svc reject TASK --reason …   svc answer TASK VALUE   svc send RUN TEXT')
 }
@@ -68,7 +68,12 @@ async function openInbox(call: CommandContext, project: Project): Promise<void> 
   )
   await runListScreen<InboxItem>(call, {
     title: (count) => `svc inbox · ${count === 0 ? 'nothing waits' : `${count} waiting`}`,
-    note: safeText([describeOperator(status.operator), ...held.map(describeHeldRuns)].join(' · ')),
+    note: safeText(
+      [
+        describeOperator(status.operator),
+        ...held.map((each) => describeHeldRuns(each, timesFor(io.stdout, io.clock))),
+      ].join(' · '),
+    ),
     // Opens and closes the store per refresh: without a server, the data directory must stay free for one.
     loadItems: async () => (await withOperator(project, call, (operator) => read(call, operator))).items,
     idOf: ({ userTaskId }) => userTaskId,

@@ -8,10 +8,11 @@ import { withOperator } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { runIdOf } from '../../project/reference.ts'
+import { timesFor } from '../../runs/held.ts'
 
 /** Runs that ended or are held go on. The first that cannot stops the command; those before it go on. */
 export async function runsResume(call: CommandContext<AnswerOf<typeof runsAnswer>>): Promise<void> {
-  const { given, mode, out } = call
+  const { given, io, mode, out } = call
   const [reason, version] = [given.text('reason'), given.text('with-version')]
   const body = {
     ...(reason !== undefined && { reason }),
@@ -27,22 +28,22 @@ export async function runsResume(call: CommandContext<AnswerOf<typeof runsAnswer
     for (const id of ids) {
       const run = await operator.call('POST /runs/:id/resume', { id, body })
       items.push(run)
-      if (!mode.json) out.line(`${shortId(run.runId)} goes on: ${describeRun(run)}`)
+      if (!mode.json) out.line(`${shortId(run.runId)} goes on: ${describeRun(run, timesFor(io.stdout, io.clock))}`)
     }
     if (mode.json) await out.json({ items, total: items.length })
   })
 }
 
 export async function runsRetry(call: CommandContext<AnswerOf<typeof runView>>): Promise<void> {
-  const { given, mode, out } = call
+  const { given, io, mode, out } = call
   await withOperator(await openProject(call), call, async (operator) => {
     const id = await runIdOf(given.argument(0)!, operator)
     const run = await operator.call('POST /runs/:id/retry', { id, body: {} })
     if (mode.json) return await out.json(run)
-    out.line(`${shortId(run.runId)} repeats ${shortId(id)}: ${describeRun(run)}`)
+    out.line(`${shortId(run.runId)} repeats ${shortId(id)}: ${describeRun(run, timesFor(io.stdout, io.clock))}`)
     out.hint(`svc runs watch ${shortId(run.runId)}`)
   })
 }
 
-const describeRun = ({ agent, versionLabel, status, hold }: RunView): string =>
-  safeText(`${agent}@${versionLabel} is ${status}${hold ? `, held ${describeHold(hold)}` : ''}`)
+const describeRun = ({ agent, versionLabel, status, hold }: RunView, showTime: (iso: string) => string): string =>
+  safeText(`${agent}@${versionLabel} is ${status}${hold ? `, held ${describeHold(hold, showTime)}` : ''}`)

@@ -4,7 +4,7 @@ import { isWaiting, waitForRun } from '../../../client/index.ts'
 import { toIsoText } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
 import type { Conversation } from '../../../spec/api.ts'
-import type { OperatorList } from '../../../spec/operator/routes.ts'
+import type { OperatorList, OperatorRoutes } from '../../../spec/operator/routes.ts'
 import type { RunView } from '../../../spec/operator/runs.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { truncateText } from '../../../terminal/text.ts'
@@ -18,13 +18,15 @@ import { readWhole } from '../../conversation/whole.ts'
 import { runListScreen } from '../../runs/list-screen.ts'
 import { followToOutcome } from './follow-run.ts'
 import { offerUndo, readUndoPlan } from '../../runs/offer-undo.ts'
+import { readAwaitedSignals } from '../../runs/awaited-signals.ts'
+import { timesFor } from '../../runs/held.ts'
 import { readRunStatuses, runStatusFields } from '../../runs/run-status.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
 import { withKeyNames } from '../../runs/key-names.ts'
 import { arrangeRunTree, type ListedRun } from '../../runs/run-tree.ts'
 import { answerScreen, printList, printLong, printOne, printTable } from '../../shell/screen/list.ts'
 import { parseMoment, wholeNumber } from '../../shell/numbers.ts'
-import { withOperator } from '../../project/server/operator.ts'
+import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { exitOfStatus, type FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
 import { resolveAgent, runIdOf } from '../../project/reference.ts'
@@ -169,7 +171,9 @@ export async function runsGet(call: CommandContext<unknown>): Promise<number> {
       ? await waitForRun(target.client, runId, { until, signal })
       : await target.client.getRun(runId, { signal })
     const plan = call.mode.json ? undefined : await readUndoPlan(target.operator, status)
-    await printOne(call, status, runStatusFields(status, plan))
+    const signals = call.mode.json ? [] : await readAwaitedSignals(target.client, status)
+    const showTime = timesFor(call.io.stdout, call.io.clock)
+    await printOne(call, status, runStatusFields(status, { plan, signals, showTime }))
     offerUndo(call, status, plan)
     return given.flag('exit-status') ? exitOfStatus(status.status) : 0
   })
@@ -180,7 +184,11 @@ export async function runsWatch(call: CommandContext<FollowAnswer>): Promise<num
   return await withTarget(call, await openProject(call), async (target) => {
     const runId = await runToWatch(call, target)
     const { status, hold } = await target.client.getRun(runId, { signal: call.signal })
-    const why = isWaiting(status) ? '; it waits for somebody' : hold ? `; held: ${describeHold(hold)}` : ''
+    const why = isWaiting(status)
+      ? '; it waits for somebody'
+      : hold
+        ? `; held ${describeHold(hold, timesFor(call.io.stderr, call.io.clock))}`
+        : ''
     call.out.hint(`attached to ${shortId(runId)} (${status})${why}`)
     const agent = await agentOfRun(target, runId)
     return await followToOutcome(call, { ...target, agent }, { ...following, runId })
@@ -220,14 +228,34 @@ export async function runsCancel(call: CommandContext<AnswerOf<typeof cancelledR
     const ids: string[] = []
     for (const text of given.rest(0)) ids.push(await runIdOf(text, operator))
     const items = []
-    for (const id of ids)
-      items.push(await operator.call('POST /runs/:id/cancel', { id, body: reason === undefined ? {} : { reason } }))
-    if (mode.json) return await out.json({ items, total: items.length })
-    for (const { runId, before, after } of items)
-      out.line(
-        before === after ? `${shortId(runId)} is ${after} already` : `cancelled ${shortId(runId)} (was ${before})`,
-      )
+    for (const id of ids) {
+      const open = mode.json ? [] : await openTasks(operator, id)
+      const item = await operator.call('POST /runs/:id/cancel', { id, body: reason === undefined ? {} : { reason } })
+      items.push(item)
+      if (!mode.json) out.line(await describeCancelled(operator, item, open))
+    }
+    if (mode.json) await out.json({ items, total: items.length })
   })
+}
+
+/** Tasks of the run and its sub-agents that wait. */
+async function openTasks(operator: OperatorClient, id: string): Promise<readonly string[]> {
+  const { pending = [] } = await operator.call('GET /v1/runs/:id', { id })
+  return pending.flatMap(({ userTaskId }) => userTaskId ?? [])
+}
+
+/** `cancelled 77d0c4 (was WaitingForHITL); task 51aa02 closed` */
+async function describeCancelled(
+  operator: OperatorClient,
+  { runId, before, after }: OperatorRoutes['POST /runs/:id/cancel']['answer'],
+  open: readonly string[],
+): Promise<string> {
+  if (before === after) return `${shortId(runId)} is ${after} already`
+  // Somebody may have decided one between the two requests.
+  const tasks = await Promise.all(open.map((id) => operator.call('GET /tasks/:id', { id })))
+  const closed = tasks.filter(({ status }) => status === 'cancelled').map(({ userTaskId }) => shortId(userTaskId))
+  const told = closed.length === 0 ? '' : `; ${closed.length === 1 ? 'task' : 'tasks'} ${closed.join(', ')} closed`
+  return `cancelled ${shortId(runId)} (was ${before})${told}`
 }
 
 export async function runsConversation(call: CommandContext<unknown>): Promise<void> {

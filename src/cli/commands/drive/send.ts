@@ -139,6 +139,7 @@ async function attach(
 async function textOf({ given, mode, io, signal }: CommandContext, hasFiles: boolean): Promise<string | undefined> {
   const typed = given.argument(1)
   if (typed === '-') return (await io.stdin.text()).trimEnd()
+  if (typed?.trim() === '' && !hasFiles) throw usageFailure('The reply is empty.', 'svc send RUN TEXT')
   if (typed !== undefined || hasFiles) return typed
   if (!mode.interactive)
     throw usageFailure('There is no reply to send.', 'svc send RUN TEXT, or - to read standard input')

@@ -59,17 +59,18 @@ export async function openOperatorChannel(
     return openHttp(project.operatorUrl, traced)
   if (host !== undefined && /^https?:/.test(host)) return openHttp(host, traced)
   if (host !== undefined) return await openRemote(host, io.env, traced)
+  // Whoever names another server means that one: the project around it must not answer, or act, in its place.
+  if (project.operatorUrl !== undefined)
+    throw fail(
+      'usage',
+      { what: `Operators sign in at ${project.operatorUrl}, and no credential was given.` },
+      { fix: '--operator-key-file FILE, or SVC_OPERATOR_KEY; svc keys create --operator makes one.' },
+    )
   const socket = await socketOf(project.dataDirectory)
   if (await answersAt(socket))
     return createOperator(
       traced((request) => sendOverSocket(socket, request)),
       async () => undefined,
-    )
-  if (!project.anchored && project.operatorUrl !== undefined)
-    throw fail(
-      'usage',
-      { what: `Operators sign in at ${project.operatorUrl}, and no credential was given.` },
-      { fix: '--operator-key-file FILE, or SVC_OPERATOR_KEY; svc keys create --operator makes one.' },
     )
   if (!project.anchored) throw fail('no_project', { directory: project.directory })
   const { send, close } = openInProcess(project, io)

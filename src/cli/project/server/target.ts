@@ -69,7 +69,7 @@ export async function withTarget<T>(
  * @throws Failure `no_server`
  */
 export async function openAgentTarget(call: CommandContext, project: Project, agent: string): Promise<ServerTarget> {
-  const elsewhere = !project.anchored || call.globals.url !== undefined || project.target?.host !== undefined
+  const elsewhere = !project.anchored || givenUrl(call, project) !== undefined || project.target?.host !== undefined
   if ((await givenKey(call, project)) !== undefined || elsewhere) return openTarget(call, project)
   const running = await readServerFile(project.dataDirectory)
   const operator = await openOperatorChannel(project, call.io)

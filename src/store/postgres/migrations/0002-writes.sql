@@ -2,6 +2,8 @@
 -- Each argument is a JSON list of rows of one table; contents inside are JSON text of their own and stay as they were written.
 -- A save that is refused writes nothing and does not hinder the others of its batch; content that the database refuses fails the
 -- whole batch, whose saves are then made one by one.
+-- The two that are called keep the plans of their statements, since planning costs more than what they do: rows are found by their
+-- keys, even while a table is so young that nothing is known of it. For that, all functions are in PL/pgSQL.
 
 -- What a batch adds to the sums that many sessions share: to the count of an agent's sessions in a status, or to the runs and tokens
 -- of the workspace's day.
@@ -79,10 +81,12 @@ $$;
 
 -- @param locks names of what is counted or claimed: whoever counts the same waits here, in one order for all processes, so that
 -- limits are exact and no two batches wait for each other
-create function lock_all(locks text[]) returns void language sql as $$
-  select pg_advisory_xact_lock(k)
-  from (select distinct hashtextextended(current_schema() || ' ' || name, 0) as k from unnest(locks) as name order by 1 offset 0) x
-$$;
+create function lock_all(locks text[]) returns void language plpgsql as $$
+begin
+  if cardinality(locks) = 0 then return; end if;
+  perform pg_advisory_xact_lock(k)
+  from (select distinct hashtextextended(current_schema() || ' ' || name, 0) as k from unnest(locks) as name order by 1 offset 0) x;
+end $$;
 
 -- Sets title, metadata, tags or legal hold. False for a session that is not there, or was erased.
 create function label_session(
@@ -109,12 +113,11 @@ begin
   return true;
 end $$;
 
--- The rows of accepted saves and starts, a statement per table. Rows are found by their keys even while a table is so young that
--- nothing is known of it: the plans are kept.
+-- The rows of accepted saves and starts, a statement per table.
 create function write_rows(
   accepted uuid[], of_shard smallint, now bigint,
   results json, runs json, steps json, ends json, tasks json, votes json, calls json, events json, clears json, timers json
-) returns void language plpgsql set enable_seqscan = off as $$
+) returns void language plpgsql as $$
 declare
   is_complete boolean;
   is_repeated boolean;
@@ -201,7 +204,7 @@ begin
     union select session_id, run_id from json_to_recordset(timers) as x(session_id uuid, run_id uuid)
   ) named
   where named.session_id = any (accepted)
-    and not exists (select 1 from run r where r.id = named.run_id)
+    and (select r.id from run r where r.id = named.run_id) is null
   limit 1;
   if missing is not null then raise exception 'Run % is not in the store.', missing using errcode = 'SV003'; end if;
 
@@ -320,7 +323,9 @@ end $$;
 -- Adds to the shared sums, each row once and in one order, so that two batches never wait for each other's. It is called last:
 -- these rows are the only ones of a batch that others want, too, and stay locked until its end.
 -- @param spends lists of completions, each for the costs of the day
-create function add_sums(changes sum_change[], spends json[], of_shard smallint, now bigint) returns void language sql as $$
+create function add_sums(changes sum_change[], spends json[], of_shard smallint, now bigint) returns void
+language plpgsql as $$
+begin
   insert into agent_count (workspace_id, agent_id, what, shard, counted)
   select workspace_id, agent_id, status, of_shard, sum(sessions)
   from unnest(changes)
@@ -339,6 +344,7 @@ create function add_sums(changes sum_change[], spends json[], of_shard smallint,
   on conflict (workspace_id, day, shard) do update
   set runs = plan_day.runs + excluded.runs, tokens = plan_day.tokens + excluded.tokens;
 
+  if cardinality(spends) = 0 then return; end if;
   insert into cost_day
   select c.workspace_id, now / 86400000, c.agent_id, c.provider, c.model, c.currency, of_shard, count(*), sum(c.unpriced),
     sum(c.input_tokens), sum(c.cached_input_tokens), sum(c.cache_write_tokens), sum(c.output_tokens), sum(c.reasoning_tokens),
@@ -357,7 +363,7 @@ create function add_sums(changes sum_change[], spends json[], of_shard smallint,
     output_tokens = cost_day.output_tokens + excluded.output_tokens,
     reasoning_tokens = cost_day.reasoning_tokens + excluded.reasoning_tokens,
     amount = cost_day.amount + excluded.amount;
-$$;
+end $$;
 
 -- What a workspace has used today, with what the batch is about to add.
 create function tokens_today(of_workspace text, now bigint, changes sum_change[]) returns numeric language sql as $$
@@ -449,7 +455,8 @@ end $$;
 create function save_sessions(
   at_moment bigint, of_shard smallint, locks text[], asks json,
   results json, runs json, steps json, ends json, tasks json, votes json, calls json, events json, clears json, timers json
-) returns table (i integer, outcome text, lease_epoch bigint, detail text) language plpgsql as $$
+) returns table (i integer, outcome text, lease_epoch bigint, detail text)
+language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   now bigint := svc_now(at_moment);
   accepted uuid[] := '{}';
@@ -557,7 +564,8 @@ end $$;
 create function start_sessions(
   at_moment bigint, of_shard smallint, locks text[], asks json,
   results json, runs json, steps json, ends json, tasks json, votes json, calls json, events json, clears json, timers json
-) returns table (i integer, outcome text, about text, amount bigint) language plpgsql as $$
+) returns table (i integer, outcome text, about text, amount bigint)
+language plpgsql set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   now bigint := svc_now(at_moment);
   accepted uuid[] := '{}';
@@ -567,14 +575,17 @@ declare
   claimed record;
   of_minute record;
   of_day record;
+  existing uuid[];
   changes sum_change[] := '{}';
 begin
   perform lock_all(locks);
-  -- As saves do it, in the order of their ids.
-  perform 1 from session
-  where id in (select unnest(array[a.id, a.follows]) from json_to_recordset(asks) as a(id uuid, follows uuid))
-  order by id
-  for update;
+  -- Sessions that are there are locked as saves do it, in the order of their ids.
+  existing := array(
+    select unnest(array[a.id, a.follows])
+    from json_to_recordset(asks) as a(id uuid, after_seq bigint, follows uuid)
+    where a.after_seq <> 0 or a.follows is not null
+  );
+  if cardinality(existing) > 0 then perform 1 from session where id = any (existing) order by id for update; end if;
 
   for u in
     select a.*

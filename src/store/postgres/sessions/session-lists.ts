@@ -19,7 +19,7 @@ export async function listSessions(
   filter: SessionFilter,
   page: SessionPage,
 ): ReturnType<Store['sessions']> {
-  const { workspaceId, agentId, status, tag, versionId, from, to } = filter
+  const { workspaceId, agentId, status, tag, triggers, versionId, from, to } = filter
   const isTagged = tag !== undefined && agentId !== undefined
   const tables = isTagged ? 'session_tag g join session s on s.id = g.session_id' : 'session s'
   const { where, values } = joinClauses([
@@ -28,6 +28,7 @@ export async function listSessions(
     ['g.agent_id = :taggedAgentId', isTagged ? agentId : undefined],
     ['g.tag = :tag', isTagged ? tag : undefined],
     ['s.version_id = :versionId', versionId],
+    ["coalesce(s.trigger_id, '') = any (:triggers)", triggers?.map((id) => id ?? '')],
     [`${isTagged ? 'g' : 's'}.started_at >= :from`, from],
     [`${isTagged ? 'g' : 's'}.started_at < :to`, to],
   ])
@@ -57,7 +58,7 @@ export async function listSessions(
   )
   const items = rows.slice(0, page.take)
   const last = rows.length > page.take ? items.at(-1) : undefined
-  const isCounted = [tag, versionId, from, to].every((each) => each === undefined)
+  const isCounted = [tag, triggers, versionId, from, to].every((each) => each === undefined)
   const total = isCounted
     ? await countOf(db, filter, status ? 'statuses' : 'sessions', status)
     : (await db.row<{ total: number }>(

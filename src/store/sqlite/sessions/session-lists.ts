@@ -13,6 +13,9 @@ export interface ListedPage {
   readonly next: SessionPosition | null
 }
 
+const triggersOf = ({ triggers }: SessionFilter): string | undefined =>
+  triggers && JSON.stringify(triggers.map((id) => id ?? ''))
+
 export type ListSessions = (filter: SessionFilter, agent: AgentCounts | undefined, page: SessionPage) => ListedPage
 
 export function openSessionLists(db: Database, agents: AgentTable): ListSessions {
@@ -36,6 +39,7 @@ export function openSessionLists(db: Database, agents: AgentTable): ListSessions
       ['g.agent_n = :taggedAgentN', isTagged ? agent.n : undefined],
       ['g.tag = :tag', isTagged ? filter.tag : undefined],
       ['s.version_id = :versionId', filter.versionId],
+      ["coalesce(s.trigger_id, '') in (select value from json_each(:triggers))", triggersOf(filter)],
       ['s.status in (select value from json_each(:status))', filter.status && JSON.stringify(filter.status)],
       [`${isTagged ? 'g' : 's'}.started_at >= :from`, filter.from],
       [`${isTagged ? 'g' : 's'}.started_at < :to`, filter.to],
@@ -117,7 +121,7 @@ export function openSessionLists(db: Database, agents: AgentTable): ListSessions
   }
 
   return (filter, agent, page) =>
-    agent && filter.status && filter.tag === undefined
+    agent && filter.status && filter.tag === undefined && filter.triggers === undefined
       ? listByStatus(filter, agent, filter.status, page)
       : listByStart(filter, agent, page)
 }
