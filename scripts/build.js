@@ -147,7 +147,7 @@ const withoutIndent = {
     builder.onLoad({ filter: /src[/\\]console[/\\].*\.ts$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8')
         .replaceAll(/\n +/g, '\n')
-        .replaceAll(/(?<=[>}])\n(?=<)|(?<=>)\n(?=\$\{)|\n(?=\/?>)/g, ''),
+        .replaceAll(/(?<=[>}])\n(?=[<`])|(?<=[>}]|html`)\n(?=\$\{)|(?<=html`)\n(?=<)|\n(?=\/?>)/g, ''),
       loader: 'ts',
     }))
   },

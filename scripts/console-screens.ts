@@ -49,6 +49,7 @@ async function photograph(): Promise<void> {
     graph: '/agents/acme.refund-desk/graph',
     'what-if': '/policies?file=policies/refund-limit.yaml',
     try: '/try/acme.refund-desk',
+    'go-on': `/try/acme.refund-desk?after=${done}`,
     files: '/files',
     costs: '/costs',
     admin: '/admin?tab=sessions',

@@ -54,6 +54,25 @@ describeInBrowser('runs', () => {
     expect(await findingsOfAxe(page)).toEqual([])
   })
 
+  test('one that is open is cancelled in the list, after it asked once more', async () => {
+    const desk = await openDesk()
+    const done = await desk.start({ order: 'A-1001', amount: 40 })
+    const waiting = await desk.start({ order: 'A-1042', amount: 180 })
+    const { page } = await openPage(await desk.address())
+    await page.getByRole('link', { name: 'Runs', exact: true }).click()
+    const row = page.getByRole('row').filter({ hasText: waiting.slice(-6) })
+    await row.getByRole('button', { name: `Cancel run ${waiting.slice(-6)}` }).click()
+    expect(await findingsOfAxe(page)).toEqual([])
+    await row.getByRole('button', { name: 'Cancel it now' }).click()
+    await row.getByText('Cancelled', { exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: /^Cancel/ }).count()).toBe(0)
+    const { items } = await desk.operator.call('GET /runs', { query: { roots: 'true' } })
+    expect(items.map(({ runId, status }) => [runId, status])).toEqual([
+      [waiting, 'Cancelled'],
+      [done, 'Completed'],
+    ])
+  })
+
   test('one is opened by the end of its id, and rows and the way back have keys', async () => {
     const desk = await openDesk()
     const run = await desk.start({ order: 'A-1042', amount: 180 })

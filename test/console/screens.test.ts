@@ -72,6 +72,70 @@ describeInBrowser('an agent', () => {
     expect(items.map(({ inputPreview }) => inputPreview)).toEqual(['{"order":"A-7","amount":20}'])
   })
 
+  test('goes on with the conversation of a run that ended, in its session, and says why another cannot', async () => {
+    const desk = await openDesk()
+    const first = await desk.start({ order: 'A-1001', amount: 40 })
+    const { page, problems } = await openPage(await desk.address())
+    await page.goto(`${desk.server.consoleUrl}/runs/${first}`)
+    await page.getByRole('link', { name: 'Go on with this conversation' }).click()
+    await page.getByText('"refunded": 40').waitFor()
+    await page.getByLabel('order').fill('A-1042')
+    await page.getByLabel('amount').fill('180')
+    expect(await findingsOfAxe(page)).toEqual([])
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page.waitForURL((url) => url.pathname.startsWith('/runs/') && !url.pathname.endsWith(first))
+    await page.getByText('Waits for a person', { exact: true }).first().waitFor()
+    await page.getByText('A-1001').first().waitFor()
+    await page.getByText('A-1042').first().waitFor()
+    const { items } = await desk.operator.call('GET /runs', { query: { roots: 'true' } })
+    expect(items.map(({ runId }) => runId)).toEqual([new URL(page.url()).pathname.slice('/runs/'.length), first])
+    expect(new Set(items.map(({ sessionId }) => sessionId)).size).toBe(1)
+    // The second run waits, so there is no form for a third one until it has ended.
+    await page.goto(`${desk.server.consoleUrl}/try/acme.refund-desk?after=${first}`)
+    await page.getByText('A run of the session has not ended; its status is WaitingForHITL.').waitFor()
+    expect(await page.getByRole('button', { name: 'Start' }).count()).toBe(0)
+    await desk.operator.call('POST /runs/:id/cancel', { id: items[0]!.runId, body: {} })
+    await page.getByRole('button', { name: 'Start' }).waitFor()
+    await desk.operator.call('DELETE /sessions/:id', { id: items[0]!.sessionId })
+    await page.reload()
+    await page.getByText('The content of this session was erased, so it cannot go on.').waitFor()
+    expect(await page.getByRole('button', { name: 'Start' }).count()).toBe(0)
+    expect(problems).toEqual([])
+    await page.goto(`${desk.server.consoleUrl}/try/acme.refund-desk?after=${first.replace(/.{6}$/, '000000')}`)
+    await page.getByRole('alert').waitFor()
+    expect(await page.getByRole('button', { name: 'Start' }).count()).toBe(0)
+    expect(problems.splice(0)).toContainEqual(expect.stringContaining('404'))
+  })
+
+  test('is sent a message where no contract asks for more, as often as its session may go on', async () => {
+    const server = await openWithConsole()
+    const snapshot = snapshotOf(DESK, '1.0.0', {
+      model: { provider: 'scripted', name: 'script', script: [{ say: 'You said ${input.message}.' }] },
+      sessionLimits: { runs: 2 },
+    })
+    await publishDesk(server.operator, {}, snapshot)
+    const first = await ask<{ runId: string }>(server.operator, 'POST /runs', {
+      agent: DESK,
+      input: { message: 'one' },
+    })
+    const { page, problems } = await openPage(`${server.consoleUrl}/#code=${await newCode(server)}`)
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor()
+    await page.goto(`${server.consoleUrl}/runs/${first.runId}`)
+    const goOn = page.getByRole('link', { name: 'Go on with this conversation' })
+    await goOn.click()
+    await page.getByText('You said one.').waitFor()
+    await page.getByLabel('message').fill('two')
+    expect(await findingsOfAxe(page)).toEqual([])
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page.getByText('You said two.').first().waitFor()
+    await goOn.click()
+    await page.getByLabel('message').fill('three')
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page.getByText('The session has reached svc/max-runs-per-session of 2.').waitFor()
+    expect(await page.getByLabel('message').inputValue()).toBe('three')
+    expect(problems.splice(0)).toEqual([expect.stringContaining('409')])
+  })
+
   test('shows what a version may do more, with a call that shows it, before it is deployed', async () => {
     const desk = await openDesk()
     await desk.publish('1.1.0', { 'policies/refund-limit.yaml': ['value: 100', 'value: 500'] })

@@ -1,9 +1,9 @@
 /** Keys, triggers, browsers that are signed in, and the log. */
-import { useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import { shortId } from '../../base/short-text.ts'
 import type { KeyView, OperatorKeyView, TriggerView } from '../../spec/operator/access.ts'
 import { Badge } from '../parts/badge.ts'
+import { ConfirmButton } from '../parts/confirm-button.ts'
 import { Facts, type Fact } from '../parts/facts.ts'
 import { html, type View } from '../parts/html.ts'
 import { Age } from '../parts/moments.ts'
@@ -11,9 +11,8 @@ import { EmptyState, showUnread } from '../parts/states.ts'
 import { Table } from '../parts/table.ts'
 import { Tabs } from '../parts/tabs.ts'
 import { exactTime } from '../wire/moment.ts'
-import { hintAll } from '../wire/live.ts'
 import { address } from '../wire/navigation.ts'
-import { callOperator, findRefusal } from '../wire/request.ts'
+import { callOperator } from '../wire/request.ts'
 import { aboutWorkspace, useOperator } from '../wire/resource.ts'
 import { LogTab } from './logs.ts'
 
@@ -37,35 +36,6 @@ export function AdminScreen(): View {
       ${tab === 'triggers' ? html`<${TriggersTab} />` : tab === 'secrets' ? html`<${SecretsTab} />` : tab === 'sessions' ? html`<${SessionsTab} />` : tab === 'logs' ? html`<${LogTab} />` : tab === 'server' ? html`<${ServerTab} />` : html`<${KeysTab} />`}
     </section>
   `
-}
-
-/** A button that asks once more before it acts. */
-function ConfirmButton({
-  label,
-  question,
-  act,
-}: {
-  readonly label: string
-  readonly question: string
-  readonly act: () => Promise<unknown>
-}): View {
-  const [state, setState] = useState<'idle' | 'asked' | 'acting'>('idle')
-  const [problem, setProblem] = useState<string | undefined>(undefined)
-  const go = async (): Promise<void> => {
-    setState('acting')
-    const refusal = await findRefusal(act)
-    if (refusal) setProblem(refusal.message)
-    else hintAll()
-    setState('idle')
-  }
-  if (problem !== undefined) return html`<span class="why-not" role="alert">${problem}</span>`
-  if (state === 'idle')
-    return html`<button type="button" class="button small" onClick=${() => setState('asked')}>${label}</button>`
-  return html`<span class="buttons"
-    ><button type="button" class="button small danger" disabled=${state === 'acting'} onClick=${() => void go()}>
-      ${question}</button
-    ><button type="button" class="button small quiet" onClick=${() => setState('idle')}>Back</button></span
-  >`
 }
 
 function KeysTab(): View {

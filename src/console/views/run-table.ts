@@ -4,13 +4,15 @@ import { shortDuration, shortId } from '../../base/short-text.ts'
 import type { RunView } from '../../spec/operator/runs.ts'
 import { describeCost } from '../../spec/price.ts'
 import { StatusBadge } from '../parts/badge.ts'
+import { ConfirmButton } from '../parts/confirm-button.ts'
 import { html, type View } from '../parts/html.ts'
 import { Table } from '../parts/table.ts'
 import { Age } from '../parts/moments.ts'
 import { now } from '../wire/moment.ts'
+import { callOperator } from '../wire/request.ts'
 
 export const RunTable = ({ items }: { readonly items: readonly RunView[] }): View => html`
-  <${Table} label="Runs" heads=${['Run', 'Status', 'Agent', 'Input', ['Tokens', 'num'], ['Cost', 'num'], ['Took', 'num'], 'Started']}>
+  <${Table} label="Runs" heads=${['Run', 'Status', 'Agent', 'Input', ['Tokens', 'num'], ['Cost', 'num'], ['Took', 'num'], 'Started', '']}>
         ${items.map(
           (run) => html`
             <tr key=${run.runId}>
@@ -31,6 +33,9 @@ export const RunTable = ({ items }: { readonly items: readonly RunView[] }): Vie
                 ${shortDuration((run.finishedAt === null ? now.value : Date.parse(run.finishedAt)) - Date.parse(run.startedAt))}
               </td>
               <td class="when"><${Age} at=${run.startedAt} /></td>
+              <td class="actions">
+                ${run.finishedAt === null && html`<${ConfirmButton} label=${html`Cancel<span class="unseen"> run ${shortId(run.runId)}</span>`} question="Cancel it now" act=${() => callOperator('POST /runs/:id/cancel', { id: run.runId, body: {} })} />`}
+              </td>
             </tr>
           `,
         )}

@@ -8,6 +8,7 @@ import type {
   MessageAccepted,
   RunStatusBody,
   SessionListItem,
+  StartRunBody,
   StartRunResponse,
   TimelineItem,
 } from '../api.ts'
@@ -54,7 +55,7 @@ export interface OperatorList<T> {
 /** A run that is not what its agent's documents say: for developers. */
 export type RehearsalOptions = NonNullable<Requests['POST /runs']['body']['rehearsal']>
 
-type Requests = OperatorRequests<CompiledBundle>
+type Requests = OperatorRequests<CompiledBundle> & { 'POST /v1/agents/:id/runs': { readonly body: StartRunBody } }
 
 /**
  * `METHOD path` -> what goes in and what comes out. What goes in is in `schemas/operator-requests.yaml`; a route that is not
@@ -108,7 +109,8 @@ interface OperatorAnswers {
   /** Starts without a key, as the operator. `agent` is an id or `namespace.name`. */
   'POST /runs': StartRunResponse
   'GET /runs': OperatorList<RunView>
-  /** All routes of `/v1` answer here, with an operator as principal and never redacted; these two are called by name. */
+  /** All routes of `/v1` answer here, with an operator as principal and never redacted; these are called by name. */
+  'POST /v1/agents/:id/runs': StartRunResponse
   'GET /v1/runs/:id': RunStatusBody
   'GET /v1/runs/:id/conversation': Conversation
   /** Steps of the run and those below it, without their content. */
