@@ -1,4 +1,5 @@
 /** Questions as plain lines, for a screen reader: each is one line, nothing is redrawn. Source: command line, 1.3. */
+import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { askHidden } from './hidden-prompt.ts'
 import { Interrupted, type Prompts } from '../io.ts'
@@ -57,17 +58,20 @@ async function dropTypedLines(): Promise<void> {
 }
 
 async function askLine(question: string, signal: AbortSignal | undefined): Promise<string> {
-  const reader = createInterface({ input: process.stdin, output: process.stderr })
+  const reader = createInterface({ input: process.stdin, output: process.stderr, prompt: '' })
   const interrupted = new Promise<never>((_, failed) => {
     reader.on('SIGINT', () => failed(new Interrupted('SIGINT')))
     reader.on('close', () => failed(new Interrupted('SIGINT')))
   })
   interrupted.catch(() => undefined)
   try {
-    return await Promise.race([
-      reader.question(question === '' ? '' : `${question} `, signal ? { signal } : {}),
-      interrupted,
-    ])
+    const options = signal ? { signal } : {}
+    // For an empty question the library would write a space, and a line of the log would follow it.
+    const line =
+      question === ''
+        ? once(reader, 'line', options).then(([typed]) => String(typed))
+        : reader.question(`${question} `, options)
+    return await Promise.race([line, interrupted])
   } catch (error) {
     throw signal?.aborted ? signal.reason : error
   } finally {
