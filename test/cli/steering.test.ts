@@ -126,6 +126,20 @@ test('an address without a credential never means the project around it', async 
   expect(await shown(['runs', 'get', run])).toContain('\nstatus\tWaitingForHITL\n')
 })
 
+test('a profile that names another server by its address alone changes nothing here', async () => {
+  await shown(['config', 'set', 'profiles.prod.url', 'https://desk.example'])
+  for (const argv of [
+    ['runs', 'cancel', run],
+    ['stop', '--tool', 'acme.refunds', '--yes'],
+  ])
+    expect(await told([...argv, '--profile', 'prod'])).toEqual([
+      2,
+      'error[usage]: The profile prod names a server, but no operator channel, and this would change the local one.',
+      '  fix:  svc config set profiles.prod.host https://ADDRESS --user, its operator listener; or leave the profile out.',
+    ])
+  expect(await shown(['runs', 'get', run])).toContain('\nstatus\tWaitingForHITL\n')
+})
+
 test('a cancelled run names the task that it closed, once', async () => {
   const { items } = JSON.parse(await shown(['inbox', '--json'])) as { items: { userTaskId: string }[] }
   const [task] = items.map(({ userTaskId }) => userTaskId.slice(-6))

@@ -11,6 +11,8 @@ import { usageFailure } from '../shell/usage-failure.ts'
 
 /** Another server than the one of this data directory. */
 export interface RemoteProfile {
+  /** Absent for `SVC_HOST`. */
+  readonly name?: string
   readonly url?: string
   /** `ssh://…` of the operator channel. */
   readonly host?: string
@@ -37,6 +39,7 @@ export function readProfile(
   // --profile overrides SVC_HOST; SVC_PROFILE does not.
   const host = globals.profile === undefined ? env['SVC_HOST'] || profile.host : profile.host
   return {
+    name,
     ...(profile.url !== undefined && { url: profile.url }),
     ...(host !== undefined && { host }),
     key: async () => {

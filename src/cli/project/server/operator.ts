@@ -69,13 +69,29 @@ export async function openOperatorChannel(
   const socket = await socketOf(project.dataDirectory)
   if (await answersAt(socket))
     return createOperator(
-      traced((request) => sendOverSocket(socket, request)),
+      traced(readingElsewhere(project, (request) => sendOverSocket(socket, request))),
       async () => undefined,
     )
   if (!project.anchored) throw fail('no_project', { directory: project.directory })
   const { send, close } = openInProcess(project, io)
-  return createOperator(traced(send), close)
+  return createOperator(traced(readingElsewhere(project, send)), close)
 }
+
+/** A profile that names another server by its address alone has no operator channel: nothing is changed here in its place. */
+const readingElsewhere =
+  ({ target }: Project, send: SendRequest): SendRequest =>
+  async (request) => {
+    if (target?.name === undefined || target.url === undefined || request.method === 'GET') return await send(request)
+    throw fail(
+      'usage',
+      {
+        what: `The profile ${target.name} names a server, but no operator channel, and this would change the local one.`,
+      },
+      {
+        fix: `svc config set profiles.${target.name}.host https://ADDRESS --user, its operator listener; or leave the profile out.`,
+      },
+    )
+  }
 
 /** Opens the application read-only for reads, so that reading commands can run at the same time as one that writes. */
 function openInProcess(
