@@ -212,7 +212,7 @@ describe('what is refused', () => {
     ['an empty name', { ...good, filename: '' }, 400, 'validation_failed', '/filename'],
     ['no type', { ...good, mediaType: undefined }, 400, 'validation_failed', '/mediaType'],
     ['no length', { ...good, maxContentLength: undefined }, 400, 'validation_failed', '/maxContentLength'],
-    ['length 0', { ...good, maxContentLength: 0 }, 400, 'validation_failed', '/maxContentLength'],
+    ['length -1', { ...good, maxContentLength: -1 }, 400, 'validation_failed', '/maxContentLength'],
     ['half a byte', { ...good, maxContentLength: 1.5 }, 400, 'validation_failed', '/maxContentLength'],
     ['length as text', { ...good, maxContentLength: '5' }, 400, 'validation_failed', '/maxContentLength'],
     ['an unknown property', { ...good, path: 'x' }, 400, 'validation_failed', '/path'],

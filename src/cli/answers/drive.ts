@@ -10,6 +10,7 @@ import {
   integer,
   listAnswer,
   nullable,
+  number,
   object,
   oneOf,
   openObject,
@@ -68,6 +69,13 @@ export const runOutline: AnswerSchema<RunOutline> = object({
   runId: string,
   sessionId: string,
   runs: list(outlineRun),
+  budgets: list(
+    object({
+      limit: oneOf('max_tokens_per_run', 'max_loop_iterations', 'max_wall_clock_seconds', 'max_hitl_wait_minutes'),
+      used: number,
+      most: number,
+    }),
+  ),
   rows: list(anyValue),
   after: integer,
   hasMore: boolean,
