@@ -153,8 +153,9 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
   }
 }
 
-/** It says that a connection of its own was lost, several times over. The store tells of an outage once. */
-const ABOUT_CONNECTIONS = /^PostgreSQL (active|idle) client |notify listener|UNLISTEN|connection/i
+/** It says that a connection of its own was lost or cannot be made, at each of its attempts. The store tells of an outage once. */
+const ABOUT_CONNECTIONS =
+  /^PostgreSQL (active|idle) client |notify listener|UNLISTEN|connect|terminating|the database system is /i
 
 /** What it says of itself is of no use to an operator, except what fails. */
 const quietLogger = ({ Logger }: GraphileWorker, log?: Log) =>
