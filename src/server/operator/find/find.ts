@@ -30,6 +30,19 @@ export async function findVersion({ store }: ServerServices, agent: AgentRow, la
   return found
 }
 
+/** @param label the deployed version where absent @throws Failure `not_found`, `no_deployed_version` */
+export async function findAskedVersion(
+  services: ServerServices,
+  agent: AgentRow,
+  label: string | undefined,
+): Promise<AgentVersion> {
+  if (label !== undefined) return await findVersion(services, agent, label)
+  if (agent.deployedVersionId === null) throw fail('no_deployed_version', { agent: agent.name })
+  const version = await services.store.version(agent.deployedVersionId)
+  if (!version) throw notFoundFailure('version')
+  return version
+}
+
 /** @param reference id or name of one of the agent's triggers @throws Failure `not_found` */
 export async function findTriggerOf(
   { store, workspace }: ServerServices,

@@ -4,18 +4,12 @@ import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { AuthorityReader, LoadSnapshot } from '../../runtime/authority-reader.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorAction } from '../people/act.ts'
-import { findAgent, findVersion, notFoundFailure } from '../find/find.ts'
+import { findAgent, findAskedVersion, findVersion } from '../find/find.ts'
 
 export const getMatrix: OperatorAction<'GET /matrix'> = async ({ services, query }) => {
   const reader = readerOf(services)
   const agent = await findAgent(services, query.agent)
-  if (query.version === undefined && agent.deployedVersionId === null)
-    throw fail('no_deployed_version', { agent: agent.name })
-  const version =
-    query.version === undefined
-      ? await services.store.version(agent.deployedVersionId!)
-      : await findVersion(services, agent, query.version)
-  if (!version) throw notFoundFailure('version')
+  const version = await findAskedVersion(services, agent, query.version)
   const items = await reader.matrix(version.snapshot)
   return { items, total: items.length }
 }

@@ -1,20 +1,13 @@
 /** GET /graph: what a version reaches. Source: console, 2, screen 7. */
-import { fail } from '../../../base/failure.ts'
 import type { BoundAgent } from '../../../spec/snapshot.ts'
 import { bundleGraph } from '../../../spec/view/bundle-graph.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorAction } from '../people/act.ts'
-import { findAgent, findVersion, notFoundFailure } from '../find/find.ts'
+import { findAgent, findAskedVersion } from '../find/find.ts'
 
 export const getGraph: OperatorAction<'GET /graph'> = async ({ services, query }) => {
   const agent = await findAgent(services, query.agent)
-  if (query.version === undefined && agent.deployedVersionId === null)
-    throw fail('no_deployed_version', { agent: agent.name })
-  const version =
-    query.version === undefined
-      ? await services.store.version(agent.deployedVersionId!)
-      : await findVersion(services, agent, query.version)
-  if (!version) throw notFoundFailure('version')
+  const version = await findAskedVersion(services, agent, query.version)
   return await bundleGraph(version.snapshot, (bound) => childOf(services, bound))
 }
 

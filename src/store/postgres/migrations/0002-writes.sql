@@ -3,7 +3,7 @@
 -- A save that is refused writes nothing and does not hinder the others of its batch; content that the database refuses fails the
 -- whole batch, whose saves are then made one by one.
 -- The two that are called keep the plans of their statements, since planning costs more than what they do: rows are found by their
--- keys, even while a table is so young that nothing is known of it. For that, all functions are in PL/pgSQL.
+-- keys, even while a table is so young that nothing is known of it. For that, what each batch calls is in PL/pgSQL.
 
 -- What a batch adds to the sums that many sessions share: to the count of an agent's sessions in a status, or to the runs and tokens
 -- of the workspace's day.
