@@ -65,6 +65,10 @@ export const isNotFound = (error: unknown): error is SvcError => hasStatus(error
 export const isConflict = (error: unknown): error is SvcError => hasStatus(error, 409)
 export const isRateLimited = (error: unknown): error is SvcError => hasStatus(error, 429)
 
+/** What the server says of the request itself, and would say again; anything else may pass. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof SvcError && error.status < 500 && error.status !== 408 && error.status !== 429
+
 function wordsOf(body: string): { error?: string; code?: string; requestId?: string } {
   let parsed: unknown
   try {
