@@ -33,7 +33,8 @@ export const getConversation = (services: ServerServices, identify: IdentifyCall
     const { sessionId } = await runInScope(services, principal, params['runId']!)
     const { stepContent, after, ...options } = parseConversationQuery(url.searchParams, conversationCursors(sessionId))
     const isHidden = !seesTimeline(principal)
-    const part = { after, ...(isHidden && { only: COMPLETION_ROWS }) }
+    const { take } = options
+    const part = { after, ...(isHidden && { only: COMPLETION_ROWS }), ...(take !== undefined && { take }) }
     return conversationReply(await services.engine.conversation(sessionId, part), {
       ...options,
       view(whole) {
