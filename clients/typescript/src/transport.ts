@@ -216,8 +216,8 @@ const retryAfterOf = (error: unknown): number | undefined =>
 function whyOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined
-  return code ?? (cause instanceof Error && cause.message ? cause.message : error.message)
+  if (!(cause instanceof Error)) return error.message
+  return 'code' in cause ? String(cause.code) : cause.message || error.message
 }
 
 /** The token of a completion is all that it takes to end its call. */
