@@ -40,7 +40,7 @@ test.skipIf(!server)(
     const second = await store.claim('bob', BATCH, TTL)
     expect(second.length).toBe(BATCH / 2 + 2)
     const ids = second.map((lease) => lease.sessionId)
-    expect([ids.indexOf(sessionId('free')), ids.indexOf(sessionId('held'))].sort()).toEqual([1, 3])
+    expect([ids.indexOf(sessionId('free')), ids.indexOf(sessionId('held'))].toSorted((a, b) => a - b)).toEqual([1, 3])
     await admin.end()
     await store.close()
   },
