@@ -8,6 +8,7 @@ import { startPostgres } from '../store/postgres-server.ts'
 import { svcJson, type ServerProcess } from './binary.ts'
 import { openCourier, type Courier } from './courier.ts'
 import { customer, ENDED } from './customer.ts'
+import { waitUntil } from '../wait-until.ts'
 
 const postgres = startPostgres()
 afterAll(() => postgres?.stop())
@@ -55,12 +56,12 @@ describe.skipIf(!postgres)('when a server ends', () => {
     (await database.query<{ epoch: string }>('select epoch from svc.session where busy')).rows.map(({ epoch }) =>
       Number(epoch),
     )
+
   /** @returns how long it took, less what a machine on which others work may have added: that shows in the slowest look */
-  const until = async (isSo: () => Promise<boolean> | boolean, withinMs: number): Promise<number> => {
+  async function timeUntil(isSo: () => Promise<boolean>): Promise<number> {
     const from = performance.now()
     let slowestMs = 0
     for (let lookedAt = from; !(await isSo()); lookedAt = performance.now()) {
-      if (lookedAt - from > withinMs) throw new Error('It did not become so.')
       await after(5)
       slowestMs = Math.max(slowestMs, performance.now() - lookedAt)
     }
@@ -69,48 +70,56 @@ describe.skipIf(!postgres)('when a server ends', () => {
 
   /** Ends the runs as people do, and finds every unsafe call made once. */
   async function completedOnce(caller: ReturnType<typeof customer>, runs: readonly string[]): Promise<void> {
-    await until(async () => {
+    await waitUntil(async () => {
       await courier.review()
       return (await Promise.all(runs.map((runId) => caller.help(runId)))).every(({ status }) => ENDED.has(status))
-    }, 80_000)
+    })
     for (const runId of runs) expect(await caller.run(runId)).toMatchObject({ status: 'Completed' })
     const times = (tool: string) => courier.arrivals.filter((each) => each.tool === tool).length
     expect(['acme.post', 'acme.pay', 'acme.stamp'].map(times)).toEqual([runs.length, runs.length, runs.length])
   }
 
-  test('by SIGTERM, the other has each run as soon as no call of it is under way', { timeout: 150_000 }, async () => {
-    const [a, b] = [await open('a'), await open('b')]
-    const RUNS = 20
-    const SHORT_MS = 500
-    const LONG_MS = 4000
-    callMs = () => (courier.arrivals.length === 1 ? LONG_MS : SHORT_MS)
-    const atA = customer(a, courier.access)
-    const first = await atA.start()
-    await until(() => courier.arrivals.length > 0, 60_000)
-    const runs = [first, ...(await Promise.all(Array.from({ length: RUNS }, () => atA.start())))]
-    // On a busy machine the calls of some runs are given up before they leave.
-    await until(() => courier.arrivals.length > RUNS, 60_000)
-    expect(new Set(await epochs())).toEqual(new Set([1]))
-    const ended = a.stop('SIGTERM')
-    const took = await until(async () => (await epochs()).filter((epoch) => epoch === 1).length <= 1, 60_000)
-    expect(took).toBeLessThan(SHORT_MS + RUNS * PER_SESSION_MS)
-    // The long call is waited for, and its outcome stored.
-    expect(a.process.exitCode).toBeNull()
-    expect(await ended).toBe(0)
-    await completedOnce(customer(b, courier.access), runs)
-  })
+  test(
+    'by SIGTERM, the other has each run as soon as no call of it is under way',
+    { timeout: 240_000, retry: 1 },
+    async () => {
+      const [a, b] = [await open('a'), await open('b')]
+      const RUNS = 20
+      const SHORT_MS = 500
+      const LONG_MS = 4000
+      callMs = () => (courier.arrivals.length === 1 ? LONG_MS : SHORT_MS)
+      const atA = customer(a, courier.access)
+      const first = await atA.start()
+      await waitUntil(() => courier.arrivals.length > 0)
+      const runs = [first, ...(await Promise.all(Array.from({ length: RUNS }, () => atA.start())))]
+      // On a busy machine the calls of some runs are given up before they leave.
+      await waitUntil(() => courier.arrivals.length > RUNS)
+      expect(new Set(await epochs())).toEqual(new Set([1]))
+      const ended = a.stop('SIGTERM')
+      const took = await timeUntil(async () => (await epochs()).filter((epoch) => epoch === 1).length <= 1)
+      expect(took).toBeLessThan(SHORT_MS + RUNS * PER_SESSION_MS)
+      // The long call is waited for, and its outcome stored.
+      expect(a.process.exitCode).toBeNull()
+      expect(await ended).toBe(0)
+      await completedOnce(customer(b, courier.access), runs)
+    },
+  )
 
-  test('by SIGKILL, the other has its runs within the time of a lease and a second', { timeout: 150_000 }, async () => {
-    const [a, b] = [await open('a'), await open('b')]
-    callMs = () => 60_000
-    const atA = customer(a, courier.access)
-    const runs = await Promise.all(Array.from({ length: 5 }, () => atA.start()))
-    await until(() => courier.arrivals.length >= runs.length, 60_000)
-    expect(new Set(await epochs())).toEqual(new Set([1]))
-    await a.stop('SIGKILL')
-    callMs = () => 0
-    const took = await until(async () => !(await epochs()).includes(1), 60_000)
-    expect(took).toBeLessThan(LEASE_MS + LOOKED_FOR_MS)
-    await completedOnce(customer(b, courier.access), runs)
-  })
+  test(
+    'by SIGKILL, the other has its runs within the time of a lease and a second',
+    { timeout: 240_000, retry: 1 },
+    async () => {
+      const [a, b] = [await open('a'), await open('b')]
+      callMs = () => 60_000
+      const atA = customer(a, courier.access)
+      const runs = await Promise.all(Array.from({ length: 5 }, () => atA.start()))
+      await waitUntil(() => courier.arrivals.length >= runs.length)
+      expect(new Set(await epochs())).toEqual(new Set([1]))
+      await a.stop('SIGKILL')
+      callMs = () => 0
+      const took = await timeUntil(async () => !(await epochs()).includes(1))
+      expect(took).toBeLessThan(LEASE_MS + LOOKED_FOR_MS)
+      await completedOnce(customer(b, courier.access), runs)
+    },
+  )
 })

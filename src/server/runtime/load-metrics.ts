@@ -1,6 +1,6 @@
 /**
- * What an autoscaler may ask: how long sessions with work wait for a server, how many this one holds, and whether it keeps up. The
- * store is asked every 5 s, whoever asks us and how often. Source: scale-out, section 3.6.
+ * Metrics for an autoscaler: how long sessions with work wait for a server, how many this one holds, and whether it keeps up.
+ * Queries the store every 5 s, however often they are requested. Source: scale-out, section 3.6.
  */
 import type { Clock } from '../../base/clock.ts'
 import type { SessionId } from '../../base/ids.ts'
@@ -11,7 +11,7 @@ import { detailOf } from '../http/detail.ts'
 import type { EventLoopLag } from './event-loop-lag.ts'
 
 const LOOK_EVERY_MS = 5000
-/** Beyond, the number says enough. */
+/** Maximum of sessions counted. */
 const MOST_COUNTED = 1000
 
 export interface LoadMetricsParts {
@@ -31,7 +31,7 @@ export interface LoadMetrics {
 }
 
 export function createLoadMetrics({ store, clock, log, leasesHeld, lag }: LoadMetricsParts): LoadMetrics {
-  /** Since when each has waited; undefined until the store has answered. */
+  /** Start of each wait; undefined until the store has answered. */
   let waiting: ReadonlyMap<SessionId, number> | undefined
 
   async function look(): Promise<void> {
