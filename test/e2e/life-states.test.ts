@@ -8,6 +8,7 @@ import { bucketUrl } from '../bucket.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { deploy, serve, svcJson, writeProject, type Access, type Project, type ServerProcess } from './binary.ts'
 import { customer } from './customer.ts'
+import { waitUntil } from '../wait-until.ts'
 
 const postgres = startPostgres()
 afterAll(() => postgres?.stop())
@@ -73,9 +74,6 @@ describe.skipIf(!postgres)('a server', () => {
     servers.push(server)
     return server
   }
-  const until = async (isSo: () => Promise<boolean> | boolean): Promise<void> => {
-    while (!(await isSo())) await after(10)
-  }
   const start = (server: ServerProcess): Promise<string> => customer(server, access).start(undefined, {})
   /** What the internal listener answers, until it is stopped: each state once, in order. */
   function watchReadiness(port: number): { readonly seen: string[]; stop(): void } {
@@ -102,35 +100,35 @@ describe.skipIf(!postgres)('a server', () => {
 
   test(
     'is ready while it serves, not while its database is away, and not once it drains',
-    { timeout: 90_000 },
+    { timeout: 240_000 },
     async () => {
       await openProject(3000)
       const port = await freePort()
       const readiness = watchReadiness(port)
-      await until(() => readiness.seen.length > 0)
+      await waitUntil(() => readiness.seen.length > 0)
       const server = await open('a', { port })
-      await until(() => readiness.seen.at(-1) === '200 serving')
+      await waitUntil(() => readiness.seen.at(-1) === '200 serving')
       expect(readiness.seen[0]).toBe('nobody')
       expect(readiness.seen.slice(1, -1).filter((each) => each !== '503 starting')).toEqual([])
 
       readiness.seen.length = 0
       const isAlive = async () => (await fetch(`http://127.0.0.1:${port}/v1/healthz`)).status
       const [goneAt] = [performance.now(), postgres!.crash()]
-      await until(() => readiness.seen.at(-1) === '503 store_away')
+      await waitUntil(() => readiness.seen.at(-1) === '503 store_away')
       expect(performance.now() - goneAt).toBeGreaterThan(4900)
       expect(await isAlive()).toBe(200)
       const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
       expect(metrics).toContain('\nsvc_leases_held 0\n')
       postgres!.start()
-      await until(() => readiness.seen.at(-1) === '200 serving')
+      await waitUntil(() => readiness.seen.at(-1) === '200 serving')
 
       // A completion is under way, so the server goes on for a while.
       await start(server)
       const ended = server.stop('SIGTERM')
-      await until(() => readiness.seen.at(-1) === '503 draining')
+      await waitUntil(() => readiness.seen.at(-1) === '503 draining')
       expect(await isAlive()).toBe(200)
       expect(await ended).toBe(0)
-      await until(() => readiness.seen.at(-1) === 'nobody')
+      await waitUntil(() => readiness.seen.at(-1) === 'nobody')
       readiness.stop()
       expect(readiness.seen).toEqual(['200 serving', '503 store_away', '200 serving', '503 draining', 'nobody'])
       expect(await epochOf()).toEqual([['1', false]])
@@ -139,7 +137,7 @@ describe.skipIf(!postgres)('a server', () => {
 
   test(
     'that drains stores the completion under way, and sends its readers away at moments of their own',
-    { timeout: 60_000 },
+    { timeout: 240_000 },
     async () => {
       await openProject(3000)
       const [a, b] = [await open('a'), await open('b')]
@@ -162,15 +160,15 @@ describe.skipIf(!postgres)('a server', () => {
 
   test(
     'whose time to drain is over gives a completion to another one, which begins it again',
-    { timeout: 60_000 },
+    { timeout: 240_000 },
     async () => {
       await openProject(60_000)
       const [a, b] = [await open('a', { drain: '1s' }), await open('b')]
       await start(a)
-      await until(async () => (await epochOf())[0]?.[1] === true)
+      await waitUntil(async () => (await epochOf())[0]?.[1] === true)
       expect(await a.stop('SIGTERM')).toBe(0)
       // Nobody waits for the end of the lease.
-      await until(async () => (await epochOf())[0]?.[0] === '2')
+      await waitUntil(async () => (await epochOf())[0]?.[0] === '2')
       expect(await epochOf()).toEqual([['2', true]])
       expect(b.process.exitCode).toBeNull()
     },
