@@ -78,9 +78,9 @@ describe.skipIf(!postgres)('a server', () => {
   /** What the internal listener answers, until it is stopped: each state once, in order. */
   function watchReadiness(port: number): { readonly seen: string[]; stop(): void } {
     const seen: string[] = []
-    let isOver = false
+    const over = new AbortController()
     void (async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const answer = await fetch(`http://127.0.0.1:${port}/v1/readyz`).then(
           async (response) => `${response.status} ${((await response.json()) as { status: string }).status}`,
           () => 'nobody',
@@ -89,7 +89,7 @@ describe.skipIf(!postgres)('a server', () => {
         await after(10)
       }
     })()
-    return { seen, stop: () => void (isOver = true) }
+    return { seen, stop: () => over.abort() }
   }
   const epochOf = async (): Promise<readonly (readonly [string, boolean])[]> => {
     const { rows } = await database.query<{ epoch: string; held: boolean }>(
