@@ -27,8 +27,10 @@ export interface Prompts {
   key(question: string, keys: readonly string[] | 'any', signal?: AbortSignal): Promise<string>
   /** Keeps what is typed between two calls of `key`, without echo, until the returned function is called. */
   holdKeys?(): () => void
-  /** Forgets what was typed so far, but Ctrl-C. Called before a card is drawn: a key decides only what was there to be read. */
-  dropTyped?(): Promise<void>
+  /** Forgets the keys that were typed so far, but Ctrl-C, and returns them. */
+  dropTyped?(): Promise<readonly string[]>
+  /** When one of these keys was last typed, taken or not, in either case: monotonic milliseconds. */
+  lastTyped?(keys: readonly string[]): number | undefined
   /** One of the choices, with arrow keys; answers its value. */
   select(question: string, choices: readonly PromptChoice[], signal?: AbortSignal): Promise<string>
   /** Opens the person's editor on the text and answers what was saved. Where none is set, the text is edited in one line. */
