@@ -25,18 +25,17 @@ export async function awaitReading(
   show: () => void,
 ): Promise<void> {
   const { io } = decision.session.call
-  const { dropTyped, lastTyped } = io.prompts
   // Scripted prompts have no keyboard; nobody can be too early.
-  if (!dropTyped || keys.length === 0) return
+  if (!io.prompts.dropTyped || keys.length === 0) return
   const isNew = decision.shown?.content !== content
   let shownAt = isNew ? Number.NaN : decision.shown!.at
   for (;;) {
-    const typed = await dropTyped()
+    const typed = await io.prompts.dropTyped()
     if (typed.some((key) => keys.includes(key.toLowerCase()))) tellUntaken(decision, typed)
     const now = io.clock.monotonic()
     if (Number.isNaN(shownAt)) shownAt = now
     decision.shown = { content, at: shownAt }
-    const left = Math.max(shownAt + READING_MS, (lastTyped?.(keys) ?? -Infinity) + HELD_MS) - now
+    const left = Math.max(shownAt + READING_MS, (io.prompts.lastTyped?.(keys) ?? -Infinity) + HELD_MS) - now
     if (left <= 0) return
     show()
     await after(left, undefined, { signal: decision.signal }).catch((error: unknown) => {
