@@ -152,6 +152,24 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(code).toBe(0)
   })
 
+  test('svc runs watch shows the runs under way, and Enter follows one', async () => {
+    const own = copyExample('refund')
+    await deploy(own, 'acme.refund-desk')
+    const serving = await serve(['--data', own.data], { cwd: own.directory })
+    await svc(start, { cwd: own.directory })
+    const terminal = open(['runs', 'watch'], own.directory)
+    await terminal.shows('svc runs watch · 1 under way')
+    await terminal.shows('WaitingForHITL')
+    terminal.type('\r')
+    await terminal.shows('[a]pprove  [r]eject')
+    terminal.type('a')
+    const { code, screen } = await terminal.ended
+    await serving.stop()
+    own.remove()
+    expect(screen).toContain('\n{"refunded":180,"currency":"EUR"}\n')
+    expect(code).toBe(0)
+  })
+
   test('svc dev obeys its keys, shows runs, and answers the next task', async () => {
     const own = copyExample('refund')
     const terminal = open(['dev', '--port', '0'], own.directory)

@@ -19,7 +19,7 @@ const disk = vi.hoisted(() => ({ room: Infinity }))
 vi.mock('node:fs/promises', async (original) => {
   const real = await original<typeof import('node:fs/promises')>()
   const writeFile: typeof real.writeFile = async (file, data, options) => {
-    const text = String(data)
+    const text = data as string
     await real.writeFile(file, text.slice(0, disk.room), options)
     if (text.length > disk.room)
       throw Object.assign(new Error('ENOSPC: full, write'), { code: 'ENOSPC', syscall: 'write' })
