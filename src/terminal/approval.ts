@@ -55,9 +55,11 @@ export function drawApproval(canvas: Canvas, card: KeyedCard, layout: ApprovalLa
     ...(deadline === undefined ? [] : [{ text: deadline, style: theme.waiting }]),
   ]
   const drawn = rows.map((row) => drawRow(theme, row, width - 2, valueLines))
-  const keys = actions.map(({ key, label }) => `[${key}]${label.slice(key.length)}`)
-  const offered =
-    footer === undefined ? joinWords(keys, width - 2).map(theme.strong) : wrapMessage(footer, width - 2).split('\n')
+  const keys = actions.map(({ key, label, decides }) => {
+    const text = `[${key}]${label.slice(key.length)}`
+    return decides ? theme.strong(text) : text
+  })
+  const offered = footer === undefined ? joinWords(keys, width - 2) : wrapMessage(footer, width - 2).split('\n')
   const last = isEarly ? offered.map((_, at) => (at === 0 ? theme.dim('keys in a moment') : '')) : offered
   return {
     lines: [
