@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { safeText } from '../../../base/escape-text.ts'
-import { wrapMessage } from '../../../terminal/message.ts'
 import type { Theme } from '../../../terminal/theme.ts'
 import { shortId } from '../../../base/short-text.ts'
 import { timeOfDay } from '../../../terminal/time.ts'
@@ -22,11 +21,10 @@ export async function logs(call: CommandContext<JsonObject>): Promise<void> {
     for (const [name, value] of Object.entries(await queryOf(call, operator))) url.searchParams.set(name, value)
     const response = await operator.send(new Request(url, { signal }))
     if (!response.ok || !response.body) throw remoteError(response.status, 'GET /logs', await response.text())
-    const { theme, width } = answerScreen(call)
-    const columns = call.io.stdout.isTTY ? width : Infinity
+    const { theme } = answerScreen(call)
     for await (const line of linesOf(response.body)) {
       if (mode.json) await out.ndjson(line)
-      else out.line(wrapMessage(line['msg'] === 'request' ? requestLine(line, theme) : logLine(line, theme), columns))
+      else out.prose(line['msg'] === 'request' ? requestLine(line, theme) : logLine(line, theme))
     }
   })
 }

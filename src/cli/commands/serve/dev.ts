@@ -368,7 +368,7 @@ function printChanges(call: CommandContext, changes: readonly VersionChange[], a
   if (area) screen.lines(...wider.flatMap((line) => indented(line, screen.theme.strong)))
   else wider.forEach((line) => call.out.message(INDENT + line))
   others.flatMap((line) => indented(line)).forEach((line) => call.out.message(line))
-  area?.setWider(wider)
+  area?.setWider(wider.map((line) => line.replace(/^wider\s+/, '')))
 }
 
 /** The first error of a save; undefined where it is clean. */
