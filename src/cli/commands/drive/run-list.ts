@@ -23,7 +23,7 @@ export async function watchRuns(
   loadItems: () => Promise<readonly RunView[]>,
   choice?: Pick<LiveList<ListedRun>, 'isChoice' | 'title' | 'emptyMessage'>,
 ): Promise<RunView | undefined> {
-  /** The conversation of a run changes only with its status, its tokens or what it waits for. */
+  /** The conversation of a run changes only together with its status, its tokens or its open task. */
   let read: { readonly key: string; readonly conversation: Conversation } | undefined
   const chosen = await runListScreen<ListedRun>(call, {
     title: (count) => `svc runs · ${count} newest`,

@@ -33,7 +33,7 @@ import type { cancelledRuns, runsAnswer, runView } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-/** Options of `svc runs list` that the server reads as they are. */
+/** Options of `svc runs list` that are passed to the server unchanged. */
 const SEARCHES = ['search', 'tool', 'effect', 'version', 'trigger', 'person', 'approver', 'label'] as const
 
 export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer | typeof runView>>): Promise<void> {

@@ -1,22 +1,22 @@
-/** A key decides only what was there to be read: until then the keys are not offered, and what is typed is not taken. */
+/** Offers the keys of a card only when it can have been read, so that no earlier key decides it. */
 import { setTimeout as after } from 'node:timers/promises'
 import { safeText } from '../../../base/escape-text.ts'
 import { wrapText } from '../../../terminal/text.ts'
 import type { OpenDecision } from './open-decision.ts'
 
-/** Nobody has read a card sooner. */
+/** Time that a card is shown before its keys work. */
 const READING_MS = 400
 
-/** A key that is held repeats; its first repetition may come this long after the key went down. */
+/** A held key repeats for the first time within this time, on nearly all systems. */
 const HELD_MS = 1000
 
 /**
- * Shows something that is to be decided, without its keys, until a key can be meant for it: it has been shown for a while, and
- * no key that decides was typed for longer than a held key is silent. So the second key of a double press, and a key that is
- * still down, decide nothing, and the card says that they were not taken.
- * @param content what is decided; while it stays the same, it is not new to the reader
+ * Shows the card without its keys until a key can be meant for it: the card has been shown for a while, and no deciding key was
+ * typed recently. So the second key of a double press decides nothing, nor does a key that is still held. Keys typed too early
+ * are discarded, and the card says so.
+ * @param content the decision as text; the time starts again only when it changes
  * @param keys those that decide
- * @param show draws it with keys that are not offered yet
+ * @param show draws the card without its keys
  */
 export async function awaitReading(
   decision: OpenDecision,
@@ -25,7 +25,7 @@ export async function awaitReading(
   show: () => void,
 ): Promise<void> {
   const { io } = decision.session.call
-  // Scripted prompts have no keyboard; nobody can be too early.
+  // Scripted prompts have no keyboard.
   if (!io.prompts.dropTyped || keys.length === 0) return
   const isNew = decision.shown?.content !== content
   let shownAt = isNew ? Number.NaN : decision.shown!.at
