@@ -7,6 +7,7 @@ import {
   createLimit,
   openResponse,
   pathOf,
+  retryAfterOf,
   sleepUntil,
   toSvcError,
   type ClientRequest,
@@ -88,7 +89,7 @@ export async function* followEvents(
       if (position.ownEndSeen()) return
       throw failure
     }
-    const asked = failure instanceof SvcError ? failure.retryAfterMs : undefined
+    const asked = retryAfterOf(failure)
     await sleepUntil(
       asked ?? (fruitless <= 1 ? serverRetryMs : undefined) ?? retryDelayMs(fruitless + 1),
       options.signal,

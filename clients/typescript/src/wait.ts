@@ -8,7 +8,7 @@ import { sleepUntil } from './transport.ts'
 /** Less than most proxies let a request wait. */
 const WAIT_SECONDS = 20
 /** Of requests on a run that the server has answered for: while it starts again they are repeated, as a stream is opened again. */
-export const PATIENCE = { maxRetries: 10, timeoutMs: 60_000 }
+export const PATIENCE = { maxRetries: 10 }
 const FIRST_POLL_MS = 250
 const LONGEST_POLL_MS = 5000
 
