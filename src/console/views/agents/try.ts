@@ -1,10 +1,10 @@
 /** Starts a run: a form from the input contract of the deployed version, in a new session or as the next run of an ended one. */
 import { useMemo, useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
-import { shortId } from '../../base/short-text.ts'
-import type { Conversation } from '../../spec/api.ts'
-import { isTerminal } from '../../spec/run.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
+import { shortId } from '../../../base/short-text.ts'
+import type { Conversation } from '../../../spec/api.ts'
+import { isTerminal } from '../../../spec/run.ts'
 import {
   ArgumentForm,
   fieldsOf,
@@ -12,14 +12,14 @@ import {
   textsOfFields,
   type FormField,
   type FormOutcome,
-} from '../card/argument-form.ts'
-import { html, type View } from '../parts/html.ts'
-import { Icon } from '../parts/icon.ts'
-import { LongText, referenceIn, StoredValue } from '../parts/long-text.ts'
-import { EmptyState, ErrorNote, showUnread } from '../parts/states.ts'
-import { address, goTo } from '../wire/navigation.ts'
-import { callOperator, findRefusal, type RequestError } from '../wire/request.ts'
-import { aboutAnySession, aboutNothing, aboutWorkspace, useOperator, useResource } from '../wire/resource.ts'
+} from '../../card/argument-form.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Icon } from '../../parts/icon.ts'
+import { LongText, referenceIn, StoredValue } from '../../parts/long-text.ts'
+import { EmptyState, ErrorNote, showUnread } from '../../parts/states.ts'
+import { address, goTo } from '../../wire/navigation.ts'
+import { callOperator, findRefusal, type RequestError } from '../../wire/request.ts'
+import { aboutAnySession, aboutNothing, aboutWorkspace, useOperator, useResource } from '../../wire/resource.ts'
 import { hrefOfAgent } from './agents.ts'
 
 export function TryScreen({ id: name = '' }: { readonly id?: string }): View {
