@@ -50,7 +50,7 @@ export const driveCommands: readonly CommandEntry[] = [
     plane: 'client',
     summary: 'start a run, follow it, answer its tasks, print the output',
     arguments: [
-      { name: '<agent>', description: 'namespace.name, with @version or not, id, or a path (dev)' },
+      { name: '<agent>', description: 'namespace.name, with @version or the deployed one, id, or a path (dev)' },
       { name: '[input...]', description: 'key=text, key:=json, key@file or key=<file' },
     ],
     options: [
@@ -64,13 +64,14 @@ export const driveCommands: readonly CommandEntry[] = [
       { flags: '--idempotency-key <key>', description: 'a second start with the same key returns the first run' },
       {
         flags: '--session <session>',
-        description: 'go on with this ended session, on AGENT@VERSION or the deployed version',
+        description: 'go on with this ended session',
       },
     ],
     examples: [
       'svc run acme.refund-desk order=A-1042 amount:=180',
       'svc run acme.refund-desk --input order.json --json',
       'svc run acme.refund-desk order=A-1042 amount:=40 --record refund.ndjson',
+      'svc run acme.refund-desk@1.1.0 order=A-1042 amount:=180',
       'svc run acme.support-desk message="And in green?" --session @last',
     ],
     ...printsCases({ ...followedAnswers, 'with --detach': apiBodySchema('StartRunResponse') }),

@@ -3,7 +3,7 @@ import type { OperatorAction } from './people/act.ts'
 
 /** Who answers here: a server with its addresses, or a command that opened the directory for itself. */
 export const getStatus: OperatorAction<'GET /status'> = async ({
-  services: { serverState: about, workspace },
+  services: { serverState: about, workspace, development = false },
   operator,
 }) => ({
   version: about.version,
@@ -14,5 +14,6 @@ export const getStatus: OperatorAction<'GET /status'> = async ({
   workspace: workspace.name,
   operator: operator.id,
   roles: operator.roles,
+  isDevelopment: development,
   startedAt: toIsoText(about.startedAt),
 })

@@ -214,6 +214,8 @@ export interface OperatorRequests<Bundle> {
     readonly body: {
       readonly agent: string
       readonly input?: JsonObject
+      /** Label of a published version, executed in place of the deployed one. */
+      readonly version?: string
       /** A run that is not what its agent's documents say. Only a development server rehearses. */
       readonly rehearsal?: {
         /** `provider/name`, asked instead of the models of every agent. */

@@ -214,6 +214,8 @@ interface OperatorAnswers {
     /** Who the request comes from: the credential's email, else the local identity. */
     operator: string
     roles: readonly string[]
+    /** `svc dev`: runs may be rehearsed with another model. */
+    isDevelopment: boolean
     startedAt: string
   }
 }

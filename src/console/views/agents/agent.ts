@@ -30,7 +30,7 @@ export function AgentScreen({ id: name = '' }: { readonly id?: string }): View {
       <header class="screen-head">
         <h1>${safeText(name)}${deployed && html`<span class="dim">@${safeText(deployed.versionLabel)}</span>`}</h1>
         <div class="buttons">
-          ${deployed && html`<a class="button small" href=${`/try/${encodeURIComponent(name)}`}><${Icon} name="try" />Try it</a>`}
+          ${shown !== undefined && html`<a class="button small" href=${`/try/${encodeURIComponent(name)}${shown === deployed?.versionLabel ? '' : `?version=${encodeURIComponent(shown)}`}`}><${Icon} name="try" />Try it</a>`}
           <a class="button small" href=${`/policies?agent=${encodeURIComponent(name)}`}
             ><${Icon} name="policies" />What if</a
           >

@@ -1,34 +1,65 @@
-/** Starts a run: a form from the input contract of the deployed version, in a new session or as the next run of an ended one. */
-import { useMemo, useState } from 'preact/hooks'
+/**
+ * Starts a run: a form from the input contract of a version, the deployed one where none is chosen, in a new session or as the
+ * next run of an ended one.
+ */
+import { useState } from 'preact/hooks'
 import { safeText } from '../../../base/escape-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { shortId } from '../../../base/short-text.ts'
 import type { Conversation } from '../../../spec/api.ts'
+import type { VersionView } from '../../../spec/operator/publication.ts'
 import { isTerminal } from '../../../spec/run.ts'
-import {
-  ArgumentForm,
-  fieldsOf,
-  readForm,
-  textsOfFields,
-  type FormField,
-  type FormOutcome,
-} from '../../card/argument-form.ts'
+import { Choice } from '../../parts/choice.ts'
 import { html, type View } from '../../parts/html.ts'
 import { Icon } from '../../parts/icon.ts'
+import { takeText } from '../../parts/input.ts'
 import { LongText, referenceIn, StoredValue } from '../../parts/long-text.ts'
 import { EmptyState, ErrorNote, showUnread } from '../../parts/states.ts'
-import { address, goTo } from '../../wire/navigation.ts'
-import { callOperator, findRefusal, type RequestError } from '../../wire/request.ts'
+import { address, goTo, withQuery } from '../../wire/navigation.ts'
+import { callOperator } from '../../wire/request.ts'
 import { aboutAnySession, aboutNothing, aboutWorkspace, useOperator, useResource } from '../../wire/resource.ts'
 import { hrefOfAgent } from './agents.ts'
+import { StartForm } from './start-form.ts'
 
 export function TryScreen({ id: name = '' }: { readonly id?: string }): View {
-  const agents = useOperator('GET /agents', {}, aboutWorkspace)
+  const versions = useOperator('GET /versions', { query: { agent: name } }, aboutWorkspace)
+  const items = versions.value.value?.items
+  if (versions.error.value?.status === 404)
+    return html`<${EmptyState} icon="agents" title="There is no such agent." isScreen />`
+  if (!items) return showUnread(versions)
+  const asked = address.value.query.get('version')
+  const usable = items.filter(({ yanked, deployed }) => !yanked || deployed)
+  const chosen =
+    asked === null
+      ? (usable.find(({ deployed }) => deployed) ?? usable[0])
+      : usable.find(({ versionLabel }) => versionLabel === asked)
+  if (!chosen)
+    return html`<${EmptyState}
+      icon="agents"
+      title=${asked === null ? 'This agent has no version that may be started.' : `Version ${safeText(asked)} is not published, or is yanked.`}
+      isScreen
+    />`
+  return html`<${TryVersion} key=${chosen.agentVersionId} name=${name} version=${chosen} others=${usable} />`
+}
+
+function TryVersion({
+  name,
+  version,
+  others,
+}: {
+  readonly name: string
+  readonly version: VersionView
+  readonly others: readonly VersionView[]
+}): View {
+  const label = version.versionLabel
+  const snapshot = useOperator('GET /snapshot', { query: { agent: name, version: label } }, aboutNothing)
+  const status = useOperator('GET /status', {}, aboutNothing)
+  const [model, setModel] = useState('')
   const { query } = address.value
   const after = query.get('after')
   const earlier = after ?? query.get('like')
   const given = useResource(
-    `start ${query}`,
+    `start ${earlier} ${after}`,
     async () =>
       earlier === null
         ? null
@@ -38,10 +69,8 @@ export function TryScreen({ id: name = '' }: { readonly id?: string }): View {
           }),
     after === null ? aboutNothing : aboutAnySession,
   )
-  const agent = agents.value.value?.items.find((each) => each.name === name)
-  if (!agents.value.value) return showUnread(agents)
-  if (!agent?.deployed)
-    return html`<${EmptyState} icon="agents" title="No version of this agent is deployed." isScreen />`
+  const written = snapshot.value.value
+  if (!written) return showUnread(snapshot)
   const [read, error] = [given.value.value, given.error.value]
   const continued = after === null ? undefined : read?.session
   const obstacle = continued && obstacleOf(continued)
@@ -53,20 +82,38 @@ export function TryScreen({ id: name = '' }: { readonly id?: string }): View {
         ><${Icon} name="left" />${after === null ? safeText(name) : `Run ${safeText(shortId(after))}`}</a
       >
       <header class="screen-head">
-        <h1>
-          ${after === null ? 'Try' : 'Go on with'} ${safeText(name)}<span class="dim"
-            >@${safeText(agent.deployed.versionLabel)}</span
-          >
-        </h1>
+        <h1>${after === null ? 'Try' : 'Go on with'} ${safeText(name)}<span class="dim">@${safeText(label)}</span></h1>
       </header>
       ${continued && html`<${LastOutput} value=${continued.output} />`}
+      <div class="filters">
+        <${Choice}
+          label="Version"
+          value=${label}
+          onChoose=${(next: string) => goTo(withQuery({ version: next }), true)}
+          options=${others.map((each) => [each.versionLabel, `${each.versionLabel}${each.deployed ? ' (deployed)' : ''}`])}
+        />
+        ${
+          status.value.value?.isDevelopment &&
+          !continued &&
+          html`<label class="choice-of"
+            ><span class="dim">Model </span
+            ><input
+              value=${model}
+              list="models"
+              autocomplete="off"
+              placeholder=${`${written.model.provider}/${written.model.name}`}
+              onInput=${takeText(setModel)}
+            /><datalist id="models"><option value="auto/any">makes answers up, without a key</option></datalist></label
+          >`
+        }
+      </div>
       <p class="note waiting">
         <${Icon} name="warning" /><span
-          >${obstacle ?? `This is a real run of the deployed version${continued ? ', which knows what was said before' : ''}: its calls happen, as far as its policies let them.`}</span
+          >${obstacle ?? `This is a real run of ${version.deployed ? 'the deployed version' : `${safeText(label)}, which is not deployed`}${continued ? ', which knows what was said before' : ''}: its calls happen, as far as its policies let them.`}</span
         >
       </p>
       <${ErrorNote} error=${error} />
-      ${isReady && html`<${StartForm} key=${`${agent.deployed.agentVersionId} ${query}`} agentId=${agent.agentId} contract=${agent.inputContract} given=${after === null ? inputOf(earlier, read) : {}} sessionId=${continued?.id} />`}
+      ${isReady && html`<${StartForm} key=${earlier} name=${name} version=${version} contract=${written.inputContract} given=${after === null ? inputOf(earlier, read) : {}} session=${continued} model=${model} />`}
     </section>
   `
 }
@@ -98,57 +145,4 @@ function LastOutput({ value }: { readonly value: JsonValue }): View | null {
 function inputOf(id: string | null, read: Conversation | null | undefined): JsonObject {
   const input = read?.runs.find((run) => run.id === id)?.input ?? read?.session.input
   return isJsonObject(input) ? input : {}
-}
-
-/** Where no contract names the values: the whole input, or the message that goes on. */
-const INPUT: FormField = { name: 'input', kind: 'json', isRequired: false }
-const MESSAGE: FormField = { name: 'message', kind: 'lines', isRequired: true }
-
-function StartForm({
-  agentId,
-  contract,
-  given,
-  sessionId,
-}: {
-  readonly agentId: string
-  readonly contract: JsonValue | undefined
-  readonly given: JsonObject
-  /** Of the session that goes on. */
-  readonly sessionId: string | undefined
-}): View {
-  const hasFields = isJsonObject(contract) && isJsonObject(contract['properties'])
-  const fields = useMemo(
-    () => (hasFields ? fieldsOf(contract, given) : [sessionId === undefined ? INPUT : MESSAGE]),
-    [contract],
-  )
-  const initial = useMemo(
-    () => textsOfFields(fields, hasFields || Object.keys(given).length === 0 ? given : { input: given }),
-    [fields],
-  )
-  const [outcome, setOutcome] = useState<FormOutcome>(() => readForm(fields, initial))
-  const [problem, setProblem] = useState<RequestError | undefined>(undefined)
-  const [isSending, setSending] = useState(false)
-  const start = async (event: Event): Promise<void> => {
-    event.preventDefault()
-    if (!outcome.value) return
-    setSending(true)
-    const value = fields[0] === INPUT ? outcome.value['input'] : outcome.value
-    const input: JsonObject = isJsonObject(value) ? value : {}
-    const refusal = await findRefusal(async () => {
-      const body = { input, ...(sessionId !== undefined && { sessionId }) }
-      const { runId } = await callOperator('POST /v1/agents/:id/runs', { id: agentId, body })
-      goTo(`/runs/${runId}${sessionId === undefined ? '' : '?tab=conversation'}`)
-    })
-    setProblem(refusal)
-    setSending(false)
-  }
-  return html`
-    <form class="start-form" onSubmit=${(event: Event) => void start(event)}>
-      <${ArgumentForm} fields=${fields} initial=${initial} onChange=${setOutcome} />
-      <${ErrorNote} error=${problem} />
-      <div class="buttons">
-        <button class="button primary" disabled=${isSending || !outcome.value}><${Icon} name="try" />Start</button>
-      </div>
-    </form>
-  `
 }
