@@ -14,6 +14,7 @@ import {
   uploadedFiles,
   wholeStep,
 } from '../answers/drive.ts'
+import { outcomesAnswer } from '../answers/operate.ts'
 import { apiBodySchema, printsBody, printsCases, printsDocument, printsLines } from '../answers/schema.ts'
 import { listFilters, metadataOption } from './shared.ts'
 
@@ -104,6 +105,18 @@ export const driveCommands: readonly CommandEntry[] = [
     examples: ['svc runs list --waiting', 'svc runs list --search A-1042', 'svc runs list --since 1d --json'],
     ...printsCases({ '': runsAnswer, 'with --watch a line for each run': runView }),
     load: async () => (await import('../commands/drive/runs.ts')).runsList,
+  },
+  {
+    path: 'runs outcomes',
+    plane: 'operator',
+    summary: 'how runs ended and how long they waited for people, by agent and version',
+    options: [
+      { flags: '--agent <agent>', description: 'of this agent' },
+      { flags: '--since <time>', description: '10m, 2026-11-20 or RFC 3339; 30 days by default' },
+    ],
+    examples: ['svc runs outcomes --since 7d'],
+    ...printsDocument(outcomesAnswer),
+    load: async () => (await import('../commands/drive/outcomes.ts')).runsOutcomes,
   },
   {
     path: 'runs get',

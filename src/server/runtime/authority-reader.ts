@@ -10,10 +10,11 @@ export type LoadSnapshot = (id: string, version: string) => Promise<AgentSnapsho
 
 export interface AuthorityReader {
   matrix(snapshot: AgentSnapshot): Promise<readonly AuthorityRow[]>
-  /** What `to` does that `from` did not, each with the agents that it pins. */
+  /** What `to` does that `from` did not, each with the agents that it pins. @param loadTo where those of `to` are others */
   difference(
     from: AgentSnapshot,
     to: AgentSnapshot,
     load: LoadSnapshot,
+    loadTo?: LoadSnapshot,
   ): Promise<{ readonly breaking: boolean; readonly widens: boolean; readonly changes: readonly ChangeView[] }>
 }

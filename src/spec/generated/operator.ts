@@ -415,11 +415,17 @@ export interface OperatorRequests<Bundle> {
   }
   'GET /costs': {
     readonly query: {
-      /** agent, model and day, separated by commas. */
+      /** agent, version, model and day, separated by commas. */
       readonly by?: string
       readonly agent?: string
       readonly since?: string
       readonly until?: string
+    }
+  }
+  'GET /outcomes': {
+    readonly query: {
+      readonly agent?: string
+      readonly since?: string
     }
   }
   'POST /policies/revoke': {

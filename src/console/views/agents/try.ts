@@ -86,12 +86,15 @@ function TryVersion({
       </header>
       ${continued && html`<${LastOutput} value=${continued.output} />`}
       <div class="filters">
-        <${Choice}
-          label="Version"
-          value=${label}
-          onChoose=${(next: string) => goTo(withQuery({ version: next }), true)}
-          options=${others.map((each) => [each.versionLabel, `${each.versionLabel}${each.deployed ? ' (deployed)' : ''}`])}
-        />
+        ${
+          others.length > 1 &&
+          html`<${Choice}
+            label="Version"
+            value=${label}
+            onChoose=${(next: string) => goTo(withQuery({ version: next }), true)}
+            options=${others.map((each) => [each.versionLabel, `${each.versionLabel}${each.deployed ? ' (deployed)' : ''}`])}
+          />`
+        }
         ${
           status.value.value?.isDevelopment &&
           !continued &&
