@@ -53,7 +53,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
   const connections = new Map<string, PooledConnection>()
   /** Attempts whose request the server may have received. */
   const dispatched = new Set<string>()
-  /** What the requests of attempts are asked before they leave. */
+  /** The `mayLeave` of each attempt. */
   const guards = new Map<string, ToolInvocation['mayLeave']>()
 
   const trackingFetch: FetchFunction = async (input, init) => {

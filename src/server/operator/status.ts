@@ -5,7 +5,7 @@ import type { StorageView } from '../../spec/operator/operations.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './people/act.ts'
 
-/** Who answers here: a server with its addresses, or a command that opened the directory for itself. */
+/** Describes the answering process: a server with its addresses, or a command that opened the directory for itself. */
 export const getStatus: OperatorAction<'GET /status'> = async ({ services, operator }) => {
   const { serverState: about, workspace, development = false } = services
   return {

@@ -1,4 +1,4 @@
-/** `svc signal` and `svc complete`: what a run waits for from outside. Source: command line, 2.7. */
+/** `svc signal` and `svc complete`: end the wait of a run for something outside svc. Source: command line, 2.7. */
 import { completeCall, sendSignal } from '../../../client/index.ts'
 import { parseJson, type JsonValue } from '../../../base/json/json.ts'
 import type { CompletionAccepted, MessageAccepted } from '../../../spec/api.ts'
@@ -13,7 +13,8 @@ import { usageFailure } from '../../shell/usage-failure.ts'
 export async function signal(call: CommandContext<MessageAccepted>): Promise<void> {
   const { given, mode, out, globals } = call
   const name = given.argument(1)!
-  // `--data` also names the data directory; neither JSON nor what begins like an object, a list or a text is one.
+  // `--data` also names the data directory, so a value that is JSON, or begins like an object, a list or a text, is a
+  // payload.
   const flag = isJson(globals.data) || /^\s*[[{"]/.test(globals.data ?? '') ? globals.data : undefined
   if (flag !== undefined && given.argument(2) !== undefined) throw usageFailure('Give the data once.')
   const data = jsonOf(given.argument(2) ?? flag, 'The data')

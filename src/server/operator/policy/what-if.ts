@@ -1,4 +1,4 @@
-/** What recorded decisions would become under edited policies. Source: console, 4.3. */
+/** Decides recorded calls again under edited policies. Source: console, 4.3. */
 import { setImmediate } from 'node:timers/promises'
 import { backtest, type BacktestResult } from '../../../policy/replay/backtest.ts'
 import type { WhatIfView } from '../../../spec/operator/decide.ts'
@@ -10,10 +10,10 @@ import { collectDecisions, snapshotsOf } from './decisions.ts'
 import { compareEdited } from '../versions/authority.ts'
 import { compilerOf, readEdits, versionNamed } from './edits.ts'
 
-/** Flips in an answer where nobody said how many. */
+/** Default number of flips in an answer. */
 const TAKE = 200
 
-/** Until others have their turn. A collection of garbage, or one read, may come on top. */
+/** Milliseconds of work before other work may run; garbage collection or a read may add to it. */
 const SLICE_MS = 2
 
 export const lintEdits: OperatorAction<'POST /lint'> = async ({ services, body }) => ({
@@ -47,7 +47,7 @@ export const askWhatIf: OperatorAction<'POST /what-if'> = async ({ services, bod
   }
 }
 
-/** What the version does with the edits, in it and in the agents that it pins, that it does not do as it was published. */
+/** The changes that the edits make to a published version and to the agents that it pins. */
 async function differenceOfEdits(
   services: ServerServices,
   base: { readonly agent: string; readonly version?: string },
@@ -57,7 +57,7 @@ async function differenceOfEdits(
   return await compareEdited(services, snapshot, (each) => ({ ...each, policies: policiesOf(each) }))
 }
 
-/** Lets others go first every few milliseconds, and ends once nobody waits for the answer. */
+/** Yields to other work every few milliseconds, and stops when nobody waits for the answer any more. */
 function takeTurns(signal: AbortSignal): () => Promise<void> | void {
   let until = performance.now() + SLICE_MS
   return () => {

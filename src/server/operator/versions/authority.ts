@@ -1,4 +1,4 @@
-/** What versions may do, and what one may do that another could not. Source: console, 4.3. */
+/** The authority of versions, and the differences between two of them. Source: console, 4.3. */
 import { fail } from '../../../base/failure.ts'
 import type { ChangeView } from '../../../spec/operator/publication.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
@@ -41,8 +41,8 @@ export async function compareEdited(
 }
 
 /**
- * What `to` may do that `from` could not, in sentences; undefined where it may do no more. Without the compiler nobody can tell,
- * and nothing is listed.
+ * Authority that `to` has beyond `from`, in sentences; undefined if none. Empty without the compiler, because the
+ * difference is then unknown.
  */
 export async function findWider(
   services: ServerServices,
