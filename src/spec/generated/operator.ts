@@ -411,6 +411,8 @@ export interface OperatorRequests<Bundle> {
       readonly run?: string
       readonly agent?: string
       readonly since?: string
+      /** ref = arguments of more than 4 KiB come as references. */
+      readonly values?: 'ref'
     }
   }
   'GET /costs': {

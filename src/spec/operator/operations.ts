@@ -44,7 +44,7 @@ export interface RunOutcomes {
   }
 }
 
-/** What an operator paused, or let go on. */
+/** A pause or its end by an operator. */
 export interface PauseView extends PauseTarget {
   readonly paused: boolean
   readonly at: string
