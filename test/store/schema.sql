@@ -382,8 +382,6 @@ CREATE TABLE session_tag (
 
 CREATE INDEX user_task_of_scope on user_task (scope_agent_n, scope_trigger_id, status);
 
-CREATE INDEX session_free on session (started_at) where busy = 1 and owner is null;
-
 CREATE INDEX session_held on session (started_at) where owner is not null;
 
 CREATE INDEX session_of_status on session (agent_n, status, started_at);
@@ -621,6 +619,8 @@ CREATE TABLE task_claim (
 ) strict, without rowid;
 
 CREATE INDEX task_claim_of_workspace on task_claim (workspace_id, at);
+
+CREATE INDEX session_free on session (ifnull(trigger_id, 'agent ' || agent_n), started_at) where busy = 1 and owner is null;
 
 CREATE TABLE "cost_day" (
   workspace_id text not null,

@@ -33,6 +33,7 @@ export interface ClientTransport {
   readonly fetch: ClientFetch
   readonly maxRetries: number
   readonly timeoutMs: number
+  readonly maxRetryAfterMs: number
   readonly onRequest: ((request: RequestInfo) => void) | undefined
   readonly onResponse: ((response: ResponseInfo) => void) | undefined
 }
@@ -66,9 +67,10 @@ export async function sendRequest(
       if ('text' in outcome) return outcome.text
       if (options.signal?.aborted) throw options.signal.reason
       if (limit.expired()) throw new SvcTimeoutError(pathOf(request.url), timeoutMs)
-      const wait = retryDelayMs(attempt + 1, retryAfterOf(outcome.error))
+      const asked = retryAfterOf(outcome.error)
+      const wait = retryDelayMs(attempt + 1, asked)
       // Waiting beyond the time limit is useless, and this failure says more than a timeout.
-      const late = performance.now() - started + wait >= timeoutMs
+      const late = performance.now() - started + wait >= timeoutMs || (asked ?? 0) > transport.maxRetryAfterMs
       if (attempt > retries || late || !mayRepeat(request, outcome.error)) throw outcome.error
       await sleepUntil(wait, limit.signal).catch(() => {
         throw options.signal?.aborted ? options.signal.reason : new SvcTimeoutError(pathOf(request.url), timeoutMs)
