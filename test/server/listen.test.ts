@@ -99,6 +99,12 @@ test('what is no HTTP is answered as every other refusal', async () => {
   )
 })
 
+test('what is too large says so', async () => {
+  const { port } = await onSocket()
+  const answer = await raw(port, `GET /v1/healthz?${'a'.repeat(20_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+  expect(answer).toContain('"error":"The address and the headers of the request are larger than 16384 bytes."')
+})
+
 test('the trigger’s allowlist is held against the socket, whatever a header says', async () => {
   const { url, agentId, keyFor } = await onSocket()
   const inside = await keyFor(DESK, { trigger: { name: 'inside', allowIps: ['127.0.0.0/8'] } })
