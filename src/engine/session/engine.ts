@@ -46,8 +46,10 @@ export interface StartRequest {
   readonly tags?: readonly string[]
   /** Given where the caller must know the id before the run starts. */
   readonly sessionId?: SessionId
-  /** The session that goes on, and the version that its new root run executes; the deployed one where absent. */
-  readonly continued?: { readonly sessionId: SessionId; readonly versionId?: VersionId }
+  /** The session that goes on. */
+  readonly continued?: { readonly sessionId: SessionId }
+  /** The version that the run executes; the deployed one where absent. */
+  readonly versionId?: VersionId
   /** The run that the new one repeats. */
   readonly origin?: RepeatedRun
   /** Another session, refused with `run_moved_on` where it was saved since this version of it was read. */
@@ -175,6 +177,8 @@ export interface EngineParts {
   readonly leaseTimes?: LeaseTimes
   /** Sessions that this process may hold before it leaves what is free to others; any number where absent. */
   readonly maxClaimed?: number
+  /** True while this process is late with what it does, and leaves what is free to others; never where absent. */
+  readonly isBehind?: () => boolean
   /** The system's where absent. */
   readonly timers?: QueueTimers
   /** False where work is only recorded: no effect starts, and the next serving process continues it. True when absent. */
@@ -312,6 +316,8 @@ export interface Engine {
    * Source: decisions, section 18; command line, 2.7.
    */
   setPaused(workspaceId: WorkspaceId, act: PauseAct): Promise<boolean>
+  /** How many sessions this process holds. */
+  leasesHeld(): number
   /** Accepts no more work; resolves when outcomes in flight are stored, or after `graceMs`. Runs continue at the next start. */
   close(graceMs?: number): Promise<void>
   readonly store: Store

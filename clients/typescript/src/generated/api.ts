@@ -41,7 +41,7 @@ export interface StartRunBody {
   readonly tags?: Tags
   /** An ended session of this agent that goes on: the run becomes its newest root run, and its model is given the earlier messages and outputs as far as they fit. Metadata and tags that are given replace those of the session. */
   readonly sessionId?: string
-  /** With sessionId, the version that the run executes, in place of the deployed one. It was deployed before and is not yanked. */
+  /** With sessionId, the version that the run executes, in place of the deployed one. It was deployed before and is not yanked. A key that starts a new session runs the deployed version. */
   readonly versionId?: string
 }
 
@@ -254,6 +254,8 @@ export interface RunStatus {
   readonly undoneCall?: string
   readonly cost?: Cost
   readonly pending?: PendingAnswers
+  /** When the content of its session was erased; output and error are gone since. */
+  readonly erasedAt?: Timestamp
 }
 
 /** What completions cost, for operators alone; absent where nothing was billed. */

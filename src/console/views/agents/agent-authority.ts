@@ -1,0 +1,57 @@
+/** What a version may do: the decision of each call, and how the agent is told. */
+import { safeBlock, safeText } from '../../../base/escape-text.ts'
+import type { AgentSnapshot } from '../../../spec/snapshot.ts'
+import { DecisionBadge } from '../../policy/explanation-view.ts'
+import { Facts, type Fact } from '../../parts/facts.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Table } from '../../parts/table.ts'
+import { showUnread } from '../../parts/states.ts'
+import { aboutNothing, useOperator } from '../../wire/resource.ts'
+
+export function AuthorityMatrix({ name, version }: { readonly name: string; readonly version: string }): View {
+  const matrix = useOperator('GET /matrix', { query: { agent: name, version } }, aboutNothing)
+  const snapshot = useOperator('GET /snapshot', { query: { agent: name, version } }, aboutNothing)
+  const rows = matrix.value.value?.items
+  const read = snapshot.value.value
+  return html`
+    <h2 class="section">What ${safeText(version)} may do</h2>
+    ${
+      rows === undefined
+        ? showUnread(matrix, 3)
+        : rows.length === 0
+          ? html`<p class="dim">It calls nothing.</p>`
+          : html`
+              <${Table} label="Authority" heads=${['Call', 'Decision', 'When', 'By']}>
+                    ${rows.map(
+                      (row, at) =>
+                        html`<tr key=${at}>
+                          <td>
+                            ${rows[at - 1]?.wire === row.wire ? html`<span class="unseen">${safeText(row.tool)}</span>` : safeText(row.tool)}
+                          </td>
+                          <td><${DecisionBadge} decision=${row.decision} /></td>
+                          <td><code>${safeText(row.when)}</code></td>
+                          <td class="dim">${safeText(row.by)}</td>
+                        </tr>`,
+                    )}
+</${Table}>
+            `
+    }
+    ${
+      read &&
+      html`
+        <h2 class="section">How it is told</h2>
+        <${Facts} facts=${factsOf(read)} />
+        <pre class="text-block">${safeBlock(read.instructions.text)}</pre>
+      `
+    }
+  `
+}
+
+const factsOf = ({ model, output, limits }: AgentSnapshot): readonly Fact[] => [
+  ['Model', safeText(`${model.provider}/${model.name}`)],
+  ['Output', safeText(output.format)],
+  ...Object.entries(limits).map(([limit, value]): Fact => [
+    safeText(limit.replaceAll('_', ' ')),
+    safeText(String(value)),
+  ]),
+]

@@ -1,0 +1,122 @@
+/** Deploying a version: what it may do more is read first, and why it is done is asked. */
+import { useState } from 'preact/hooks'
+import { safeText } from '../../../base/escape-text.ts'
+import type { VersionView } from '../../../spec/operator/publication.ts'
+import { announce } from '../../parts/announce.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Icon } from '../../parts/icon.ts'
+import { takeText } from '../../parts/input.ts'
+import { Age } from '../../parts/moments.ts'
+import { Table } from '../../parts/table.ts'
+import { ErrorNote, showUnread } from '../../parts/states.ts'
+import { ChangeList } from '../../policy/change-list.ts'
+import { ActionForm } from '../../steer/action-form.ts'
+import { withQuery } from '../../wire/navigation.ts'
+import { callOperator } from '../../wire/request.ts'
+import { aboutNothing, aboutWorkspace, useOperator, useResource } from '../../wire/resource.ts'
+
+/** Shows what would change before it is deployed: a wider authority is the first thing that is read. */
+export function DeployForm({
+  name,
+  from,
+  to,
+  onDone,
+}: {
+  readonly name: string
+  readonly from: VersionView | undefined
+  readonly to: VersionView
+  readonly onDone: () => void
+}): View {
+  const [isUnderstood, setUnderstood] = useState(false)
+  const [message, setMessage] = useState('')
+  const difference = useResource(`deploy ${name} ${from?.versionLabel} ${to.versionLabel}`, async () =>
+    from
+      ? await callOperator('GET /difference', { query: { agent: name, from: from.versionLabel, to: to.versionLabel } })
+      : undefined,
+  )
+  const widens = difference.value.value?.widens === true
+  const isRead = from === undefined || difference.value.value !== undefined || difference.error.value !== undefined
+  const deploy = async (): Promise<void> => {
+    await callOperator('POST /deploy', {
+      body: { agent: name, version: to.versionLabel, message: message.trim(), ...(to.yanked && { allowYanked: true }) },
+    })
+    announce(`${to.versionLabel} is deployed.`)
+  }
+  return html`
+    <${ActionForm}
+      label=${`Deploy ${safeText(to.versionLabel)}`}
+      title=${html`<b>Deploy ${safeText(name)}@${safeText(to.versionLabel)}?</b> New runs take it; runs that have begun
+        keep the version they have.`}
+      isWide
+      isBlocked=${!isRead || (widens && !isUnderstood) || message.trim() === ''}
+      act=${deploy}
+      onDone=${onDone}
+    >
+      ${to.yanked && html`<p class="note bad"><${Icon} name="warning" /><span>This version is yanked${to.yankReason ? `: ${safeText(to.yankReason)}` : ''}.</span></p>`}
+      <${ErrorNote} error=${difference.error.value} />
+      ${difference.value.value && html`<${ChangeList} changes=${difference.value.value.changes} />`}
+      ${widens && html`<label class="switch"><input type="checkbox" checked=${isUnderstood} onChange=${() => setUnderstood(!isUnderstood)} /><span>It may do more than before, and that is intended.</span></label>`}
+      <label class="field"
+        ><span>Why</span
+        ><input
+          value=${message}
+          maxlength="1000"
+          autocomplete="off"
+          placeholder="Shown in the history of deployments"
+          onInput=${takeText(setMessage)}
+      /></label>
+    </${ActionForm}>
+  `
+}
+
+export function Difference({
+  name,
+  from,
+  to,
+}: {
+  readonly name: string
+  readonly from: string
+  readonly to: string
+}): View {
+  const difference = useOperator('GET /difference', { query: { agent: name, from, to } }, aboutNothing)
+  const read = difference.value.value
+  return html`
+    <header class="screen-head section">
+      <h2>From ${safeText(from)} to ${safeText(to)}</h2>
+      <div class="buttons">
+        <a class="button small" href=${withQuery({ from: to, version: from })}>The other way</a>
+        <a class="button small" href=${withQuery({ from: undefined })}>Done</a>
+      </div>
+    </header>
+    ${read ? html`<${ChangeList} changes=${read.changes} />` : showUnread(difference, 3)}
+  `
+}
+
+/** Who made which version the active one, and why. */
+export function DeploymentHistory({ name }: { readonly name: string }): View | null {
+  const deployments = useOperator('GET /deployments', { query: { agent: name } }, aboutWorkspace)
+  const items = deployments.value.value?.items ?? []
+  if (items.length === 0) return null
+  return html`
+    <h2 class="section">Deployments</h2>
+    <${Table} label="Deployments" heads=${['Version', 'When', 'By', 'Why', '']}>
+          ${items.map(
+            ({ versionLabel, from, at, by, message }) => html`
+              <tr key=${at}>
+                <td>
+                  ${safeText(versionLabel)}${from !== null && html`<span class="dim"> after ${safeText(from)}</span>`}
+                </td>
+                <td class="when"><${Age} at=${at} /></td>
+                <td>${safeText(by)}</td>
+                <td class="why-text">
+                  ${message === null ? html`<span class="dim">nobody said</span>` : safeText(message)}
+                </td>
+                <td class="actions">
+                  ${from !== null && from !== versionLabel && html`<a class="button small quiet" href=${withQuery({ from, version: versionLabel })}>What it changed</a>`}
+                </td>
+              </tr>
+            `,
+          )}
+    </${Table}>
+  `
+}

@@ -1,0 +1,46 @@
+/** The agents of the workspace. */
+import { safeText } from '../../../base/escape-text.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Table } from '../../parts/table.ts'
+import { Age } from '../../parts/moments.ts'
+import { EmptyState, ErrorNote, Loading } from '../../parts/states.ts'
+import { Pauses } from '../../steer/pauses.ts'
+import { useOperator } from '../../wire/resource.ts'
+
+export const hrefOfAgent = (name: string): string => `/agents/${encodeURIComponent(name)}`
+
+export function AgentsScreen(): View {
+  const agents = useOperator('GET /agents', { query: { usage: 'true' } })
+  const items = agents.value.value?.items
+  return html`
+    <section class="screen">
+      <header class="screen-head"><h1>Agents</h1></header>
+      <${Pauses} />
+      <${ErrorNote} error=${agents.error.value} />
+      ${
+        items === undefined
+          ? !agents.error.value && html`<${Loading} />`
+          : items.length === 0
+            ? html`<${EmptyState} icon="agents" title="No agent is published."><p class="dim"><code>svc publish --deploy</code> publishes one.</p></${EmptyState}>`
+            : html`
+                <${Table} label="Agents" heads=${['Agent', 'Deployed', ['Runs today', 'num'], ['Waiting', 'num'], 'Last run', 'Tools']}>
+                      ${items.map(
+                        (agent) => html`
+                          <tr key=${agent.agentId}>
+                            <td class="agent"><a href=${hrefOfAgent(agent.name)}>${safeText(agent.name)}</a></td>
+                            <td>
+                              ${agent.deployed ? safeText(agent.deployed.versionLabel) : html`<span class="dim">not deployed</span>`}
+                            </td>
+                            <td class="num">${agent.runsToday ?? 0}</td>
+                            <td class="num">${agent.waiting ?? 0}</td>
+                            <td class="when">${agent.lastRunAt ? html`<${Age} at=${agent.lastRunAt} />` : 'never'}</td>
+                            <td class="preview">${safeText(agent.tools.join(', '))}</td>
+                          </tr>
+                        `,
+                      )}
+</${Table}>
+              `
+      }
+    </section>
+  `
+}

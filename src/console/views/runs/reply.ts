@@ -1,0 +1,36 @@
+/** A reply to a run that asks. */
+import { useState } from 'preact/hooks'
+import { html, type View } from '../../parts/html.ts'
+import { takeText } from '../../parts/input.ts'
+import { callOperator, findRefusal } from '../../wire/request.ts'
+
+export function ReplyPanel({ runId, onSent }: { readonly runId: string; readonly onSent: () => void }): View {
+  const [text, setText] = useState('')
+  const [problem, setProblem] = useState<string | undefined>(undefined)
+  const [isSending, setSending] = useState(false)
+  const send = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    setSending(true)
+    const refusal = await findRefusal(async () => {
+      const { error } = await callOperator('POST /runs/:id/messages', { id: runId, body: { text } })
+      setProblem(error)
+      if (error !== undefined) return
+      setText('')
+      onSent()
+    })
+    if (refusal) setProblem(refusal.message)
+    setSending(false)
+  }
+  return html`
+    <form class="decide" onSubmit=${(event: Event) => void send(event)}>
+      <label class="field"
+        ><span>Reply</span>
+        <textarea rows="3" value=${text} onInput=${takeText(setText)} />
+      </label>
+      ${problem !== undefined && html`<p class="why-not" role="alert">${problem}</p>`}
+      <div class="buttons">
+        <button class="button primary" disabled=${isSending || text.trim() === ''}>Send</button>
+      </div>
+    </form>
+  `
+}

@@ -1,0 +1,104 @@
+/** What can be done about a run: end it, let it go on, repeat it, and take it elsewhere as a command. */
+import { useState } from 'preact/hooks'
+import { shortId } from '../../../base/short-text.ts'
+import type { RunHold } from '../../../spec/hold.ts'
+import type { OutlineRun } from '../../../spec/operator/runs.ts'
+import { announce } from '../../parts/announce.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Icon } from '../../parts/icon.ts'
+import { ForkForm } from '../../steer/fork-form.ts'
+import { CancelForm, ResumeForm, RetryForm } from '../../steer/run-forms.ts'
+import { UndoForm } from '../../steer/undo-form.ts'
+import { address, goTo, withQuery } from '../../wire/navigation.ts'
+import { callOperator } from '../../wire/request.ts'
+import { aboutNothing, useResource } from '../../wire/resource.ts'
+
+/** What may be asked for; the server says whether it is possible now. */
+type Asked = 'cancel' | 'resume' | 'retry' | 'undo'
+
+/** Holds that an operator's word does not end: a pause and a backup have their own verbs, a wait has its moment. */
+const ENDS_OTHERWISE: ReadonlySet<string> = new Set([
+  'paused',
+  'restored',
+  'storage_full',
+  'timer',
+  'signal',
+  'external',
+])
+
+interface RunActionsProps {
+  readonly run: OutlineRun
+  /** Number of its last step that is known. */
+  readonly last: number
+  readonly hold: RunHold | undefined
+}
+
+export function RunActions({ run, last, hold }: RunActionsProps): View {
+  const [asked, setAsked] = useState<Asked | undefined>(undefined)
+  const { query } = address.value
+  const forked = query.has('fork') ? Number(query.get('fork')) : undefined
+  const isOpen = run.finishedAt === null
+  const isRoot = run.parentRunId === null
+  const mayResume =
+    isRoot && (isOpen ? hold !== undefined && !ENDS_OTHERWISE.has(hold.reason) : run.status !== 'Completed')
+  const isOffered = run.status === 'Failed' || run.status === 'Cancelled'
+  const { undoable = 0 } =
+    useResource(
+      `undo offer ${run.runId} ${isOffered ? last : ''}`,
+      async () => (isOffered ? callOperator('GET /runs/:id/undo', { id: run.runId }) : undefined),
+      aboutNothing,
+    ).value.value ?? {}
+  const ask = (what: Asked) => () => setAsked(what)
+  const done = (): void => setAsked(undefined)
+  return html`
+    <div class="run-actions buttons">
+      <${CopyMenu} run=${run} />
+      ${mayResume && html`<button type="button" class="button small" onClick=${ask('resume')}><${Icon} name="try" />Resume</button>`}
+      ${isRoot && html`<a class="button small" href=${`/try/${encodeURIComponent(run.agent)}?like=${run.runId}`}>Start like this</a>`}
+      ${!isOpen && isRoot && html`<a class="button small" href=${`/try/${encodeURIComponent(run.agent)}?after=${run.runId}`}>Go on with this conversation</a>`}
+      ${!isOpen && isRoot && html`<button type="button" class="button small" onClick=${ask('retry')}><${Icon} name="runs" />Run again</button>`}
+      ${isOpen && html`<button type="button" class="button small danger" onClick=${ask('cancel')}><${Icon} name="stop" />Cancel run</button>`}
+      ${!isOpen && html`<button type="button" class="button small" onClick=${ask('undo')}>Undo…</button>`}
+    </div>
+    ${undoable > 0 && asked === undefined && html`<p class="note waiting"><${Icon} name="warning" /><span>${undoable === 1 ? 'A call' : `${undoable} calls`} that this run made can be undone.</span></p>`}
+    ${asked === 'undo' && !isOpen && html`<${UndoForm} id=${run.runId} last=${last} onDone=${done} />`}
+    ${asked === 'cancel' && isOpen && html`<${CancelForm} runId=${run.runId} onDone=${done} />`}
+    ${asked === 'resume' && mayResume && html`<${ResumeForm} run=${run} onDone=${done} />`}
+    ${asked === 'retry' && !isOpen && html`<${RetryForm} run=${run} onDone=${done} />`}
+    ${forked !== undefined && html`<${ForkForm} key=${forked} run=${run} at=${forked} onDone=${() => goTo(withQuery({ fork: undefined }), true)} />`}
+  `
+}
+
+/** Takes the run into a shell: as `svc` commands, as curl, or as a link. */
+function CopyMenu({ run }: { readonly run: OutlineRun }): View {
+  const [copied, setCopied] = useState('')
+  const copy = async (name: string, text: string): Promise<void> => {
+    await navigator.clipboard.writeText(text)
+    setCopied(name)
+    announce(`Copied ${name}.`)
+    setTimeout(() => setCopied(''), 1500)
+  }
+  const again = async (): Promise<string> => {
+    const { session } = await callOperator('GET /v1/runs/:id/conversation', { id: run.runId, query: { take: '1' } })
+    return `svc run ${run.agent} --input - <<'EOF'\n${JSON.stringify(session.input, null, 2)}\nEOF`
+  }
+  const scenario = async (): Promise<string> => {
+    const name = `${run.agent} ${shortId(run.runId)}`
+    return (await callOperator('GET /runs/:id/scenario', { id: run.runId, query: { name } })).text
+  }
+  const items: readonly (readonly [string, () => Promise<string> | string])[] = [
+    ['link', () => location.href],
+    ['svc command', () => `svc runs conversation ${run.runId}`],
+    ['svc command that runs it again', again],
+    ['scenario test', scenario],
+    ['curl', () => `curl -H "X-API-Key: $SVC_API_KEY" "$SVC_BASE_URL/v1/runs/${run.runId}/conversation"`],
+  ]
+  return html`
+    <details class="menu">
+      <summary class="button small"><${Icon} name="copy" />${copied === '' ? 'Copy' : 'Copied'}</summary>
+      <div class="menu-items">
+        ${items.map(([name, text]) => html`<button type="button" key=${name} onClick=${async () => copy(name, await text())}>${name}</button>`)}
+      </div>
+    </details>
+  `
+}

@@ -1,0 +1,122 @@
+/** What a list of runs is narrowed by. Each filter is a parameter of the address, so that a view can be kept and sent. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Choice } from '../../parts/choice.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Icon } from '../../parts/icon.ts'
+import { address, goTo, withQuery } from '../../wire/navigation.ts'
+import { callOperator } from '../../wire/request.ts'
+import { aboutWorkspace, useOperator, useResource } from '../../wire/resource.ts'
+
+const SINCE = [
+  ['', 'any time'],
+  ['3600000', 'last hour'],
+  ['86400000', 'last day'],
+  ['604800000', 'last 7 days'],
+] as const
+
+/** Another agent has others of these. */
+const OF_AGENT = { version: '', trigger: '' }
+
+/** Agent, its version, trigger, person and time. */
+export function RunFacets(): View {
+  const { query } = address.value
+  const [agent, version, trigger, person, since] = FACETS.map((name) => query.get(name) ?? '')
+  const agents = useOperator('GET /agents', {}, aboutWorkspace)
+  const versions = useResource(
+    `versions ${agent}`,
+    async () => (agent ? (await callOperator('GET /versions', { query: { agent } })).items : []),
+    aboutWorkspace,
+  )
+  const triggers = useOperator('GET /triggers', {}, aboutWorkspace)
+  const names = (triggers.value.value?.items ?? [])
+    .filter((each) => agent === '' || each.agent === agent)
+    .map(({ name }) => name)
+  return html`
+    <${Choice}
+      label="Agent"
+      onChoose=${choose('agent')}
+      value=${agent}
+      options=${[
+        ['', 'every agent'],
+        ...toOptions(
+          (agents.value.value?.items ?? []).map(({ name }) => name),
+          agent!,
+        ),
+      ]}
+    />
+    ${
+      agent !== '' &&
+      html`<${Choice}
+        label="Version"
+        onChoose=${choose('version')}
+        value=${version}
+        options=${[
+          ['', 'every version'],
+          ...toOptions(
+            (versions.value.value ?? []).map(({ versionLabel }) => versionLabel),
+            version!,
+          ),
+        ]}
+      />`
+    }
+    <${Choice}
+      label="Trigger"
+      onChoose=${choose('trigger')}
+      value=${trigger}
+      options=${[['', 'every trigger'], ...toOptions(['operator', ...names], trigger!)]}
+    />
+    <input
+      class="choice-of"
+      aria-label="Person"
+      placeholder="any person"
+      maxlength="300"
+      value=${person}
+      onChange=${(event: { currentTarget: HTMLInputElement }) => choose('person')(event.currentTarget.value.trim())}
+    />
+    <${Choice} label="Since" onChoose=${choose('since')} value=${since} options=${SINCE} />
+  `
+}
+
+const FACETS = ['agent', 'version', 'trigger', 'person', 'since'] as const
+
+const choose =
+  (name: string) =>
+  (value: string): void =>
+    goTo(withQuery({ ...(name === 'agent' && OF_AGENT), [name]: value }), true)
+
+/** Each name once, and the one that is chosen even where nothing has it any more. */
+const toOptions = (names: readonly string[], chosen: string): readonly (readonly [string, string])[] =>
+  [...new Set([...names, chosen])].filter((name) => name !== '').map((name) => [name, name])
+
+/** Milliseconds after the last key before it is searched. */
+const SEARCH_AFTER_MS = 250
+
+export function RunSearchField({ value }: { readonly value: string }): View {
+  const [text, setText] = useState(value)
+  const input = useRef<HTMLInputElement>(null)
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  useEffect(() => setText(value), [value])
+  // Who came here with `/` goes on typing.
+  useEffect(() => {
+    if (address.value.query.get('search') === '') input.current?.focus()
+  }, [])
+  return html`
+    <div class="search">
+      <${Icon} name="search" />
+      <input
+        ref=${input}
+        type="search"
+        placeholder="Search ids, inputs, outputs"
+        aria-label="Search runs"
+        value=${text}
+        onInput=${(event: { currentTarget: HTMLInputElement }) => {
+          const typed = event.currentTarget.value
+          setText(typed)
+          clearTimeout(timer.current)
+          timer.current = setTimeout(() => goTo(withQuery({ search: typed.trim() }), true), SEARCH_AFTER_MS)
+        }}
+      />
+      <kbd>/</kbd>
+    </div>
+  `
+}

@@ -1,0 +1,229 @@
+/** One run: what it is doing, its timeline, and what was said. */
+import { useMemo, useRef, useState } from 'preact/hooks'
+import { safeText } from '../../../base/escape-text.ts'
+import { shortDuration, shortId } from '../../../base/short-text.ts'
+import type { RunStatusBody } from '../../../spec/api.ts'
+import type { OutlineRow, RunBudget, RunOutline } from '../../../spec/operator/runs.ts'
+import { describeCost } from '../../../spec/price.ts'
+import { StatusBadge } from '../../parts/badge.ts'
+import { Facts, type Fact } from '../../parts/facts.ts'
+import { useHolder, type Holder } from '../../parts/holder.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Icon } from '../../parts/icon.ts'
+import { Age } from '../../parts/moments.ts'
+import { EmptyState, ErrorNote, Loading } from '../../parts/states.ts'
+import { Tabs } from '../../parts/tabs.ts'
+import { inboxState } from '../../wire/inbox-count.ts'
+import { now } from '../../wire/moment.ts'
+import { address, goTo, withQuery } from '../../wire/navigation.ts'
+import { callOperator } from '../../wire/request.ts'
+import { aboutSession, useResource } from '../../wire/resource.ts'
+import { createTimeline } from '../../timeline/tree.ts'
+import { TimelineView } from '../../timeline/timeline-view.ts'
+import { EffectsTab } from './run-effects.ts'
+import { ConversationTab, EventsTab, RawTab } from './run-tabs.ts'
+import { RunActions } from './run-actions.ts'
+import { StepPanel } from './step.ts'
+import { WhyTab } from './why.ts'
+
+const TABS = [
+  ['timeline', 'Timeline'],
+  ['conversation', 'Conversation'],
+  ['why', 'Why'],
+  ['effects', 'Effects'],
+  ['events', 'Events'],
+  ['raw', 'Raw'],
+] as const
+
+export function RunScreen({ id = '' }: { readonly id?: string }): View {
+  const held = useRef<RunOutline | undefined>(undefined)
+  // The beginning of a long run is shown while the rest is read.
+  const [begun, setBegun] = useState<RunOutline | undefined>(undefined)
+  // Of another run until this one is read: until then every hint may be about it.
+  const sessionId = (): string | undefined => (held.current?.runId === id ? held.current.sessionId : undefined)
+  const outline = useResource(
+    `outline ${id}`,
+    async () => (held.current = await readOutline(id, held.current?.runId === id ? held.current : undefined, setBegun)),
+    aboutSession(sessionId),
+  )
+  const status = useResource(`run ${id}`, () => callOperator('GET /v1/runs/:id', { id }), aboutSession(sessionId))
+  const read = outline.value.value ?? (begun?.runId === id ? begun : undefined)
+  const [holder, change] = useHolder(read)
+  const error = outline.error.value ?? status.error.value
+  if (error?.status === 404) return html`<${EmptyState} icon="runs" title="There is no such run." isScreen />`
+  if (!read) return error ? html`<${ErrorNote} error=${error} />` : html`<${Loading} rows=${10} />`
+  const tab = address.value.query.get('tab') ?? 'timeline'
+  return html`
+    <section class="screen run">
+      <a class="back-link" href="/runs"><${Icon} name="left" />Runs</a>
+      <${RunHead} outline=${holder} change=${change} status=${status.value.value} />
+      <${ErrorNote} error=${error} />
+      <${WaitingNote} sessionId=${read.sessionId} />
+      <${Tabs} label="What of the run" tabs=${TABS} kind="run-tabs" />
+      ${
+        tab === 'conversation'
+          ? html`<${ConversationTab} id=${id} last=${read.after} />`
+          : tab === 'why'
+            ? html`<${WhyTab} id=${id} last=${read.after} call=${callOfStep(read)} />`
+            : tab === 'effects'
+              ? html`<${EffectsTab} id=${id} last=${read.after} />`
+              : tab === 'events'
+                ? html`<${EventsTab} id=${id} last=${read.after} />`
+                : tab === 'raw'
+                  ? html`<${RawTab} status=${status.value.value} runs=${read.runs} />`
+                  : html`<${TimelineTab} id=${id} outline=${holder} change=${change} />`
+      }
+    </section>
+  `
+}
+
+/** The call that the step of the address is about. */
+const callOfStep = ({ rows }: RunOutline): string | undefined =>
+  rows.find(([ordinal]) => String(ordinal) === address.value.query.get('step'))?.[7] ?? undefined
+
+/** Rows that are read and shown before the rest of a long run. */
+const FIRST_ROWS = '1000'
+
+/** Goes on where the last reading ended, but for steps that were open then. */
+async function readOutline(
+  id: string,
+  before: RunOutline | undefined,
+  onBegun: (part: RunOutline) => void,
+): Promise<RunOutline> {
+  const kept = before ? before.rows.slice(0, firstOpen(before.rows)) : []
+  const rows: OutlineRow[] = [...kept]
+  let after = kept.at(-1)?.[0] ?? 0
+  for (;;) {
+    const part = await callOperator('GET /runs/:id/outline', {
+      id,
+      query: { after: String(after), ...(rows.length === 0 && { take: FIRST_ROWS }) },
+    })
+    rows.push(...part.rows)
+    after = part.after
+    if (!part.hasMore) return { ...part, rows }
+    if (!before) onBegun({ ...part, rows: [...rows] })
+  }
+}
+
+const firstOpen = (rows: readonly OutlineRow[]): number => {
+  const at = rows.findIndex((row) => row[5] === null)
+  return at < 0 ? rows.length : at
+}
+
+interface OutlineProps {
+  readonly outline: Holder<RunOutline>
+  /** Another number where the outline is another. */
+  readonly change: number
+}
+
+function RunHead({
+  outline,
+  status,
+}: OutlineProps & {
+  readonly status: RunStatusBody | undefined
+}): View {
+  const { error, hold } = status ?? {}
+  const { runs, rows, after, budgets } = outline.current
+  const run = runs[0]!
+  const end = run.finishedAt === null ? now.value : Date.parse(run.finishedAt)
+  const facts: readonly Fact[] = [
+    ['Started', html`<${Age} at=${run.startedAt} />`],
+    ['Took', shortDuration(end - Date.parse(run.startedAt))],
+    ...(budgets.some(({ limit }) => limit === 'max_tokens_per_run')
+      ? []
+      : [['Tokens', runs.reduce((sum, each) => sum + each.totalTokensUsed, 0).toLocaleString('en')] as const]),
+    ...budgets.map((budget): Fact => [BUDGETS[budget.limit], html`<${BudgetMeter} ...${budget} />`]),
+    ...(run.cost ? [['Cost', safeText(describeCost(run.cost) ?? '')] as const] : []),
+    ['Steps', rows.length.toLocaleString('en')],
+    ...(runs.length > 1 ? [['Sub-agents', String(runs.length - 1)] as const] : []),
+  ]
+  return html`
+    <header class="run-head">
+      <div class="run-title">
+        <h1>
+          <a href=${`/agents/${encodeURIComponent(run.agent)}`}>${safeText(run.agent)}</a
+          ><span class="dim">@${safeText(run.versionLabel)}</span>
+        </h1>
+        <code class="dim" title=${run.runId}>${shortId(run.runId)}</code>
+        <${StatusBadge} status=${run.status} />
+        ${hold && html`<span class="dim">held: ${safeText(hold.reason.replaceAll('_', ' '))}, since <${Age} at=${hold.since} /></span>`}
+      </div>
+      <${RunActions} run=${run} last=${after} hold=${hold} />
+      ${error !== undefined && error !== '' && html`<p class="note bad"><${Icon} name="warning" /><span>${safeText(error)}</span></p>`}
+      <${Facts} facts=${facts} />
+    </header>
+  `
+}
+
+const BUDGETS: Readonly<Record<RunBudget['limit'], string>> = {
+  max_tokens_per_run: 'Tokens',
+  max_loop_iterations: 'Loops',
+  max_wall_clock_seconds: 'Seconds of work',
+  max_hitl_wait_minutes: 'Minutes of waiting',
+}
+
+const BudgetMeter = ({ used, most }: RunBudget): View => html`
+  ${used.toLocaleString('en')}<span class="dim"> of ${most.toLocaleString('en')}</span>
+  <span class="deadline-bar ${used > 0.8 * most ? 'urgent' : ''}"
+    ><span style=${{ width: `${Math.min(1, used / most) * 100}%` }}></span
+  ></span>
+`
+
+/** What the run waits for, with a link to where it is answered. */
+function WaitingNote({ sessionId: id }: { readonly sessionId: string }): View | null {
+  const waiting = inboxState.value.value?.items.filter(({ sessionId }) => sessionId === id) ?? []
+  if (waiting.length === 0) return null
+  return html`
+    <div class="note waiting">
+      <${Icon} name="person" />
+      <span
+        >${waiting.map(({ userTaskId, why, tool, kind }) => html`<a class="waiting-link" key=${userTaskId} href=${`/inbox/${userTaskId}`}>${safeText(tool ?? kind)}</a><span class="dim"> ${safeText(why)} </span>`)}</span
+      >
+    </div>
+  `
+}
+
+function TimelineTab({ id, outline, change }: OutlineProps & { readonly id: string }): View {
+  const [closed, setClosed] = useState<ReadonlySet<number>>(new Set())
+  const { query } = address.value
+  const all = query.get('all') === '1'
+  const chosen = query.has('step') ? Number(query.get('step')) : undefined
+  const root = outline.current.runs[0]!
+  const isLive = root.finishedAt === null
+  const at = isLive ? now.value : 0
+  const timeline = useMemo(() => createTimeline(outline.current, { all, closed, now: at }), [change, all, closed, at])
+  const [held, redrawn] = useHolder(timeline)
+  const choose = (ordinal: number): void => goTo(withQuery({ step: String(ordinal) }), true)
+  const toggle = (run: number): void => {
+    const next = new Set(closed)
+    if (!next.delete(run)) next.add(run)
+    setClosed(next)
+  }
+  return html`
+    <div class="timeline-tools">
+      <label class="switch"
+        ><input
+          type="checkbox"
+          checked=${all}
+          onChange=${() => goTo(withQuery({ all: all ? undefined : '1' }), true)}
+        /><span>Every step</span></label
+      >
+      <span class="dim"
+        >${timeline.rows.length.toLocaleString('en')} of ${outline.current.rows.length.toLocaleString('en')}</span
+      >
+    </div>
+    <div class="run-body ${chosen === undefined ? '' : 'has-step'}">
+      <${TimelineView}
+        timeline=${held}
+        change=${redrawn}
+        chosen=${chosen}
+        closed=${closed}
+        now=${now.value}
+        isLive=${isLive}
+        onChoose=${choose}
+        onToggle=${toggle}
+      />
+      ${chosen !== undefined && html`<${StepPanel} runId=${id} isRoot=${root.parentRunId === null} ordinal=${chosen} onClose=${() => goTo(withQuery({ step: undefined }), true)} />`}
+    </div>
+  `
+}

@@ -1,0 +1,144 @@
+/** Runs of all agents, newest first, with those that wait on top. */
+import { useState } from 'preact/hooks'
+import type { OperatorList } from '../../../spec/operator/routes.ts'
+import type { RunView } from '../../../spec/operator/runs.ts'
+import { describeCost } from '../../../spec/price.ts'
+import { announce } from '../../parts/announce.ts'
+import { downloadText, writeCsv } from '../../parts/download.ts'
+import { html, type View } from '../../parts/html.ts'
+import { SavedViews } from '../../parts/saved-views.ts'
+import { EmptyState, ErrorNote, Loading } from '../../parts/states.ts'
+import { Tabs } from '../../parts/tabs.ts'
+import { address } from '../../wire/navigation.ts'
+import { callOperator, findRefusal } from '../../wire/request.ts'
+import { aboutAnySession, useResource } from '../../wire/resource.ts'
+import { RunFacets, RunSearchField } from './run-filters.ts'
+import { RunTable } from './run-table.ts'
+
+const PAGE = 50
+/** Runs of one request. */
+const MOST_READ = 500
+/** Runs of one file. */
+const MOST_EXPORTED = 10_000
+
+const STATES = [
+  ['', 'All'],
+  ['waiting', 'Waiting'],
+  ['running', 'Running'],
+  ['failed', 'Failed'],
+  ['completed', 'Completed'],
+] as const
+
+const FILTERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  waiting: { waiting: 'true' },
+  running: { status: 'Running' },
+  failed: { status: 'Failed,Cancelled' },
+  completed: { status: 'Completed' },
+}
+
+/** Parameters of the address that the server reads as they are. */
+const SENT = ['search', 'agent', 'version', 'trigger', 'person'] as const
+
+export function RunsScreen(): View {
+  const { query } = address.value
+  const [state, search, since] = ['state', 'search', 'since'].map((name) => query.get(name) ?? '')
+  const [take, setTake] = useState(PAGE)
+  const read = (page: Readonly<Record<string, string>>): Promise<OperatorList<RunView>> =>
+    callOperator('GET /runs', {
+      query: {
+        roots: 'true',
+        preview: 'true',
+        ...page,
+        ...FILTERS[state!],
+        ...Object.fromEntries(SENT.map((name) => [name, query.get(name) || undefined])),
+        since: toMoment(since!),
+      },
+    })
+  const runs = useResource(
+    `runs ${query} ${take}`,
+    () => read({ take: String(Math.min(take, MOST_READ)) }),
+    aboutAnySession,
+  )
+  const items = runs.value.value?.items
+  // Those that wait come first, unless somebody looks for something else.
+  const sorted = state === '' && items ? items.toSorted((a, b) => Number(waits(b)) - Number(waits(a))) : items
+  return html`
+    <section class="screen">
+      <header class="screen-head">
+        <h1>Runs</h1>
+        <${RunSearchField} value=${search!} />
+        <${SavedViews} list="runs" />
+        <button type="button" class="button small" disabled=${!items?.length} onClick=${() => void exportRuns(read)}>
+          Export CSV
+        </button>
+      </header>
+      <div class="filters">
+        <${Tabs} label="Which runs" name="state" tabs=${STATES} />
+        <${RunFacets} />
+      </div>
+      <${ErrorNote} error=${runs.error.value} />
+      ${
+        sorted === undefined
+          ? html`<${Loading} />`
+          : sorted.length === 0
+            ? html`<${EmptyState}
+                icon="runs"
+                title=${query.size > 0 ? 'No run is like that.' : 'No run was started yet.'}
+              />`
+            : html`<${RunTable} items=${sorted} />`
+      }
+      ${items && items.length >= take && take < MOST_READ && html`<p class="more"><button type="button" class="button" onClick=${() => setTake(take + 100)}>Show more</button></p>`}
+    </section>
+  `
+}
+
+/** @param age milliseconds; the address may hold anything */
+const toMoment = (age: string): string | undefined =>
+  /^[1-9]\d{0,11}$/.test(age) ? new Date(Date.now() - Number(age)).toISOString() : undefined
+
+/** Everything that the filters let through, in the order of the server. */
+async function exportRuns(
+  read: (page: Readonly<Record<string, string>>) => Promise<OperatorList<RunView>>,
+): Promise<void> {
+  const all: RunView[] = []
+  const refusal = await findRefusal(async () => {
+    for (let total = Infinity; all.length < Math.min(total, MOST_EXPORTED);) {
+      const page = await read({ skip: String(all.length), take: String(MOST_READ) })
+      if (page.items.length === 0) break
+      all.push(...page.items)
+      total = page.total
+    }
+  })
+  if (refusal) return announce(refusal.message)
+  const rows = all.map((run) => [
+    run.runId,
+    run.sessionId,
+    run.agent,
+    run.versionLabel,
+    run.status,
+    run.startedAt,
+    run.finishedAt,
+    run.totalTokensUsed,
+    run.cost && describeCost(run.cost),
+    run.trigger,
+    run.inputPreview,
+  ])
+  downloadText('runs.csv', 'text/csv', writeCsv(EXPORTED, rows))
+  announce(`Exported ${all.length} runs.`)
+}
+
+const EXPORTED = [
+  'run',
+  'session',
+  'agent',
+  'version',
+  'status',
+  'started',
+  'finished',
+  'tokens',
+  'cost',
+  'trigger',
+  'input',
+] as const
+
+const waits = ({ status }: RunView): boolean => status.startsWith('WaitingFor')
