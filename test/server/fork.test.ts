@@ -26,8 +26,8 @@ const agent = (version: string, script: readonly ScriptTurn[], more: Partial<Age
     ...more,
   })
 
-/** A server whose tools write a line for each call, and a run that looked, paid and completed. */
-async function paidRun() {
+/** Tools that write a line for each call. */
+function countedTools() {
   const log = `${directory()}-calls`
   const handler = `${log}.mjs`
   writeFileSync(
@@ -40,10 +40,14 @@ appendFileSync(${JSON.stringify(log)}, tool + '\\n')
 console.log(JSON.stringify(tool === 'acme.look' ? { due: 20 } : 'receipt 7'))`,
   )
   const command = { command: [process.execPath, handler] }
-  const house = await running({
-    snapshot: agent('1.0.0', [LOOK, pay(20), { say: 'Paid 20.' }]),
-    config: { tools: { 'acme.look': command, 'acme.pay': command } },
-  })
+  const made = (): string[] => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [])
+  return { config: { tools: { 'acme.look': command, 'acme.pay': command } }, made }
+}
+
+/** A server with such tools, and a run that looked, paid and completed. */
+async function paidRun() {
+  const { config, made } = countedTools()
+  const house = await running({ snapshot: agent('1.0.0', [LOOK, pay(20), { say: 'Paid 20.' }]), config })
   const { body } = await house.start({ order: 'A-1' })
   const runId = body['runId'] as string
   await house.until(runId, 'engine.session.completed')
@@ -51,7 +55,6 @@ console.log(JSON.stringify(tool === 'acme.look' ? { due: 20 } : 'receipt 7'))`,
     house.operator('POST /publish', {
       bundle: { root: DESK, agents: [snapshot], documents: [], closureDigest: digestOf(snapshot.digest) },
     })
-  const made = (): string[] => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [])
   const dry = async (more: object = {}) =>
     (await house.operator('POST /runs/dry-fork', { runs: [runId], at: 1, ...more })) as {
       items: DryForkView[]
@@ -95,6 +98,45 @@ test('a fork has the first steps as they were, and what follows is decided and m
     'Reasoning',
   ])
 })
+
+const EVENT = tool('svc.wait_event', { sideEffectClass: 'read_only', builtin: true, wire: 'wait_event' })
+const WAIT: ScriptTurn = { call: { tool: 'wait_event', arguments: { name: 'go' } } }
+
+test.each([['run'], ['fork'], ['other fork']])(
+  'of a run at work and its forks the %s pays first, and the others ask before they pay the same again',
+  async (first) => {
+    const { config, made } = countedTools()
+    const snapshot = agent('1.0.0', [WAIT, pay(20), { say: 'Paid 20.' }], {
+      tools: [...TOOLS, EVENT],
+      policies: policiesFor('look', 'pay', 'wait_event'),
+    })
+    const house = await running({ snapshot, config })
+    const runId = (await house.start({ order: 'A-1' })).body['runId'] as string
+    await house.until(runId, 'engine.run.paused')
+    const fork = async (): Promise<string> => {
+      const { items } = (await house.operator('POST /runs/fork', { runs: [runId], at: 1 })) as { items: RunView[] }
+      await house.until(items[0]!.runId, 'engine.run.paused')
+      return items[0]!.runId
+    }
+    const runs = { run: runId, fork: await fork(), 'other fork': await fork() }
+    const go = async (id: string): Promise<unknown> => house.post(`/v1/runs/${id}/signals/go`, {})
+    const paying = runs[first as keyof typeof runs]
+    await go(paying)
+    await house.until(paying, 'engine.session.completed')
+    for (const id of Object.values(runs).filter((each) => each !== paying)) {
+      await go(id)
+      await house.until(id, 'engine.user_task.created')
+      const { items } = (await house.operator('GET /tasks')) as {
+        items: { runId: string; reason: string; why: string }[]
+      }
+      expect(items.find((each) => each.runId === id)).toMatchObject({
+        reason: 'duplicate_call',
+        why: expect.stringContaining(`before in run ${paying}`) as string,
+      })
+    }
+    expect(made()).toEqual(['acme.pay'])
+  },
+)
 
 test('a step can be edited before the fork goes on', async () => {
   const { house, runId, stepOf } = await paidRun()
