@@ -9,8 +9,8 @@ export interface BreakerLimits {
 
 export interface CircuitBreaker {
   /**
-   * Remaining milliseconds of the pause; undefined where a request may be made now. After a pause one caller tries, and the
-   * others wait for its result or for another pause.
+   * Remaining milliseconds of the pause; undefined where a request may be made now. After a pause one caller tries; the
+   * others wait for its result.
    */
   pausedMs(name: string): number | undefined
   /** Records the result of a request. Results that say nothing about the name (a caller that gave up) are not recorded. */

@@ -23,7 +23,7 @@ export function toIsoText(instant: Instant): string {
   return newest.text
 }
 
-/** Nearly all times that are written together are the same one. */
+/** Consecutive calls mostly format the same time, so the last text is kept. */
 let newest = { instant: Number.NaN, text: '' }
 
 export const isoOrNull = (instant: Instant | null | undefined): string | null =>

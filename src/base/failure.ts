@@ -1,6 +1,6 @@
 /**
- * Everything that may be refused or may fail in a way its caller expects. One line a code: HTTP status, exit code of the
- * command line, the sentence, the remedy. The server's answers, the CLI's last words and the reference page come from here.
+ * The table of failures that callers expect, one entry per code: HTTP status, exit code of the command line, the sentence,
+ * the remedy. The server's answers, the CLI's error messages and the reference page come from here.
  */
 interface FailureRow {
   /** HTTP status; absent where the failure never crosses HTTP. */

@@ -12,7 +12,7 @@ export interface BlobInfo {
 
 export interface Blobs {
   /**
-   * Returns an address to which a client may PUT without credentials of ours.
+   * Returns an address to which a client may PUT without our credentials.
    * @param maxBytes upper bound; the embedded storage stops the stream there, and the caller of any storage checks it at `head`
    * @param seconds lifetime of the address, 1 to 604800
    * @param askedAs host name by which the client reached this machine. The address uses it when the storage listens on all

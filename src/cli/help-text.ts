@@ -20,7 +20,7 @@ export const helpLayout = (width: number) => ({
   }),
 })
 
-/** What follows the options of a command. */
+/** The part of a help page below the options. */
 export function commandNotes(spec: CommandSpec, width: number): string {
   const lines = [`Needs: ${PLANES[spec.plane]}`]
   if (spec.alias) lines.push(`Also:  svc ${spec.alias}`)

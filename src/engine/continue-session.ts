@@ -1,4 +1,4 @@
-/** Whether a session may go on with another root run, and what that run finds there. Source: decisions, section 17. */
+/** Whether a session may continue with another root run, and what that run inherits. Source: decisions, section 17. */
 import { fail } from '../base/failure.ts'
 import type { SessionId } from '../base/ids.ts'
 import { isTerminal, type Run } from '../spec/run.ts'
@@ -35,6 +35,6 @@ export async function loadContinued(
   const most = sessionLimits?.runs
   if (most !== undefined && runs.length >= most)
     throw fail('session_limit_reached', { limit: 'svc/max-runs-per-session', value: most })
-  // What an earlier run read may speak to the next one through what it answered.
+  // Untrusted content read by an earlier run may reach the next one through its answer.
   return { live, tainted: runs.some(({ usage }) => usage.tainted) }
 }

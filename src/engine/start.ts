@@ -54,15 +54,15 @@ export async function startSession(
       triggerId: request.triggerId,
       pending: [],
     }
-    // A session that goes on, or repeats another one, is taken when it is read again, with what came before.
+    // A session that continues, or repeats another one, is read again with its history before this process takes it.
     const start = continued || request.origin ? undefined : driver.beginStart()
     let started: StartOutcome
     try {
       started = await store.start(update, request.limits, claim && closeClaim(claim, response), start?.holder)
     } catch (error) {
-      // Another start of the session, or a late outcome in it, came first: whether it still may go on is looked at again.
+      // Another start or a late outcome changed the session first, so check again whether it may continue.
       if (continued && isFailure(error, 'run_moved_on')) continue
-      // The run is accepted, and waits for what completions in flight leave.
+      // The run is accepted and waits for budget that completions in flight leave.
       const answered: PlanRoom | undefined = room === 'free' ? planRoomOf(error) : undefined
       if (!answered) throw error
       room = answered
@@ -92,7 +92,7 @@ function toResponse(started: StartOutcome): StartRunResponse {
   }
 }
 
-/** The deployed version; where a session goes on, the one that was asked for. */
+/** The deployed version; for a continued session, the requested one. */
 async function readVersion(
   { store }: EngineParts,
   { agentId, workspaceId, continued, principal }: StartRequest,
@@ -104,7 +104,7 @@ async function readVersion(
     const version = await store.version(asked)
     if (version?.agentId !== agentId || version.workspaceId !== workspaceId)
       throw fail('not_found', { what: 'version' })
-    // Otherwise a key could run what nobody ever released, or what was taken back.
+    // Otherwise a key could run a version that was never deployed, or was yanked.
     const wasDeployed = (await store.deployedVersions(agentId)).includes(asked)
     if (principal.type !== 'operator' && (!wasDeployed || version.yanked))
       throw fail('version_not_deployable', { id: version.snapshot.id, version: version.snapshot.version })
@@ -130,7 +130,7 @@ function firstUpdate(
   const tree: SessionTree = { session, runs: [], tasks: [] }
   const plan = parts.plan && { cap: parts.plan, room }
   const context = { ...contextOf(parts, version, now), plan }
-  // What repeats another run is read again, with what that one did, before anything leaves.
+  // A run that repeats another one is read again with that run's calls before anything is sent.
   const tx = openTransaction(tree, { ...context, maySend: request.origin === undefined })
   const root = tx.addRun(run)
   root.addEvent('session', 'engine.session.started', { status: 'Running', output: null, error: null })
@@ -214,7 +214,7 @@ const starterOf = ({ principal, triggerType, triggerId, triggerName }: StartRequ
   triggerName,
 })
 
-/** What the newest root run gives its session. */
+/** The fields that a session takes from its newest root run. */
 const rootOf = (rootRunId: RunId, { id, snapshot, closureDigest }: AgentVersion, input: JsonObject) => ({
   rootRunId,
   agentVersionId: id,
@@ -259,7 +259,7 @@ export const contextOf = (parts: EngineParts, version: AgentVersion, now: number
   termsOf: (model) => parts.providers.terms(model),
   spentOn: () => undefined,
   newToken: createCompletionToken,
-  // What is paused by tool or provider is held when its first completion is about to leave.
+  // A paused tool or provider holds the run later, when it is first needed.
   pauses: [],
   outages: { laterThan: () => undefined, failed() {} },
   maxIterations: parts.maxIterations ?? 100,

@@ -1,4 +1,7 @@
-/** What the effect key of a tool asks for beside its policies: a person, or a refusal, for a repetition. Source: policies, section 8. */
+/**
+ * What the effect key of a tool requires in addition to its policies: approval or refusal of a repetition. Source:
+ * policies, section 8.
+ */
 import type { CallFacts, PolicyDecision } from './condition/decision.ts'
 import { effectKeyOf, effectRepeatOf } from './condition/effect-key.ts'
 import { requireApproval } from './require-approval.ts'
@@ -6,7 +9,7 @@ import { requireApproval } from './require-approval.ts'
 /** The reason of a decision about a repetition. */
 export const EFFECT_REPEATED = 'effect_repeated'
 
-/** The stricter of what the policies decided and what the effect key asks for. */
+/** The stricter of the policies' decision and the effect key's requirement. */
 export function guardEffect(decision: PolicyDecision, facts: CallFacts): PolicyDecision {
   const { tool, args, effect } = facts
   if (decision.decision === 'deny' || (tool.kind !== 'tool' && tool.kind !== 'mcp')) return decision
@@ -31,7 +34,7 @@ export function guardEffect(decision: PolicyDecision, facts: CallFacts): PolicyD
   }
 }
 
-/** True for a repetition of the same call whose earlier result is known, where the tool says that it is given that. */
+/** True for a repetition that gets the known result of the earlier call, as the tool declares. */
 export const isGivenEarlierResult = ({ tool, effect }: Pick<CallFacts, 'tool' | 'effect'>): boolean =>
   effect?.previous !== undefined &&
   effectRepeatOf(tool.labels, tool.side_effect_class) === 'return' &&

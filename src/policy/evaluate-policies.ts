@@ -8,7 +8,7 @@ import { argumentAt } from './condition/path.ts'
 import type { TruthValue } from './condition/truth.ts'
 import { compareRules, inheritedRules, PolicyFault, rulesForWire, type PolicyRule } from './rules.ts'
 
-/** What a policy asks for: its effect where it fired, `deny` for a list that the argument is not in, else nothing. */
+/** What a policy requires: its effect if it fired, `deny` for a list that lacks the argument, else nothing. */
 export type PolicyOutcome = Exclude<PolicyEffect, 'restrict'> | 'nothing'
 
 /** One policy that applies to the call. */
@@ -75,7 +75,7 @@ function applicableRules({ own, ancestors }: PolicySets, wire: string, toolId: s
 
 function evaluateRule(rule: PolicyRule, facts: CallFacts): EvaluatedPolicy {
   const { standing } = rule.entry.obligations
-  // An operator has ended what the grant allowed; nothing else about the call has changed.
+  // An operator ended this authority, so the grant does not fire.
   if (rule.entry.effect === 'grant' && standing !== undefined && facts.revoked?.has(standing))
     return { rule, truth: 'false', seen: [], outcome: 'nothing', isRevoked: true }
   const { truth, seen } = rule.evaluate?.(facts) ?? ({ truth: 'true', seen: [] } as const)

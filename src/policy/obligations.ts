@@ -13,8 +13,8 @@ const ON_MODIFY = ['reject', 'revalidate', 'accept'] as const
 const DEFAULTS = { approvals: 1, onReject: 'return_to_agent', onModify: 'revalidate' } as const
 
 /**
- * The strictest of all: most approvals, comprehension if any asks, the shortest timeout and the strictest default; together
- * with others only where all say so.
+ * The strictest of all: most approvals, comprehension if any asks, the shortest timeout and the strictest default; bulk
+ * approval only if all allow it.
  * @param all obligations of every approval that fired; empty = one approval and nothing else
  */
 export function mergeObligations(
@@ -48,7 +48,7 @@ export function mergeObligations(
     ...(timeout && {
       timeout: mustBeAnswered && timeout.default === 'allow' ? { ...timeout, default: 'deny' } : timeout,
     }),
-    // An approver must carry every role that a policy asks for.
+    // An approver needs every role that a policy requires.
     ...(roles.length > 0 && { approver_role: roles.join(' and ') }),
     ...(all.some((each) => each.separation_of_duties === true) && { separation_of_duties: true }),
     ...(all.length > 0 && all.every((each) => each.bulk === true) && { bulk: true }),

@@ -55,7 +55,7 @@ interface CompiledSet {
 
 const compiledSets = new WeakMap<PolicySet, CompiledSet>()
 
-/** Compiles a set once for as long as it is held. */
+/** Compiles a set once; a weak cache keeps the result as long as the set. */
 function compiledSet(set: PolicySet): CompiledSet {
   const compiled = compiledSets.get(set) ?? compileSet(set)
   compiledSets.set(set, compiled)

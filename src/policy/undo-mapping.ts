@@ -1,5 +1,5 @@
 /**
- * How a call is undone, as the labels of its Tool document say: by which tool, and with which arguments.
+ * The labels of a Tool document that say how its calls are undone: by which tool and with which arguments.
  * Source: decisions, section 18, "Undo".
  */
 import { canonicalJson, isJsonObject, parseJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
@@ -8,7 +8,7 @@ import type { PathSegment } from './condition/segment.ts'
 
 export const UNDONE_BY = 'svc/undone-by'
 export const UNDO_ARGUMENTS = 'svc/undo-arguments'
-/** The value of `svc/undone-by` that says that nothing undoes a call. */
+/** The value of `svc/undone-by` for calls that cannot be undone. */
 export const NOTHING_UNDOES = 'none'
 
 /** A mapping is read again for every plan; longer ones are refused before that. */
@@ -41,7 +41,7 @@ export type ReadUndo =
   /** `label` is the one that is wrong. */
   | { readonly problem: string; readonly label: string; readonly placeholder?: string }
 
-/** What the labels of a tool say about undoing its calls; undefined where they say nothing. */
+/** Reads these labels; undefined if there are none. */
 export function readUndo(labels: Labels): ReadUndo | undefined {
   const [by, text] = [labels[UNDONE_BY], labels[UNDO_ARGUMENTS]]
   if (by === undefined)
@@ -132,7 +132,7 @@ export interface UndoSource {
 
 /**
  * The arguments of the call that undoes another one.
- * @returns `problem` where the recorded call lacks what the mapping names
+ * @returns `problem` if the recorded call lacks a value that the mapping names
  */
 export function undoArguments(
   { arguments: given }: UndoMapping,

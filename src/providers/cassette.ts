@@ -18,7 +18,7 @@ import {
 export function withModelCassette(providers: ModelProviders, { record, replay }: Cassette): ModelProviders {
   const mostOutput: ModelProviders['maxOutputTokens'] = (...of) => providers.maxOutputTokens(...of)
   const terms: ModelProviders['terms'] = (...of) => providers.terms(...of)
-  // A recording is played again without a vendor that bills it.
+  // A replay asks no vendor, so it is free.
   if (replay)
     return {
       choose: () => createReplayProvider(replay),

@@ -46,7 +46,7 @@ export interface CompletionRequest {
   readonly tools: readonly ModelTool[]
   /** Set when the output is strict JSON: requests structured output from providers that support it. */
   readonly outputSchema?: JsonSchema
-  /** Asked right before the first byte leaves, when the connection is open. If it says no, nothing is sent. */
+  /** Called when the connection is open, right before the first byte leaves. False: nothing is sent. */
   readonly mayLeave?: () => boolean
   /** Read by the offline models only: the run's input, the results so far, and the number of this completion (from 1). */
   readonly run: {

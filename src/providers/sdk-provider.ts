@@ -34,7 +34,7 @@ export function createSdkProvider<Client, Event>(
   { load, open, collect }: SdkAdapter<Client, Event>,
 ): ModelProvider {
   let loading: Promise<Client> | undefined
-  /** Reads a part of the answer. One that does not have the form of the vendor's API is no bug of ours. */
+  /** Reads a part of the answer. A part with an unexpected form is an error of the vendor, not a bug of ours. */
   const read = <T>(action: () => T): T => {
     try {
       return action()

@@ -30,7 +30,7 @@ export function createEmbeddedJobs(jobs: readonly BackgroundJob[], { clock, fail
     timers.set(job.name, timer.unref())
   }
 
-  /** After what is under way of the same job. */
+  /** After the current run of the same job. */
   function start(job: BackgroundJob): void {
     running.set(
       job.name,

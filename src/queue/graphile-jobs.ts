@@ -1,5 +1,5 @@
 /**
- * Jobs of servers that share a PostgreSQL database, carried by graphile-worker: of each job one runs, at whichever server. A job
+ * Jobs of servers that share a PostgreSQL database, run by graphile-worker: each job runs on one server at a time. A job
  * that a dead server had begun stays locked for hours, so every minute one server adds those that are missing.
  * Source: scale-out, sections 0.4 and 2.2.
  */
@@ -13,22 +13,22 @@ import { RETRY_JOB_MS, type BackgroundJob, type JobRunner } from './jobs.ts'
 export interface GraphileJobParts {
   /** `postgres://…` */
   readonly url: string
-  /** Of its tables. */
+  /** Schema of its tables. */
   readonly schema: string
   readonly clock: Clock
   readonly log: Log
   readonly failed: (job: BackgroundJob, error: unknown) => void
 }
 
-/** One listens, and one for each job that runs. */
+/** One connection listens, and each running job needs one. */
 const CONNECTIONS = 3
 const JOBS_AT_ONCE = 2
-/** A wake is seen at once; what is due later is seen this much later, unless the server that asked for it wakes it. */
+/** Polling interval for jobs that became due. A woken job starts at once. */
 const POLL_MS = 1000
 const ADD_MISSING = 'add_missing'
-/** A job that is due within this time is woken on the moment. */
+/** A job that is due within this time gets a timer of this process. */
 const WAKE_WITHIN_MS = 60_000
-/** Before it is started again where it gave up, as while the database is away. */
+/** Pause before graphile-worker is started again after it gave up, for example while the database is away. */
 const RESTART_MS = 2000
 
 type GraphileWorker = typeof import('graphile-worker')
@@ -45,7 +45,7 @@ async function loadGraphile(): Promise<GraphileWorker> {
 /** @throws Failure `job_runner_missing` */
 export const checkJobRunner = async (): Promise<void> => void (await loadGraphile())
 
-/** Makes its tables, or brings them to its version. @throws Failure `job_runner_missing` */
+/** Creates or migrates its tables. @throws Failure `job_runner_missing` */
 export async function migrateGraphileJobs(url: string, schema: string): Promise<void> {
   const graphile = await loadGraphile()
   await graphile.runMigrations({ connectionString: url, schema, logger: quietLogger(graphile) })
@@ -64,7 +64,7 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
       {
         jobKey: keyOf(name),
         jobKeyMode: keepsTime ? 'preserve_run_at' : 'replace',
-        // Its clock is the real one, whatever time it is for the jobs.
+        // graphile-worker uses the real clock, also where a test gives the jobs another one.
         runAt: new Date(Date.now() + at - clock.now()),
       },
     )
@@ -77,7 +77,7 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
             failed(job, error)
             return clock.now() + RETRY_JOB_MS
           })
-          // Where it was woken meanwhile, it runs as it was woken.
+          // Keeps an earlier time if the job was woken meanwhile.
           if (next === undefined || next === Infinity) return
           await add(helpers, job.name, next, true)
           wakeAt(job.name, next)
@@ -95,7 +95,7 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
     concurrency: JOBS_AT_ONCE,
     pollInterval: POLL_MS,
     noHandleSignals: true,
-    // Without a batch, nobody catches the error where the end of a job cannot be stored, and the process ends.
+    // Without a batch, a job whose end cannot be stored causes an uncaught error, which ends the process.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     parsedCronItems: graphile.parseCronItems([
       { task: ADD_MISSING, match: '* * * * *', identifier: ADD_MISSING, options: { backfillPeriod: 0 } },
@@ -105,7 +105,7 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
   }
   let runner: Runner = await graphile.run(options)
   const timers = new Map<string, NodeJS.Timeout>()
-  /** Wakes that the database has not taken yet. */
+  /** Wakes that are not stored yet. */
   const waking = new Set<Promise<unknown>>()
 
   const wake = (name: string): void => {
@@ -153,11 +153,11 @@ export async function openGraphileJobs(jobs: readonly BackgroundJob[], parts: Gr
   }
 }
 
-/** It says that a connection of its own was lost or cannot be made, at each of its attempts. The store tells of an outage once. */
+/** graphile-worker logs each failed attempt to connect. The store already logs an outage once. */
 const ABOUT_CONNECTIONS =
   /^PostgreSQL (active|idle) client |notify listener|UNLISTEN|connect|terminating|the database system is /i
 
-/** What it says of itself is of no use to an operator, except what fails. */
+/** Drops its log lines about itself, except failures. */
 const quietLogger = ({ Logger }: GraphileWorker, log?: Log) =>
   new Logger(() => (level, message) => {
     if (['error', 'warning'].includes(level) && !ABOUT_CONNECTIONS.test(message))

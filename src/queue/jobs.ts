@@ -1,6 +1,6 @@
 /**
- * What a server does in the background: schedules, retention, sweeps. The work asks the store what is due, so a job carries no data
- * and may run once too often.
+ * Background jobs of a server: schedules, retention, sweeps. A job asks the store what is due, so it carries no data and an
+ * extra run is harmless.
  */
 import type { Instant } from '../base/clock.ts'
 
@@ -8,20 +8,20 @@ export interface BackgroundJob {
   /** Unique; letters and underscores. */
   readonly name: string
   /**
-   * Does what is due. One that has more to do than fits into some seconds does a part and asks to be run again at once.
-   * @returns when it is to be run next; undefined = not before it is woken
+   * Does what is due, for some seconds at most; a job with more work asks to be run again at once.
+   * @returns the time of the next run; undefined = not before it is woken
    */
   run(signal: AbortSignal): Promise<Instant | undefined>
 }
 
 export interface JobRunner {
-  /** Runs a job soon, whatever it asked for. */
+  /** Runs a job soon, before the time that it asked for. */
   wake(name: string): void
-  /** No job begins any more; resolves when those under way have ended. */
+  /** Starts no more jobs; resolves when the running ones have ended. */
   close(): Promise<void>
 }
 
-/** After a job has failed it is run again in so long. */
+/** Pause before a failed job runs again. */
 export const RETRY_JOB_MS = 60_000
 
 /** Schema of the tables of graphile-worker, beside that of the store. */

@@ -19,7 +19,7 @@ import type { ServerServices } from './runtime/services.ts'
 
 const HEALTH = '/v1/healthz'
 
-/** @param rules what the listener demands of `Host` and `Origin`; in process no Host is demanded */
+/** @param rules requirements of the listener for `Host` and `Origin`; in process there are none */
 export function createApp(
   services: ServerServices,
   rules: HostRules = { loopback: false, hosts: [], origins: [] },
@@ -34,7 +34,7 @@ export function createApp(
   return serveRoutes({ ids, clock, log, redactor, guard, logsReads: true }, listApiRoutes(services, identifyByKey))
 }
 
-/** @param identify who calls: the same routes are served to keys and to operators */
+/** @param identify finds the caller: the same routes serve keys and operators */
 export function listApiRoutes(services: ServerServices, identify: IdentifyCaller): readonly ApiRoute[] {
   return [
     { method: 'POST', path: '/v1/agents/:agentId/runs', handle: startRun(services, identify) },

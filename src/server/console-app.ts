@@ -1,7 +1,7 @@
 /**
- * The operator listener: the operator application for people who are signed in, and the page of the console. It has the same
- * routes at the same paths as the local channel; only who calls is found out differently. A browser that navigates to a path
- * gets the page. Source: console, 4.1; scale-out, section 6.
+ * The operator listener: the operator application for people who are signed in, and the page of the console. It has the
+ * same routes at the same paths as the local channel; only the identification of callers differs. A browser that navigates
+ * to a path gets the page. Source: console, 4.1; scale-out, section 6.
  */
 import type { NodeHandler } from './http/listen.ts'
 import { checkConsoleRequest, isReachedSafely, type ListenerRules } from './console/address.ts'
@@ -21,7 +21,7 @@ export function createConsoleApp(services: ServerServices, rules: ListenerRules)
   })
   return (request, response) => {
     for (const [name, value] of Object.entries(PAGE_HEADERS)) response.setHeader(name, value)
-    // Nobody is shown a form into which a credential would be typed that travels in the clear.
+    // Shows no sign-in form over plain HTTP: the credential would be sent in clear text.
     if (!isReachedSafely(rules, request)) return app.handleNode(request, response)
     if (!page.serve(request, response)) return app.handleNode(request, response)
     return undefined

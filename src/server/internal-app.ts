@@ -1,5 +1,6 @@
 /**
- * The internal listener: what a balancer and the other processes of a cluster ask, at an address that clients do not reach.
+ * The internal listener: routes for load balancers and the other processes of a cluster, at an address that clients cannot
+ * reach.
  * Source: scale-out, sections 3.4 and 3.5.
  */
 import { toNodeHandler } from 'h3/node'

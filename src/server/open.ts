@@ -33,7 +33,7 @@ export interface ServerOptions extends RuntimeOptions {
   readonly adminSocket?: string
   /** Where the operator listener with the console listens; absent = nowhere. Port 0 picks a free one. */
   readonly console?: { readonly host?: string; readonly port: number }
-  /** Where balancers and the other processes of the store ask; absent = nowhere. */
+  /** Address for load balancers and the other processes of the store; absent = none. */
   readonly internal?: { readonly host: string; readonly port: number; readonly peerUrl?: string }
 }
 
@@ -131,7 +131,7 @@ async function openListeners(
       runs: restored.sessions.length,
       triggers: restored.triggers.length,
     })
-  // Other processes go on with its runs while it still answers what it has accepted; its end is awaited when the runtime closes.
+  // Other processes continue its runs while it still answers accepted requests; closing the runtime waits for its end.
   runtime.onClose((graceMs) => void engine.close(graceMs).catch(() => {}))
   const jobs = await openBackgroundJobs(services, options.store)
   about.onTriggersChanged = () => jobs.wake('schedule')
@@ -196,7 +196,7 @@ async function openConsole(
     ids,
   })
   runtime.onClose((graceMs) => listener.close(graceMs))
-  // A tool or a model that reached it would find no session, but it has no business there either.
+  // Blocks tools and models from this port, although they would have no session there.
   runtime.onListening(listener.port)
   return (serverState.consoleUrl = config.console?.url ?? urlOf(host, listener.port))
 }
@@ -221,7 +221,7 @@ async function openInternal(
   return url
 }
 
-/** Says nothing about where others reach it. */
+/** True for a bind address that tells no address under which clients reach the server. */
 const isAnyAddress = (host: string): boolean => host === '0.0.0.0' || host === '::'
 
 const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`

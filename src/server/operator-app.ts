@@ -146,7 +146,7 @@ export interface OperatorApp {
   readonly handleNode: NodeHandler
 }
 
-/** How a listener differs from the local channel. */
+/** The differences between a listener and the local channel. */
 export interface OperatorListener {
   readonly identify: IdentifyOperator
   /** Runs before routing; throws a Failure to refuse. */
@@ -199,7 +199,7 @@ function toRoute(
         id: (call.params['id'] ?? '').toLowerCase(),
         call,
       })
-      // A change of a session is told by the engine as well; a hint too many costs a reader one request.
+      // The engine also reports changes of sessions; a superfluous hint costs a reader one request.
       if (method !== 'GET' && !OPERATOR_QUESTIONS.has(line)) services.changes.tell()
       return STREAMED.has(line) ? (answer as HttpReply) : { status: 200, json: answer }
     },

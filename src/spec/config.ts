@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../base/json/json.ts'
 export type ProviderType =
   'anthropic' | 'openai' | 'openai-compatible' | 'gemini' | 'azure-openai' | 'bedrock' | 'scripted' | 'replay' | 'auto'
 
-/** Variables of the environment that the vendors' SDKs know for another address. */
+/** Environment variables that the vendors' SDKs read for another address. */
 export const BASE_URL_VARIABLES: Readonly<Partial<Record<ProviderType, string>>> = {
   openai: 'OPENAI_BASE_URL',
   anthropic: 'ANTHROPIC_BASE_URL',
@@ -12,7 +12,7 @@ export const BASE_URL_VARIABLES: Readonly<Partial<Record<ProviderType, string>>>
   'azure-openai': 'AZURE_OPENAI_ENDPOINT',
 }
 
-/** What stands behind a provider name of the documents. */
+/** The provider behind a name that documents use. */
 export interface ProviderConfig {
   readonly type: ProviderType
   readonly base_url?: string
@@ -48,7 +48,7 @@ export interface MockResult {
   readonly when?: JsonObject
   readonly result?: JsonValue
   readonly error?: string
-  /** Beside `error`: the tool did nothing. */
+  /** With `error`: the tool did nothing. */
   readonly not_executed?: boolean
   readonly delay?: string
 }
@@ -104,7 +104,7 @@ export interface ProjectConfig {
     readonly rules?: Readonly<Record<string, 'off' | 'warn' | 'error'>>
   }
   readonly limits?: { readonly max_loop_iterations?: number; readonly max_body_bytes?: number }
-  /** What may be under way at once. */
+  /** Limits on concurrent work. */
   readonly concurrency?: {
     readonly completion?: number
     readonly tool?: number
@@ -120,7 +120,7 @@ export interface ProjectConfig {
     readonly storage_bytes?: number
     readonly file_bytes?: number
   }
-  /** How long what has ended is kept: `180d`, `10y`. */
+  /** How long ended sessions are kept: `180d`, `10y`. */
   readonly retention?: { readonly runs?: string; readonly audit?: string }
   /** By provider name, then by model name; `*` stands for every model of the provider. */
   readonly prices?: Readonly<Record<string, Readonly<Record<string, PriceConfig>>>>
@@ -141,7 +141,7 @@ export interface ProjectConfig {
   readonly console?: {
     readonly host?: string
     readonly port?: number
-    /** The address that people use, where a proxy stands before the listener. */
+    /** The address that people use, if a proxy is in front of the listener. */
     readonly url?: string
   }
   readonly dev?: { readonly port?: number; readonly host?: string }

@@ -1,4 +1,4 @@
-/** What of a long conversation an agent's model is given (`svc/context`). Source: decisions, section 18. */
+/** How much of a long conversation an agent's model gets (`svc/context`). Source: decisions, section 18. */
 export interface ContextRule {
   /** Newest messages that are never left out. */
   readonly keep: number
@@ -10,7 +10,7 @@ export interface ContextRule {
 
 export const DEFAULT_CONTEXT_RULE: ContextRule = { keep: 20, summarise: false, budget: { percent: 60 } }
 
-/** The context window of a model that nobody has stated one for. */
+/** The context window of a model without a known one. */
 export const USUAL_WINDOW = 128_000
 
 /** Tokens of the largest prompt. */

@@ -1,4 +1,4 @@
-/** Effect keys: what a call does to the world, by a name that at most one call of a workspace holds. Source: policies, section 8. */
+/** Effect keys: names of real-world effects. At most one call of a workspace holds a key. Source: policies, section 8. */
 import type { Digest } from '../base/digest.ts'
 import type { Instant } from '../base/clock.ts'
 import type { RunId, SessionId, WorkspaceId } from '../base/ids.ts'
@@ -43,11 +43,11 @@ export interface EffectRecord {
   readonly approvedBy: readonly string[]
   /** The call that this one repeats, by its id, with the approval of a person. */
   readonly replaces: string | null
-  /** Who let the effect happen again, and why. */
+  /** Who released the key, and why. */
   readonly released?: { readonly at: Instant; readonly by: string; readonly reason: string }
 }
 
-/** What policies and people are shown of an earlier call with a key (`effect.previous`). */
+/** The view of an earlier call with a key for policies and people (`effect.previous`). */
 export interface PreviousEffect {
   readonly tool: string
   readonly run_id: string

@@ -37,7 +37,7 @@ export interface TextDelta {
   readonly kind: 'step'
   readonly subject: 'engine.step.delta'
   readonly data: JsonObject
-  /** True for text that can only be the answer of a root run: readers from whom the timeline is hidden get it, too. */
+  /** True for text that can only be the answer of a root run, which readers without access to the timeline get, too. */
   readonly isAnswer?: boolean
 }
 
@@ -51,5 +51,5 @@ export interface OutputText {
   readonly data: JsonObject
 }
 
-/** What is live only: never stored, without a number. */
+/** Live only: never stored, without a number. */
 export type LiveText = TextDelta | OutputText

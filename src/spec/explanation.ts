@@ -1,4 +1,4 @@
-/** Why a call was decided as it was: for the terminal, and for a browser. */
+/** The explanation of a decision, for the terminal and for a browser. */
 import type { JsonValue } from '../base/json/json.ts'
 
 type PolicyTruth = 'true' | 'false' | 'unknown'
@@ -35,20 +35,20 @@ export interface ExplainedPolicy {
   readonly tree?: ExplainedNode
 }
 
-/** Why a recorded call is decided so, by its own policies or by others. */
+/** The explanation of a decision on a recorded call, by its own policies or others. */
 export interface ExplainedDecision {
   readonly decision: 'allow' | 'deny' | 'require_approval' | 'escalate'
   /** One sentence: which policy decided and why. */
   readonly explanation: string
   /** The policy that decided; `default` where the side-effect class did. */
   readonly by: { readonly policy: string; readonly version: string | null }
-  /** Every policy that was asked, by name. */
+  /** Every evaluated policy, by name. */
   readonly policies: readonly ExplainedPolicy[]
   /** Other outcomes, by another value of one field. */
   readonly turns: readonly string[]
   /** What an approval needs: approvers, role, deadline. */
   readonly obligations: Readonly<Record<string, JsonValue>>
-  /** History measures that were counted now, because nothing had asked for them then. */
+  /** History measures counted now, because the recorded decision did not read them. */
   readonly assumed: readonly string[]
 }
 
@@ -63,18 +63,18 @@ export interface WrittenPolicy {
   /** `namespace.name@version`. */
   readonly policy: string
   readonly path: string
-  /** True for a text that somebody tries and nobody published. */
+  /** True for an unpublished edit. */
   readonly isEdited: boolean
   /** Number of the first line of `lines` in the file. */
   readonly firstLine: number
   readonly lines: readonly string[]
-  /** The decision and what it asks for. */
+  /** The decision and its requirements. */
   readonly decision: LineRange | null
   /** Comparisons, by their text. */
   readonly comparisons: readonly (LineRange & { readonly text: string })[]
 }
 
-/** What lint says about a text. */
+/** A finding of lint about a text. */
 export interface WrittenFinding extends LineRange {
   readonly path: string
   readonly rule: string
@@ -85,7 +85,7 @@ export interface WrittenFinding extends LineRange {
   readonly end: number
 }
 
-/** A call that would be decided otherwise. */
+/** A call whose decision would change. */
 export interface DecisionFlip {
   readonly runId: string
   readonly toolCallId: string

@@ -1,4 +1,4 @@
-/** Why a run that works does nothing. Source: decisions, section 18; reliability, "Hold instead of fail". */
+/** Why a running run makes no progress. Source: decisions, section 18; reliability, "Hold instead of fail". */
 import { toIsoText, type Instant } from '../base/clock.ts'
 import { isHeldBy, mayEndByRestart, type Outage, type OutageReason } from './outage.ts'
 import type { Run } from './run.ts'
@@ -17,14 +17,17 @@ export const restoredHold = (since: Instant): { hold: RunHold } => ({
   hold: { reason: 'restored', since: toIsoText(since) },
 })
 
-/** The hold of a run that an operator paused, or whose model, tool or secret is missing; undefined where it works, waits for somebody or has ended. */
+/**
+ * The hold of a run that an operator paused, or whose model, tool or secret is missing; undefined if it works, waits for a
+ * person or has ended.
+ */
 export function holdOfState(run: Pick<Run, 'state'>): RunHold | undefined {
   const since = pausedSince(run)
   if (since !== undefined) return { reason: 'paused', since: toIsoText(since) }
   return outageHold(run) ?? waitHold(run)
 }
 
-/** The hold of a run, else of a sub-agent that it waits for: of several the one that has lasted longest. */
+/** The hold of a run, else the longest one of a sub-agent that it waits for. */
 export function holdWithin(run: Pick<Run, 'state'>, runs: readonly Run[]): RunHold | undefined {
   const own = holdOfState(run)
   if (own || run.state.at !== 'calling') return own
@@ -42,7 +45,7 @@ export const waitsForAgent = ({ state }: Pick<Run, 'state'>): boolean =>
 /** The hold of a run of which nothing can be stored. */
 export const storageHold = (since: Instant): RunHold => ({ reason: 'storage_full', since: toIsoText(since) })
 
-/** Since when an operator's pause holds something of a run; undefined where none does. */
+/** Since when an operator's pause holds an effect of the run; undefined if none does. */
 export function pausedSince({ state }: Pick<Run, 'state'>): Instant | undefined {
   if (state.at === 'thinking') return state.paused
   if (state.at !== 'calling') return undefined
@@ -122,7 +125,7 @@ export function describeHold(
   showTime: (iso: string) => string = (iso) => iso,
 ): string {
   const why = Object.hasOwn(HOLD_TEXTS, reason) ? HOLD_TEXTS[reason as RunHold['reason']] : reason
-  // The end of a timer is no attempt.
+  // A timer's end is not an attempt, so it is worded differently.
   const what = reason === 'timer' ? 'it goes on at' : 'next attempt at'
   const next = nextAttemptAt === undefined ? '' : `; ${what} ${showTime(nextAttemptAt)}`
   return `since ${showTime(since)}: ${why}${next}`

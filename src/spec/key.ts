@@ -44,7 +44,7 @@ export interface ApiKey {
   readonly agentId: AgentId
   readonly triggerId: TriggerId
   readonly name: string | null
-  /** The operator for one of whose commands the key was made, and who acts through it; null = the key stands for itself. */
+  /** The operator whose command created the key and acts through it; null = the key acts for itself. */
   readonly person: string | null
   /** First characters, for lists: enough to recognise, far too few to use. */
   readonly prefix: string
@@ -87,7 +87,7 @@ export interface ConsoleSession {
   readonly operator: string
   /** The credential that signed in: the session ends with it. Null for the local identity of the operator channel. */
   readonly keyId: KeyId | null
-  /** What the browser calls itself, shortened; for lists. */
+  /** Name of the browser, shortened, for lists. */
   readonly browser: string
   readonly createdAt: Instant
   readonly lastUsedAt: Instant

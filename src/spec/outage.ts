@@ -1,7 +1,7 @@
-/** Outages: what a run needs and cannot reach. Source: reliability, "Hold instead of fail". */
+/** Outages: a run cannot reach what it needs. Source: reliability, "Hold instead of fail". */
 import type { Instant } from '../base/clock.ts'
 
-/** What keeps a completion or a call from being made, and passes by itself or by what an operator does. */
+/** A reason that prevents a completion or call for now, until it passes or an operator removes it. */
 export const OUTAGE_REASONS = [
   'provider_unreachable',
   'tool_unreachable',
@@ -14,7 +14,7 @@ export type OutageReason = (typeof OUTAGE_REASONS)[number]
 /** An outage as a run meets it, kept in its state until an attempt gets an answer. */
 export interface Outage {
   readonly reason: OutageReason
-  /** Names what is missing, so that one run tries for all that miss it. For logs and operators; never part of an answer. */
+  /** Identifies the missing thing, so that one run tries for all. For logs and operators; never part of an answer. */
   readonly cause: string
   /** First failed attempt. */
   readonly since: Instant
@@ -27,11 +27,11 @@ export const ATTEMPTS_BEFORE_HOLD = 3
 /** The `cause` of a hold by the plan of the workspace, which every run of it meets. */
 export const PLAN_CAUSE = 'plan of the workspace'
 
-/** True where a server that starts may have what was missing: its secrets and its project file are read then. */
+/** True if a restart may end the outage, because it reads secrets and the project file again. */
 export const mayEndByRestart = ({ reason, cause }: Outage): boolean =>
   reason === 'secret_missing' || cause === PLAN_CAUSE
 
-/** True where waiting for seconds would not help. */
+/** True if waiting for seconds cannot help. */
 const needsOperator = (reason: OutageReason): boolean => reason === 'secret_missing' || reason === 'quota_spent'
 
 export const isHeldBy = ({ reason, failures }: Outage): boolean =>

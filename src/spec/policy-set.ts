@@ -1,5 +1,5 @@
 /**
- * The compiled policies of one agent version: all that the runtime evaluates.
+ * The compiled policies of one agent version: everything that the runtime evaluates.
  * Source: policies, section 6. Written by `compile`, read by `policy`.
  */
 import type { Digest } from '../base/digest.ts'

@@ -11,7 +11,7 @@ export interface TokenRates {
   readonly reasoning?: string
 }
 
-/** What a model costs from one moment on. */
+/** The price of a model from one moment on. */
 export interface ModelPrice extends TokenRates {
   readonly currency: string
   /** Version of the table, or of the entry of svc.config.yaml, that the rates are from. */
@@ -20,13 +20,13 @@ export interface ModelPrice extends TokenRates {
   readonly tiers?: readonly (TokenRates & { readonly above: number })[]
 }
 
-/** `free`: an offline model, which nobody bills. `unknown`: never taken for zero. */
+/** `free`: an offline model. `unknown`: never taken for zero. */
 export type PriceOfModel = ModelPrice | 'free' | 'unknown'
 
-/** What using a model costs and allows. */
+/** Price and size limits of a model. */
 export interface ModelTerms {
   readonly price: PriceOfModel
-  /** Tokens that the model reads and writes in one completion; undefined where nobody says. */
+  /** Tokens that the model reads and writes in one completion; undefined = unknown. */
   readonly contextWindow?: number
 }
 

@@ -2,8 +2,8 @@ import type { Run } from './run.ts'
 import type { RunStarter } from './starter.ts'
 
 /**
- * Who started the root run above a run: a session that goes on may be started by one and continued by another. Of a run that
- * undoes a call, who asked for it.
+ * Who started the root run above a run: a session may be started by one principal and continued by another. For an undoing
+ * run, who requested the undo.
  * @param runs of the session
  */
 export function starterAbove(run: Run, runs: readonly Run[], session: RunStarter): RunStarter {

@@ -116,18 +116,18 @@ export interface ToolCall {
   readonly effectWait?: Instant
   /** The approval that covers it. */
   readonly approval?: { readonly task: TaskId; readonly digest: Digest }
-  /** Since when an operator's pause holds it, which may leave otherwise. */
+  /** Since when only an operator's pause holds it. */
   readonly paused?: Instant
-  /** Set from the first attempt that could not reach what the call needs. */
+  /** Set from the first attempt that met an outage. */
   readonly outage?: Outage
-  /** Of a run that has ended: what became known of the call since, for the run that is resumed. */
+  /** In an ended run: what became known of the call since, for a resumption. */
   readonly late?: LateOutcome
   /** Digests of the tokens that its attempts gave to a tool which reports the end later. */
   readonly tokens?: readonly string[]
   readonly state: CallState
 }
 
-/** The outcome of a call that arrived, or that a person told, after its run had ended. */
+/** An outcome that arrived, or that a person reported, after the run had ended. */
 export interface LateOutcome {
   readonly result: JsonValue
   readonly isError: boolean
@@ -184,16 +184,16 @@ export type RunState =
       readonly errorCode?: ErrorCode
       /** Who cancelled the run, as `approverOf` names them; absent where it ended with its parent. */
       readonly cancelledBy?: string
-      /** Where a run that did not complete has stopped; it is resumed from here. Absent where it ended before svc kept this. */
+      /** Where an uncompleted run stopped; a resumption starts here. Absent if it ended under an older version of svc. */
       readonly from?: RunState
     }
 
-/** What a run has used of its limits, and what operators granted in addition. */
+/** The use of a run's limits, and the grants of operators. */
 export interface RunUsage {
   /** Tokens of this run alone. */
   readonly inputTokens: number
   readonly outputTokens: number
-  /** What the completions of this run alone cost; absent where nothing was billed. */
+  /** Cost of the completions of this run alone; absent if nothing was billed. */
   readonly cost?: CostSum
   /** Completions that called tools. */
   readonly iterations: number
@@ -204,7 +204,7 @@ export interface RunUsage {
   readonly heldMs?: number
   /** Up to when `heldMs` counts the hold of a restore. */
   readonly holdCountedTo?: Instant
-  /** True while the wait since `waitingSince` is for such a decision. */
+  /** True while the wait since `waitingSince` uses no budget. */
   readonly onLimit?: true
   /** How many times each limit was granted again. */
   readonly grants: Readonly<Partial<Record<LimitName, number>>>
@@ -246,7 +246,7 @@ export interface RepeatedRun {
   readonly step?: number
 }
 
-/** The call that a run undoes, and who asked for it. */
+/** The call that a run undoes, and who requested it. */
 export interface UndoneCall {
   readonly kind: 'undo'
   /** The run that made the call. */
@@ -259,7 +259,7 @@ export interface UndoneCall {
   readonly reason: string | null
   /** The first undoing run of the same request. */
   readonly first: RunId
-  /** Of the first: all calls that the operator asked to undo, in the order in which that is done. */
+  /** Only in the first run: all calls to undo, in order. */
   readonly calls?: readonly CallReference[]
 }
 

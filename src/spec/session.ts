@@ -23,7 +23,7 @@ export interface Session extends RunStarter {
   readonly entryRunId?: RunId
   readonly status: RunStatusName
   readonly totalTokensUsed: number
-  /** What its completions cost; absent where nothing was billed. */
+  /** Cost of its completions; absent if nothing was billed. */
   readonly cost?: CostSum
   readonly runCount: number
   readonly output: JsonValue
@@ -39,10 +39,10 @@ export interface Session extends RunStarter {
   /** Number of timeline items so far. */
   readonly lastOrdinal: number
   readonly title?: string
-  /** Given by the caller, never shown to the model; absent where nobody gave any. Source: decisions, section 17. */
+  /** Set by the caller, never shown to the model; absent if not set. Source: decisions, section 17. */
   readonly metadata?: Readonly<Record<string, string>>
   readonly tags?: readonly string[]
-  /** When its content was erased; absent where it was not. */
+  /** When its content was erased; absent if it was not. */
   readonly erasedAt?: Instant
   /** True while an operator exempts it from erasure and retention. */
   readonly legalHold?: true

@@ -130,11 +130,11 @@ export interface AgentSnapshot {
   readonly maxToolCalls?: number
   /** `svc/max-cost-per-run`. */
   readonly maxCost?: Money
-  /** What an outage does to a run (`svc/on-outage`); absent = it is held. */
+  /** What an outage does to a run (`svc/on-outage`); absent = holds it. */
   readonly onOutage?: 'fail'
   /** Longest hold by one outage, in milliseconds (`svc/max-outage`); absent = `DEFAULT_MAX_OUTAGE_MS`. */
   readonly maxOutageMs?: number
-  /** What of a long conversation the model is given (`svc/context`); absent = all of it. */
+  /** How much of a long conversation the model gets (`svc/context`); absent = all of it. */
   readonly context?: ContextRule
   /** `svc/max-tokens-per-session` and `svc/max-runs-per-session`; absent where neither is set. */
   readonly sessionLimits?: SessionLimits
@@ -163,9 +163,9 @@ export interface PublishedDocument {
   readonly digest: Digest
   /** The document's values, refs replaced by what they name. */
   readonly document: JsonObject
-  /** True for a published version that is never newly chosen. */
+  /** True for a yanked version, which is never newly chosen. */
   readonly yanked?: boolean
-  /** Why it is not; absent where nobody said. */
+  /** Reason of the yank; absent if none was given. */
   readonly yankReason?: string
 }
 
@@ -173,7 +173,7 @@ export interface PublishedDocument {
 export const digestOfDocument = ({ kind, id, version, document }: Omit<PublishedDocument, 'digest'>): Digest =>
   digestOfJson({ kind, id, version, document })
 
-/** What `publish` sends and the store keeps: every member of a closure, the root's own snapshot named by `root`. */
+/** The content of a publication: every member of a closure; `root` names the snapshot of the root. */
 export interface CompiledBundle {
   /** `namespace.name` of the root agent; absent when a Tool or Policy is published alone. */
   readonly root?: string

@@ -33,7 +33,7 @@ export interface DecidedPolicy {
   readonly id: string
   readonly version: string
   readonly decision: string
-  /** Whether its condition was true; null where that could not be told. */
+  /** Whether its condition was true; null = unknown. */
   readonly matched: boolean | null
   readonly reason: string | null
   readonly authority_ref: string | null
@@ -69,7 +69,7 @@ export interface RunStep {
   readonly ordinal: number
   /** The step's own fields; the common ids are added where it leaves (`timeline`). */
   readonly content: JsonObject
-  /** What only the engine reads again, such as a provider's opaque reasoning blocks. Never leaves the process. */
+  /** Data that only the engine reads, such as a provider's opaque reasoning blocks. Never leaves the process. */
   readonly hidden?: JsonObject
   readonly tokensUsed: number | null
   readonly error: string | null

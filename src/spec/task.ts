@@ -49,7 +49,7 @@ export interface TaskAnswer {
 }
 
 /**
- * What a task asks, about which call, and what stopped that call: the same words in the store, the engine, the inbox and the
+ * The question of a task, its call and what stopped that call: the same record in the store, the engine, the inbox and the
  * card. `kind` and the words about answers are open, since a newer server may send others.
  */
 export interface TaskRequest {
@@ -70,10 +70,10 @@ export interface TaskRequest {
   readonly authorityRef?: string
   /** The effect key of the call, and the earlier call with it. */
   readonly effect?: { readonly key: string; readonly previous?: JsonObject }
-  /** Who handed over the arguments that a policy asked about, by path. */
+  /** Sources of the arguments that a policy read, by path. */
   readonly sources?: Readonly<Record<string, readonly string[]>>
   readonly approvalsRequired?: number
-  /** In order; what the last one gave is `arguments`. Absent where nobody edited. */
+  /** In order; the last edit is in `arguments`. Absent without edits. */
   readonly edits?: readonly EditedArguments[]
   readonly comprehensionRequired?: boolean
   /** The policies let it be approved together with others although it cannot be undone (`svc/bulk`). */
@@ -84,7 +84,7 @@ export interface TaskRequest {
   readonly max?: number
   readonly onReject?: string
   readonly onModify?: string
-  /** What happens when nobody answers until `expiresAt`. */
+  /** What happens if nobody answers until `expiresAt`. */
   readonly onTimeout?: string
   readonly expiresAt?: Instant
 }
@@ -97,7 +97,7 @@ export interface TaskRecord extends TaskRequest {
   readonly status: TaskStatus
   /** The call that waits for this task; absent for limit and output escalations. */
   readonly callId?: string
-  /** What an `escalation` is about. */
+  /** The subject of an `escalation`. */
   readonly about?: 'policy' | 'limit' | 'output' | 'timeout' | 'dispatch'
   readonly argumentsDigest?: Digest
   /** Digest of the action that would run (policies, section 5); recomputed before it does. */
@@ -116,7 +116,7 @@ export interface TaskRecord extends TaskRequest {
   readonly answer?: TaskAnswer
 }
 
-/** A person said that they look at a task, so that others need not. It keeps nobody from deciding. */
+/** A person announced that they are looking at a task. Others may still decide it. */
 export interface TaskClaim {
   readonly workspaceId: WorkspaceId
   readonly taskId: TaskId
@@ -126,11 +126,11 @@ export interface TaskClaim {
   readonly until: Instant
 }
 
-/** True for a call that cannot be undone, or of which nobody has said that it can. */
+/** True for a call that cannot be undone, or whose class is undeclared. */
 export const isIrreversibleCall = ({ tool }: Pick<TaskRequest, 'tool'>): boolean =>
   tool !== undefined && (tool.side_effect_class ?? 'irreversible_action') === 'irreversible_action'
 
-/** Metadata of an answer: given together with others, in one review of all. */
+/** Metadata of an answer that was given in a bulk review. */
 export const IN_BULK = 'svc/bulk'
 
 /** Why a task is approved on its own card only; undefined where it may be approved together with others. */
@@ -156,7 +156,7 @@ export interface ShownTask extends TaskRequest {
   readonly approvalsReceived: number
   /** An API key may answer it. */
   readonly apiCompletable: boolean
-  /** Absent where the channel does not name people: an API key is not told. */
+  /** Absent for API keys, which get no names of people. */
   readonly people?: TaskPeople
 }
 
@@ -166,22 +166,22 @@ export interface TaskPeople {
   readonly versionLabel: string
   /** Role that an approver needs; absent where anybody may answer. */
   readonly role?: string
-  /** Who looks. */
+  /** Identity of the reader. */
   readonly you: string
-  /** Whether the one who looks may answer, and why not. */
+  /** Whether the reader may answer, and why not. */
   readonly standing: TaskStanding
   readonly votes: readonly { readonly by: string; readonly approved: boolean }[]
-  /** People with a credential who may answer and have not, at most `MAX_CANDIDATES`; the one who looks is not among them. */
+  /** People with a credential who may answer and have not, without the reader; at most `MAX_CANDIDATES`. */
   readonly candidates: readonly string[]
-  /** Who said that they look at the task, whoever reads this among them as `isYou`; absent where nobody did. */
+  /** Who is looking at the task, with `isYou` for the reader; absent if nobody is. */
   readonly looking?: readonly { readonly by: string; readonly isYou: boolean }[]
-  /** Who gave the arguments that are shown; absent where nobody edited. */
+  /** Who edited the arguments that are shown; absent without edits. */
   readonly editedBy?: string
   /** Absent while the task waits. `at`: RFC 3339. */
   readonly decided?: { readonly by: string; readonly outcome: string; readonly at: string; readonly comment?: string }
 }
 
-/** Most people who are named as able to answer. */
+/** Maximum people who are named as able to answer. */
 export const MAX_CANDIDATES = 10
 
 /** `starter`: who started the run does not decide what it may do; `no_role`: the role that approvers need is missing. */
@@ -199,7 +199,7 @@ export interface GivenAnswer {
   readonly text?: string
   readonly files?: readonly { readonly objectKey: string; readonly filename?: string; readonly mediaType?: string }[]
   readonly claimedEmail?: string
-  /** The text is for a run that works: its next completion takes it up, or it takes the place of the one under way. */
+  /** The text is for a working run: for its next completion, or in place of the present one. */
   readonly steer?: true | 'interrupt'
   readonly by: Principal
 }

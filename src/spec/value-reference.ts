@@ -3,7 +3,7 @@ import type { Digest } from '../base/digest.ts'
 import type { RunId } from '../base/ids.ts'
 import type { ValueReference } from './api.ts'
 
-/** Where an answer is to be small at once, a value of more bytes comes as a reference. */
+/** In small answers, a larger value is replaced by a reference. */
 export const REFERENCE_BYTES = 4096
 
 /** @param ordinal of the step whose content has the value; absent for values of the session, its runs and its tasks */

@@ -18,7 +18,7 @@ export interface RenewedLease extends SessionLease {
 /** A session with work in flight that nobody holds, or whose holder's lease is over. */
 export interface WaitingSession {
   readonly sessionId: SessionId
-  /** How long its lease has been over; 0 where it has none, since nobody stores when it became free. */
+  /** How long its lease has been over; 0 without a lease, because the time of its release is not stored. */
   readonly overForMs: number
 }
 
@@ -37,7 +37,7 @@ export const FIRST_EPOCH = 1
 export type SessionHint =
   | {
       readonly sessions: readonly SessionId[]
-      /** They have work in flight and no holder: whoever comes first takes them. */
+      /** They have work in flight and no holder: the first process takes them. */
       readonly isFree: boolean
     }
   | 'all'
@@ -47,7 +47,7 @@ export interface LeaseTimes {
   readonly ttlMs: number
   /** An effect leaves only this long before the lease ends: it takes time to arrive. */
   readonly marginMs: number
-  /** How often this process looks for sessions that another one left behind; never where no other process can be. */
+  /** Interval of checks for sessions that another process left behind; absent if there can be no other process. */
   readonly claimEveryMs?: number
 }
 

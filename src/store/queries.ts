@@ -1,4 +1,4 @@
-/** Filters and pages of lists, and the rows of lists that are no record of their own. */
+/** Filters and pages of lists, and rows that exist only in lists. */
 import type { Instant } from '../base/clock.ts'
 import type { Digest } from '../base/digest.ts'
 import type { AgentId, RunId, SessionId, TriggerId, WorkspaceId } from '../base/ids.ts'
@@ -8,7 +8,7 @@ import type { Session } from '../spec/session.ts'
 import type { StepType } from '../spec/step.ts'
 import type { TaskKind, TaskRecord, TaskStatus } from '../spec/task.ts'
 
-/** A key, and what each of its requests is decided by. */
+/** A key with the data that authorizes its requests. */
 export interface KeyWithTrigger {
   readonly key: ApiKey
   /** Undefined once it was deleted. */
@@ -33,7 +33,7 @@ export interface CostRow {
   readonly cost: CostSum
 }
 
-/** What is known of a step without reading it. */
+/** The size of a step, known without reading it. */
 export interface StepSize {
   readonly ordinal: number
   readonly type: StepType
@@ -72,7 +72,7 @@ export interface SessionFilter {
   readonly to?: Instant
 }
 
-/** What is set of a session; absent members stay. Null removes a title, an empty value metadata or tags. */
+/** Changes of a session's labels; absent members stay. Null removes a title, an empty value metadata or tags. */
 export interface SessionLabels {
   readonly title?: string | null
   readonly metadata?: Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-/** What a save of a session writes. */
+/** The content of a save of a session. */
 import type { Instant } from '../base/clock.ts'
 import type { Digest } from '../base/digest.ts'
 import type { AgentId, RunId, SessionId, StepId } from '../base/ids.ts'
@@ -78,7 +78,7 @@ export interface StepEnd {
  */
 export type SessionUpdateEvent = StoredEvent | (Omit<StoredEvent, 'data'> & { readonly ordinal: number })
 
-/** What one completion used. `cost` is null where the price is not known, and absent where nobody bills the model. */
+/** The usage of one completion. `cost` is null if the price is unknown, and absent for a free model. */
 export interface CompletionSpend {
   readonly runId: RunId
   readonly provider: string
@@ -87,7 +87,7 @@ export interface CompletionSpend {
   readonly cost?: Money | null
 }
 
-/** What a call does to its effect key. */
+/** A change of an effect key by a call. */
 export type EffectChange =
   /** Takes the key, from the call that `replaces` names if that still holds it. */
   | { readonly take: Omit<EffectRecord, 'workspaceId' | 'state' | 'holds' | 'result' | 'released'> }
@@ -100,7 +100,7 @@ export interface EffectEnd {
   readonly runId: RunId
   readonly callId: string
   readonly state: 'done' | 'unknown' | 'not_made'
-  /** Kept for a repetition that is given the result. */
+  /** Stored for repetitions that get the result. */
   readonly result?: JsonValue
 }
 
@@ -110,7 +110,7 @@ export interface SpendCap {
   readonly cost?: Money
 }
 
-/** The most that a completion in flight may use of the cap. */
+/** Maximum that a completion in flight may use of the cap. */
 export interface PlanReservation {
   readonly runId: RunId
   readonly tokens: number
@@ -151,11 +151,11 @@ export interface SessionUpdate {
   readonly plan?: PlanChange
   /** Answers to be remembered by their idempotency key, from the moment at which they take effect. */
   readonly claims?: readonly IdempotencyClaim[]
-  /** Of a session that goes on: what replaces its labels. */
+  /** Of a continued session: its new labels. */
   readonly labels?: SessionLabels
   /**
-   * Of a start: it depends on how another session stands. It is refused where that one was saved since `version` was read, and
-   * counts as a save of it, so that of a start and a save that read the same version one is refused.
+   * Of a start: depends on the version of another session. It is refused if that session was saved since `version` was
+   * read, and counts as a save of it, so that of a concurrent start and save one is refused.
    */
   readonly follows?: { readonly sessionId: SessionId; readonly version: number }
   /** True while the session has work in flight; a restart recovers these. A waiting session only occupies rows. */

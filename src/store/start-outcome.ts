@@ -1,4 +1,4 @@
-/** What a start is given besides its session, and what became of it. */
+/** The parameters of a start besides its session, and its outcome. */
 import type { Instant } from '../base/clock.ts'
 import type { Digest } from '../base/digest.ts'
 import type { JsonObject } from '../base/json/json.ts'
@@ -33,5 +33,5 @@ export type StartOutcome =
   | { readonly outcome: 'concurrency_limited'; readonly limit: number }
   | { readonly outcome: 'plan_limited'; readonly limit: string; readonly value: number | string }
 
-/** What became of the earlier request of an idempotency key. */
+/** Outcome of the earlier request of an idempotency key. */
 export type RepeatedRequest = Extract<StartOutcome, { outcome: 'replayed' | 'key_reused' }>

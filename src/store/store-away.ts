@@ -1,5 +1,5 @@
 import { isFailure, type Failure } from '../base/failure.ts'
 
-/** True where the store cannot be reached or has no room: it tells so itself, once, so nobody else needs to. */
+/** True if the store is out of reach or full. The store logs this once itself, so callers need not. */
 export const isStoreAway = (error: unknown): error is Failure =>
   isFailure(error, 'store_unreachable') || isFailure(error, 'store_busy')

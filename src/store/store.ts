@@ -100,7 +100,7 @@ export interface Store {
   claim(worker: WorkerId, most: number, ttlMs: number): Promise<readonly SessionLease[]>
   /** What `claim` would find, at most `most`. */
   waitingSessions(most: number): Promise<readonly WaitingSession[]>
-  /** Takes this session, under the same conditions; also one that the worker itself holds, whose epoch then grows. */
+  /** Takes this session under the same conditions, or if the worker itself holds it, which raises the epoch. */
   claimOne(worker: WorkerId, id: SessionId, ttlMs: number): Promise<SessionLease | undefined>
   /** Prolongs every lease of the worker. A lease that is not in the answer is lost. */
   renew(worker: WorkerId, ttlMs: number): Promise<readonly RenewedLease[]>
@@ -131,7 +131,9 @@ export interface Store {
    * hold. `more` is false once none is left.
    */
   deleteEndedSessions(before: Instant, limit: number): Promise<{ readonly deleted: number; readonly more: boolean }>
-  /** Deletes what deleted sessions left of calls before an instant; resolves with their number, at most `limit`. */
+  /**
+   * Deletes the records of calls that deleted sessions left before an instant; resolves with their number, at most `limit`.
+   */
   deleteKeptCalls(before: Instant, limit: number): Promise<number>
 
   session(id: SessionId): Promise<Session | undefined>
@@ -159,7 +161,7 @@ export interface Store {
   runsEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly Run[]>
   /** Steps of a run in order, for the model's transcript. */
   stepsOfRun(runId: RunId): Promise<readonly RunStep[]>
-  /** What was said in a run, in order: its messages, completions that asked what a message answers, outputs and ends. */
+  /** The conversation of a run, in order: messages, completions whose question a message answers, outputs and ends. */
   saidInRun(runId: RunId): Promise<readonly RunStep[]>
   /** All steps of a session by `ordinal`. */
   stepsOfSession(sessionId: SessionId): Promise<readonly RunStep[]>
@@ -192,7 +194,7 @@ export interface Store {
     at: Instant,
   ): Promise<readonly EffectRecord[]>
 
-  /** What decisions that look beyond their session depend on. `version` changes with it. */
+  /** The data that decisions beyond their session depend on; `version` changes with it. */
   workspaceHistory(workspaceId: WorkspaceId): Promise<{ readonly version: number; readonly revoked: readonly string[] }>
   /** Ends a standing authority, or restores it; recorded. */
   setStandingRevoked(
@@ -206,11 +208,11 @@ export interface Store {
     },
   ): Promise<void>
 
-  /** What operators have paused and not let go on, the oldest first. */
+  /** Present pauses, oldest first. */
   pauses(workspaceId: WorkspaceId): Promise<readonly PauseAct[]>
   /** Newest first. */
   pauseActs(workspaceId: WorkspaceId, limit: number): Promise<readonly PauseAct[]>
-  /** Pauses something, or lets it go on; recorded. @returns false, and nothing is recorded, where it was so already */
+  /** Pauses something, or ends a pause; recorded. @returns false, and records nothing, if nothing changed */
   setPaused(workspaceId: WorkspaceId, act: PauseAct): Promise<boolean>
 
   /** Kept sums of the days from one instant to another, both included, oldest first; at most `limit`. */
@@ -255,7 +257,7 @@ export interface Store {
   ): Promise<{ readonly closureDigest: Digest; readonly files: readonly SourceFile[] } | undefined>
   /**
    * Makes a version the active one of its agent.
-   * @param message why, in the words of who deploys
+   * @param message the deployer's reason
    * @throws Failure `not_found`
    */
   deploy(
@@ -306,7 +308,7 @@ export interface Store {
   /** A second revocation keeps the instant of the first. @throws Failure `not_found` */
   revokeOperatorKey(id: KeyId, at: Instant): Promise<void>
   touchOperatorKey(id: KeyId, at: Instant): Promise<void>
-  /** Claims that have not run out, oldest first. */
+  /** Claims that have not expired, oldest first. */
   taskClaims(workspaceId: WorkspaceId, now: Instant): Promise<readonly TaskClaim[]>
   /** Extends the claim of a person who has one. Deletes claims that have run out. */
   putTaskClaim(claim: TaskClaim, task: Pick<TaskRecord, 'sessionId'>): Promise<void>

@@ -12,10 +12,10 @@ export interface AgentVersion {
   readonly closureDigest: Digest
   readonly publishedAt: Instant
   readonly publishedBy: string
-  /** In the words of who published it; absent where nobody said. */
+  /** The publisher's message; absent if none was given. */
   readonly message?: string
   readonly yanked: boolean
-  /** In the words of who yanked it; absent where nobody said. */
+  /** The reason of the yank; absent if none was given. */
   readonly yankReason?: string
 }
 
@@ -62,13 +62,13 @@ export interface SourceFile {
   readonly text: string
 }
 
-/** Who made which version the active one, and why. */
+/** A deployment: who made which version active, and why. */
 export interface DeploymentRow {
   readonly versionId: VersionId
   readonly fromVersionId: VersionId | null
   readonly at: Instant
   readonly by: string
-  /** Absent where nobody said. */
+  /** Absent if none was given. */
   readonly message?: string
 }
 

@@ -2,7 +2,7 @@
 import type { Instant } from '../base/clock.ts'
 import type { WorkerId } from './lease.ts'
 
-/** What a process tells of itself. */
+/** What a process reports about itself. */
 export interface WorkerReport {
   readonly id: WorkerId
   /** Of svc. */
@@ -12,7 +12,7 @@ export interface WorkerReport {
   readonly url: string | null
   /** Where the other processes reach it; null where it has no internal listener. */
   readonly peerUrl: string | null
-  /** It hands over what it holds, and ends. */
+  /** The process hands over its sessions and ends. */
   readonly isDraining: boolean
 }
 
@@ -26,7 +26,7 @@ export interface WorkerRow extends WorkerReport {
 
 /** How often a process reports. */
 export const REPORT_EVERY_MS = 1000
-/** A process that was not seen for so long is forgotten, unless it holds leases. */
+/** A process that was not seen for this time is forgotten, unless it holds leases. */
 export const FORGET_WORKER_MS = 600_000
-/** A process that was not seen for so long does not serve. */
+/** A process that was not seen for this time counts as not serving. */
 export const SILENT_WORKER_MS = 15_000

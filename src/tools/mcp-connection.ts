@@ -45,7 +45,7 @@ export interface McpParts {
   readonly version: string
 }
 
-/** Another attempt would get the same: nothing is out of reach. */
+/** A refusal that another attempt would get too, so it is no outage. */
 export class OversizedAnswer extends Error {
   override readonly name = 'OversizedAnswer'
   constructor() {

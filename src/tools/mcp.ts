@@ -54,7 +54,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
   const connections = new Map<string, PooledConnection>()
   /** Attempts whose request the server may have received. */
   const dispatched = new Set<string>()
-  /** What the requests of attempts are asked before they leave. */
+  /** The `mayLeave` of each attempt. */
   const guards = new Map<string, ToolInvocation['mayLeave']>()
   /** `Retry-After` of the answers to attempts, in milliseconds. */
   const waits = new Map<string, number>()

@@ -13,8 +13,8 @@ export interface ToolInvocation {
   /** The call must not be sent after this. */
   readonly notAfter: Instant
   /**
-   * Asked right before the first byte leaves, when the connection is open: false once another process may make the call instead,
-   * and then nothing may be sent. Calls of this process alone need no such guard.
+   * Called when the connection is open, right before the first byte leaves: false once another process may make the call
+   * instead; then nothing may be sent. Calls of this process alone need no such guard.
    */
   readonly mayLeave?: () => boolean
   /** For a tool that only accepts the call: its holder may report the end of the call, once. */

@@ -9,7 +9,7 @@ let desk: RefundServer
 
 beforeAll(async () => {
   desk = await openRefundServer()
-}, 30_000)
+}, 120_000)
 afterAll(() => desk.close())
 
 /** Answers the task of a run, and waits for what follows. */
@@ -39,5 +39,5 @@ test.each([
     writeFileSync(path, stdout.replace('status: Completed', 'status: Failed'))
     expect((await svc(['test', path], { cwd: desk.directory })).code).toBe(1)
   },
-  60_000,
+  120_000,
 )

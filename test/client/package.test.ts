@@ -281,5 +281,5 @@ test.skipIf(chromium === undefined)(
       server.close()
     }
   },
-  60_000,
+  120_000,
 )

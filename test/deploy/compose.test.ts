@@ -13,6 +13,7 @@ import { parse } from 'yaml'
 import { openLocalStorage, type LocalStorage } from '../../src/blobs/local/serve.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { copyExample, deploy, endWithTests, svc, svcJson, type Access, type Project } from '../e2e/binary.ts'
+import { waitUntil } from '../wait-until.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const haproxy = ['/usr/sbin/haproxy', '/usr/local/sbin/haproxy'].find((each) => existsSync(each))
@@ -49,13 +50,6 @@ describe.skipIf(!haproxy || !postgres)('compose.yaml', { timeout: 120_000 }, () 
     const child = spawn(program, args, { cwd: project.directory, env: { PATH: process.env['PATH'], ...variables } })
     endWithTests(child)
     return child
-  }
-  const until = async (isSo: () => Promise<boolean> | boolean, within = 30_000): Promise<void> => {
-    const from = performance.now()
-    while (!(await isSo())) {
-      if (performance.now() - from > within) throw new Error('It did not become so.')
-      await after(50)
-    }
   }
   const get = (path: string) => fetch(`${url}${path}`, { headers: { 'X-API-Key': access.secret } })
 
@@ -137,11 +131,11 @@ describe.skipIf(!haproxy || !postgres)('compose.yaml', { timeout: 120_000 }, () 
     servers.push(...addresses.map(serve))
     await balance('haproxy.cfg', apiPort)
     await balance('operators.cfg', operatorPort)
-    await until(async () => {
+    await waitUntil(async () => {
       const all = addresses.map((each) => fetch(`http://${each}:4313/v1/readyz`).catch(() => undefined))
       return (await Promise.all(all)).every((each) => each?.status === 200)
-    }, 60_000)
-    await until(async () => (await fetch(`${url}/v1/healthz`).catch(() => undefined))?.status === 200)
+    })
+    await waitUntil(async () => (await fetch(`${url}/v1/healthz`).catch(() => undefined))?.status === 200)
   }, 120_000)
 
   afterAll(async () => {
@@ -179,8 +173,8 @@ describe.skipIf(!haproxy || !postgres)('compose.yaml', { timeout: 120_000 }, () 
       await read(seen.at(-1) ?? 0)
     }
     const followed = follow()
-    await until(async () => (await stateOf()) === 'WaitingForHITL')
-    await until(() => seen.length > 5)
+    await waitUntil(async () => (await stateOf()) === 'WaitingForHITL')
+    await waitUntil(() => seen.length > 5)
 
     servers[0]!.kill('SIGKILL')
     // The balancer asks only the one that is left, at once for a new connection.
@@ -197,7 +191,7 @@ describe.skipIf(!haproxy || !postgres)('compose.yaml', { timeout: 120_000 }, () 
       stdout: expect.stringContaining('approved') as unknown,
       stderr: '',
     })
-    await until(async () => (await stateOf()) === 'Completed', 40_000)
+    await waitUntil(async () => (await stateOf()) === 'Completed')
     await followed
     expect(seen).toEqual(Array.from({ length: seen.length }, (_, at) => at + 1))
     expect(readFileSync(join(project.directory, 'ledger.log'), 'utf8').trim().split('\n')).toHaveLength(1)

@@ -8,6 +8,7 @@ import { startPostgres } from '../store/postgres-server.ts'
 import { svcJson, type ServerProcess } from './binary.ts'
 import { openCourier, type Courier } from './courier.ts'
 import { customer, ENDED } from './customer.ts'
+import { waitUntil } from '../wait-until.ts'
 
 const postgres = startPostgres()
 afterAll(() => postgres?.stop())
@@ -39,14 +40,6 @@ describe.skipIf(!postgres)('two servers', () => {
     servers.push(server)
     return server
   }
-  const until = async (isSo: () => Promise<boolean> | boolean, withinMs = 20_000): Promise<number> => {
-    const from = performance.now()
-    while (!(await isSo())) {
-      if (performance.now() - from > withinMs) throw new Error('It did not become so.')
-      await after(10)
-    }
-    return performance.now() - from
-  }
   /** Number and moment of each event, as it arrives. */
   async function read({ url }: ServerProcess, runId: string, seen: (readonly [number, number])[] = []) {
     const response = await fetch(`${url}/v1/runs/${runId}/stream`, { headers: { 'X-API-Key': courier.access.secret } })
@@ -55,18 +48,18 @@ describe.skipIf(!postgres)('two servers', () => {
     return seen
   }
 
-  // A machine on which others work may add to it once.
-  test('a reader whom no hint reaches is at most 1.1 s behind', { timeout: 90_000, retry: 1 }, async () => {
+  // A machine on which others work may add to the delay: tried up to three times.
+  test('a reader whom no hint reaches is at most 1.1 s behind', { timeout: 240_000, retry: 2 }, async () => {
     const proxy = await openPostgresProxy(postgres!.socket)
     proxy.refuse('listen svc_hint')
     const [deaf, b] = [await open('a', proxy.url(database)), await open('b')]
     const atB = customer(b, courier.access)
     const runId = await atB.start()
     const reading = [read(deaf, runId), read(b, runId)]
-    await until(async () => {
+    await waitUntil(async () => {
       await after(300)
       return ENDED.has((await atB.help(runId)).status)
-    }, 60_000)
+    })
     const [late, early] = await Promise.all(reading)
     expect(late!.map(([id]) => id)).toEqual(early!.map(([id]) => id))
     const behind = late!.map(([, at], index) => at - early![index]![1])
@@ -75,29 +68,33 @@ describe.skipIf(!postgres)('two servers', () => {
     await proxy.close()
   })
 
-  test('a key that is revoked at one ends its streams at the other within 5 s', { timeout: 60_000 }, async () => {
-    const [a, b] = [await open('a'), await open('b')]
-    callMs = 30_000
-    const runId = await customer(a, courier.access).start()
-    const seen: (readonly [number, number])[] = []
-    const reading = read(b, runId, seen)
-    await until(() => seen.length > 0)
-    // It has been looked at once while it was good.
-    await after(3500)
-    const { items } = await svcJson<{ items: { keyId: string }[] }>(['keys', 'list', '--data', dataOf('a')], {
-      cwd: courier.project.directory,
-    })
-    await svcJson(['keys', 'revoke', items[0]!.keyId, '--yes', '--data', dataOf('a')], {
-      cwd: courier.project.directory,
-    })
-    const from = performance.now()
-    await reading
-    expect(performance.now() - from).toBeLessThan(5000)
-    const again = await fetch(`${b.url}/v1/runs/${runId}`, { headers: { 'X-API-Key': courier.access.secret } })
-    expect(again.status).toBe(401)
-  })
+  test(
+    'a key that is revoked at one ends its streams at the other within 5 s',
+    { timeout: 240_000, retry: 2 },
+    async () => {
+      const [a, b] = [await open('a'), await open('b')]
+      callMs = 30_000
+      const runId = await customer(a, courier.access).start()
+      const seen: (readonly [number, number])[] = []
+      const reading = read(b, runId, seen)
+      await waitUntil(() => seen.length > 0)
+      // It has been looked at once while it was good.
+      await after(3500)
+      const { items } = await svcJson<{ items: { keyId: string }[] }>(['keys', 'list', '--data', dataOf('a')], {
+        cwd: courier.project.directory,
+      })
+      await svcJson(['keys', 'revoke', items[0]!.keyId, '--yes', '--data', dataOf('a')], {
+        cwd: courier.project.directory,
+      })
+      const from = performance.now()
+      await reading
+      expect(performance.now() - from).toBeLessThan(5000)
+      const again = await fetch(`${b.url}/v1/runs/${runId}`, { headers: { 'X-API-Key': courier.access.secret } })
+      expect(again.status).toBe(401)
+    },
+  )
 
-  test('a database that is away for 30 s loses nothing, and requests are told so', { timeout: 150_000 }, async () => {
+  test('a database that is away for 30 s loses nothing, and requests are told so', { timeout: 300_000 }, async () => {
     const [a, b] = [await open('a'), await open('b')]
     const [atA, atB] = [customer(a, courier.access), customer(b, courier.access)]
     callMs = 1000
@@ -105,7 +102,7 @@ describe.skipIf(!postgres)('two servers', () => {
       ...(await Promise.all([1, 2, 3].map(() => atA.start()))),
       ...(await Promise.all([1, 2, 3].map(() => atB.start()))),
     ]
-    await until(() => courier.arrivals.length >= 6)
+    await waitUntil(() => courier.arrivals.length >= 6)
     postgres!.crash()
     const from = performance.now()
     const refused = await fetch(`${a.url}/v1/agents/${courier.access.agentId}/runs`, {
@@ -117,7 +114,7 @@ describe.skipIf(!postgres)('two servers', () => {
     expect(await refused.json()).toMatchObject({ code: 'store_unreachable' })
     expect(refused.headers.get('retry-after')).not.toBeNull()
     expect((await fetch(`${a.url}/v1/healthz`)).status).toBe(200)
-    await until(() => a.stderr().includes('the database cannot be used now'))
+    await waitUntil(() => a.stderr().includes('the database cannot be used now'))
     await after(30_000 - (performance.now() - from))
     postgres!.start()
     callMs = 0
@@ -129,11 +126,11 @@ describe.skipIf(!postgres)('two servers', () => {
     // Each part tells of it at most once, however often it tries again.
     expect(warned.map(({ msg }) => msg)).toEqual([...new Set(warned.map(({ msg }) => msg))])
     expect(warned.map(({ msg }) => msg)).toContain('the database cannot be used now')
-    await until(async () => {
+    await waitUntil(async () => {
       await courier.review()
       const all = await Promise.all(runs.map((runId) => atB.help(runId)))
       return all.every(({ status }) => ENDED.has(status))
-    }, 90_000)
+    })
     for (const runId of runs) {
       expect(await atA.run(runId)).toMatchObject({ status: 'Completed', output: 'Delivered to Oslo.' })
       const numbers = await atA.eventNumbers(runId)

@@ -8,6 +8,7 @@ import { svcJson, type ServerProcess } from './binary.ts'
 import { openCourier, type Courier } from './courier.ts'
 import { customer, ENDED } from './customer.ts'
 import { bucketUrl } from '../bucket.ts'
+import { waitUntil } from '../wait-until.ts'
 
 const postgres = startPostgres()
 afterAll(() => postgres?.stop())
@@ -45,19 +46,11 @@ describe.skipIf(!postgres)('two servers', () => {
     return { a, b, atA: customer(a, courier.access), atB: customer(b, courier.access) }
   }
   const times = (tool: string) => courier.arrivals.filter((each) => each.tool === tool).length
-  const until = async (isSo: () => Promise<boolean> | boolean, within = 20_000): Promise<number> => {
-    const from = performance.now()
-    while (!(await isSo())) {
-      if (performance.now() - from > within) throw new Error('It did not become so.')
-      await after(5)
-    }
-    return performance.now() - from
-  }
 
   test(
     'a run that one starts is answered at the other, and streamed by both without a gap',
     // A machine on which others work may add to the delays.
-    { timeout: 60_000, retry: 2 },
+    { timeout: 240_000, retry: 2 },
     async () => {
       const { a, b, atA, atB } = await both()
       const runId = await atA.start()
@@ -72,7 +65,7 @@ describe.skipIf(!postgres)('two servers', () => {
       }
       const streams = [read(a), read(b)]
       // Only the other server is asked and told.
-      await until(async () => ENDED.has((await atB.help(runId)).status))
+      await waitUntil(async () => ENDED.has((await atB.help(runId)).status))
       expect(await atA.run(runId)).toMatchObject({ status: 'Completed', output: 'Delivered to Oslo.' })
       const [ofA, ofB] = await Promise.all(streams)
       const numbers = ofA!.map(([id]) => id)
@@ -85,11 +78,11 @@ describe.skipIf(!postgres)('two servers', () => {
     },
   )
 
-  test('a cancel at one reaches the other, which drives the run', { timeout: 60_000 }, async () => {
+  test('a cancel at one reaches the other, which drives the run', { timeout: 240_000 }, async () => {
     const { atA, b } = await both()
     callMs = 20_000
     const runId = await atA.start()
-    await until(() => times('acme.look') === 1)
+    await waitUntil(() => times('acme.look') === 1)
     const cancelled = await fetch(`${b.url}/v1/runs/${runId}/cancel`, {
       method: 'POST',
       headers: { 'X-API-Key': courier.access.secret },
@@ -101,7 +94,7 @@ describe.skipIf(!postgres)('two servers', () => {
     expect(times('acme.pay')).toBe(0)
   })
 
-  test('20 ticks of a schedule start 20 runs, while servers come and go', { timeout: 120_000 }, async () => {
+  test('20 ticks of a schedule start 20 runs, while servers come and go', { timeout: 300_000 }, async () => {
     const { a, b } = await both()
     const others = [await open('c'), await open('d')]
     const at = { cwd: courier.project.directory }
@@ -111,22 +104,22 @@ describe.skipIf(!postgres)('two servers', () => {
     )
     const atC = customer(others[0]!, courier.access)
     const scheduled = async () => (await atC.sessions()).filter(({ triggerType }) => triggerType === 'scheduled')
-    await until(async () => (await scheduled()).length >= 7)
+    await waitUntil(async () => (await scheduled()).length >= 7)
     await b.stop('SIGTERM')
-    await until(async () => (await scheduled()).length >= 14)
+    await waitUntil(async () => (await scheduled()).length >= 14)
     await a.stop('SIGKILL')
-    await until(async () => (await scheduled()).length >= 20, 90_000)
+    await waitUntil(async () => (await scheduled()).length >= 20)
     await svcJson(['triggers', 'delete', triggerId, '--yes', '--data', dataOf('c')], at)
     // A pass that had begun may start one more.
-    await until(async () => (await scheduled()).length === (await ticksOf(triggerId)).length)
+    await waitUntil(async () => (await scheduled()).length === (await ticksOf(triggerId)).length)
     const ticks = await ticksOf(triggerId)
     expect(ticks.length).toBeGreaterThanOrEqual(20)
     expect(ticks).toEqual(ticks.map((_, index) => ticks[0]! + index * 1000))
     // All of them go on, those of the servers that are gone too.
-    await until(async () => {
+    await waitUntil(async () => {
       await courier.review()
       return (await scheduled()).every(({ status }) => ENDED.has(status))
-    }, 60_000)
+    })
   })
 
   /** Moments of the ticks that a run was started for. */

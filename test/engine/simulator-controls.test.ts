@@ -36,5 +36,5 @@ test.each<[string, fc.Arbitrary<HistoryPlan>, Weakness]>([
       ),
     ).rejects.toThrow('Property failed')
   },
-  60_000,
+  120_000,
 )

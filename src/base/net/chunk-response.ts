@@ -13,7 +13,7 @@ const MAX_WAITING_BYTES = 64 * 1024
  */
 const MAX_GATHERED_BYTES = 16 * 1024 * 1024
 
-/** The code of an answer that its reader would have to gather without end. */
+/** The code of an answer that exceeds these bounds. */
 export const ENDLESS_ANSWER = 'ERR_ENDLESS_ANSWER'
 
 const endless = (what: string): Error =>
@@ -93,7 +93,7 @@ function readChunks(message: IncomingMessage, release: () => void, why: () => Er
     finish(endless('A line'))
     message.destroy()
   })
-  // Each body closes in the end, most of them after their end.
+  // Every body emits `close`, most of them after `end`.
   const breakOff = (): void => (end === undefined ? finish(why()) : undefined)
   message.once('end', () => {
     pieces.end()

@@ -1,6 +1,6 @@
 /**
- * `fetch` over node:http. It costs a third of the CPU of the built-in one, follows no redirect, lets the caller resolve host
- * names, and tells for a failure whether anything was sent.
+ * `fetch` over node:http. It costs a third of the CPU of the built-in one, follows no redirect, lets the caller resolve
+ * host names, and reports for a failure whether anything was sent.
  */
 import type { Agent } from 'node:http'
 import { request as requestHttp, Agent as HttpAgent, type ClientRequest, type IncomingMessage } from 'node:http'
@@ -9,7 +9,7 @@ import type { LookupFunction } from 'node:net'
 import { toChunkResponse } from './chunk-response.ts'
 
 export interface GuardedRequestInit extends RequestInit {
-  /** Asked when the connection is open, right before the first byte leaves. If it says no, nothing is sent. */
+  /** Called when the connection is open, right before the first byte leaves. False: nothing is sent. */
   readonly mayLeave?: (() => boolean) | undefined
 }
 
@@ -32,7 +32,7 @@ export interface TransportOptions {
 /** The request failed before its first byte was sent: nothing can have happened on the other side. */
 export class UnsentError extends Error {
   override readonly name = 'UnsentError'
-  /** The system's code, for example `ECONNREFUSED`. */
+  /** The system's error code, for example `ECONNREFUSED`. */
   readonly code: string | undefined
   constructor(message: string, code: string | undefined, cause: unknown) {
     super(message, { cause })

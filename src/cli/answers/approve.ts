@@ -13,7 +13,7 @@ import {
   type AnswerSchema,
 } from './schema.ts'
 
-/** Without what is for the card. */
+/** Without the fields that only the card needs. */
 export const inboxItem: AnswerSchema<Omit<InboxItem, 'task' | 'people'>> = object({
   userTaskId: string,
   kind: string,

@@ -86,7 +86,7 @@ const summaryFields = {
   unmatched: list(object({ agent: string, boundary: string })),
 }
 
-/** The summary of a closure; what `--explain` and `--matrix` ask comes with it. */
+/** The summary of a closure, with the members that `--explain` and `--matrix` add. */
 export const compileAnswer: AnswerSchema<CompileSummary> = object({
   ...summaryFields,
   explained: optional(anyValue),

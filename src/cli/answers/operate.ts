@@ -115,7 +115,7 @@ const checkResult: AnswerSchema<DoctorFinding & { readonly check: string }> = ob
 
 export const doctorAnswer = object({ ok: boolean, items: list(checkResult) })
 
-/** How long the server took to answer. */
+/** Response time of the server. */
 export const healthAnswer = object({ url: string, ready: boolean, ms: integer })
 
 export const settingsAnswer = listAnswer(object({ key: string, value: anyValue, origin: optional(string) }))

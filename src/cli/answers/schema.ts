@@ -1,7 +1,7 @@
 /**
- * Schemas of what commands print with `--json`. Each is written once and read by four: TypeScript, where a schema is declared
- * for the type that the command prints; the tests, which validate real answers; `svc help` and the reference, which show its
- * shape; and `svc schema output:COMMAND`.
+ * Schemas of what commands print with `--json`. Each is written once and has four readers: TypeScript, where a schema is
+ * declared for the type that the command prints; the tests, which validate real answers; `svc help` and the reference,
+ * which show its shape; and `svc schema output:COMMAND`.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { CommandSpec } from '../shell/command.ts'
@@ -89,7 +89,7 @@ export const printsDocument = ({ schema }: AnswerSchema<never>): AnswerSpec => (
   answer: () => schema,
 })
 
-/** For a command whose document depends on how it was called. @param cases by what is asked; empty for the usual case */
+/** For a command whose answer depends on its arguments. @param cases by what is asked; empty for the usual case */
 export const printsCases = (cases: Readonly<Record<string, AnswerSchema<never>>>): AnswerSpec => ({
   json: Object.entries(cases)
     .map(([name, { schema }]) => `${name === '' ? '' : `${name}: `}${shapeText(schema)}`)

@@ -39,7 +39,7 @@ export const diagnosticLine = openObject({ type: oneOf('diagnostic'), severity: 
 /** Versions of the schema before and after. */
 export const migrateAnswer = object({ database: string, from: integer, to: integer })
 
-/** `reopened`: the store that may be served again, and where its copy was. */
+/** `reopened`: the store that may be served again, and the place of its copy. */
 export const copyAnswer = object({ from: string, to: string, rows: integer, files: integer, digest: string })
 export const reopenedAnswer = object({ reopened: string, copy: nullable(string) })
 
@@ -60,7 +60,7 @@ export const workersAnswer: AnswerSchema<OperatorList<WorkerView>> = object({
 
 export const backupAnswer = object({ file: string, bytes: integer, digest: string, runs: integer, objects: integer })
 
-/** How many things a restore holds or a release lets go on. */
+/** How many runs and triggers a restore holds, or a release continues. */
 export const heldCounts: AnswerSchema<OperatorRoutes['POST /restored/release']['answer']> = object({
   runs: integer,
   triggers: integer,

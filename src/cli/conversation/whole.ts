@@ -5,8 +5,8 @@ import type { Conversation } from '../../spec/api.ts'
 const MAX_PAGES = 48
 
 /**
- * The conversation with the items of all its pages. `nextCursor` is null, or where the rest begins of one that is longer than can
- * be shown at once.
+ * The conversation with the items of all its pages. `nextCursor` is null unless it is too long to show at once; then it
+ * says where the rest begins.
  */
 export async function readWhole<C extends Pick<Conversation, 'items' | 'nextCursor'>>(
   readPage: (cursor: string | undefined) => Promise<C>,

@@ -74,7 +74,7 @@ async function rerun({ call, operator }: HotkeyContext): Promise<void> {
 async function answerNext(context: HotkeyContext, signal: AbortSignal): Promise<void> {
   const { call, operator, area } = context
   const { items } = await operator.call('GET /tasks', { query: {} })
-  // Who has voted, or may not, is not asked again.
+  // Skips tasks that this person has voted on or may not decide.
   const item = items.find(({ people }) => (people?.standing ?? 'may_answer') === 'may_answer')
   if (!item)
     return call.out.message(

@@ -49,7 +49,7 @@ export async function logRuns(
   }
 }
 
-/** In one line; the version and then the agent are left out where they have no room. */
+/** One line; leaves out the version, then the agent, where there is no room. */
 function formatRun(
   { runId, agent, versionLabel, status, waitingOn }: RunView,
   theme: Theme,

@@ -12,11 +12,11 @@ import { messageScreen } from '../shell/screen/list.ts'
 export interface StatusArea {
   /** Asks the server for what waits and what is deployed, and draws. */
   refresh(operator: OperatorClient, runs: readonly RunView[]): Promise<void>
-  /** What the last save lets agents do in addition; nothing where it widened nothing. */
+  /** Authority that the last save added; empty if it added none. */
   setWider(changes: readonly string[]): void
-  /** Undefined: it was put right. */
+  /** Undefined once the problem is solved. */
   setProblem(problem: string | undefined): void
-  /** Fires when a refresh no longer finds the task: somebody else has decided it. */
+  /** Fires when a refresh no longer finds the task, because somebody else decided it. */
   whenDecided(taskId: string): AbortSignal
   /** Makes room for a card or a question until the work is done. */
   without<T>(work: () => Promise<T>): Promise<T>

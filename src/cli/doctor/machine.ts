@@ -44,7 +44,7 @@ export const machineChecks: DoctorChecks = {
     const taken: number[] = []
     for (const port of ports) if (!held.includes(port) && !(await isFree(host, port))) taken.push(port)
     const range = `${first}-${first + PORTS.length - 1}`
-    // Another project's server is no problem: svc dev skips its ports.
+    // A server of another project is fine: svc dev skips its ports.
     if (taken.length > 0 && (await isServer(io.fetch, `http://${host}:${first}`)))
       return healthy(`${taken.join(', ')} taken by the server of another project; svc dev takes the next free ones`)
     if (taken.length > 0)

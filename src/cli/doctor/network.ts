@@ -1,4 +1,4 @@
-/** Checks that servers which agents call can be reached. The requests cost and change nothing. */
+/** Checks that the servers which agents call can be reached. The requests are free and change nothing. */
 import { asKind, type Document } from '../../documents/text/document.ts'
 import type { AgentDocument, McpServer } from '../../spec/document.ts'
 import { createAskMcp } from '../release/ask-mcp.ts'

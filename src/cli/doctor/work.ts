@@ -1,4 +1,4 @@
-/** Checks of what should be going on: what operators have paused, and runs that an outage holds. */
+/** Checks for work that stands still: agents that operators have paused, and runs that an outage holds. */
 import { isFailure } from '../../base/failure.ts'
 import type { PauseView } from '../../spec/operator/operations.ts'
 import { describePaused, resumeCommandOf } from '../../spec/steer/pause.ts'
@@ -30,7 +30,7 @@ export const workChecks: DoctorChecks = {
     }),
 }
 
-/** What a store of this project tells; nothing where there is none, or where nobody can ask it. */
+/** The answer of this project's store; undefined where there is none or it cannot be reached. */
 async function askOperator(
   call: Pick<CommandContext, 'io'>,
   project: Project | undefined,
@@ -40,7 +40,7 @@ async function askOperator(
   try {
     return await withOperator(project, call, ask)
   } catch (error) {
-    // Other checks name what is wrong with the database, the server or the credential.
+    // Other checks report faults of the database, the server or the credential.
     if (isFailure(error) || error instanceof RemoteError) return healthy(`not known (${error.message})`)
     throw error
   }

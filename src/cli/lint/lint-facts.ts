@@ -1,4 +1,7 @@
-/** What `svc lint` finds out beside the documents: MCP servers, policy tests, what was published before. */
+/**
+ * Collects facts for `svc lint` that are not in the documents: tools of MCP servers, results of policy tests, published
+ * versions.
+ */
 import { join } from 'node:path'
 import { isFailure } from '../../base/failure.ts'
 import type { Diagnostic, FindingFix } from '../../documents/text/diagnostic.ts'
@@ -13,7 +16,7 @@ import type { CommandContext } from '../shell/command.ts'
 import type { OperatorClient } from '../project/server/operator.ts'
 import type { Project } from '../project/project.ts'
 
-/** Every server of every agent, asked as that agent would; all at once. */
+/** Asks every server of every agent at once, with the credentials of the agent. */
 export async function askServers(
   call: CommandContext,
   project: Project,
@@ -34,7 +37,7 @@ export async function askServers(
   return new Map(await Promise.all(asked))
 }
 
-/** Runs the policy tests of a project without errors, for what they have seen; those that cannot be run see nothing. */
+/** Runs the policy tests of a project without errors to measure their coverage. Tests that cannot be run cover nothing. */
 export async function runPolicyTests(
   call: CommandContext,
   project: Project,
@@ -65,7 +68,7 @@ export async function runPolicyTests(
   return new Map(policies.map(({ id, leaves }) => [id, leaves.filter(({ missing }) => missing.length > 0)]))
 }
 
-/** What publishing the bundles of the project would allow that the published versions do not. */
+/** The authority that publishing the project's bundles would add to the published versions. */
 export async function loosenings(
   project: Project,
   workspace: Workspace,
@@ -88,10 +91,10 @@ export async function loosenings(
   return found
 }
 
-/** Changes of what is decided; what is new or of another class has rules of its own. */
+/** Only changed decisions: other rules report new tools and changed classes. */
 const LOOSER = /^(?:authority\.widened|gate\.removed|default_policy\.removed|boundary\.removed)$/
 
-/** The locks that findings ask for, as `svc compile` would write them. */
+/** The locks that fix findings, as `svc compile` would write them. */
 export async function freshLocks(
   project: Project,
   workspace: Workspace,

@@ -43,7 +43,7 @@ function withDefinitions(schema: JsonObject, components: ApiSchemas): JsonObject
 /** Strict validators refuse unknown keywords; the `const` of each variant says what a discriminator would. The values of an extensible enum become examples. */
 function withoutExtensions(_: string, value: JsonValue): JsonValue {
   if (!isJsonObject(value)) return value
-  // Any value at all: what may stand in an object is said for generators of clients alone.
+  // `{}` accepts any value; only client generators need the shape of these objects.
   const isAny = 'patternProperties' in value && !('type' in value)
   const own = Object.entries(value).filter(
     ([key]) => !key.startsWith('x-') && key !== 'discriminator' && !(isAny && key === 'patternProperties'),

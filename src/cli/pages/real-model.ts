@@ -12,7 +12,7 @@ export interface RealModel {
   readonly env?: string
   /** Entry of `providers` in svc.config.yaml, for a provider that svc does not know by itself. */
   readonly provider?: string
-  /** What a person does before the first run. */
+  /** Steps that a person takes before the first run. */
   readonly before: string
 }
 

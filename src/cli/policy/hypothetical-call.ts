@@ -78,7 +78,7 @@ function parseInstant(given: JsonValue): Instant {
   throw usageFailure(`time.now is ${JSON.stringify(given)}, not a time such as 2026-11-20T10:00:00Z.`)
 }
 
-/** Who handed over an argument: one name or several; null where nobody can tell. */
+/** The sources of an argument: one name or several; null = unknown. */
 function givenNames(path: string, value: JsonValue): GivenFields {
   const found = readPath(path)
   if ('problem' in found) throw usageFailure(found.problem)

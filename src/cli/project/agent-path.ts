@@ -10,7 +10,7 @@ import { loadDocuments } from './documents.ts'
 /**
  * The absolute path to compile: the nearest bundle above `near`, else the bundle of the agent, else its document, else the
  * project's directory.
- * @param near where the agent is asked about, absolute
+ * @param near absolute path from which the search starts
  * @throws Failure `ambiguous_reference` for an id in several bundles, none of them above `near`
  */
 export async function pathOfAgent(project: Project, agent: string | undefined, near: string): Promise<string> {

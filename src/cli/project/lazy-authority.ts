@@ -1,4 +1,4 @@
-/** Reads what compiled versions may do, with the compiler, which is loaded when somebody asks. */
+/** Reads the authority of compiled versions. Loads the compiler on the first use. */
 import type { AuthorityReader } from '../../server/runtime/authority-reader.ts'
 
 export const lazyAuthority: AuthorityReader = {

@@ -1,4 +1,4 @@
-/** Reads, lints and compiles documents for the server, with the compiler, which is loaded when somebody asks. */
+/** Reads, lints and compiles documents for the server. Loads the compiler on the first use. */
 import type { DocumentCompiler } from '../../server/runtime/document-compiler.ts'
 
 export const lazyDocuments: DocumentCompiler = {

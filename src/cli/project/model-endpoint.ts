@@ -14,7 +14,9 @@ const DEFAULT_URLS: Readonly<Partial<Record<ProviderType, string>>> = {
   gemini: 'https://generativelanguage.googleapis.com',
 }
 
-/** Undefined for models that need no network, and where no address is configured, as for Bedrock, which has one a region. */
+/**
+ * Undefined for models that need no network, and where no address is configured, as for Bedrock, which has one per region.
+ */
 export function modelEndpoint(
   { provider, base_url: own }: { readonly provider: string; readonly base_url?: string | undefined },
   { providers = {} }: ProjectConfig,

@@ -46,16 +46,16 @@ export function readAddress(
 /** Uploads and the console take the next two. */
 const MAX_PORT = 65_533
 
-/** Where balancers and the other servers of the store ask. */
+/** Address for load balancers and the other servers of the store. */
 export interface InternalAddress {
   readonly host: string
   readonly port: number
-  /** Where the other servers reach it, if not at this address. */
+  /** Address at which other servers reach it, if it differs. */
   readonly peerUrl?: string
 }
 
 /**
- * @param host of the API: it counts where only a port is given
+ * @param host of the API, used where only a port is given
  * @throws Failure `usage`
  */
 export function readInternal(

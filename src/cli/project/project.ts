@@ -36,7 +36,7 @@ export interface Project {
   readonly anchored: boolean
   /** A remote server, instead of that of the data directory. */
   readonly target?: RemoteProfile
-  /** Where `--url` says that operators are served: taken where there is a credential for it. */
+  /** The operator listener named by `--url`; used only with a credential for it. */
   readonly operatorUrl?: string
   /** The operator's credential; undefined = the local identity of the channel. */
   readonly operatorKey: () => Promise<string | undefined>
@@ -77,7 +77,7 @@ export async function openProject(
   }
 }
 
-/** The directory of the project, whatever its file says. */
+/** The directory of the project; does not read the project file. */
 export function projectRoot(call: Pick<CommandContext, 'cwd' | 'globals' | 'io'>): string {
   const file = projectFile(call)
   return file ? dirname(file) : call.cwd

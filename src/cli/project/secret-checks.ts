@@ -19,7 +19,7 @@ export interface SecretCheck {
   readonly state: SecretState
   /** `environment`, `.env:3`, or null. */
   readonly source: string | null
-  /** `model anthropic`, `mcp orders`; empty where nothing uses it, which then is no fault. */
+  /** `model anthropic`, `mcp orders`; empty if nothing uses it, so that a missing value is no error. */
   readonly usedBy: readonly string[]
   /** Length and four digits of a digest: enough to tell two values apart. */
   readonly seen?: string
@@ -72,7 +72,7 @@ export function checksOfAgent(
   })
 }
 
-/** What stands in examples and was never replaced. */
+/** Placeholder values from examples. */
 const PLACEHOLDER =
   /^(?:<.*>|\[.*\]|\.{3}|…|x{3,}|\*{3,}|change[-_ ]?me|todo|placeholder|secret|your[-_ ].*|(?:sk-)?(?:\.{3}|…|x{3,}))$/i
 

@@ -22,7 +22,7 @@ export const changeLines = (changes: readonly VersionChange[], isTTY: boolean): 
     return parts.map(safeText).join(isTTY ? '  ' : '\t')
   })
 
-/** What a change does to what agents may do; where that is nothing, the step of the version that it asks for. */
+/** How a change affects authority; if it does not, the version bump that it requires. */
 const effectOf = ({ widens, verdict, severity }: VersionChange): string =>
   widens ? 'wider' : verdict === 'tightened' ? 'tighter' : severity
 

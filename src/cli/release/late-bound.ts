@@ -6,7 +6,7 @@ import type { BundleBuild } from './build.ts'
 export interface LateBound {
   /** A closure of its own for each late-bound agent of the workspace, in the order in which edges name them. */
   readonly bundles: readonly CompiledBundle[]
-  /** Their own findings; with an error among them the bundles are incomplete. */
+  /** Findings of these agents; with an error among them the bundles are incomplete. */
   readonly findings: readonly Diagnostic[]
 }
 

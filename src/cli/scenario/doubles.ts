@@ -18,7 +18,7 @@ export function withDoubles(
   ended: AbortSignal,
 ): Toolbox {
   const reachableAt = new Map<string, Instant>()
-  /** False while nobody can reach the tool: the time begins at its first call. */
+  /** False while the tool is out of reach, which begins with its first call. */
   const isReachable = (id: string, { unreachable }: ToolDouble): boolean => {
     const now = time.clock.now()
     const from = reachableAt.get(id) ?? now + (unreachable === undefined ? 0 : (parseDuration(unreachable) ?? 0))

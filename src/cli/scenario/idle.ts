@@ -9,7 +9,7 @@ const POLL_MS = 2
 /** Unchanged polls after which calls that the engine could still move count as waiting for a person. */
 const STILL_POLLS = 5
 
-/** Resolves when the run has ended, or can go on only when the clock moves or somebody answers. */
+/** Resolves when the run has ended, or can continue only after the clock moves or somebody answers. */
 export async function waitUntilIdle(
   { store, time }: ScenarioServer,
   sessionId: SessionId,
@@ -30,14 +30,14 @@ export async function waitUntilIdle(
   }
 }
 
-/** True where every run has ended: of a session that has, one that undoes what it made may go on. */
+/** True if every run has ended. In an ended session, a run that undoes its calls may still work. */
 export const hasEnded = ({ runs }: SessionTree): boolean => runs.every(({ state }) => state.at === 'done')
 
-/** Counts what waits for a model or a tool, and what the engine itself still has to move. */
+/** Counts the calls that wait for a model or a tool, and the work that the engine has yet to do. */
 function countWork({ runs }: SessionTree): { readonly waits: number; readonly moves: number } {
   let [waits, moves] = [0, 0]
   for (const { state } of runs) {
-    // A completion that may not leave waits for whoever paused it.
+    // A paused completion waits for the operator who paused it.
     if (state.at === 'thinking' && state.unsent) moves++
     else if (state.at === 'thinking') waits++
     if (state.at !== 'calling') continue

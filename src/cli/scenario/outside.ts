@@ -1,4 +1,4 @@
-/** What comes from outside while a scenario waits or works: signals, ends of work outside, messages, and what operators stop. */
+/** Outside events during a scenario: signals, completions of external work, messages, and pauses by operators. */
 import { parseDuration } from '../../base/duration.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { RunId } from '../../base/ids.ts'
@@ -9,10 +9,10 @@ import type { PauseTarget } from '../../spec/steer/pause.ts'
 import type { Engine } from '../../engine/session/engine.ts'
 import type { Toolbox } from '../../tools/tool.ts'
 
-/** One thing by its kind: its name, or true for everything. */
+/** The paused thing by its kind: its name, or true for everything. */
 export type PausedSubject = Partial<Readonly<Record<PauseTarget['kind'], string | true>>>
 
-/** One of these members besides `after` and what belongs to it. Each comes once. */
+/** Has one of these members besides `after`, with the options of that member. Each event happens once. */
 export interface OutsideEvent {
   /** Name of what `svc.wait_event` waits for. */
   readonly signal?: string
@@ -38,17 +38,17 @@ export interface DueEvent {
   readonly at: Instant
 }
 
-/** True for what somebody does to the run, and false for what ends a wait of it. */
+/** True for an act on the run, false for an event that ends a wait. */
 const isAct = ({ steer, interrupt, pause, resume }: OutsideEvent): boolean =>
   [steer, interrupt, pause, resume].some((each) => each !== undefined)
 
-/** True for a pause that is there before the run starts. */
+/** True for a pause that is set before the run starts. */
 export const isBeforeStart = ({ pause, after }: OutsideEvent): boolean => pause !== undefined && after === undefined
 
 const delayOf = ({ after }: OutsideEvent): number => (after === undefined ? 0 : (parseDuration(after) ?? 0))
 
 /**
- * The first event that ends a wait of one of these runs, or is done to the first of them; undefined where none is.
+ * The first event that ends a wait of one of these runs or acts on the first of them; undefined if there is none.
  * @param startedAt of the first run
  */
 export function nextOutside(
@@ -92,7 +92,7 @@ export function withTokens(real: Toolbox, tokens: Map<string, string>): Toolbox 
   }
 }
 
-/** Lets a signal or a report happen. */
+/** Applies an event. */
 export function applyOutside(
   engine: Engine,
   tokens: ReadonlyMap<string, string>,

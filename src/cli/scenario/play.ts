@@ -103,13 +103,13 @@ interface PlayedRun {
 }
 
 interface RunWaits {
-  /** True where a wait that only the run's own limit ends is expected. */
+  /** True if the scenario expects a wait that only the run's own limit ends. */
   readonly waitsOut: boolean
   readonly undecided: Set<string>
   readonly signal: AbortSignal
 }
 
-/** Plays one run to its end, or until it can go on no more. */
+/** Plays one run to its end, or until it cannot continue. */
 async function playRun(
   server: ScenarioServer,
   agent: string,
@@ -145,7 +145,7 @@ async function playRun(
 const startRun = ({ operator }: ScenarioServer, agent: string, input: JsonObject): Promise<StartedRun | string> =>
   withoutRefusal(() => operator.call('POST /runs', { body: { agent, input } }))
 
-/** What the work comes to, or the message with which the server refused it. */
+/** The result of the work, or the message of the server's refusal. */
 async function withoutRefusal<T>(work: () => Promise<T>): Promise<T | string> {
   try {
     return await work()
@@ -155,7 +155,7 @@ async function withoutRefusal<T>(work: () => Promise<T>): Promise<T | string> {
   }
 }
 
-/** Undoes all that can be undone of a run. Returns the reason where nothing can. */
+/** Undoes everything that can be undone in a run. Returns the reason if nothing can. */
 async function undoRun({ operator }: ScenarioServer, id: string): Promise<string | undefined> {
   const { items } = await operator.call('GET /runs/:id/undo', { id })
   const calls = items.flatMap(({ state, undo, runId, toolCallId }) =>

@@ -31,8 +31,8 @@ export interface ScenarioServer {
     by: { readonly id?: string; readonly roles?: readonly string[] },
   ): Promise<MessageAccepted>
   /**
-   * Lets something from outside happen.
-   * @returns why it was refused; undefined where it was not
+   * Applies an outside event.
+   * @returns the reason of a refusal; undefined if it was accepted
    */
   applyOutside(due: DueEvent): Promise<string | undefined>
   /** Pauses something as an operator, or lets it go on. @throws RemoteError where nothing has this name */

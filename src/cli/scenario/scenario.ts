@@ -9,7 +9,7 @@ export interface ToolDouble {
   readonly error?: string
   readonly delay?: string
   readonly drop?: boolean
-  /** How long it cannot be reached, from its first call. */
+  /** How long the tool is out of reach, from its first call. */
   readonly unreachable?: string
 }
 
@@ -37,7 +37,7 @@ export interface ScenarioExpectation {
   readonly subjects?: readonly string[]
 }
 
-/** A run that is played to its end before the one that is tested. */
+/** A run that is played before the tested one. */
 export interface EarlierRun {
   readonly agent?: string
   readonly input?: JsonObject

@@ -46,7 +46,7 @@ export interface CommandEntry {
   readonly answer?: () => JsonObject
   /** Exit codes beyond 0, 2 and 70, with what they mean here. */
   readonly exits?: Readonly<Record<number, string>>
-  /** The command handles `call.signal` itself, for an orderly shutdown. */
+  /** The command handles `call.signal` itself, to shut down in order. */
   readonly drains?: boolean
   load(): Promise<CommandAction>
 }
@@ -58,10 +58,7 @@ export interface CommandSpec extends CommandEntry {
 /** Returns the exit code; undefined means 0. */
 export type CommandAction<Answer = unknown> = (call: CommandContext<Answer>) => Promise<number | void>
 
-/**
- * @typeParam Answer what the command prints as JSON, so that nothing else compiles; whoever prints none leaves it out and takes
- *   the context of every command
- */
+/** @typeParam Answer what the command prints as JSON, so that nothing else compiles; commands without JSON omit it */
 export interface CommandContext<Answer = never> {
   readonly given: TypedArguments
   readonly globals: GlobalOptions

@@ -7,13 +7,13 @@ export type ProcessSignal = 'SIGINT' | 'SIGTERM'
 export interface PromptChoice {
   readonly value: string
   readonly name: string
-  /** More about it; on a terminal only that of the choice under the cursor is shown. */
+  /** A longer description; a terminal shows only that of the choice under the cursor. */
   readonly description?: string
 }
 
 /** Questions to a person, drawn on stderr. Each throws `Interrupted` on Ctrl-C and the abort reason when `signal` fires. */
 export interface Prompts {
-  /** @param assumed what Enter alone says: no, unless nothing can be lost */
+  /** @param assumed the answer for Enter alone: no, unless nothing can be lost */
   confirm(question: string, signal?: AbortSignal, assumed?: boolean): Promise<boolean>
   /** Throws `QuestionLeft` on Escape. */
   text(question: string, signal?: AbortSignal): Promise<string>
@@ -27,11 +27,14 @@ export interface Prompts {
   key(question: string, keys: readonly string[] | 'any', signal?: AbortSignal): Promise<string>
   /** Keeps what is typed between two calls of `key`, without echo, until the returned function is called. */
   holdKeys?(): () => void
-  /** Forgets what was typed so far, but Ctrl-C. Called before a card is drawn: a key decides only what was there to be read. */
+  /**
+   * Discards the keys typed so far, except Ctrl-C. Called before a card is drawn, so that a key pressed earlier cannot
+   * decide it.
+   */
   dropTyped?(): Promise<void>
   /** One of the choices, with arrow keys; answers its value. */
   select(question: string, choices: readonly PromptChoice[], signal?: AbortSignal): Promise<string>
-  /** Opens the person's editor on the text and answers what was saved. Where none is set, the text is edited in one line. */
+  /** Opens the person's editor on the text and returns the saved text. Without an editor, the text is edited on one line. */
   edit(text: string, signal?: AbortSignal): Promise<string>
 }
 
@@ -71,7 +74,7 @@ export class Interrupted extends Error {
   }
 }
 
-/** A person left a question with Escape. Whoever does not go on without the answer ends as with Ctrl-C. */
+/** A person left a question with Escape. A command that needs the answer ends as with Ctrl-C. */
 export class QuestionLeft extends Interrupted {
   override readonly name = 'QuestionLeft'
   constructor() {

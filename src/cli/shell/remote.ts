@@ -25,7 +25,7 @@ export class RemoteError extends Error {
     if (Object.hasOwn(failures, this.code)) return failures[this.code as FailureCode].exit
     return exitOfStatus(this.status)
   }
-  /** The server's, else the usual one of the code. */
+  /** The server's remedy, else that of the code. */
   get fix(): string | undefined {
     if (this.#fix !== undefined) return this.#fix
     return usualFix(this.code)

@@ -98,5 +98,5 @@ export function comparedFactsOf(
   return firstCallFacts({ args, tool, agent: caller, now: NOON }, { ...USUAL_CALLER, ...context })
 }
 
-/** A caller that is known, so that policies about it are compared. */
+/** A fixed caller, so that policies about callers are compared. */
 const USUAL_CALLER: CallContext = { 'principal.id': 'someone', 'principal.trigger_name': 'api' }

@@ -21,7 +21,7 @@ export interface PassQuestion {
   readonly callee: CallFacts['tool']
   /** Arguments satisfy each. */
   readonly schemas: readonly JsonSchema[]
-  /** Without a person. */
+  /** A call that passes without a person. */
   readonly unattended: boolean
   readonly where?: Condition
   readonly factsOf: (args: JsonObject, context: JsonObject) => CallFacts

@@ -23,7 +23,8 @@ export function compileEditedPolicies(texts: EditedTexts): {
   const findings = findingsOfEdits(workspace, texts)
   const documents = workspace.documents.filter(({ kind, path }) => kind === 'Policy' && texts.edited.includes(path))
   const trial = compileUnattachedPolicies(workspace, documents, 'svc.nobody', [])
-  // Lint advises; only a text that cannot be read or compiled decides nothing, as in `svc policy backtest`.
+  // Lint errors do not stop the comparison; only a document that cannot be read or compiled does, as in
+  // `svc policy backtest`.
   const faults = [...workspace.findings.filter(({ path }) => texts.edited.includes(path)), ...trial.findings]
     .filter(({ severity }) => severity === 'error')
     .map(toWrittenFinding)

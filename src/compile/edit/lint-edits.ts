@@ -1,11 +1,11 @@
-/** What lint says about edited documents, for an editor that shows the text beside it. */
+/** Lints edited documents, for an editor that shows the findings beside the text. */
 import { lintWorkspace } from '../../documents/lint/lint.ts'
 import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
 import type { WrittenFinding } from '../../spec/explanation.ts'
 import { openEditedWorkspace, type EditedTexts } from './edited-workspace.ts'
 
-/** More than anybody reads beside a text. */
+/** Findings shown beside a text; nobody reads more. */
 const MAX_FINDINGS = 200
 
 export const lintEditedDocuments = (texts: EditedTexts): readonly WrittenFinding[] =>

@@ -1,4 +1,4 @@
-/** Where the documents of compiled policies say what they say. */
+/** Locates compiled policies, and each of their comparisons, in their documents. */
 import { isJsonObject } from '../../base/json/json.ts'
 import { comparisonsIn } from '../../documents/facts/policies/comparisons.ts'
 import type { Document } from '../../documents/text/document.ts'
@@ -7,12 +7,12 @@ import type { PolicyEntry } from '../../spec/policy-set.ts'
 import { toPublished } from '../stages/choose-version.ts'
 import { openEditedWorkspace, type EditedTexts } from './edited-workspace.ts'
 
-/** More than anybody reads; a policy beyond it is shown without its text. */
+/** Lines shown per policy; a longer policy is shown without its text. */
 const MAX_LINES = 2000
 
 /**
- * One for each policy whose document is among the texts. A document that is not the one that was compiled, whatever its name,
- * is left out: nobody is shown lines that do not decide.
+ * One for each policy whose document is among the texts. A document whose content differs from the compiled one is left
+ * out, so that nobody sees lines that do not decide.
  */
 export function locatePolicies(entries: readonly PolicyEntry[], texts: EditedTexts): readonly WrittenPolicy[] {
   const workspace = openEditedWorkspace(texts)
@@ -30,7 +30,7 @@ export function locatePolicies(entries: readonly PolicyEntry[], texts: EditedTex
   return [...found.values()]
 }
 
-/** Digest of the document under the version it was compiled as, which of work in progress is another than is written. */
+/** Digest of the document under the version that it was compiled as. For work in progress this is not the written version. */
 function digestAs({ value }: Document, id: string, version: string): string {
   const metadata = isJsonObject(value['metadata']) ? value['metadata'] : {}
   return toPublished('Policy', id, version, { ...value, metadata: { ...metadata, version } }).digest

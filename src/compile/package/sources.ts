@@ -10,8 +10,8 @@ export interface WrittenFile {
 }
 
 /**
- * Every document and every file that a bundle was compiled from, in the order of paths; what came from the registry was kept
- * when it was published.
+ * Every document and every file that a bundle was compiled from, in the order of paths; the registry already has the files
+ * of its own members.
  * @param compiled what else of the compilation is known: its document and its lock
  */
 export function writtenFilesOf(

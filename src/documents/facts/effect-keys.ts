@@ -45,7 +45,7 @@ export function keyArguments(
   template: EffectKeyTemplate,
 ): readonly KeyArgument[] {
   const found = toolInput(workspace, tool)
-  // A schema that is not there or cannot be read says nothing of its arguments.
+  // Nothing is known of the arguments if the schema is missing or unreadable.
   if (!found) return []
   const schema: JsonSchema = found.value
   return template.flatMap((part): KeyArgument[] => {

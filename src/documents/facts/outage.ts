@@ -11,7 +11,7 @@ export type OutageTerms = { readonly onOutage?: 'fail'; readonly maxOutageMs?: n
 export const ON_OUTAGE_FORM = `${ON_OUTAGE} is "hold" or "fail".`
 export const MAX_OUTAGE_FORM = `${MAX_OUTAGE} is a duration from 1s to 30d, such as "6h".`
 
-/** What is wrong with an annotation of this name; undefined where nothing is. */
+/** The fault in an annotation of this name; undefined without one. */
 export function outageProblem(name: string, text: string): string | undefined {
   if (name === ON_OUTAGE) return text === 'hold' || text === 'fail' ? undefined : ON_OUTAGE_FORM
   if (name !== MAX_OUTAGE) return undefined
@@ -19,7 +19,7 @@ export function outageProblem(name: string, text: string): string | undefined {
   return ms !== undefined && ms >= 1000 && ms <= LONGEST_MS ? undefined : MAX_OUTAGE_FORM
 }
 
-/** What valid annotations say. */
+/** The values of valid annotations. */
 export const readOutageTerms = (annotations: Readonly<Record<string, string>>): OutageTerms => ({
   ...(annotations[ON_OUTAGE] === 'fail' && { onOutage: 'fail' as const }),
   ...(annotations[MAX_OUTAGE] !== undefined && { maxOutageMs: parseDuration(annotations[MAX_OUTAGE])! }),

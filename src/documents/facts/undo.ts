@@ -1,4 +1,7 @@
-/** What Tool documents say about undoing their calls, held against the schemas of both tools. Source: decisions, section 18, "Undo". */
+/**
+ * Checks what Tool documents say about undoing their calls against the schemas of both tools. Source: decisions, section
+ * 18, "Undo".
+ */
 import { rcompare } from 'semver'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { listIn, typesOf } from '../../policy/prove/schema-parts.ts'
@@ -20,7 +23,7 @@ import type { Workspace } from '../workspace/workspace.ts'
 import { toolInput, toolOutput } from './agents/inputs.ts'
 import { labelOfTool } from './effect-keys.ts'
 
-/** What the labels of a Tool document say; undefined where they say nothing. */
+/** The undo labels of a Tool document; undefined without any. */
 export function undoOfTool(tool: Document): ReadUndo | undefined {
   const labels = [UNDONE_BY, UNDO_ARGUMENTS].flatMap((name) => {
     const value = labelOfTool(tool, name)
@@ -36,14 +39,14 @@ export const toolNamedBy = (workspace: Workspace, from: Document, id: string): D
     .filter(({ identity }) => isVersion(identity!.version))
     .toSorted((a, b) => rcompare(a.identity!.version, b.identity!.version))[0]
 
-/** A placeholder of a mapping that names nothing, and the names that there are instead. */
+/** A placeholder that names no known value, and the names that exist. */
 export interface UnknownPlaceholder {
   readonly placeholder: UndoPlaceholder
   readonly name: string
   readonly known: readonly string[]
 }
 
-/** The placeholders that name nothing which the schemas of the tool declare. */
+/** The placeholders whose names the tool's schemas do not declare. */
 export function unknownPlaceholders(
   workspace: Workspace,
   tool: Document,
@@ -56,7 +59,7 @@ export function unknownPlaceholders(
   })
 }
 
-/** The first step of a path that an object with declared members does not declare, unless it says that it has others. */
+/** The first step of a path that an object does not declare; undefined if the object may have further members. */
 function undeclaredStep(
   schema: JsonSchema | undefined,
   segments: readonly PathSegment[],
@@ -80,10 +83,10 @@ function undeclaredStep(
   return undefined
 }
 
-/** What may declare further members. */
+/** Keywords that may declare further members. */
 const COMPOSITIONS = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas']
 
-/** What is wrong with the arguments that a mapping gives to the tool that undoes, a sentence each. */
+/** The faults in the arguments that a mapping gives to the undoing tool, one sentence each. */
 export function findMappingFaults(
   { tool: id, arguments: mapped }: UndoMapping,
   undoing: JsonSchema,
@@ -112,7 +115,7 @@ export function findMappingFaults(
   ]
 }
 
-/** The types that a mapped value can have; undefined where nobody can tell. */
+/** The types that a mapped value can have; undefined = unknown. */
 function typesOfValue(
   value: JsonValue,
   schemas: Readonly<Record<UndoPlaceholder['root'], JsonSchema | undefined>>,
@@ -144,6 +147,6 @@ const typeOfJson = (value: JsonValue): string => {
 }
 
 const NUMBERS: ReadonlySet<string> = new Set(['integer', 'number'])
-/** A number may be whole. */
+/** A `number` may be an integer. */
 const mayBe = (given: string, wanted: string): boolean =>
   given === wanted || (NUMBERS.has(given) && NUMBERS.has(wanted))

@@ -1,4 +1,4 @@
-/** Limits of an Agent that its annotations give as whole numbers. Each with the most digits that it may have. */
+/** Limits of an Agent that are annotations with whole numbers, each with its maximum number of digits. */
 export const WHOLE_LIMITS = {
   'svc/max-tool-calls': 4,
   'svc/max-tokens-per-session': 12,
@@ -7,7 +7,7 @@ export const WHOLE_LIMITS = {
 
 export type WholeLimit = keyof typeof WHOLE_LIMITS
 
-/** The number that the text of such an annotation gives, or what is wrong with it. */
+/** The number in such an annotation, or its fault. */
 export function readWholeLimit(
   name: WholeLimit,
   text: string,

@@ -28,7 +28,7 @@ const callFacts: readonly FactPath[] = Object.entries(CALL_FIELDS).flatMap(([roo
   Object.entries(fields).flatMap(([name, { schema }]) => withMembers(`${root}.${name}`, schema)),
 )
 
-/** A fact that holds an object with known members is named by them. */
+/** A fact whose value is an object is completed by the paths of its members. */
 function withMembers(path: string, schema: JsonObject): readonly FactPath[] {
   const { properties } = schema
   if (!isJsonObject(properties)) return [{ path, ...typeOf(schema) }]

@@ -21,7 +21,7 @@ export interface NamePlace {
   /** The name alone, without quotes, prefix and version where it is spelled out; else the whole value. */
   readonly range: TextSpan
   readonly isDeclaration: boolean
-  /** What is named; empty where the reference leads nowhere. */
+  /** The named targets; empty if the reference leads nowhere. */
   readonly targets: readonly NameTarget[]
   /** How a document's identity is spelled here; absent where it is not, such as in a path or behind a YAML alias. */
   readonly spelling?: 'id' | 'name'

@@ -13,7 +13,7 @@ import { findArgumentProblems, findTarget } from './target.ts'
 
 /**
  * Opens the task in which people decide the call.
- * @param about `dispatch` when the call could not be carried out
+ * @param about `dispatch` if the call could not be executed
  */
 export function askPerson(
   call: CallHandle,
@@ -22,7 +22,7 @@ export function askPerson(
   about?: 'dispatch',
 ): ToolCall {
   const task = call.run.openTask({ ...toApprovalTask(call, decided, tool), ...(about && { about }) })
-  // Who is asked about a call that could not be carried out decides about one that was not made.
+  // The call could not be executed, so it gives its effect key back.
   if (about === 'dispatch') call.endEffect('not_made')
   return call.moveTo({ at: 'awaiting', task: task.id })
 }

@@ -64,7 +64,7 @@ export function proceedWithCalls(run: RunHandle, { turn, calls: given }: StateAt
   const here: StateAt<'calling'> = { at: 'calling', turn, calls }
   run.setState(here)
   if (!calls.every((call) => call.state.at === 'settled')) return here
-  // No model is asked about what an operator undoes.
+  // An undoing run has no model: it ends with its call.
   return undoneCallOf(run.record) ? concludeUndo(run) : startTurn(run, turn + 1)
 }
 
@@ -77,7 +77,7 @@ const mayBeRevoked = ({ tx, run }: CallHandle): boolean =>
 
 const endsRun = (call: ToolCall): boolean => call.state.at === 'settled' && call.state.ends !== undefined
 
-/** True for a call that waits for nobody: the transaction may send it. */
+/** True for a call that waits for nothing: the transaction may send it. */
 const isReadyToLeave = ({ state }: ToolCall): boolean =>
   state.at === 'ready' || (state.at === 'proposed' && state.approved !== undefined)
 

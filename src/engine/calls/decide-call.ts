@@ -36,7 +36,7 @@ export function decideCall(call: CallHandle, target: CallTarget, trigger: Dispat
     source: (segments) => sourcesOf(call, segments, target.schemas, searches),
   })
   const { facts, seen, sources } = recordReads(known)
-  // What undoes a call is decided like the call: its parent is the run that made it, with the same policies.
+  // An undoing call is decided by the same policies as the call itself: its parent is the run that made that call.
   const above = undoneCallOf(run.record) ? run.ancestors().slice(1) : run.ancestors()
   // Of the ancestors' policies, only inherited gates apply.
   const policySets = { own: run.snapshot.policies, ancestors: above.map(({ snapshot }) => snapshot.policies) }
@@ -57,7 +57,7 @@ function whereDuplicated({ tx, run, record }: CallHandle): string | undefined {
   if (!isUnsafeCall(run.snapshot, record)) return undefined
   const isSame = (row: CallRow): boolean =>
     row.ref === record.ref && row.argumentsDigest === record.argumentsDigest && MAY_HAVE_HAPPENED.has(row.state)
-  // Calls that undo others have a run each, and are as near to each other as the calls of one run.
+  // Each undoing call has a run of its own; for repetitions these count like the calls of one run.
   const isNear = (row: CallRow): boolean =>
     row.runId === run.id
       ? row.callId !== record.id
@@ -113,6 +113,6 @@ const effectAsJson = ({ key, repeated, previous }: NonNullable<CallFacts['effect
   ...(previous && { previous: previousAsJson(previous) }),
 })
 
-/** Names by path; `unknown` where nobody can tell. */
+/** Names by path; `unknown` = the sources cannot be determined. */
 export const toSourceTexts = (sources: SourcesSeen): Record<string, string[]> =>
   Object.fromEntries(Object.entries(sources).map(([path, names]) => [path, names ? [...names] : ['unknown']]))

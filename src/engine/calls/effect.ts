@@ -1,6 +1,7 @@
 /**
- * Effect keys of calls: who holds the key of a call, what follows for the call, and how it takes the key. A key is taken in the
- * transaction that records the dispatch, and given back only when the call certainly did not happen. Source: policies, section 8.
+ * Effect keys of calls: which call holds a key, what this means for another call, and how a call takes its key. A key is
+ * taken in the transaction that records the dispatch, and given back only when the call certainly did not happen. Source:
+ * policies, section 8.
  */
 import { toIsoText } from '../../base/clock.ts'
 import type { Instant } from '../../base/clock.ts'
@@ -77,7 +78,7 @@ export function effectOfTask(call: CallHandle, effect: CallEffect | undefined): 
   return { key: facts.key, ...(facts.previous && { previous: previousAsJson(facts.previous) }) }
 }
 
-/** The earlier call, where this one is given its result. */
+/** The earlier call whose result this one gets; undefined if it is to be made. */
 function earlierResult(call: CallHandle, effect: CallEffect): EffectRecord | undefined {
   const facts = effectFacts(effect, call)
   const tool = call.tool && factsOfTool(call.tool)
@@ -91,7 +92,7 @@ export function settleWithEarlier(call: CallHandle, effect: CallEffect | undefin
   return settleCall(call, { outcome: 'skipped', result: earlier.result ?? null, repeats: earlier })
 }
 
-/** How often a call looks whether the one before it has ended, where another process makes that one. */
+/** How often a call checks whether an earlier one in another process has ended. */
 const LOOK_AGAIN_MS = 5000
 
 /**
@@ -118,17 +119,17 @@ export function isOvertaken(call: CallHandle): boolean {
   return previous !== undefined && previous.id !== call.record.repeats
 }
 
-/** The call, allowed to repeat the one that its approver saw. */
+/** Allows the call to repeat the one that its approver saw. */
 export const allowRepetition = (record: ToolCall, effect: CallEffect | undefined): ToolCall =>
   effect?.previous ? { ...record, repeats: effect.previous.id } : record
 
-/** True where the approval was given with the same earlier call in view, or where there is none. */
+/** True if the approver saw the same earlier call, or if there is none. */
 export function approvedRepetition(
   call: CallHandle,
   effect: CallEffect | undefined,
   shown: NonNullable<TaskRecord['effect']>['previous'],
 ): boolean {
-  // A repetition that is given the earlier result does nothing.
+  // A repetition that gets the earlier result has no effect.
   if (!effect?.previous || earlierResult(call, effect)) return true
   const { run_id, at, outcome } = toPrevious(effect.previous, call.record, call.tx.now)
   return shown?.['run_id'] === run_id && shown['at'] === at && shown['outcome'] === outcome

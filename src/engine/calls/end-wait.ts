@@ -23,7 +23,7 @@ export function applyCallWait(run: RunHandle, here: StateAt<'calling'>): RunStat
       return settleCall(call, { outcome: 'executed', result: { waited_until: toIsoText(run.tx.now) } })
     if (wait.kind === 'signal')
       return settleWithError(call, 'failed', toolError('timeout', `No signal ${wait.name} came in time.`))
-    // The tool had accepted it, so nobody knows whether it was done.
+    // The tool had accepted the call, so it is unknown whether the work was done.
     return recoverDispatch(call, { error: 'Nobody reported its end in time.', code: 'dispatch:timeout', attempts: 0 })
   })
 }
@@ -34,7 +34,7 @@ export const awaitedSignal = ({ state }: RunHandle, name: string): ToolCall | un
     ? undefined
     : state.calls.find(({ state: at }) => at.at === 'waiting' && at.wait.kind === 'signal' && at.wait.name === name)
 
-/** What is wrong with the payload of a signal. */
+/** The faults in the payload of a signal. */
 export const signalProblems = ({ state }: ToolCall, data: JsonValue): readonly InvalidPlace[] =>
   state.at === 'waiting' && state.wait.kind === 'signal' && state.wait.schema !== undefined
     ? checkValue(state.wait.schema, data)

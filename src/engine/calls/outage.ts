@@ -1,6 +1,6 @@
 /**
- * Calls whose tool or secret cannot be reached: they are made later, after they were authorized again, and the model is told
- * nothing meanwhile. They were certainly not made, or their class allows that they are made again.
+ * Calls whose tool or secret cannot be reached: they are made later, after they were authorized again, and the model does not
+ * see the delay. They were certainly not made, or their class allows that they are made again.
  */
 import type { Instant } from '../../base/clock.ts'
 import { isHeldBy } from '../../spec/outage.ts'
@@ -66,7 +66,7 @@ export const retryCallsAfterOutage = (
   { cause }: TransitionEventOf<'outage.over'>,
 ): RunState | undefined => retry(run, here, (_, call) => call.outage?.cause === cause)
 
-/** An operator says that what held the calls is there again: they do not wait for their turn to try. */
+/** An operator reports that the outage is over, so the calls do not wait for their next attempt. */
 export const retryCallsNow = (run: RunHandle, here: StateAt<'calling'>): RunState | undefined =>
   updateCalls(
     run,
@@ -77,7 +77,7 @@ export const retryCallsNow = (run: RunHandle, here: StateAt<'calling'>): RunStat
     },
   )
 
-/** Calls that are all held or settled, as they go on after a wait for something else; undefined where others are under way. */
+/** Continues calls after another wait, if all are held or settled; undefined while others are in flight. */
 export function callsToResume(run: RunHandle, { turn, calls }: StateAt<'calling'>): readonly ToolCall[] | undefined {
   const isHeld = ({ state, outage }: ToolCall): boolean =>
     state.at === 'retrying' && outage !== undefined && isHeldBy(outage)
@@ -87,7 +87,7 @@ export function callsToResume(run: RunHandle, { turn, calls }: StateAt<'calling'
   })
 }
 
-/** What the policies said holds for seconds: a call that was held is authorized again, under the approval that it has. */
+/** A decision is valid for seconds only: a held call is authorized again, with the approval that it has. */
 function authorizeAgain(call: CallHandle): ToolCall {
   const { run, record } = call
   run.setTimer('retry', record.id, null)

@@ -15,8 +15,8 @@ import { settleCall, settleWithError, toolError } from './settle.ts'
 import { endsOutside, waitOutside } from './wait.ts'
 
 /**
- * Applies the outcome of a dispatch; outcomes of earlier attempts are ignored. A process that lost the session may still tell what
- * became of its own attempt, which another has taken for unknown meanwhile: nobody needs to review the call then.
+ * Applies the outcome of a dispatch; outcomes of earlier attempts are ignored. A process that lost the session may still
+ * report the outcome of its own attempt, which another process meanwhile treated as unknown; then no review is needed.
  */
 export function applyCallOutcome(
   run: RunHandle,
@@ -31,7 +31,7 @@ export function applyCallOutcome(
   })
 }
 
-/** Closes the review of a call whose outcome is known now. */
+/** Closes the review of a call whose outcome has become known. */
 export function closeReview({ tx, record: { state } }: CallHandle): void {
   const review = state.at === 'unknown' && tx.pendingTasks().find(({ id }) => id === state.task)
   if (review) tx.closeTask({ ...review, answer: { outcome: 'cancelled' } }, 'cancelled')
@@ -103,7 +103,7 @@ export function applyLateOutcome(
   if (outcome.at === 'returned') keepLateOutcome(run, callId, outcome)
   const isGone = outcome.at === 'not_sent' || outcome.notExecuted === true
   endEffectOf(run, row, isGone ? 'not_made' : outcome.isError ? 'unknown' : 'done')
-  // The outcome is known now, so nobody needs to review the call.
+  // The outcome is known, so no review is needed.
   const review = tx.pendingTasks().find((task) => task.runId === run.id && task.callId === callId)
   if (review) tx.closeTask({ ...review, answer: { outcome: 'cancelled' } }, 'cancelled')
 }

@@ -1,4 +1,7 @@
-/** Applies what calls wait for that is no dispatch: the end or a question of a child, the parent's answer, a reply of the user. */
+/**
+ * Applies what calls wait for besides dispatches: the end or a question of a child, the parent's answer, a reply of the
+ * user.
+ */
 import type { RunId } from '../../base/ids.ts'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { RunState, ToolCall } from '../../spec/run.ts'

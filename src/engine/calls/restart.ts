@@ -1,4 +1,4 @@
-/** Calls whose process starts or stops: what an earlier process sent is recovered, what this one will not send is taken back. */
+/** Calls across a restart: recovers what an earlier process sent, and takes back what this one will not send. */
 import type { RunState, ToolCall } from '../../spec/run.ts'
 import { CallHandle } from '../session/transaction/call-handle.ts'
 import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'

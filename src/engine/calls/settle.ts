@@ -13,7 +13,7 @@ export interface SettledCall {
   readonly result: JsonValue
   readonly isError?: boolean
   readonly durationMs?: number
-  /** The tool said that it did not do what was asked. */
+  /** The tool reported that it did nothing. */
   readonly notExecuted?: boolean
   /** The call is settled, but it is unknown whether it happened. */
   readonly inDoubt?: boolean
@@ -52,7 +52,7 @@ export function settleCall(call: CallHandle, settled: SettledCall): ToolCall {
   return markSettled(call, settled)
 }
 
-/** Longer results are not kept for a repetition, which then is asked about. */
+/** Longer results are not stored for repetitions; those then need an approval. */
 const MAX_KEPT_RESULT = 64 * 1024
 
 function endEffect(call: CallHandle, { outcome, result, isError, notExecuted, inDoubt }: SettledCall): void {
@@ -90,7 +90,7 @@ export const errorTextOf = (result: JsonValue): string => {
   return typeof result === 'string' ? result : JSON.stringify(result)
 }
 
-/** Taint passes between runs with what one tells the other: a summary may repeat what an untrusted source said. */
+/** Taint follows text between runs: a summary may repeat what an untrusted source wrote. */
 export function passTaint(to: RunHandle, from: RunHandle): void {
   if (from.usage.tainted && !to.usage.tainted) to.updateUsage({ tainted: true })
 }

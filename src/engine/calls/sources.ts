@@ -1,6 +1,6 @@
 /**
- * Who handed a run the value of an argument, found in the steps of the run, of the runs above it and of its sub-agents. Nothing
- * is kept beside the steps, so a run whose policies do not ask pays nothing. Source: policies, section 2.1.
+ * Finds the sources of an argument's value in the steps of the run, of its ancestors and of its sub-agents. Stores nothing
+ * besides the steps, so runs whose policies read no sources have no cost. Source: policies, section 2.1.
  */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import {
@@ -21,13 +21,13 @@ import { callsOf } from '../session/prompt/call-results.ts'
 import type { RunHandle } from '../session/transaction/transaction.ts'
 
 const READ_FILE = 'svc.read_file'
-/** Text of an attached file is what reading it would give. */
+/** Attached text files count like results of `svc.read_file`. */
 const FILE = `untrusted:tool:${READ_FILE}`
 
 /**
- * The names of the value of an argument, sorted; undefined where nobody can tell.
+ * The sources of the value of an argument, sorted; undefined = unknown.
  * @param schemas input schemas of what is called
- * @param decision what all searches of one decision may use
+ * @param decision budget of all searches for one decision
  */
 export function sourcesOf(
   call: CallHandle,
@@ -92,7 +92,7 @@ function states(schema: JsonSchema, value: JsonValue, budget: SearchBudget): boo
   return typeof schema !== 'boolean' && visit(schema)
 }
 
-/** The names that a value has in a run by what was handed over before a step of the session. */
+/** The sources of a value in the steps of a run before a step of the session. */
 function namesIn(run: RunHandle, before: number, search: Search): ReadonlySet<string> {
   const names = new Set<string>()
   const hand = (content: JsonValue, ...given: readonly string[]): void => {
@@ -106,7 +106,7 @@ function namesIn(run: RunHandle, before: number, search: Search): ReadonlySet<st
   handInput(run, search, names)
   for (const text of run.tx.context.attachedTexts(run.id)) hand(text, FILE)
   const sent = new Map<string, RunStep>()
-  /** Arguments of calls as the model wrote them, and as people did: what a call asks that is given an earlier result. */
+  /** Arguments of calls as the model wrote them or as people edited them, for calls that get an earlier result. */
   const asked = new Map<string, JsonValue>()
   const edits: JsonValue[] = []
   let isFirstMessage = true
@@ -137,7 +137,7 @@ interface Handing {
   readonly hand: (content: JsonValue, ...names: readonly string[]) => void
 }
 
-/** A value in the input of a sub-agent has the names that it had where it was called. */
+/** A value in the input of a sub-agent has the sources that it had in the caller. */
 function handInput(run: RunHandle, search: Search, names: Set<string>): void {
   const { isWhole, isToken } = findValue(search.value, run.record.input, search.budget)
   if (!isWhole && !isToken) return
@@ -151,7 +151,7 @@ function handInput(run: RunHandle, search: Search, names: Set<string>): void {
   for (const name of namesIn(parent, call?.ordinal ?? Infinity, search)) names.add(name)
 }
 
-/** What a person said in a task; of edited arguments only what the person changed. */
+/** What a person wrote in a task; of edited arguments only the changes. */
 function handAnswer(run: RunHandle, step: RunStep, hand: Handing['hand']): void {
   const { text_value, number_value, comment, selected_option_id, metadata, user_task_id } = step.content
   for (const said of [text_value, number_value, comment, selected_option_id])
@@ -172,7 +172,7 @@ const changesOf = (before: JsonObject, edited: JsonObject): readonly JsonValue[]
     return isJsonObject(old) && isJsonObject(value) ? changesOf(old, value) : [value]
   })
 
-/** How a call came to its result: it was sent, or was given that of an earlier call which asked the same. */
+/** How a call got its result: from its tool, or from an earlier equal call. */
 interface AskedCall {
   readonly sent: RunStep | undefined
   readonly repeats: JsonValue | undefined
@@ -192,13 +192,13 @@ function handResult(
   const tool = toolNamed(run.snapshot, wire)
   if (!tool) return handAnswerOfParent(run, step, result, { search, names, hand })
   if (tool.id === ASK_USER || tool.id === REQUEST_INPUT) return hand(result, 'person')
-  // A call that never left has a result that svc wrote.
+  // The result of a call that was never sent comes from svc.
   const asked = sent ? (sent.content['arguments'] ?? {}) : repeats
   if (asked === undefined || isEchoed(search, asked)) return
   hand(result, tool.id === READ_FILE ? FILE : `${isTaintSource(tool) ? 'untrusted:' : ''}tool:${tool.id}`)
 }
 
-/** `ask_parent`: the answer has the names that it has where it comes from. */
+/** `ask_parent`: the answer keeps the sources that it has in the parent. */
 function handAnswerOfParent(run: RunHandle, step: RunStep, result: JsonValue, { search, names, hand }: Handing): void {
   const parent = run.parent()
   if (!parent || !isJsonObject(result) || result['answered_by'] === undefined) return
@@ -214,7 +214,7 @@ function handChildResult(run: RunHandle, step: RunStep, handing: Handing): void 
   if (call) handChild(run, call, [output, steps, step.error ?? null], handing)
 }
 
-/** What a sub-agent says has the names that it had there, and that of the sub-agent unless it was told so. */
+/** A sub-agent's text keeps its sources there, plus the sub-agent itself unless it only repeats its input. */
 function handChild(run: RunHandle, call: RunStep, said: JsonValue, { search, names, hand }: Handing): void {
   const { isWhole, isToken } = findValue(search.value, said, search.budget)
   if (!isWhole && !isToken) return
@@ -226,7 +226,7 @@ function handChild(run: RunHandle, call: RunStep, said: JsonValue, { search, nam
   hand(said, `agent:${agent?.id ?? textOf(call.content['agent'])}`)
 }
 
-/** What was echoed is not vouched for: the value, or a part of it that says where it comes from, stood in what was asked. */
+/** A source that only echoes the value is none: the value, or an attributable part of it, was in the request. */
 function isEchoed({ value, budget }: Search, asked: JsonValue): boolean {
   if (typeof value === 'object' && value !== null)
     return Object.values(value).some(

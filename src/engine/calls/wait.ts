@@ -1,6 +1,6 @@
 /**
- * Calls that wait for a time, a signal, or work outside: rows and a timer, no memory. Whoever ends a wait ends it once; what comes
- * later changes nothing. Source: decisions, section 18.
+ * Calls that wait for a time, a signal, or external work. A wait costs rows and a timer, but no memory; it ends once, and
+ * later signals change nothing. Source: decisions, section 18.
  */
 import { createHash } from 'node:crypto'
 import { toIsoText, type Instant } from '../../base/clock.ts'
@@ -21,7 +21,10 @@ const DEFAULT_COMPLETION_MS = DAY_MS
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/
 const SIGNAL_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 
-/** `svc.wait_until` and `svc.wait_event`: the call waits from now on, unless its time has come or its arguments cannot be. */
+/**
+ * `svc.wait_until` and `svc.wait_event`: the call waits from now on, unless the time has passed or the arguments are
+ * invalid.
+ */
 export function beginWait(call: CallHandle): ToolCall {
   call.addDispatchStep('builtin')
   // `authorizeCall` has checked the arguments against the schema of the tool.
@@ -77,10 +80,10 @@ function refuse(call: CallHandle, path: string, message: string): ToolCall {
   return settleWithError(call, 'invalid', toolError('invalid_arguments', text, { details: [{ path, message }] }))
 }
 
-/** True for a tool whose calls end when somebody reports it. */
+/** True for a tool whose calls end with a report from outside. */
 export const endsOutside = ({ tool }: CallHandle): boolean => tool?.labels[COMPLETION] === 'external'
 
-/** A call that its tool has accepted: it waits for whoever has its token. */
+/** A call that its tool has accepted: it waits for a report with its token. */
 export function waitOutside(call: CallHandle): ToolCall {
   const { tx, record, tool } = call
   const timeoutMs = parseDuration(tool?.labels[COMPLETION_TIMEOUT] ?? '') ?? DEFAULT_COMPLETION_MS
@@ -89,5 +92,5 @@ export function waitOutside(call: CallHandle): ToolCall {
   return call.moveTo({ at: 'waiting', since: tx.now, wait: { kind: 'external', until } })
 }
 
-/** What is kept of a token: the token itself is known to the tool alone. */
+/** The stored digest of a token; only the tool has the token itself. */
 export const tokenDigest = (token: string): string => createHash('sha256').update(token).digest('hex')

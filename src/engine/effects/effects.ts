@@ -42,7 +42,10 @@ function effectsOfRun({ id, state }: Run): RunEffect[] {
     .map((call) => ({ do: 'invoke', key: dispatchKey(id, call.id, call.attempt), runId: id, turn: state.turn, call }))
 }
 
-/** Keys of dispatches whose outcome is unknown: where one is in flight here after all, it may still end the review of its call. */
+/**
+ * Keys of dispatches whose outcome is unknown: if one is in flight in this process nevertheless, it may still end the
+ * review of its call.
+ */
 export const unknownKeys = (tree: SessionTree): ReadonlySet<string> =>
   new Set(
     tree.runs.flatMap(({ id, state }) =>

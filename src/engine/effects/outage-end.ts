@@ -1,11 +1,11 @@
-/** Tells from the outcome of an effect what can be reached again. */
+/** Derives from the outcome of an effect which outages are over. */
 import { toolNamed } from '../session/bindings.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import { modelCause, toolCause } from '../session/outages.ts'
 import type { RunEffect } from './effects.ts'
 
-/** What the effect reached: its model or tool, and what had held its run before. */
+/** The causes of outages that the effect shows to be over: of its model or tool, and the one that held its run. */
 export function reachedCauses(live: LiveSession, effect: RunEffect, event: RunTransitionEvent): readonly string[] {
   const run = live.tree.runs.find(({ id }) => id === effect.runId)
   if (!run) return []
@@ -19,6 +19,6 @@ export function reachedCauses(live: LiveSession, effect: RunEffect, event: RunTr
   if (!isAnswered) return []
   const { state } = run
   const held = state.at === 'thinking' && state.outage ? [state.outage.cause] : []
-  // The answer of another model says nothing about the one that was asked first.
+  // The answer of a fallback model says nothing about the first model.
   return 'fallback' in event ? held : [...held, modelCause(snapshot.model.provider)]
 }

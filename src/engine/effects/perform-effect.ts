@@ -1,4 +1,4 @@
-/** Performs effects: here they leave the process, and their outcomes become events. */
+/** Performs effects: sends them out of the process and turns their outcomes into events. */
 import { isFailure } from '../../base/failure.ts'
 import { isHeldBack } from '../../base/net/transport.ts'
 import {
@@ -41,13 +41,13 @@ export interface EffectInFlight {
   readonly enter: (provider: string, signal: AbortSignal) => Promise<() => void>
   readonly controller: AbortController
   /**
-   * False once this process may not perform the effect any more, or an operator paused it; asked right before the first byte
-   * leaves.
-   * @param provider of the completion, where it is not that of the agent's own model
+   * False once this process must not perform the effect any more, or an operator paused it; called right before the first
+   * byte leaves.
+   * @param provider of the completion, if it differs from that of the agent's own model
    */
   readonly mayLeave: (provider?: string) => boolean
   readonly meter: CompletionMeter
-  /** For a call that work outside ends. */
+  /** Token for a call that external work ends. */
   readonly token?: string
 }
 
@@ -93,7 +93,7 @@ export async function performEffect(
       const mayModelLeave = (): boolean => mayLeave(model.provider)
       try {
         if (model !== snapshot.model && mayLeave() && !mayModelLeave()) throw pausedProvider(model.provider)
-        // Nobody waits for the text of a summary.
+        // Summaries are not streamed: nobody reads them.
         const onShown = summarise ? () => {} : onText
         return await sendRequest(provider, { ...request, mayLeave: mayModelLeave }, onShown, signal, meter)
       } finally {
@@ -150,7 +150,7 @@ function checkFits(request: CompletionRequest, contextWindow: number | undefined
   )
 }
 
-/** A provider that an operator paused, of a model that is asked where the agent's own has failed. */
+/** The provider of a fallback model is paused by an operator. */
 const pausedProvider = (provider: string): ProviderError =>
   new ProviderError(`The provider ${provider} is paused.`, { retryable: true, outage: 'provider_unreachable' })
 

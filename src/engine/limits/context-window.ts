@@ -12,8 +12,8 @@ import { applyLimit, grantCount } from './limits.ts'
 import { asksAboutLimit } from './on-limit.ts'
 
 /**
- * The completion that is wanted, after leaving out what does not fit; a completion that summarises it first; or an operator who
- * is asked. What cannot be shortened goes on as it is: whether it fits is then seen before it is sent.
+ * Requests the completion after leaving out what does not fit, or first a summary of that, or asks an operator. A prompt
+ * that cannot be shortened stays as it is; its size is checked before it is sent.
  */
 export function shortenContext(run: RunHandle, wanted: StateAt<'thinking'>): RunState {
   const { context: rule, model } = run.snapshot

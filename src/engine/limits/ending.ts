@@ -73,7 +73,7 @@ export function endRun(run: RunHandle, done: StateAt<'done'>): void {
     errorCode: done.errorCode ?? null,
     ...(cancelledBy !== undefined && { cancelledBy }),
   })
-  // Nobody above waits for a run that undoes a call: the run that made it has ended.
+  // An undoing run has no waiting parent: the run that made the call has ended.
   if (undoneCallOf(before)) return run.queueEvent({ type: 'undo.ended' })
   const parent = run.parent()
   if (!parent) {
@@ -86,7 +86,7 @@ export function endRun(run: RunHandle, done: StateAt<'done'>): void {
   if (parentCallId !== null) parent.queueEvent({ type: 'child.ended', callId: parentCallId, child: run.id })
 }
 
-/** Where a run is resumed that ends now: calls stand as they are before they are closed. */
+/** The state from which the run can be resumed: taken before its calls are closed. */
 const stoppedAt = (state: RunState): RunState => (state.at === 'held' ? state.then : state)
 
 function clearTimers(run: RunHandle, { state }: Run): void {
@@ -102,7 +102,7 @@ const isAwaitedTask = ({ state }: Run, task: TaskId): boolean =>
 
 const UNKNOWN_AT_END = 'The run ended before the outcome was known.'
 
-/** True for a call that left, and of which nobody has said that it was done. */
+/** True for a call that was sent and whose success is not known. */
 const isUnderWay = ({ state }: ToolCall): boolean =>
   state.at === 'sent' || (state.at === 'waiting' && state.wait.kind === 'external')
 

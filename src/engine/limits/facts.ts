@@ -16,7 +16,7 @@ export type DispatchTrigger = CallFacts['svc']['dispatch']['trigger']
 type DecidedCall = Pick<ToolCall, 'ref' | 'arguments' | 'argumentsDigest'> &
   Partial<Pick<ToolCall, 'id' | 'state' | 'decisionId'>>
 
-/** Facts that the caller has found. */
+/** Facts determined by the caller. */
 interface KnownFacts {
   readonly trigger?: DispatchTrigger
   readonly effect?: CallFacts['effect'] | undefined
@@ -32,7 +32,7 @@ export function callFactsOf(
   const { tx, snapshot, record, usage } = run
   const { session } = tx
   const starter = starterOfRun(run)
-  // Undoing a call is judged where the call was made.
+  // An undoing call is decided in the run that made the call.
   const depth = undoneCallOf(record) ? record.depth - 1 : record.depth
   return {
     args: call.arguments,

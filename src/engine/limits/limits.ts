@@ -207,7 +207,7 @@ function costBreach(run: RunHandle, isOver: IsOver): LimitBreach | undefined {
   const { amount, currency } = budget
   const { amounts, unpriced } = costOfRun(run)
   const value = describeMoney({ amount: formatDecimal(amount), currency })
-  // A sum that nobody knows keeps no cap.
+  // An unknown cost cannot be capped.
   if (unpriced > 0 || Object.keys(amounts).some((each) => each !== currency))
     return { limit: 'max_cost_per_run', value, used: describeCost({ amounts, unpriced })! }
   const used = amounts[currency] ?? '0'

@@ -12,7 +12,7 @@ const FIRST_PAUSE_MS = 5000
 const LONGEST_PAUSE_MS = 300_000
 /** Longest delay that a server may ask for. */
 const LONGEST_RETRY_AFTER_MS = 3600_000
-/** A server that asks for more has made the attempts of one call pointless: the run is held at once, and says why. */
+/** A longer delay makes quick attempts pointless: the run is held at once, with the reason. */
 const LONGEST_UNHELD_MS = 10_000
 const DEFAULT_MAX_OUTAGE_MS = 24 * 3600_000
 
@@ -47,10 +47,10 @@ function pauseMs(outage: Outage, jitter: number, retryAfterMs: number | undefine
   return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** doublings) * (1 - jitter / 4)
 }
 
-/** When a held run may try, if not now: another run tries for all that miss the same. */
+/** When a held run may try, if not now: one run tries for all that wait for the same cause. */
 export const laterAttempt = (run: RunHandle, outage: Outage | undefined): Instant | undefined =>
   outage && isHeldBy(outage) ? run.tx.context.outages.laterThan(outage.cause, run.id, run.tx.now) : undefined
 
-/** What a run that gave up says. */
+/** The error of a run that gave up. */
 export const describeExpired = ({ since }: Pick<Outage, 'since'>, now: Instant, error: string): string =>
   `Held for ${Math.round((now - since) / 60_000)} minutes, the longest that is allowed. ${error}`

@@ -1,8 +1,8 @@
-/** What an operator's pause holds of a run. Source: decisions, section 18; command line, 2.7. */
+/** Which effects of a run an operator's pause holds. Source: decisions, section 18; command line, 2.7. */
 import { findPause, type EffectSubject, type PauseAct } from '../../spec/steer/pause.ts'
 import type { RunHandle } from '../session/transaction/transaction.ts'
 
-/** What a pause of an agent or version holds: its runs, and all work below them. */
+/** A pause of an agent or version holds its runs and all work below them. */
 export function subjectOf(run: RunHandle, target: Pick<EffectSubject, 'tool' | 'provider'>): EffectSubject {
   const line = [run, ...run.ancestors()].map(({ snapshot }) => snapshot)
   return {

@@ -1,7 +1,7 @@
 /**
- * The spend cap of the workspace. A completion reserves the most that it can use, in the save that begins it, and the store refuses
- * a save that would exceed the cap; the driver then applies it again, and the run waits. Nothing that a run has begun is ended for
- * it. Source: security, S31; reliability, "Hold instead of fail".
+ * The spend cap of the workspace. A completion reserves the most that it can use, in the save that begins it, and the store
+ * refuses a save that would exceed the cap; the driver then applies it again, and the run waits. Work that has begun is
+ * never stopped for it. Source: security, S31; reliability, "Hold instead of fail".
  */
 import { formatDecimal } from '../../base/json/decimal.ts'
 import { PLAN_CAUSE } from '../../spec/outage.ts'
@@ -13,10 +13,10 @@ import { failedState } from './ending.ts'
 import { describeExpired, nextAttempt } from './outage.ts'
 import { mostCost } from './reserve.ts'
 
-/** Pause before a run looks again whether completions in flight have left something. */
+/** Time until a run checks again whether completions in flight left budget. */
 const LOOK_AGAIN_MS = 2000
 
-/** A completion that is about to be sent, with its reservation; or the wait for what others leave, or for the next day. */
+/** The state of a run that reserves its completion; or that waits for what others leave, or for the next day. */
 export function reservePlan(run: RunHandle, here: StateAt<'thinking'>): RunState {
   const { plan, jitter } = run.tx.context
   if (!plan || here.unsent) return here

@@ -28,7 +28,7 @@ export function requestCompletion(run: RunHandle, wanted: StateAt<'thinking'>): 
   return shortened.at === 'thinking' ? reservePlan(run, reserveBudgets(run, shortened)) : shortened
 }
 
-/** Fails a run whose cap cannot be kept. An operator is not asked: a grant would not make the price known. */
+/** Fails a run whose cap cannot be enforced. Asks no operator: a grant would not make the price known. */
 function haltUnpriced(run: RunHandle, unpriced: UnpricedModel): RunState {
   const value = describeMoney(unpriced.cap)
   run.addStep('LimitReached', { limit: 'max_cost_per_run', value, used: 'cost unknown', action: 'halt' })

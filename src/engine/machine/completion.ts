@@ -65,7 +65,7 @@ export function applyCompletion(
     return breach ? applyLimit(run, breach, calling) : beginCalls(run, calling)
   }
   if (breach && !asksAboutLimit(run, breach.limit)) return haltRun(run, breach)
-  // A message that came meanwhile is not left unread: the answer was given without it.
+  // The answer does not take up messages that came meanwhile, so another completion is requested.
   if (run.usage.steering) return startTurn(run, here.turn + 1)
   const next = concludeRun(run, here.turn, joinPausedAnswer(run, completion.text), here.note?.['repair'] === true)
   // A final answer that exceeded a limit waits for the grant, and is then the output.
@@ -105,7 +105,7 @@ export function applyModelFailure(
 ): RunState | undefined {
   if (event.turn !== here.turn || event.attempt !== here.attempt) return undefined
   const { model } = run.snapshot
-  // One step says that the model is out of reach; further attempts of a held run that cost nothing add none.
+  // The first failed attempt adds a step; later attempts of the held run that cost nothing add none.
   if (event.spent || !here.outage || !isHeldBy(here.outage))
     recordUnanswered(run, event.error, event.spent ?? { model, usage: { inputTokens: 0, outputTokens: 0 } })
   const { lost, room } = here
@@ -185,7 +185,7 @@ export const retryAfterOutage = (
   { cause }: TransitionEventOf<'outage.over'>,
 ): RunState | undefined => (here.outage?.cause === cause ? attemptAgain(run, here) : undefined)
 
-/** An operator says that what held the run is there again: it does not wait for its turn to try. */
+/** An operator reports that the outage is over, so the run does not wait for its next attempt. */
 export function retryNow(run: RunHandle, here: StateAt<'backing_off'>): RunState {
   run.setTimer('retry', '', null)
   const { until: _, ...wanted } = here

@@ -213,7 +213,7 @@ function shownMetadata({ tx: { session }, snapshot, record }: RunHandle): string
 function resumeHeld(run: RunHandle, then: RunState): RunState {
   if (then.at === 'thinking') return startTurn(run, then.turn, then.note)
   if (then.at !== 'calling') return then
-  // Held before its calls were decided, or later, while they were held themselves.
+  // A limit held the run before its calls were decided, or while the calls were held themselves.
   const isBegun = then.calls.some(({ state, outage }) => state.at !== 'proposed' || outage)
   return isBegun ? proceedWithCalls(run, then) : beginCalls(run, then)
 }
@@ -238,7 +238,7 @@ function applyWallClock(run: RunHandle, here: StateAt<'thinking' | 'backing_off'
   return applyLimit(run, breach, { at: 'thinking', turn, attempt: 1, ...(note && { note }) })
 }
 
-/** A limit that was reached while calls were under way is looked at again after this time, in case they come to be held. */
+/** Interval at which a limit that was reached during calls is checked again, in case the calls become held. */
 const LOOK_AGAIN_MS = 60_000
 
 /**

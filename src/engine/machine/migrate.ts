@@ -8,14 +8,14 @@ import type { RunState } from '../../spec/run.ts'
 
 type MovableState = StateAt<'thinking' | 'backing_off' | 'calling' | 'held' | 'reviewing'>
 
-/** Why a run cannot be moved now; undefined where it can. What is under way was decided by the version that it has. */
+/** Why a run cannot be moved now; undefined if it can. Work in flight was decided by its present version. */
 export function whyNotMovable({ state }: RunHandle): string | undefined {
   if (state.at === 'done') return 'it has ended'
   if (state.at === 'thinking' && !state.unsent) return 'its completion is under way'
   if (state.at !== 'calling') return undefined
   const sent = state.calls.find((call) => call.state.at === 'sent')
   if (sent) return `its call of ${sent.ref} is under way`
-  // They have authority of their own, by the version that the delegation chose.
+  // Sub-agents have authority of their own, from the version that the delegation chose.
   const child = state.calls.find((call) => call.state.at === 'delegated' || call.state.at === 'asking')
   return child && `its sub-agent ${child.ref} is at work`
 }

@@ -62,10 +62,10 @@ export function resumeRun(
   return nextOf(run, from)
 }
 
-/** Grants of one limit that a resumption may need, should a single completion have gone far beyond it. */
+/** Maximum grants of one limit at a resumption, in case a single completion went far beyond it. */
 const MAX_GRANTS = 100
 
-/** Grants the limits that would end the run again, as often as it takes. @returns their names, once a grant */
+/** Grants the limits that would end the run again, as often as needed. */
 function grantReached(run: RunHandle, from: RunState, mayGrant: boolean): LimitName[] {
   const granted: LimitName[] = []
   for (let breach = breachOf(run, from); breach; breach = breachOf(run, from)) {
@@ -88,7 +88,7 @@ const isBegun = (from: RunState): boolean =>
 
 const countIteration = (run: RunHandle): void => run.updateUsage({ iterations: run.usage.iterations + 1 })
 
-/** Children that ended with this run go on with it; of those that ended by themselves meanwhile it is told. */
+/** Resumes children that ended with this run, and reports those that ended by themselves meanwhile. */
 function resumeChildren(run: RunHandle, from: RunState, by: string): void {
   for (const child of run.children()) {
     const { state } = child
@@ -121,21 +121,21 @@ function nextOf(run: RunHandle, from: RunState): RunState {
     }
     case 'reviewing':
       return concludeFrom(run, from.turn, run.lastStep(isWhole)!)
-    // A final answer that waited for a limit, or for its review.
+    // Restores a final answer that waited for a limit or a review.
     case 'held':
     case 'done':
       return from
   }
 }
 
-/** Requests a completion, as a retry that is due: this is how it is found again whatever happens in between. */
+/** Requests a completion as a retry that is due, so that a restart in between finds it again. */
 function askAgain(run: RunHandle, turn: number, earlier?: StateAt<'thinking' | 'backing_off'>): StateAt<'backing_off'> {
   const { attempt = 0, note } = earlier ?? {}
   run.setTimer('retry', '', run.tx.now)
   return {
     at: 'backing_off',
     turn,
-    // An answer to an earlier attempt is none to this one.
+    // Answers to earlier attempts do not count.
     attempt: attempt + 1,
     ...(attempt > 0 && { lost: attempt }),
     until: run.tx.now,
@@ -146,7 +146,10 @@ function askAgain(run: RunHandle, turn: number, earlier?: StateAt<'thinking' | '
 const concludeFrom = (run: RunHandle, turn: number, answer: RunStep): RunState =>
   concludeRun(run, turn, joinPausedAnswer(run, textOf(answer.content['text'])), false)
 
-/** A whole answer that nothing has followed: a limit ended the run before its calls were proposed, or it became the output. */
+/**
+ * A complete answer without a successor: a limit ended the run before the calls were proposed, or before it became the
+ * output.
+ */
 function unreadAnswer(run: RunHandle): RunStep | undefined {
   const last = run.lastStep(
     (step) =>

@@ -9,7 +9,7 @@ type Steered = TransitionEventOf<'steered'>
 const keepMessage = (run: RunHandle, { message }: Steered): void =>
   run.updateUsage({ steering: [...(run.usage.steering ?? []), message] })
 
-/** Kept for the next completion; in place of the one under way, where the message interrupts. */
+/** Queues the message for the next completion; an interrupting message also drops the present one. */
 export function steerCompletion(
   run: RunHandle,
   here: StateAt<'thinking'>,
@@ -21,7 +21,7 @@ export function steerCompletion(
   return requestCompletion(run, { ...here, attempt: here.attempt + 1, lost: (here.lost ?? 0) + 1 })
 }
 
-/** Kept for the next completion: calls under way are effects, which a message does not call off. */
+/** Queues the message for the next completion: a message does not stop calls in flight. */
 export function steerCalls<Here extends StateAt<'calling' | 'backing_off'>>(
   run: RunHandle,
   here: Here,

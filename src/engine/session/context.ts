@@ -1,4 +1,4 @@
-/** What transitions may know beside the session: time, ids, versions, routes, slots and calls of other sessions. */
+/** What transitions may read besides the session: time, ids, versions, routes, slots and calls of other sessions. */
 import type { Instant } from '../../base/clock.ts'
 import type { IdSource, RunId } from '../../base/ids.ts'
 import type { Outage } from '../../spec/outage.ts'
@@ -19,7 +19,7 @@ import type { SpentTokens } from './event.ts'
  */
 export type PlanRoom = 'free' | 'taken' | { readonly spentForMs: number }
 
-/** All that a transition may know beside the session itself; gathered before it is applied. */
+/** Everything that a transition may read besides the session; gathered before it is applied. */
 export interface TransitionContext {
   /** Never before any time that the session already records. */
   readonly now: Instant
@@ -46,7 +46,7 @@ export interface TransitionContext {
   readonly callsElsewhere: readonly CallRow[]
   /** Names of standing authorities that an operator has ended. */
   readonly revoked: ReadonlySet<string>
-  /** Texts of the files that a run was given; read only where a policy asks where values come from. */
+  /** Texts of a run's files; read only if a policy uses sources of values. */
   attachedTexts(run: RunId): readonly string[]
   /** Calls that stand for an effect key. */
   readonly effectsOf: ReadEffects
@@ -69,9 +69,9 @@ export interface TransitionContext {
   termsOf(model: SnapshotModel): ModelTerms
   /** Usage so far of a completion in flight in this process, by its `completionKey`. */
   spentOn(completion: string): SpentTokens | undefined
-  /** What cannot be reached now; asked and told by runs that are held. */
+  /** Outages that hold runs now; held runs read and update it. */
   readonly outages: {
-    /** Undefined where the run may try now, and is then the one that tries; else when it should look again. */
+    /** Undefined if the run may try now, and then it is the one that tries; else when it should ask again. */
     laterThan(cause: string, run: RunId, now: Instant): Instant | undefined
     /** An attempt of a held run failed; the next is due at `until`. */
     failed(outage: Outage, run: RunId, until: Instant): void

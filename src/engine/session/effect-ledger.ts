@@ -1,4 +1,7 @@
-/** Effect keys in a transaction: who holds them, and what its calls do to them. Source: policies, section 8. */
+/**
+ * Effect keys in a transaction: which calls hold them, and the changes by calls of this session. Source: policies, section
+ * 8.
+ */
 import type { RunId } from '../../base/ids.ts'
 import type { EffectRecord } from '../../spec/effect.ts'
 import type { EffectChange, EffectEnd } from '../../store/session-update.ts'

@@ -59,15 +59,15 @@ export interface ResumeRequest {
   /** Never a key or a schedule. */
   readonly by: Extract<Principal, { type: 'operator' }>
   readonly reason?: string
-  /** The run goes on with this version of its agent, which whoever asks has compared with its own. */
+  /** The run continues with this version of its agent; the caller has compared the two. */
   readonly version?: AgentVersion
   /** Grants the limit that ended the run once more. */
   readonly grants?: boolean
-  /** Version of the session that whoever asks has looked at: refused with `run_moved_on` where it is another one by now. */
+  /** Version of the session that the caller has read; refused with `run_moved_on` if it has changed. */
   readonly seen?: number
 }
 
-/** What an ended run and those below it made, and how each call would be undone. */
+/** The calls of an ended run and its descendants, and how each would be undone. */
 export interface UndoPlan {
   readonly run: Run
   /** Newest first. */
@@ -104,7 +104,7 @@ export interface UndoRequest {
   /** Never a key or a schedule. */
   readonly by: Extract<Principal, { type: 'operator' }>
   readonly reason?: string
-  /** All that can be undone where absent. */
+  /** Absent = all that can be undone. */
   readonly calls?: readonly CallReference[]
 }
 
@@ -116,7 +116,7 @@ export interface ForkSource {
   readonly before: readonly EarlierMessage[]
   readonly steps: readonly RunStep[]
   readonly calls: readonly CallRow[]
-  /** What of its session was undone since. */
+  /** A note on the calls of its session that were undone since. */
   readonly undone: readonly UndoneNote[]
 }
 
@@ -181,13 +181,13 @@ export interface EngineParts {
   readonly sends?: boolean
   /** Calls and completions in flight at once; `DEFAULT_CONCURRENCY` where absent. */
   readonly concurrency?: Partial<ConcurrencyBounds>
-  /** What the workspace may spend in a day; nothing limits it where absent. */
+  /** What the workspace may spend in a day; absent = unlimited. */
   readonly plan?: SpendCap
   /** Maximum of iterations where `limits.max_loop_iterations` is absent; 100 by default. */
   readonly maxIterations?: number
 }
 
-/** What a tool reports of a call that it accepted. */
+/** A tool's report on a call that it accepted. */
 export type OutsideReport = { readonly result: JsonValue } | { readonly error: JsonValue }
 
 export interface MigrationRequest {
@@ -215,7 +215,7 @@ export interface Engine {
    * @throws Failure `idempotency_key_reused`
    */
   answer(runId: RunId, answer: GivenAnswer, hidden?: boolean, idempotency?: RequestKey): Promise<MessageAccepted>
-  /** Gives a signal to the run, or the descendant, that waits for it. What cannot be accepted changes nothing, as with `answer`. */
+  /** Gives a signal to the run, or the descendant, that waits for it. A refused signal changes nothing, as with `answer`. */
   signal(runId: RunId, name: string, data: JsonValue): Promise<MessageAccepted>
   /**
    * Ends the call to which a token was given.
@@ -236,8 +236,8 @@ export interface Engine {
     reason?: string,
   ): Promise<{ readonly runId: RunId; readonly status: RunStatusName }>
   /**
-   * Goes on with a run that failed, was cancelled or is held, at the step at which it stopped. Calls that were made are not made
-   * again; those that nobody knows of are asked about. A change of version is not checked here.
+   * Continues a run that failed, was cancelled or is held, at the step at which it stopped. Calls that were made are not
+   * made again; a person is asked about calls of unknown outcome. Does not check a change of version.
    * @throws Failure `not_found`, `not_a_root_run`, `session_went_on`, `session_erased`, `run_not_ended`, `run_completed`,
    *   `run_not_resumable`, `limit_reached`; nothing has changed then
    *
@@ -245,7 +245,7 @@ export interface Engine {
    */
   resume(runId: RunId, request: ResumeRequest): Promise<ResumedRun>
   /**
-   * What an ended run and those below it made, and how each call would be undone: nothing happens.
+   * The calls of an ended run and its descendants, and how each would be undone; changes nothing.
    * @throws Failure `not_found`, `session_erased`, `run_not_ended`, `run_undoes`, `version_gone`
    *
    * Source: decisions, section 18.
@@ -258,8 +258,8 @@ export interface Engine {
    */
   undo(runId: RunId, request: UndoRequest): Promise<{ readonly runId: RunId }>
   /**
-   * Moves a run that waits, or is held, to another version of its agent; its open calls are decided again. Whether the version may
-   * do more is for the caller to look at.
+   * Moves a run that waits, or is held, to another version of its agent; its open calls are decided again. The caller
+   * checks whether the version may do more.
    * @throws Failure `not_found`, `not_a_root_run`, `run_not_movable`
    *
    * Source: decisions, section 18.
@@ -284,7 +284,7 @@ export interface Engine {
   follow(run: RunId | FollowedRun, after: number, signal: AbortSignal): AsyncIterable<readonly FollowedEvent[]>
   /** Model text between this process and others. */
   readonly text: TextExchange
-  /** Tells of every session that changes, without saying what, until the returned function is called. */
+  /** Reports every session that changes, without details, until the returned function is called. */
   watch(listener: (sessionId: SessionId) => void): () => void
   /** Since when this process cannot store what happens to a session, because the disk is full; undefined where it can. */
   fullSince(sessionId: SessionId): Instant | undefined

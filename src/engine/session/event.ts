@@ -112,7 +112,7 @@ export interface SpentTokens {
   readonly usage: ModelUsage
 }
 
-/** A failed attempt that a later one may not meet. `cause` names what is missing, the same for all that miss it. */
+/** A failed attempt that may succeed later. `cause` names what is missing, equally for all runs. */
 export interface OutageReport {
   readonly reason: OutageReason
   readonly cause: string

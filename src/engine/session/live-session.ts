@@ -74,16 +74,16 @@ export async function loadLive(
   return createLive(tree, steps, calls, versionsOf(tree), { heldSince, heldBy, isRepeated })
 }
 
-/** Beyond what any model is given of earlier runs. */
+/** More messages than any model gets from earlier runs. */
 const MAX_SAID_LENGTH = 8 * 1024 * 1024
 
 /**
- * The steps that a session goes on with: all of what may still change, and of root runs that are over only what was said, as far
- * back as a prompt may reach. So the hundredth run of a session reads little more than the second.
+ * The steps that a session continues with: all steps of runs that may still change; of ended root runs only messages and
+ * outputs, as far back as a prompt may reach. So the hundredth run of a session reads little more than the second.
  */
 async function readSteps(store: Store, tree: SessionTree): Promise<readonly RunStep[]> {
   const over = rootsThatAreOver(tree)
-  // Of an erased session nothing was said any more.
+  // An erased session has no messages.
   if (over.length === 0 || tree.session.erasedAt !== undefined) return store.stepsOfSession(tree.session.id)
   const roots = new Set<RunId>(over.map(({ id }) => id))
   const rootOf = createRootLookup(tree.runs)
@@ -102,7 +102,7 @@ async function readSteps(store: Store, tree: SessionTree): Promise<readonly RunS
   return steps.sort((a, b) => a.ordinal - b.ordinal)
 }
 
-/** Root runs before the newest whose trees nothing can change any more, oldest first. */
+/** Earlier root runs whose trees can no longer change, oldest first. */
 function rootsThatAreOver({ session, runs, tasks }: SessionTree): readonly Run[] {
   const roots = runs.filter(({ id, parentRunId }) => parentRunId === null && id !== session.rootRunId)
   if (roots.length === 0) return []

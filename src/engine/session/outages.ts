@@ -1,6 +1,6 @@
 /**
- * What cannot be reached now, over all sessions of this process: one run tries for all that miss the same, and when it gets an
- * answer the others go on, one after another. Kept in memory: after a restart each held run comes back by its own timer.
+ * Outages of all sessions of this process: one run tries for all that wait for the same cause, and when it gets an answer
+ * the others continue, one after another. In memory only: after a restart each held run tries again by its own timer.
  */
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
@@ -11,17 +11,17 @@ import type { AgentSnapshot, BoundTool } from '../../spec/snapshot.ts'
 
 /** An attempt that takes longer than this is no longer waited for. */
 const ATTEMPT_MS = 600_000
-/** Runs that wait for another's attempt look again this long after it is due, should nobody have made it. */
+/** Delay after which waiting runs ask again if the due attempt of another run was not made. */
 const LOOK_AGAIN_MS = 300_000
 /** Runs remembered per cause. Those beyond it go on by their own timers. */
 const MAX_WAITING = 10_000
 
 export interface Outages {
-  /** Undefined where the run may try now, and is then the one that tries; else when it should look again. */
+  /** Undefined if the run may try now, and then it is the one that tries; else when it should ask again. */
   laterThan(cause: string, run: RunId, session: SessionId, now: Instant): Instant | undefined
   /** An attempt of a held run failed; the next is due at `until`. */
   failed(outage: Outage, run: RunId, until: Instant): void
-  /** Something was reached again: those that wait for it go on. */
+  /** The cause is over: the runs that wait for it continue. */
   over(cause: string): void
 }
 

@@ -1,4 +1,4 @@
-/** The task that asks an operator what became of a call of unknown outcome. Source: policies, section 5. */
+/** The task that asks an operator for the outcome of a call. Source: policies, section 5. */
 import { toIsoText } from '../../base/clock.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import type { CallHandle } from './transaction/call-handle.ts'

@@ -56,7 +56,7 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
   let resultBytes = 0
   /** Waiting requests by run, in the order in which runs are served. */
   const line = new Map<RunId, SlotRequest[]>()
-  /** True when something may be free for those in line: nothing looks at all of them at each save. */
+  /** True if a waiting call may get a slot; avoids checking all of them at each save. */
   let mayAdmit = false
 
   const demands = ({ tool, route, bound }: SlotRequest): [name: string, most: number][] => [
@@ -119,7 +119,7 @@ export function createSlots(bounds: ConcurrencyBounds, admit: (session: SessionI
       if (taken.has(request.key)) return true
       const waiting = line.get(request.run) ?? []
       if (waiting.some(({ key }) => key === request.key)) return false
-      // A slot that is free now suits nobody in line, or it would have been taken.
+      // No waiting call can use a free slot, or it would have taken it.
       if (isFree(request)) {
         takeSlot(request)
         return true

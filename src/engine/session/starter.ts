@@ -3,8 +3,8 @@ import type { RunStarter } from '../../spec/starter.ts'
 import type { RunHandle } from './transaction/transaction.ts'
 
 /**
- * The starter of the root run above, since a session that goes on may be started by one and continued by another; of a run that
- * undoes a call, who asked for it.
+ * The starter of the root run above, since a session that goes on may be started by one and continued by another; for an
+ * undoing run, who requested the undo.
  */
 export const starterOfRun = (run: RunHandle): RunStarter =>
   [run, ...run.ancestors()].find(({ record }) => record.starter)?.record.starter ?? run.tx.session

@@ -1,4 +1,7 @@
-/** Model text between processes: readers follow a session at one, and another one drives it. Source: scale-out, section 3.4. */
+/**
+ * Model text between processes: readers may follow a session in one process while another drives it. Source: scale-out,
+ * section 3.4.
+ */
 import type { SessionId } from '../../base/ids.ts'
 import type { LiveText } from '../../spec/event.ts'
 
@@ -15,6 +18,6 @@ export interface TextExchange {
   receive(text: PlacedText): void
   /** Sessions whose text is read here. */
   readSessions(): readonly SessionId[]
-  /** Tells of each session when its first reader comes and when its last one leaves. @returns a function that ends it */
+  /** Reports each session when its first reader comes and when its last one leaves. @returns a function that ends it */
   watchReaders(listener: (sessionId: SessionId, isRead: boolean) => void): () => void
 }

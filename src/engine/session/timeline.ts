@@ -122,7 +122,7 @@ async function toItem(store: Store, step: RunStep, run: Run): Promise<TimelineIt
   return toTimelineItem(step, run, task ? ({ ...toTaskContent(task) } as unknown as JsonObject) : step.content)
 }
 
-/** A session as timelines and session lists show it. What was erased is null. */
+/** A session as timelines and session lists show it. Erased content is null. */
 export function toSessionBody(session: Session): SessionBody {
   const isErased = session.erasedAt !== undefined
   return {

@@ -1,4 +1,4 @@
-/** With which call a recorded call is undone. Source: decisions, section 18, "Undo". */
+/** The call that undoes a recorded call. Source: decisions, section 18, "Undo". */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { readUndo, undoArguments } from '../../policy/undo-mapping.ts'
 import type { Run } from '../../spec/run.ts'
@@ -13,7 +13,7 @@ export interface CallToUndo {
   readonly row: CallRow
   readonly state: Run['state']
   readonly snapshot: AgentSnapshot
-  /** Of the run that made it. */
+  /** Ids of the run that made it. */
   readonly steps: readonly RunStep[]
 }
 
@@ -27,7 +27,7 @@ export interface ResolvedUndo {
   readonly undoes: string
 }
 
-/** What stands in place of a secret in what is recorded. */
+/** The text that replaces secrets in records. */
 const MASK = '***'
 
 /** @returns `why` in a sentence where the call cannot be undone */
@@ -70,7 +70,7 @@ export function calledTool({ row, snapshot, steps }: CallToUndo): BoundTool | un
 export const dispatchOf = (steps: readonly RunStep[], callId: string): RunStep | undefined =>
   steps.findLast(({ type, content }) => type === 'ToolCall' && content['tool_call_id'] === callId)
 
-/** What the call answered: also what was told after its run had ended. */
+/** The result of the call, also one reported after its run had ended. */
 function resultOf({ row, steps, state }: CallToUndo): JsonValue {
   const late = lateOf(state, row.callId)
   if (late) return late.result

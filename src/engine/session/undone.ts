@@ -5,15 +5,15 @@ import { isTerminal, undoneCallOf, type CallReference, type Run } from '../../sp
 import type { CallRow } from '../../store/session-update.ts'
 
 /**
- * The effect key of the call that undoes another one, where its tool has none of its own: it names the call that is undone, so
- * that this is not done twice. Undefined for a run that undoes nothing.
+ * The effect key of the call that undoes another one, where its tool has none of its own: it names the undone call, so that
+ * a call is not undone twice. Undefined for a run that undoes nothing.
  */
 export function undoKeyOf(run: Pick<Run, 'origin'>): EffectKey | undefined {
   const undone = undoneCallOf(run)
   return undone && boundedKey(`undo:${undone.runId}:${undone.callId}`)
 }
 
-/** What became of the undoing of a call. */
+/** State of the undo of a call. */
 export type UndoState =
   /** Not tried yet, or tried and certainly not made. `failed` is the newest run that tried. */
   | { readonly at: 'open'; readonly failed?: Run }
@@ -45,7 +45,7 @@ export const isPartlyUndone = (runs: readonly Run[], rows: readonly CallRow[]): 
     return undone !== undefined && undoStateOf(undone, runs, rows).at !== 'open'
   })
 
-/** A call that does not stand, or perhaps no longer stands, as the model that made it was told. */
+/** A call that was undone, or may have been, after its model got the result. */
 export interface UndoneNote {
   readonly call: CallReference
   readonly at: Exclude<UndoState['at'], 'open'>
@@ -55,13 +55,13 @@ export interface UndoneNote {
   readonly path: readonly RunId[]
 }
 
-/** Characters of the arguments of a call that are told. */
+/** Characters shown of the arguments of a call. */
 const MAX_ARGUMENTS = 300
-/** Calls that are told one by one. */
+/** Calls that are listed one by one. */
 const MAX_TOLD = 20
 
 /**
- * What of a session was undone, is being undone, or may have been.
+ * The calls of a session that were undone, are being undone, or may have been.
  * @param runs all runs of the session
  * @param readRows all calls of the session; read only where a run undoes something
  */
@@ -88,7 +88,7 @@ function pathOf(id: RunId | null, runs: readonly Run[]): readonly RunId[] {
   return run ? [run.id, ...pathOf(run.parentRunId, runs)] : []
 }
 
-/** What a model that is told of these calls must know; undefined where there are none. */
+/** The note for a model about these calls; undefined if there are none. */
 export function tellUndone(notes: readonly UndoneNote[]): string | undefined {
   const list = (some: readonly UndoneNote[]): string => {
     const more = some.length - MAX_TOLD

@@ -74,7 +74,7 @@ async function deployedId(store: Store, workspace: WorkspaceId, name: string): P
   return (await store.agents(workspace)).find((agent) => agent.name === name)?.deployedVersionId ?? null
 }
 
-/** What policies of an agent need to know of the workspace beyond their session. */
+/** What the policies of an agent read beyond their session. */
 export interface LookBack {
   /** Longest window in milliseconds over which calls of other sessions are counted; 0 without any. */
   readonly ms: number
@@ -99,7 +99,7 @@ export function lookBackOf({ policies }: AgentSnapshot): LookBack {
   }
   return found
 }
-/** True where a policy of the agent asks where an argument comes from. */
+/** True if a policy of the agent reads the sources of an argument. */
 export function asksSource({ policies }: AgentSnapshot): boolean {
   let asks = sourceQuestions.get(policies)
   if (asks === undefined) {

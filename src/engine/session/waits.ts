@@ -29,7 +29,7 @@ function ownWait({ state }: Run): WaitBudget | undefined {
     state.at === 'calling' &&
     state.calls.some(({ state: { at } }) => at === 'awaiting' || at === 'unknown' || at === 'listening')
   if (waits) return 'person'
-  // What an operator pauses uses no time of the run.
+  // Time under an operator's pause does not count.
   return pausedSince({ state }) === undefined ? undefined : 'limit'
 }
 
@@ -37,7 +37,7 @@ function ownWait({ state }: Run): WaitBudget | undefined {
 export const countedWait = ({ waitingSince, onLimit }: RunUsage): WaitBudget | undefined =>
   waitingSince === null ? undefined : onLimit ? 'limit' : 'person'
 
-/** Usage with the hold of a restore counted up to now: it uses no time of the run, nor of a wait that goes on. */
+/** Usage that counts the hold of a restore up to now: neither the run nor its present wait uses this time. */
 export function withHoldCounted(usage: RunUsage, heldSince: Instant, now: Instant): RunUsage {
   const { heldMs = 0, waitingSince, holdCountedTo = 0 } = usage
   const ms = Math.max(0, now - Math.max(heldSince, holdCountedTo))
@@ -49,7 +49,7 @@ export function withHoldCounted(usage: RunUsage, heldSince: Instant, now: Instan
   }
 }
 
-/** Usage with a time counted in which the run had ended: it uses no budget. */
+/** Usage that counts the time between the end and the resumption of a run: it uses no budget. */
 export const withEndCounted = (usage: RunUsage, endedAt: Instant, now: Instant): RunUsage => ({
   ...usage,
   heldMs: (usage.heldMs ?? 0) + Math.max(0, now - endedAt),

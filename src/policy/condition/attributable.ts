@@ -1,10 +1,10 @@
-/** Which values say by themselves where they come from, and where a value occurs. Source: policies, section 2.1. */
+/** Which values can be attributed to a source, and where a value occurs. Source: policies, section 2.1. */
 import type { JsonValue } from '../../base/json/json.ts'
 
 const MIN_CHARACTERS = 4
 const MIN_DIGITS = 5
 
-/** True for a value that hardly occurs by chance; others are never attributed to anybody. */
+/** True for a value that is unlikely to occur by chance; other values are never attributed to a source. */
 export function isAttributable(value: JsonValue): boolean {
   if (typeof value === 'string') return value.length >= MIN_CHARACTERS && Array.from(value).length >= MIN_CHARACTERS
   if (typeof value === 'number') return significantDigits(value) >= MIN_DIGITS
@@ -27,13 +27,13 @@ export interface ValueOccurrence {
 /** Thrown when the budget is used up. */
 export class SearchExhausted extends Error {}
 
-/** What was handed over is searched up to this; beyond it nobody can tell any more. */
+/** Bounds of the search; beyond them the sources are unknown. */
 export class SearchBudget {
   private values: number
   private characters: number
   private readonly whole: SearchBudget | undefined
 
-  /** @param whole is used up too */
+  /** @param whole budget that is charged too */
   constructor(values = 100_000, characters = 8 * 1024 * 1024, whole?: SearchBudget) {
     this.values = values
     this.characters = characters
@@ -54,13 +54,13 @@ export class SearchBudget {
   }
 }
 
-/** Of all searches of one decision: its policies may ask about each element of a list. */
+/** Budget of all searches for one decision, whose policies may ask about each element of a list. */
 export const newDecisionBudget = (): SearchBudget => new SearchBudget(1_000_000, 64 * 1024 * 1024)
-/** Of the search for one value. */
+/** Budget of the search for one value. */
 export const newSearchBudget = (decision?: SearchBudget): SearchBudget =>
   new SearchBudget(undefined, undefined, decision)
 
-/** What looking at one place costs beside its characters. */
+/** Cost of searching one place, besides its characters. */
 const PLACE = 8
 
 /** Searches a value for another one: typed, by canonical text, and texts also as tokens of texts. */

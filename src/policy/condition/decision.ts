@@ -56,7 +56,7 @@ export interface CallFacts {
     /** False where a repetition cannot be given the result of the earlier call. */
     readonly hasResult?: boolean
   }
-  /** Names of who handed over the value at a path of the arguments; undefined where nobody can tell. */
+  /** Names of the sources of the value at a path of the arguments; undefined = unknown. */
   source?(segments: readonly PathSegment[]): readonly string[] | undefined
   readonly now: Instant
   /**

@@ -12,7 +12,7 @@ export const EFFECT_REPEAT = 'svc/effect-repeat'
 
 /** A longer key is kept as its digest. */
 const MAX_KEY_BYTES = 512
-/** Characters of a longer key that people see. */
+/** Characters shown of a longer key. */
 const SHOWN_CHARACTERS = 96
 /** A template is read again for every call; longer ones are refused before that. */
 const MAX_TEMPLATE = 1024
@@ -67,7 +67,7 @@ export function effectKeyOf(labels: Labels, args: JsonValue): EffectKey | { read
   const text = labels[EFFECT_KEY]
   if (text === undefined) return undefined
   const read = templateOf(text)
-  // Lint refuses such a label. Where one was published all the same, its calls have no key that could be told apart.
+  // Lint refuses such a label. If one was published nevertheless, its calls cannot be distinguished by keys.
   if ('problem' in read) return { missing: text }
   const parts: string[] = []
   for (const part of read.template) {
@@ -83,7 +83,7 @@ export function effectKeyOf(labels: Labels, args: JsonValue): EffectKey | { read
 }
 
 const templates = new Map<string, ReadTemplate>()
-/** Tools of all versions that a process runs; a template takes some hundred bytes. */
+/** Cached templates of all versions that a process runs, some hundred bytes each. */
 const MAX_TEMPLATES = 1000
 
 function templateOf(text: string): ReadTemplate {
@@ -114,7 +114,7 @@ export const effectWindowOf = (labels: Labels): number | undefined => {
   return text === undefined ? undefined : readDuration(text)
 }
 
-/** What happens to a second call with a key. A label that says nothing known asks. */
+/** What happens to a second call with a key. An unknown label asks a person. */
 export function effectRepeatOf(labels: Labels, sideEffectClass: SideEffectClass | undefined): EffectRepeat {
   const label = labels[EFFECT_REPEAT]
   if (label === undefined) return sideEffectClass === 'idempotent_write' ? 'return' : 'ask'

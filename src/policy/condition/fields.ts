@@ -8,7 +8,7 @@ export interface CallField {
   readonly read: (facts: CallFacts) => JsonValue | undefined
   /** The values it can have, as JSON Schema. */
   readonly schema: JsonObject
-  /** Value in the first call of a run that the API starts; undefined where the call itself says it, or where it is absent. */
+  /** Value in the first call of a run that the API starts; undefined if the call determines it, or if it is absent. */
   readonly usual?: JsonValue
   /** A call may be without it. */
   readonly isOptional?: true
@@ -111,7 +111,7 @@ export const CALL_FIELDS: Readonly<Record<string, Readonly<Record<string, CallFi
     key: { read: ({ effect }) => effect?.key, schema: TEXT, isOptional: true },
     repeated: { read: ({ effect }) => effect?.repeated, schema: BOOLEAN, isOptional: true },
     previous: {
-      // Plain JSON, which only its type does not say.
+      // Plain JSON; only its interface type has no index signature.
       read: ({ effect }) => effect?.previous as unknown as JsonValue | undefined,
       schema: PREVIOUS,
       isOptional: true,

@@ -31,7 +31,7 @@ export function firstCallFacts(
   return {
     ...facts,
     args,
-    // Names of arguments that nobody gave are unknown: they come from a run.
+    // Sources of arguments are unknown outside of a run.
     source(segments) {
       const names = context[`source.${sourceText(segments)}`]
       const list = typeof names === 'string' ? [names] : Array.isArray(names) ? names : []

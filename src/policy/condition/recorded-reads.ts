@@ -1,4 +1,4 @@
-/** What a decision read that cannot be derived later: history measures, and where arguments come from. */
+/** Facts that a decision read and that cannot be derived later: history measures and the sources of arguments. */
 import type { CallFacts } from './decision.ts'
 import { historyText } from './history.ts'
 import { sourceText } from './path.ts'

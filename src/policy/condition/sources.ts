@@ -1,4 +1,4 @@
-/** Comparisons of `source.<path>`: who handed a run the value of an argument. Source: policies, section 2.1. */
+/** Comparisons of `source.<path>`: where a run got the value of an argument. Source: policies, section 2.1. */
 import type { JsonValue } from '../../base/json/json.ts'
 import type { ConditionLeaf } from './condition.ts'
 import type { CallFacts } from './decision.ts'
@@ -37,7 +37,7 @@ const hasList = (args: JsonValue, segments: readonly PathSegment[]): boolean => 
   return value !== undefined
 }
 
-/** Most elements of a list that are asked about. */
+/** Maximum elements of a list whose sources are searched. */
 const MAX_PLACES = 1000
 
 /** The paths of the values that a path stands for; those that are absent left out. Undefined beyond the bound, or for no list. */

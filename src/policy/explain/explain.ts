@@ -29,7 +29,7 @@ export function explainDecision(
   effectiveClass?: SideEffectClass,
 ): DecisionExplanation {
   const verdict = evaluatePolicies(sets, wire, facts, effectiveClass)
-  // A call without the arguments of its key is hypothetical in more than that: only what is known of the key counts.
+  // A hypothetical call may lack the arguments of its key; then only the known facts of the key count.
   const guard = (made: PolicyDecision): PolicyDecision => (facts.effect ? guardEffect(made, facts) : made)
   const decision = guard(describeVerdict(verdict))
   return {

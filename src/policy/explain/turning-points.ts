@@ -36,7 +36,7 @@ interface ComparedField {
   readonly others: Set<string | boolean | null>
 }
 
-/** At most so many fields, and values of each, are tried: somebody waits for the explanation. */
+/** Maximum fields, and values of each, that are tried: somebody waits for the explanation. */
 const MAX_FIELDS = 32
 const MAX_VALUES = 32
 const COMPARED = new Set(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'not_in'])

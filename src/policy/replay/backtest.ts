@@ -1,4 +1,4 @@
-/** Decides recorded calls again under other policies and finds those that come out otherwise. Source: policies, section 7. */
+/** Decides recorded calls again under other policies and finds those whose decision changes. Source: policies, section 7. */
 import type { DecisionFlip } from '../../spec/explanation.ts'
 import type { RecordedDecision } from '../../spec/operator/decide.ts'
 import type { PolicySet } from '../../spec/policy-set.ts'
@@ -11,7 +11,7 @@ import { evaluatePolicies } from '../evaluate-policies.ts'
 import { indexRecordedCalls } from './recorded-calls.ts'
 import { recordedFacts, recordedPolicySets, type ReplayedFacts, type SnapshotLookup } from './recorded-facts.ts'
 
-/** What stands in place of the recorded policies and tools. */
+/** Replacements of the recorded policies and tools. */
 export interface Replacements {
   policiesOf(snapshot: AgentSnapshot): PolicySet
   /** The side-effect class of the tool in a given bundle; undefined = as recorded. */
@@ -20,13 +20,13 @@ export interface Replacements {
 
 export interface BacktestResult {
   readonly flips: readonly { readonly decision: RecordedDecision; readonly flip: DecisionFlip }[]
-  /** History measures that no recorded decision had read. */
+  /** History measures that no recorded decision read. */
   readonly assumed: readonly string[]
 }
 
 /**
  * @param decisions oldest first
- * @param pause called after each decision, so that others have their turn and a reader who has gone ends it
+ * @param pause called after each decision; lets other work run, and throws when the reader is gone
  */
 export async function backtest(
   decisions: readonly RecordedDecision[],
@@ -73,7 +73,7 @@ function rememberSets(
   }
 }
 
-/** Undefined where the decision stays the same, or where it had another reason than policies. */
+/** Undefined if the decision stays the same, or had another reason than policies. */
 function flipOf(
   recorded: RecordedDecision,
   { before, after }: { readonly before: PolicySets; readonly after: PolicySets },
@@ -83,11 +83,11 @@ function flipOf(
   const { runId, toolCallId, ref, tool, decision: was } = recorded
   const changed = newClass === undefined ? facts : { ...facts, tool: { ...facts.tool, side_effect_class: newClass } }
   const verdict = evaluatePolicies(after, tool, changed)
-  // What stays as it was needs no words, unless an effect key has a say in it.
+  // Unchanged verdicts are not reported, unless an effect key contributed.
   if (verdict.fault === undefined && verdict.decision === was && !mayRepeat(changed)) return undefined
   const decided = guardEffect(describeVerdict(verdict), changed)
   const now = decided.decision
-  // A flip that the old policies show too comes from recounted history, not from the new policies.
+  // If the old policies flip as well, the cause is the recounted history and not the new policies.
   if (now === was || now === decideByPolicies(before, tool, facts).decision) return undefined
   const { policies, error } = decided
   const winner = policies[0]

@@ -50,7 +50,7 @@ export interface ReplayedFacts {
 
 /**
  * @param calls for measures that must be counted
- * @param args in place of the recorded arguments; what follows from them is found again, or is unknown
+ * @param args in place of the recorded arguments; facts that depend on them are derived again, or are unknown
  */
 export function recordedFacts(
   decision: RecordedDecision,
@@ -77,7 +77,7 @@ export function recordedFacts(
       ...(isJsonObject(keyFacts) && { effect: keyFacts as unknown as NonNullable<CallFacts['effect']> }),
       args,
       now: Date.parse(recordedAt),
-      // Recorded where a policy asked; elsewhere nobody can tell any more.
+      // Recorded only if a policy read them; otherwise unknown.
       source(segments) {
         if (isEdited && !isSameAt(segments, decision.arguments, args)) return undefined
         const names = known[sourceText(segments)]

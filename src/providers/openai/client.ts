@@ -23,7 +23,7 @@ export async function loadOpenaiClient(parts: OpenaiClientParts): Promise<OpenAI
     maxRetries: 0,
     logLevel: 'off',
     fetch,
-    // The SDK reads both from the environment. Only OpenAI is to learn them.
+    // The SDK reads both from the environment; only OpenAI may receive them.
     ...(vendor !== 'openai' && { organization: null, project: null }),
   } as const
   if (vendor !== 'azure')

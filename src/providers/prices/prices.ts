@@ -99,7 +99,7 @@ function vendorOf(type: ProviderType, address: string | undefined): ListedVendor
   return type === 'openai-compatible' && address !== undefined ? vendorAt(address) : undefined
 }
 
-/** Vendors by address, of so many at most: a server has few, and each completion asks. */
+/** Maximum number of cached vendors by address: a server has few, and each completion needs one. */
 const vendorsByAddress = new Map<string, ListedVendor | undefined>()
 const MAX_ADDRESSES = 1000
 
@@ -117,7 +117,7 @@ const RELEASE = /(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2}|@default|-latest|-v\d+(?::\d+)?
 
 const indexes = new WeakMap<ListedVendor, ReadonlyMap<string, ListedModel>>()
 
-/** The model of this very name, else the one of which the name is a dated release. */
+/** The model with exactly this name, else the one of which the name is a dated release. */
 function findListed(name: string, vendor: ListedVendor | undefined): ListedModel | undefined {
   if (!vendor) return undefined
   let index = indexes.get(vendor)

@@ -175,7 +175,7 @@ const describeAddress = (type: ProviderType): string =>
 
 interface ProviderKey {
   readonly key: Secret
-  /** Variable of the environment that has it. */
+  /** Environment variable with the address. */
   readonly env: string
 }
 

@@ -17,7 +17,7 @@ export type KeyPrincipal = Extract<Principal, { type: 'api_key' }>
 export type OperatorPrincipal = Extract<Principal, { type: 'operator' }>
 export type ApiPrincipal = KeyPrincipal | OperatorPrincipal
 
-/** How an operator proved who it is; neither on the local channel, whose identity nothing proves. */
+/** How an operator authenticated; neither member is set on the local channel, which has no authentication. */
 export interface OperatorProof {
   /** The credential. */
   readonly keyId?: KeyId
@@ -31,7 +31,7 @@ export interface AuthenticatedCaller extends OperatorProof {
   readonly trigger: Trigger | null
   /** True while a restored backup holds the trigger. */
   readonly isTriggerHeld: boolean
-  /** When the key expires; null = never. */
+  /** Expiry of the key; null = never. */
   readonly expiresAt: Instant | null
 }
 

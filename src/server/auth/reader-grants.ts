@@ -1,4 +1,4 @@
-/** By what a caller may keep a stream open: what ends the stream when it is taken away. */
+/** The credentials that keep a caller's stream open: revoking one ends the stream. */
 import type { ReaderGrants } from '../runtime/readers.ts'
 import { consoleReader, EVERYTHING, LOCAL_READER, rightsOf } from '../runtime/watch-readers.ts'
 import type { AuthenticatedCaller, OperatorProof } from './auth.ts'

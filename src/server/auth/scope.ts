@@ -48,9 +48,9 @@ export async function sessionInScope({ store }: ServerServices, principal: ApiPr
 }
 
 /**
- * The triggers whose sessions a caller lists with content, null for sessions that no trigger started. Those of another trigger than
- * the key's are listed without it where either hides its timeline; a trigger that is gone hides it, since nothing says any more that
- * it did not. Source: decisions, section 2.
+ * The triggers whose sessions a caller lists with content, null for sessions that no trigger started. Sessions of another
+ * trigger are listed without content if either trigger hides its timeline; a deleted trigger counts as hiding it. Source:
+ * decisions, section 2.
  */
 export async function shownTriggers(
   { store }: ServerServices,

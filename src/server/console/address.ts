@@ -1,6 +1,6 @@
 /**
- * What a request to the operator listener must look like before anyone reads it: its Host, its own origin, and HTTPS where
- * others reach the listener. Source: console, 4.1; security, S6.
+ * Checks every request to the operator listener first: its Host, its origin, and HTTPS if the listener is reachable from
+ * other machines. Source: console, 4.1; security, S6.
  */
 import type { IncomingMessage } from 'node:http'
 import { fail } from '../../base/failure.ts'
@@ -16,11 +16,11 @@ export interface ListenerRules {
   readonly loopback: boolean
   /** Additional host names, without port. */
   readonly hosts: readonly string[]
-  /** Addresses of proxies, which end TLS and say so in `X-Forwarded-Proto`. */
+  /** Addresses of proxies, which terminate TLS and set `X-Forwarded-Proto`. */
   readonly proxies: readonly string[]
 }
 
-/** Sent by the page with every request: a form or a link of another site cannot. */
+/** The page sends it with every request; a form or a link of another site cannot. */
 export const CONSOLE_HEADER = 'x-svc-console'
 
 type ConsoleRequest = Pick<HttpRequestContext, 'request' | 'peer'>
@@ -29,7 +29,7 @@ type ConsoleRequest = Pick<HttpRequestContext, 'request' | 'peer'>
 export const isSecure = ({ proxies }: ListenerRules, { request, peer }: ConsoleRequest): boolean =>
   isInRanges(peer, proxies) && request.headers.get('x-forwarded-proto') === 'https'
 
-/** True for a browser on this machine, which no proxy stands before. */
+/** True for a browser on this machine that connects without a proxy. */
 export const isLocal = (rules: ListenerRules, { request }: ConsoleRequest): boolean =>
   rules.loopback && isLoopback(nameInHost(request.headers.get('host')) ?? '')
 

@@ -67,7 +67,7 @@ const HASHED = /-[0-9A-Z]{8}\.(?:js|css)$/
 const isNavigation = ({ headers, url = '/' }: IncomingMessage): boolean =>
   (headers.accept ?? '').includes('text/html') && !/^\/(?:files\/content|reference(?:$|\?))/.test(url)
 
-/** What the page needs at once: a browser asks for it before it has read the page. Source: console, 6. */
+/** Preloads the files that the page needs at once. Source: console, 6. */
 function listPreloads(files: ReadonlyMap<string, PageFile>): string {
   const names = ['console.js']
   for (const name of names)

@@ -1,6 +1,6 @@
 /**
- * POST /console/reports: what the page's own policy has stopped, for the log. A page that is as it was built sends none; one
- * that does was changed, or an extension of the browser did. Source: console, 4.2.
+ * POST /console/reports: logs violations of the page's content security policy. An unchanged page has none, so a report
+ * means that the page was modified or that a browser extension interferes. Source: console, 4.2.
  */
 import { isJsonObject } from '../../base/json/json.ts'
 import { safeText } from '../../base/escape-text.ts'
@@ -12,9 +12,9 @@ import { identifyVisitor } from './visitor.ts'
 import type { ListenerRules } from './address.ts'
 
 const BODY: BodyLimits = { maxBytes: 4096, maxLevels: 2, maxValues: 10 }
-/** Of one field. */
+/** Maximum characters of one field. */
 const MAX_TEXT = 200
-/** Reports that a minute writes down; a page that repeats itself says nothing new. */
+/** Reports logged per minute; repeated ones add nothing. */
 const MAX_PER_MINUTE = 20
 
 export function reportRoute(services: ServerServices, rules: ListenerRules): ApiRoute {

@@ -27,7 +27,10 @@ export const listSignInRoutes = (services: ServerServices, rules: ListenerRules)
   { method: 'POST', path: '/sign-out', handle: (call) => signOut(services, rules, call) },
 ]
 
-/** For the page before it asks for anything else: a refused request would stand in the browser's console as an error. */
+/**
+ * Tells the page whether it is signed in before it requests anything else: a refused request would be an error in the
+ * browser's console.
+ */
 const isSignedIn = async (
   services: ServerServices,
   rules: ListenerRules,
@@ -44,7 +47,7 @@ const isSignedIn = async (
 async function signIn(services: ServerServices, rules: ListenerRules, call: HttpRequestContext): Promise<HttpReply> {
   const { store, ids, clock, workspace } = services
   const identity = await identityIn(services, rules, call, await readJson(call, BODY))
-  // A session that somebody planted in this browser ends: signing in always makes a new one.
+  // Signing in always creates a new session, so a session planted in this browser ends.
   const before = await readSession(services, rules, call)
   if (before) {
     await store.endConsoleSession(before.id, clock.now())

@@ -1,6 +1,6 @@
 /**
  * Identifies the caller on the operator listener: the person of a credential, or of a session of the console. There is no
- * local identity here: whoever shows neither is nobody. Source: console, 4.1; scale-out, section 6.
+ * local identity here: a request without either is refused. Source: console, 4.1; scale-out, section 6.
  */
 import { hashKey } from '../../base/api-key.ts'
 import type { Instant } from '../../base/clock.ts'
@@ -38,7 +38,7 @@ export async function readSession(
   const now = clock.now()
   if (session?.workspaceId !== workspace.id || session.endedAt !== null || session.lastUsedAt + IDLE_MS <= now)
     return undefined
-  // What this machine vouches for counts on this machine.
+  // A session of the local identity is valid on this machine only.
   if (session.keyId === null && !isLocal(rules, call)) return undefined
   // A failed write must not fail requests that only read.
   if (Math.abs(now - session.lastUsedAt) >= LAST_USE_PRECISION_MS)

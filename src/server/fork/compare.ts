@@ -1,8 +1,8 @@
-/** What a dry fork does differently from the run that it repeats. */
+/** The differences between a dry fork and the run that it repeats. */
 import type { DryDifference } from '../../spec/operator/dry-fork.ts'
 import { sameCallKey, type RecordedCall } from './recording.ts'
 
-/** Calls of both sides after the fork, matched by name and arguments; those that one side has more often are told. */
+/** Calls of both sides after the fork, matched by name and arguments; surplus calls of either side are differences. */
 export function compareCalls(was: readonly RecordedCall[], would: readonly RecordedCall[]): readonly DryDifference[] {
   const left = new Map<string, RecordedCall[]>()
   for (const call of was) left.set(sameCallKey(call), [...(left.get(sameCallKey(call)) ?? []), call])

@@ -1,6 +1,7 @@
 /**
- * Dry forks: a run is repeated from a step on in an engine and a store of its own, in memory. Its models are asked, its tools and
- * people are played from the recording; no tool is within its reach, and nothing of it is stored. Source: decisions, section 18.
+ * Dry forks: a run is repeated from a step on in an engine and a store of its own, in memory. Its models are called; its
+ * tools and people are played from the recording. It can reach no tool, and nothing of it is stored. Source: decisions,
+ * section 18.
  */
 import { randomInt } from 'node:crypto'
 import { fail } from '../../base/failure.ts'
@@ -24,7 +25,7 @@ import { createRecording, recordedCalls, type Recording } from './recording.ts'
 
 /** Answers of people to one dry run. */
 const MAX_ANSWERS = 200
-/** A dry run waits for its models this long. */
+/** Maximum duration of a dry run. */
 const MAX_MS = 5 * 60_000
 
 export async function playDryFork(
@@ -84,7 +85,7 @@ export async function playDryFork(
   }
 }
 
-/** Of what an operator pauses a dry run heeds what keeps models from being asked: no other effect leaves it. */
+/** A dry run observes pauses of models only: it has no other effects. */
 const pausesOfModels = async (store: Store, workspace: WorkspaceId): Promise<readonly PauseAct[]> =>
   (await store.pauses(workspace)).filter(({ kind }) => kind === 'all' || kind === 'provider')
 
@@ -110,7 +111,7 @@ function openDryEngine(
   return createEngine({
     store: {
       ...store,
-      // Files that a message names are read as ever.
+      // Files that a message names are read as usual.
       fileByName: (workspace, name) => real.fileByName(workspace, name),
       pauses: (workspace) => pausesOfModels(real, workspace),
     },
@@ -128,7 +129,10 @@ function openDryEngine(
   })
 }
 
-/** Tools without a way out: each call is answered from the recording, and one that is not there stops the run. */
+/**
+ * Tools without access to anything outside: each call is answered from the recording, and a call that is missing there
+ * stops the run.
+ */
 export const recordedTools = (recording: Recording, play: Play): Toolbox => ({
   route: () => ({
     route: 'mock',
@@ -174,7 +178,7 @@ async function playToEnd(
   }
 }
 
-/** Gives the next answer that the recording has. @returns why there is none */
+/** Sends the next recorded answer. @returns the reason if there is none */
 async function answerNext(
   engine: Engine,
   root: Run,
@@ -214,7 +218,7 @@ const count = (answered: ReadonlySet<string>, id: string): number =>
 
 const isQuestion = ({ kind }: TaskRecord): boolean => kind === 'text' || kind === 'number' || kind === 'multi_option'
 
-/** An approval that nobody was asked for is taken as given where the call was made: that it would be asked for is told. */
+/** If the recorded call needed no approval, the new approval is granted; the comparison reports it. */
 function answerOf(
   task: TaskRecord,
   played: ReturnType<Recording['peek']>,

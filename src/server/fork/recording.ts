@@ -1,4 +1,4 @@
-/** What happened in a run, to be played to another one: results of its calls, and what people said. */
+/** The recording of a run for playback: results of its calls and answers of people. */
 import { digestOfJson } from '../../base/digest.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { textOf } from '../../engine/session/bindings.ts'
@@ -12,10 +12,10 @@ export interface RecordedCall {
   /** Wire name. */
   readonly name: string
   readonly arguments: JsonValue
-  /** What the policies said last; undefined where none was asked. */
+  /** The last policy decision; undefined without one. */
   readonly decision?: string
   readonly result?: { readonly value: JsonValue; readonly isError: boolean; readonly ordinal: number }
-  /** What people said to it; undefined where none was asked. */
+  /** The answer of people; undefined without one. */
   readonly approved?: boolean
 }
 
@@ -73,7 +73,7 @@ export const sameCallKey = ({ name, arguments: given }: Pick<RecordedCall, 'name
 export interface Recording {
   /** The next call like this that was not played yet. */
   peek(call: Pick<RecordedCall, 'name' | 'arguments'>): RecordedCall | undefined
-  /** Plays it, once. */
+  /** Marks it as played. */
   take(call: Pick<RecordedCall, 'name' | 'arguments'>): RecordedCall | undefined
   /** The next answer of a person to a question of a sub-agent. */
   nextAnswer(): string | undefined

@@ -49,7 +49,7 @@ export async function readJson(call: HttpRequestContext, limits: BodyLimits): Pr
   }
   // Searches the text first: nearly no body contains these names, and then the walk is not needed.
   if (/__proto__|constructor|\\u/.test(text)) refuseKeys(value, '')
-  // What is done with a large body takes as long again.
+  // Processing a large body takes as long again, so other requests run first.
   if (tookLong()) await giveWay()
   return value
 }
@@ -110,7 +110,7 @@ function readIncoming(incoming: AsyncReadable, maxBytes: number): Promise<Uint8A
     const onError = () => settle(() => reject(fail('invalid_json', { why: 'it ended early' })))
     const onClose = onError
     if (incoming.readableEnded) return onEnd()
-    // The client left before its body was read: taken for empty, it would be another request.
+    // The client disconnected before its body was read. An empty body would make it a different request.
     if (incoming.destroyed) return onError()
     incoming.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
   })

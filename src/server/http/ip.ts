@@ -28,7 +28,7 @@ export function clientAddress(
   return hops.findLast((hop) => !isInRanges(hop, proxies)) ?? hops[0]
 }
 
-/** Dotted quads and IPv6; shorter, octal and hexadecimal spellings of IPv4 mean different addresses to different readers. */
+/** Dotted quads and IPv6; parsers disagree about shorter, octal and hexadecimal spellings of IPv4. */
 const isAddress = (text: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]

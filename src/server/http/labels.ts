@@ -4,7 +4,7 @@ import type { SessionPatch } from '../../spec/api.ts'
 
 const MAX_NAME_BYTES = 64
 const MAX_VALUE_BYTES = 512
-/** Of all metadata as JSON, so that a page of 500 sessions stays within the bounds of an answer. */
+/** Bytes of all metadata as JSON, so that a page of 500 sessions stays within the bounds of an answer. */
 const MAX_METADATA_BYTES = 10 * 1024
 const MAX_TAG_BYTES = 64
 

@@ -1,4 +1,4 @@
-/** Cursors of lists: where the next page begins, as a text that means something to this server alone. */
+/** Cursors of lists: the start of the next page, as an opaque text. */
 import { digestOf } from '../../base/digest.ts'
 import { queryFailure } from './refuse.ts'
 
@@ -23,5 +23,5 @@ export function readListCursor(list: string, cursor: string): readonly number[] 
 
 const numbersIn = (text: string): readonly number[] => text.split('.').map(Number)
 
-/** Tells an altered cursor from ours; what it points at is checked by the query, so nobody gains by forging one. */
+/** Detects altered cursors. The query checks access, so a forged cursor reveals nothing. */
 const checkOf = (list: string, text: string): string => digestOf(`${list} ${text}`).slice(7, 19)

@@ -23,20 +23,20 @@ export interface HttpListener {
 }
 
 const MAX_HEADERS = 100
-/** More than the readers that one process is meant to serve; what is beyond is turned away by the system. */
+/** More than the intended number of readers per process; the system refuses further connections. */
 const MAX_CONNECTIONS = 20_000
 
 /** How long a sender may take. An answer, such as an event stream, may last. */
 export interface SenderTimeouts {
   readonly headersMs: number
   readonly requestMs: number
-  /** How often senders are looked at: node's own 30 s would let slow ones live three times as long. */
+  /** Interval of checks for slow senders: node's default of 30 s would let them live three times as long. */
   readonly checkMs: number
 }
 
 const PATIENCE: SenderTimeouts = { headersMs: 10_000, requestMs: 30_000, checkMs: 1000 }
 
-/** @throws Failure `port_taken` when the address cannot be had, whatever the reason */
+/** @throws Failure `port_taken` when the address cannot be bound */
 export async function listenHttp(
   handler: NodeHandler,
   {
@@ -125,7 +125,7 @@ function createHardened(
       return
     }
     const answer = answers.get(socket)
-    // A second answer to one request, or one within another, would be read as the answer to something else.
+    // A client would read a second answer to one request, or one inside another, as the answer to a different request.
     if (answer?.headersSent && !(answer.req.complete && answer.writableFinished)) {
       socket.destroySoon()
       return
@@ -147,7 +147,7 @@ function refusal({ rawHeaders, headers, url, httpVersion }: IncomingMessage): [n
   const hosts = names.filter((name) => name.toLowerCase() === 'host').length
   if (hosts === 0 && httpVersion === '1.1') return [400, 'The request has no Host header.']
   if (hosts > 1) return [400, 'The request has more than one Host header.']
-  // Another coding is an end that a proxy before us may see elsewhere.
+  // With another coding, a proxy before us may see the end of the body elsewhere.
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked')
     return [400, 'A body may be sent in chunks, and in no other transfer coding.']
   if (!url?.startsWith('/')) return [400, 'The request target must be a path.']

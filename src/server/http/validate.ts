@@ -176,7 +176,7 @@ export function parseOperatorQuery(route: string, query: URLSearchParams): unkno
   return checkQuery(name, given)
 }
 
-/** A cursor of the stream as it is written, and where. */
+/** A stream cursor as written, and where it was given. */
 export interface WrittenCursor {
   readonly text: string
   readonly path: '/Last-Event-ID' | '/after'

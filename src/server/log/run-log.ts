@@ -39,6 +39,6 @@ function logUpdate({ session, runs, tasks, steps, closedSteps, events }: Session
 
 function levelOf({ kind, subject }: SessionUpdateEvent): LogLevel | undefined {
   if (subject.endsWith('.failed')) return 'warn'
-  // The session says nothing that its root run does not.
+  // Events of the session repeat those of its root run.
   return kind === 'run' || kind === 'user_task' || kind === 'aitl' ? 'info' : undefined
 }

@@ -6,7 +6,7 @@ import type { RunBudget } from '../../spec/operator/runs.ts'
 import type { Run } from '../../spec/run.ts'
 import type { AgentLimits } from '../../spec/document.ts'
 
-/** @param tree the run and those below it, whose tokens count for it */
+/** @param tree the run and its descendants, whose tokens count too */
 export function listBudgets(run: Run, tree: readonly Run[], limits: AgentLimits, now: Instant): readonly RunBudget[] {
   const at = run.finishedAt ?? now
   const used: Readonly<Record<RunBudget['limit'], number>> = {

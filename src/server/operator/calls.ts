@@ -1,4 +1,4 @@
-/** The ledger of the calls of a run: keys, attempts and what became of each. Source: console, 2 (screen 3). */
+/** The ledger of the calls of a run: keys, attempts and outcome of each. Source: console, 2 (screen 3). */
 import { giveWay, startWork } from '../../base/event-loop.ts'
 import { toIsoText } from '../../base/clock.ts'
 import type { SessionId } from '../../base/ids.ts'
@@ -11,7 +11,7 @@ import { subtreeOf } from './outline.ts'
 import type { OperatorAction } from './people/act.ts'
 import { undoingRuns } from './steer/undo.ts'
 
-/** Of one session; the limits of a run allow fewer calls. */
+/** Maximum calls of one session; the limits of a run allow fewer. */
 const MAX_EFFECTS = 10_000
 const MAX_CALLS = 10_000
 /** Calls read per query. */

@@ -7,14 +7,14 @@ import { consoleReader } from '../runtime/watch-readers.ts'
 import type { OperatorAction } from './people/act.ts'
 import { notFoundFailure } from './find/find.ts'
 
-/** More than anyone looks through. */
+/** Maximum sessions in an answer; nobody reads more. */
 const MAX_SESSIONS = 200
 
 export const createConsoleCode: OperatorAction<'POST /console/codes'> = async ({ services, operator, keyId }) => {
   const { signInCodes, serverState } = services
   if (serverState.consoleUrl === null) throw fail('console_off')
   const { code, expiresAt } = signInCodes.create({ operator: operator.id, keyId: keyId ?? null })
-  // In the fragment, which no server, proxy or log gets.
+  // The code is in the fragment, which browsers send to no server, proxy or log.
   return { url: `${serverState.consoleUrl}/#code=${code}`, expiresAt: toIsoText(expiresAt) }
 }
 

@@ -34,7 +34,7 @@ export const listEffects: OperatorAction<'GET /effects'> = async ({ services, qu
   return { items: shown, total: items.length }
 }
 
-/** The runs that have undone these calls, or are at it. */
+/** The runs that have undone these calls, or are undoing them. */
 async function undoneEffects(
   services: ServerServices,
   effects: readonly EffectRecord[],
@@ -51,7 +51,7 @@ async function undoneEffects(
   return found
 }
 
-/** Lets an effect happen again. A call that is under way decides for itself first. */
+/** Lets an effect happen again. Refused while a call with the key is in flight. */
 export const releaseEffect: OperatorAction<'POST /effects/release'> = async ({ services, operator, body }) => {
   const { store, workspace, clock, log } = services
   const { key } = boundedKey(body.key)

@@ -47,7 +47,10 @@ async function findReserved({ store, workspace }: ServerServices, objectKey: str
   return file
 }
 
-/** In a browser a file of others has the origin of the console: it is saved, and never shown, run or included as what it says it is. */
+/**
+ * In a browser, an untrusted file has the origin of the console: it may only be downloaded, never displayed, run or
+ * included.
+ */
 const asDownload = (filename: string): Readonly<Record<string, string>> => ({
   'content-type': 'application/octet-stream',
   'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(filename).replaceAll(/['()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`)}`,

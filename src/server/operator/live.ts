@@ -1,6 +1,6 @@
 /**
- * GET /live: tells a reader that something changed, so that it reads again. A hint carries no data and may be sent for
- * nothing; many changes within a moment are one hint. Source: console, 4.3.
+ * GET /live: tells a reader that something changed, so that it reads again. A hint carries no data and may be superfluous;
+ * changes in quick succession share one hint. Source: console, 4.3.
  */
 import type { LiveHint } from '../../spec/operator/inbox.ts'
 import type { HttpReply } from '../http/reply.ts'
@@ -32,7 +32,7 @@ function liveReply(services: ServerServices, grants: ReaderGrants, endsAt: numbe
       const send = (text: string): void => controller.enqueue(encoder.encode(text))
       const flush = (): void => {
         timer = undefined
-        // A reader that does not read gets one hint for all it missed.
+        // A slow reader gets one hint for everything it missed.
         if (sent > 0 && (controller.desiredSize ?? 0) <= 0) return schedule()
         sent++
         const hint: LiveHint =

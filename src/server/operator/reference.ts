@@ -8,7 +8,7 @@ const STYLE_DIGEST = createHash('sha256').update(REFERENCE_STYLE).digest('base64
 
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
-  // Nothing is loaded and nothing runs; the one style is named by its digest.
+  // The page loads and runs nothing; its only style is allowed by digest.
   'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_DIGEST}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'referrer-policy': 'no-referrer',
 }

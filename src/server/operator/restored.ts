@@ -14,7 +14,7 @@ import type { OperatorAction } from './people/act.ts'
 import { findAgent, findRun, findTrigger } from './find/find.ts'
 import { nameOf } from './triggers.ts'
 
-/** All that is held, or what a release with the same names would release. */
+/** Everything that is held, or the part that a release with the same names would release. */
 export const listRestored: OperatorAction<'GET /restored'> = async ({ services, query }) => {
   const { store, workspace } = services
   const { sessions, triggers } = await wanted(services, query)

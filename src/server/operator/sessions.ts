@@ -31,7 +31,7 @@ export const listSessions: OperatorAction<'GET /sessions'> = async ({ services, 
     },
     { ...pageOf(query), wholeBytes: LISTED_WHOLE_BYTES },
   )
-  // With the agent given, what the API answers.
+  // With an agent, the same answer as the API's.
   const shown = items.map((session) => ({
     session,
     item: agent === undefined ? toNamedItem(session) : toPricedItem(session),
@@ -64,11 +64,11 @@ export const patchSession: OperatorAction<'PATCH /sessions/:id'> = async (reques
   return getSession(request)
 }
 
-/** Erases the content of a session, whatever its trigger allows. */
+/** Erases the content of a session; ignores the trigger's `allowDelete`. */
 export const deleteSession: OperatorAction<'DELETE /sessions/:id'> = async (request) => {
   const { id } = await findSession(request)
   await request.services.engine.erase(id)
-  // What somebody looks at is erased there, too.
+  // Open screens must drop the erased content, too.
   request.services.changes.tell(id)
   return getSession(request)
 }

@@ -8,7 +8,7 @@ export const revokeStanding: OperatorAction<'POST /policies/revoke'> = async ({ 
   const { store, workspace, clock, log } = services
   const { name, reason, undo = false } = body
   const agents = await agentsWith(services, name)
-  // A misspelt name would end nothing, and nobody would notice.
+  // A misspelt name would silently end nothing.
   if (agents.length === 0)
     throw fail(
       'not_found',

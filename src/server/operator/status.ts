@@ -1,7 +1,7 @@
 import { toIsoText } from '../../base/clock.ts'
 import type { OperatorAction } from './people/act.ts'
 
-/** Who answers here: a server with its addresses, or a command that opened the directory for itself. */
+/** Describes the answering process: a server with its addresses, or a command that opened the directory for itself. */
 export const getStatus: OperatorAction<'GET /status'> = async ({
   services: { serverState: about, workspace },
   operator,

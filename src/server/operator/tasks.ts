@@ -84,7 +84,7 @@ export const listSimilarTasks: OperatorAction<'GET /tasks/:id/similar'> = async 
   return { items: await withRuns(services, operator, similar.slice(0, MOST_SIMILAR)), total: similar.length }
 }
 
-/** Time after which nobody believes any more that somebody looks. */
+/** Lifetime of a claim: after this time it no longer counts. */
 const CLAIM_MS = 15 * 60_000
 
 export const claimTask: OperatorAction<'POST /tasks/:id/claim'> = async ({ services, operator, id, body }) => {

@@ -13,7 +13,7 @@ export interface ClusterSecret {
 
 /**
  * @param text `SVC_CLUSTER_SECRET`
- * @returns undefined where there is none: then this process asks no other, and answers none
+ * @returns undefined if absent: then this process neither asks other processes nor answers them
  * @throws Failure `config_invalid`
  */
 export function readClusterSecret(text: string | undefined): ClusterSecret | undefined {
@@ -30,5 +30,5 @@ export function readClusterSecret(text: string | undefined): ClusterSecret | und
   }
 }
 
-/** Digests have one length, whatever was given. */
+/** Compares digests, which have equal lengths. */
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -1,7 +1,7 @@
 /**
- * Follows the other processes of the store while somebody here reads model text. Every one is told of the sessions that are read
- * here, and the one that drives a session sends its text: so nothing has to be known of who drives what, and a session that another
- * process takes over goes on by itself.
+ * Follows the other processes of the store while this one has readers of model text. Tells all of them which sessions have
+ * readers here, and the one that drives a session sends its text. So nobody needs to know who drives a session, and a
+ * takeover needs no further messages.
  */
 import { createTransport } from '../../base/net/transport.ts'
 import type { TextExchange } from '../../engine/session/text-exchange.ts'
@@ -10,9 +10,9 @@ import { SILENT_WORKER_MS } from '../../store/worker.ts'
 import type { ClusterSecret } from './cluster-secret.ts'
 import { openPeerLink, type PeerLink } from './peer-link.ts'
 
-/** How often it is looked for processes that came or went, while somebody reads. */
+/** Interval of checks for new and ended processes while somebody reads. */
 const LOOK_EVERY_MS = 2000
-/** Beyond the sign of life that comes every 5 s, the other process or the network is gone. */
+/** A peer sends a sign of life every 5 s; after this silence, it or the network is gone. */
 const SILENCE_MS = 12_000
 const MAX_PEERS = 200
 
@@ -37,7 +37,7 @@ export function followPeers({ store, exchange, secret, worker, now }: PeerFollow
   let closed = false
 
   async function findPeers(): Promise<void> {
-    // While the store is away the links that there are stay.
+    // Existing links stay while the store is out of reach.
     const workers = await store.workers().catch(() => undefined)
     if (!workers || closed) return
     const urls = new Set(

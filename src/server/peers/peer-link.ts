@@ -60,7 +60,7 @@ export function openPeerLink(url: string, { exchange, secret, fetch }: PeerLinkP
     sending ??= sendChanges().finally(() => (sending = undefined))
   }
 
-  /** What changes while a request is under way goes with the next one. */
+  /** Changes during a request go into the next one. */
   async function sendChanges(): Promise<void> {
     for (let open = stream; open && changes.size > 0; open = stream) {
       const { name, signal } = open
@@ -77,7 +77,7 @@ export function openPeerLink(url: string, { exchange, secret, fetch }: PeerLinkP
         if (response.status !== 204) throw new Error(`The peer answered ${response.status}.`)
         await response.body?.cancel()
       } catch {
-        // Nobody knows what the other side has: a new stream begins with everything.
+        // The other side's state is unknown, so a new stream begins with all sessions.
         signal.abort()
         return
       }

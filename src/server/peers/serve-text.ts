@@ -1,6 +1,6 @@
 /**
- * Passes model text of the sessions that this process drives to the other processes of the store, for readers there. Another process
- * opens one stream, and says of which sessions it has readers. Source: scale-out, section 3.4.
+ * Passes model text of the sessions that this process drives to the other processes of the store, for readers there. Each
+ * other process opens one stream and says which sessions it has readers for. Source: scale-out, section 3.4.
  */
 import { fail, Failure } from '../../base/failure.ts'
 import type { IdSource, SessionId } from '../../base/ids.ts'
@@ -14,7 +14,7 @@ import { ALIVE_FRAME, openedFrame, textFrame } from './text-frames.ts'
 
 /** More processes than share a store. */
 const MAX_STREAMS = 200
-/** Sessions with readers in another process; what is beyond shows there when its step is complete. */
+/** Maximum sessions with readers in another process; text of further ones appears there with the complete step. */
 const MAX_SESSIONS = 20_000
 /** Unsent text of a stream; a process that does not read it loses what follows, and its readers get the steps. */
 const MAX_UNSENT_BYTES = 1024 * 1024
@@ -86,7 +86,7 @@ export function servePeerText(exchange: TextExchange, secret: ClusterSecret, ids
   const changeSessions: RouteHandler = async (call) => {
     const body = await readJson(call, BODY)
     const stream = streams.get(call.params['stream']!)
-    // It ended meanwhile: the other process opens another one.
+    // The stream ended meanwhile; the other process opens a new one.
     if (!stream) throw fail('not_found', { what: 'stream' })
     for (const id of idsIn(body, 'add')) if (stream.sessions.size < MAX_SESSIONS) stream.sessions.add(id)
     for (const id of idsIn(body, 'remove')) stream.sessions.delete(id)

@@ -1,4 +1,4 @@
-/** What goes over a peer stream: one JSON value a line. An empty line says that the other side is alive. */
+/** Frames of a peer stream: one JSON value per line. An empty line is a sign of life. */
 import { isJsonObject } from '../../base/json/json.ts'
 import type { PlacedText } from '../../engine/session/text-exchange.ts'
 
@@ -14,7 +14,7 @@ export const openedFrame = (stream: string): string => `${JSON.stringify({ strea
 export const textFrame = (text: PlacedText): string => `${JSON.stringify({ text })}\n`
 export const ALIVE_FRAME = '\n'
 
-/** Yields the frames of a body. @throws Error for what no process of ours sends */
+/** Yields the frames of a body. @throws Error for frames that svc never sends */
 export async function* readFrames(body: ReadableStream<Uint8Array>): AsyncGenerator<PeerFrame> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -34,7 +34,7 @@ function toFrame(line: string): PeerFrame {
   throw new Error('A line of a peer is neither text nor the name of a stream.')
 }
 
-/** The sender is a process of ours, of this version or another: what readers are shown must have its form. */
+/** The sender may be another version of svc, so frames are checked before readers see them. */
 function isPlacedText(value: unknown): value is PlacedText & { [name: string]: never } {
   if (!isJsonObject(value as never)) return false
   const { delta, afterSeq } = value as { delta?: unknown; afterSeq?: unknown }

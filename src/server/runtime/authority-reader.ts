@@ -1,6 +1,6 @@
 /**
- * What compiled versions may do, for operators. Reading that takes the compiler, which the server does not import: whoever
- * opens the server gives it one.
+ * Reads the authority of compiled versions, for operators. This needs the compiler, which the server does not import: the
+ * caller of `openServer` provides it.
  */
 import type { AuthorityRow, ChangeView } from '../../spec/operator/publication.ts'
 import type { AgentSnapshot } from '../../spec/snapshot.ts'
@@ -10,7 +10,7 @@ export type LoadSnapshot = (id: string, version: string) => Promise<AgentSnapsho
 
 export interface AuthorityReader {
   matrix(snapshot: AgentSnapshot): Promise<readonly AuthorityRow[]>
-  /** What `to` does that `from` did not, each with the agents that it pins. */
+  /** The changes from `from` to `to`, each with the agents that it pins. */
   difference(
     from: AgentSnapshot,
     to: AgentSnapshot,

@@ -1,6 +1,6 @@
 /**
- * Hints that something changed, for those who look at lists: they carry no data, so who gets one reads again. Sessions are
- * named by the engine, everything else by the operator route that changed it.
+ * Hints that something changed, for screens with lists. A hint carries no data; a reader that gets one reads again.
+ * Sessions are named by the engine, everything else by the operator route that changed it.
  */
 import type { SessionId } from '../../base/ids.ts'
 import type { Engine } from '../../engine/session/engine.ts'

@@ -1,4 +1,4 @@
-/** Looks whether a bucket can be used before a server takes files. */
+/** Checks that a bucket works before a server accepts files. */
 import { randomUUID } from 'node:crypto'
 import type { Blobs } from '../../blobs/blobs.ts'
 import { fail } from '../../base/failure.ts'
@@ -41,7 +41,7 @@ export async function checkBucketAt(url: string, region = 'us-east-1'): Promise<
   }
 }
 
-/** Of an error of the AWS client, its name says more than its message. */
+/** The name of an AWS error says more than its message. */
 function describeCause(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describeCause(error.errors[0])
   if (!(error instanceof Error)) return String(error)

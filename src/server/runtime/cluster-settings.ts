@@ -1,4 +1,4 @@
-/** What the environment says of a process that shares its store with others. Source: scale-out, sections 3.5 and 6. */
+/** Environment settings of a process that shares its store with others. Source: scale-out, sections 3.5 and 6. */
 import { parseDuration } from '../../base/duration.ts'
 import { fail } from '../../base/failure.ts'
 import { DEFAULT_LEASE_TIMES, type LeaseTimes } from '../../store/lease.ts'
@@ -38,7 +38,7 @@ export function maxClaimedSessions({ SVC_MAX_SESSIONS: text }: Environment): num
   return count
 }
 
-/** Calls in flight may end meanwhile; what a balancer has sent is answered. */
+/** Time for calls in flight to end, and for requests that a balancer has already sent. */
 const SHARED_DRAIN_MS = 25_000
 /** Source: command line, 1.3. */
 export const OWN_DRAIN_MS = 5000

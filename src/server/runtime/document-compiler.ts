@@ -1,6 +1,6 @@
 /**
- * Reads, lints and compiles documents for operators who look at a version or try an edit. That takes the compiler, which the
- * server does not import: whoever opens the server gives it one.
+ * Reads, lints and compiles documents for operators who view a version or try an edit. This needs the compiler, which the
+ * server does not import: the caller of `openServer` provides it.
  */
 import type { WrittenFinding, WrittenPolicy } from '../../spec/explanation.ts'
 import type { PolicyEntry, PolicySet } from '../../spec/policy-set.ts'
@@ -11,7 +11,7 @@ export interface DocumentText {
   readonly text: string
 }
 
-/** Texts of a publication with those that somebody edits in their place. */
+/** Texts of a publication, some replaced by edited ones. */
 export interface EditedDocuments {
   readonly files: readonly DocumentText[]
   /** Paths of `files` that were edited. */
@@ -30,8 +30,8 @@ export interface DocumentCompiler {
   lint(documents: EditedDocuments): Promise<readonly WrittenFinding[]>
   compile(documents: EditedDocuments): Promise<CompiledEdits>
   /**
-   * Where the documents of policies say what they say. Left out are policies whose text is not there, or is not the one that
-   * was compiled: nobody is shown lines that do not decide.
+   * Locates policies in their documents. Omits policies whose text is missing or differs from the compiled one, so that
+   * nobody sees lines that do not decide.
    */
   locate(entries: readonly PolicyEntry[], documents: EditedDocuments): Promise<readonly WrittenPolicy[]>
 }

@@ -1,6 +1,6 @@
 /**
- * What an autoscaler may ask: how long sessions with work wait for a server. The store is asked every 5 s, whoever asks us and how
- * often. Source: scale-out, section 3.6.
+ * Metrics for an autoscaler: how long sessions with work wait for a server. Queries the store every 5 s, however often they
+ * are requested. Source: scale-out, section 3.6.
  */
 import type { Clock } from '../../base/clock.ts'
 import type { SessionId } from '../../base/ids.ts'
@@ -10,7 +10,7 @@ import type { Store } from '../../store/store.ts'
 import { detailOf } from '../http/detail.ts'
 
 const LOOK_EVERY_MS = 5000
-/** Beyond, the number says enough. */
+/** Maximum of sessions counted. */
 const MOST_COUNTED = 1000
 
 export interface LoadMetrics {
@@ -22,7 +22,7 @@ export interface LoadMetrics {
 }
 
 export function createLoadMetrics(store: Pick<Store, 'waitingSessions'>, clock: Clock, log: Log): LoadMetrics {
-  /** Since when each has waited; undefined until the store has answered. */
+  /** Start of each wait; undefined until the store has answered. */
   let waiting: ReadonlyMap<SessionId, number> | undefined
 
   async function look(): Promise<void> {

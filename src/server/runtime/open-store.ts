@@ -26,7 +26,7 @@ const MIB = 1024 * 1024
 /** Reserved on disk so that outcomes of work in flight can still be stored when the disk is full. Source: reliability, "Storage rules". */
 const BALLAST_BYTES = 16 * MIB
 
-/** What a server needs to accept work: the ballast, and room for the database with its log. */
+/** Free space that a server needs to accept work: the ballast, the database and its log. */
 const NEEDED_BYTES = BALLAST_BYTES + 4 * MIB
 
 /**
@@ -102,8 +102,8 @@ async function openDatabaseOf(
 }
 
 /**
- * Refuses to begin on a disk without room. Where a database exists the server starts all the same: it answers what only reads, stores
- * outcomes of calls in flight, and accepts work once there is room.
+ * Refuses to begin on a disk without room. With an existing database the server starts nevertheless: it answers reads,
+ * stores outcomes of calls in flight, and accepts work once there is room.
  * @throws Failure `data_directory_full`
  */
 async function checkFreeSpace(directory: string, database: string, log: Log): Promise<void> {

@@ -1,4 +1,4 @@
-/** What a server is opened with. */
+/** Options of `openServer`. */
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import type { ProviderParts } from '../../providers/registry/choose.ts'
@@ -33,15 +33,13 @@ export interface RuntimeOptions {
   readonly otel?: boolean
   /** Receives the JSON lines, already redacted, instead of standard error. */
   readonly logTo?: { write(line: string): void }
-  /**
-   * For `svc dev`: decisions may be given in anybody's name, and runs may be rehearsed (command line, 3.2 and `svc run`).
-   */
+  /** For `svc dev`: allows decisions in anybody's name and rehearsed runs (command line, 3.2 and `svc run`). */
   readonly development?: boolean
   /** For tests of agents, which move the clock by hand: timers, waiting, and replacements for tools. */
   readonly timers?: QueueTimers
   readonly wait?: NonNullable<ProviderParts['wait']>
   readonly standIn?: (tools: Toolbox) => Toolbox
-  /** Reads what compiled versions may do. */
+  /** Reads the authority of compiled versions. */
   readonly authority?: AuthorityReader
   /** Reads, lints and compiles documents for operators. */
   readonly documents?: DocumentCompiler

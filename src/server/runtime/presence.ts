@@ -1,12 +1,12 @@
 /**
- * Tells the other processes of a store that this one serves, and says whether requests should be sent here. A report that fails
- * shows that the database is away. Source: scale-out, section 3.5.
+ * Reports this process to the others of the store, and says whether requests should be sent here. A failed report means
+ * that the database is out of reach. Source: scale-out, section 3.5.
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Store } from '../../store/store.ts'
 import { REPORT_EVERY_MS, type WorkerReport } from '../../store/worker.ts'
 
-/** A database that comes back within this time costs nobody a server. */
+/** A database outage shorter than this takes no server out of service. */
 const AWAY_MS = 5000
 
 /** Why requests should not be sent here. */
@@ -25,7 +25,7 @@ export interface ServerPresence {
 export interface PresenceParts {
   readonly store: Store
   readonly clock: Clock
-  /** What is true now. */
+  /** The present state. */
   readonly describe: () => WorkerReport
 }
 

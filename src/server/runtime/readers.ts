@@ -1,10 +1,10 @@
 /**
- * By what a reader was let in: its key, its credential or its session of the console, each with what it may read as text that
- * changes with it.
+ * What admitted a reader: its key, its credential or its console session, each with its rights as a text that changes with
+ * them.
  */
 export type ReaderGrants = Readonly<Record<string, string>>
 
-/** Open event streams and waits, by what let their readers in. */
+/** Open event streams and waits, by the owner that admitted their readers. */
 export interface StreamReaders {
   /** @returns a function to call when the stream has ended */
   add(grants: ReaderGrants, stop: () => void): () => void
@@ -14,7 +14,7 @@ export interface StreamReaders {
   count(owner: string): number
   /** Ends the streams of one owner, at once. */
   stop(owner: string): void
-  /** Ends those streams of one owner that were let in to read something else. */
+  /** Ends the streams of one owner that were admitted with other rights. */
   stopOthers(owner: string, rights: string | undefined): void
   stopAll(): void
 }

@@ -78,7 +78,7 @@ async function openParts(
   if (clusterSecret) redactor.add(env['SVC_CLUSTER_SECRET']!)
   const { log, store } = await openLogAndStore(options, { clock, redactor, closing, serving: uploads !== undefined })
   const ids = createIds(() => clock.now())
-  // The number of a process says nothing after a restart of its container.
+  // A process id is not unique across restarts of a container.
   const worker = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
   const serverState: ServerServices['serverState'] = {
     version,
@@ -104,7 +104,7 @@ async function openParts(
   if (uploads) closing.push(() => presence.stop())
 
   const openStorageAt = async (address: ListenAt): Promise<ObjectStorage> => {
-    // Files on this machine would be missing at every other.
+    // Other machines could not read files stored on this one.
     if (options.store !== undefined && config.storage?.url === undefined) throw fail('bucket_not_named')
     const storage = await openStorage(config, {
       directory,
@@ -145,7 +145,7 @@ async function openParts(
     log,
     redactor,
     worker,
-    // A command that records an answer and ends must not begin a call that it would have to abandon.
+    // A command that records an answer and exits must not start a call that it would abandon.
     sends: uploads !== undefined || options.timers !== undefined,
     ...(storage && { blobs: storage.blobs }),
     ...(maxIterations !== undefined && { maxIterations }),
@@ -203,7 +203,7 @@ async function openParts(
   }
 }
 
-/** Before the database records whose it is. @throws Failure `bucket_not_named`, `bucket_unusable`, `job_runner_missing` */
+/** Runs before the database records its owner. @throws Failure `bucket_not_named`, `bucket_unusable`, `job_runner_missing` */
 async function checkShared({ storage }: ProjectConfig): Promise<void> {
   if (storage?.url === undefined) throw fail('bucket_not_named')
   await checkBucketAt(storage.url, storage.region)

@@ -14,7 +14,7 @@ import { detailOf } from '../http/detail.ts'
 import { startLimits } from './rates.ts'
 
 interface ScheduleParts {
-  /** Several servers share the store, and each may run the job: what was handled is read from the store. */
+  /** Several servers may run the job, so the handled ticks are read from the store. */
   readonly isShared?: boolean
   readonly store: Store
   readonly engine: Engine
@@ -29,7 +29,7 @@ interface ScheduleParts {
  * added again within a minute.
  */
 const LATE_MS = 90_000
-/** While the store is away, or this server ends, ticks stay due: it is tried again in so long, by whichever server. */
+/** While the store is out of reach or this server is ending, ticks stay due; some server tries again after this time. */
 const TRY_AGAIN_MS = 1000
 
 /** Woken after a trigger was created, changed or deleted. */
@@ -66,7 +66,7 @@ export function scheduleJob(parts: ScheduleParts): BackgroundJob {
   }
 }
 
-/** Nothing was refused: the same start may succeed a moment later, or at another server. */
+/** Not a refusal: the same start may succeed a moment later, or on another server. */
 const isPassing = (error: unknown): boolean => isStoreAway(error) || isFailure(error, 'shutting_down')
 
 /**

@@ -32,7 +32,7 @@ export interface ServerServices {
   readonly redactor: Redactor
   /** Open event streams, so that a revoked key and a shutdown reach them. */
   readonly readers: StreamReaders
-  /** Tells those who look at lists that something in them changed. */
+  /** Sends hints to screens when lists change. */
   readonly changes: ChangeHints
   /** One-time codes with which a browser signs in to the console. */
   readonly signInCodes: SignInCodes
@@ -43,9 +43,9 @@ export interface ServerServices {
   /** True for a development server: `as` may name anybody, and runs may be rehearsed. */
   readonly development?: boolean
   readonly rehearsals: RehearsalRegistry
-  /** For runs that are tried without tools; absent in tests of routes. */
+  /** For dry runs; absent in tests of routes. */
   readonly models?: ModelProviders
-  /** Absent where nobody who can compile opened the server. */
+  /** Absent if the server was opened without the compiler. */
   readonly authority?: AuthorityReader
   /** Absent like `authority`. */
   readonly documents?: DocumentCompiler

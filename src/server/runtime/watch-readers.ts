@@ -1,6 +1,6 @@
 /**
- * Ends open streams whose reader lost the right to them where this process was not told: another process revoked the key or the
- * credential, changed the trigger or ended the session of the console; or it happened here while the stream was being opened.
+ * Ends open streams whose reader lost its rights without this process noticing: another process revoked the key or
+ * credential, changed the trigger or ended the console session; or this one did while the stream was being opened.
  * Source: scale-out, section 3.3.
  */
 import { digestOfJson } from '../../base/digest.ts'
@@ -23,12 +23,12 @@ export interface ReaderWatchParts {
   readonly log: Log
 }
 
-/** What the keys of a trigger may read, as text. A request knows the trigger by which it was let in. */
+/** The rights of a trigger's keys, as text. A request has the trigger that admitted it. */
 export const rightsOf = (trigger: Trigger): string => digestOfJson(trigger)
 
 /** The rights of an operator, until they are revoked. */
 export const EVERYTHING = 'everything'
-/** The identity of the local channel, which no credential proves and nobody revokes. */
+/** The identity of the local channel, which has no credential and cannot be revoked. */
 export const LOCAL_READER = 'local'
 /** @returns the owner of the streams of a session of the console */
 export const consoleReader = (sessionId: string): string => `console:${sessionId}`
@@ -58,7 +58,7 @@ export function watchReaderRights({ store, workspaceId, readers, log }: ReaderWa
   return () => clearInterval(timer)
 }
 
-/** What the owners may read now; an owner that may read nothing any more is absent. */
+/** The present rights of the owners; an owner without rights is absent. */
 async function readRights(store: Store, workspaceId: WorkspaceId, owners: readonly string[]): Promise<ReaderGrants> {
   const rights: Record<string, string> = { [LOCAL_READER]: EVERYTHING }
   if (owners.some((owner) => owner !== LOCAL_READER && !owner.startsWith(consoleReader('')))) {

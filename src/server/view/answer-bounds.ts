@@ -1,9 +1,9 @@
 /**
- * Bounded answers: which values of an answer come whole, and what stands for the others.
+ * Bounded answers: which values of an answer are included, and which are replaced by references.
  * Source: decisions, section 2, "Bounded answers".
  */
 
-/** No answer is larger, in bytes. */
+/** Maximum bytes of an answer. */
 export const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
 /** Bytes of a reference, at most. */

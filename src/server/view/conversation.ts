@@ -36,7 +36,7 @@ const OF_ANY_SHAPE: ReadonlySet<string> = new Set([
   'result',
   'steps',
 ])
-/** Bytes of values that one answer reads only to name them; the rest is another page. */
+/** Bytes of values that one answer may read only to reference them; the rest is another page. */
 const MAX_NAMED_BYTES = 64 * 1024 * 1024
 
 export const conversationCursors = (sessionId: string): string => `conversation ${sessionId}`
@@ -96,7 +96,7 @@ async function* write(
       const shown = isLarge ? JSON.stringify(withMembersNamed(item, root, memberLimit)) : whole
       left -= isLarge ? Buffer.byteLength(shown) : bytes
       naming -= isLarge ? bytes : 0
-      // The first item always comes, so that a reader who follows the cursors gets on.
+      // Always includes the first item, so that a reader who follows the cursors makes progress.
       isCut = count === take || (count > 0 && (left < 0 || naming < 0))
       if (isCut) break
       text += `${count === 0 ? '' : ','}${shown}`

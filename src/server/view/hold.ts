@@ -2,7 +2,7 @@ import { holdWithin, restoredHold, storageHold, waitsForAgent, type RunHold } fr
 import { isTerminal, type Run } from '../../spec/run.ts'
 import type { ServerServices } from '../runtime/services.ts'
 
-/** Why a run that works does nothing, or a sub-agent that it waits for. A restore holds a run whatever else does. */
+/** Why a running run, or a sub-agent that it waits for, makes no progress. A restore takes precedence over other holds. */
 export async function readHold(
   { store, engine }: Pick<ServerServices, 'store' | 'engine'>,
   run: Run,

@@ -1,4 +1,4 @@
-/** What a run waits for, as its caller may see it. Source: decisions, section 17. */
+/** What a run waits for, as far as its caller may see it. Source: decisions, section 17. */
 import type { PendingAnswer } from '../../spec/api.ts'
 import { answerableWhileHidden, pendingOf } from '../../spec/view/pending.ts'
 import { isWaiting, type Run } from '../../spec/run.ts'
@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts'
 
 /** @param hidden true while the trigger hides its timeline from the caller */
 export async function readPending(store: Store, run: Run, hidden: boolean): Promise<readonly PendingAnswer[]> {
-  // Only a status of waiting needs a query: polling a run that works costs nothing more.
+  // Queries only for waiting runs: polling a working run costs no query.
   if (!isWaiting(run.status)) return []
   if (hidden) return answerableWhileHidden(pendingOf(run, { runs: [run], tasks: [] }))
   const tasks = await store.pendingTasks(run.sessionId)

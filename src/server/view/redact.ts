@@ -22,7 +22,7 @@ export function redactConversation(conversation: Conversation): Conversation {
   }
 }
 
-/** A session of a trigger whose content the caller may not see: that it ran, and how it ended. Source: decisions, section 2. */
+/** A session whose content the caller may not see: only that it ran and how it ended. Source: decisions, section 2. */
 export function withoutContent(item: SessionListItem): SessionListItem {
   const { title: _title, metadata: _metadata, tags: _tags, ...shown } = item
   return { ...shown, input: null, output: null, error: null, startContext: null }
@@ -45,7 +45,7 @@ export function redactEvent<E extends StoredEvent | LiveText>(event: E, rootRunI
 
 const isTextDelta = (event: StoredEvent | LiveText): event is TextDelta => event.subject === 'engine.step.delta'
 
-/** One object per piece of text, whoever reads it, so that its frame is written once. */
+/** One object per piece of text for all readers, so that its frame is encoded once. */
 const outputTexts = new WeakMap<TextDelta, OutputText>()
 
 function toOutputText(delta: TextDelta): OutputText {
@@ -57,11 +57,14 @@ function toOutputText(delta: TextDelta): OutputText {
   return text
 }
 
-/** What readers of a whole timeline get: the text of an answer comes with its step, and an event that erasure emptied says nothing. */
+/**
+ * The event for a reader of the whole timeline: omits answer text, which comes with its step, and events that erasure
+ * emptied.
+ */
 export const wholeTimelineView = <E extends StoredEvent | LiveText>(event: E): E | undefined =>
   event.subject === 'engine.run.output' || isEmptied(event) ? undefined : event
 
-/** Of an erased session some events have lost the step, task, question or sub-agent that they told of. */
+/** Some events of an erased session have lost their step, task, question or sub-agent. */
 function isEmptied({ kind, subject, data }: StoredEvent | LiveText): boolean {
   const told: Readonly<JsonObject> = data
   if (kind === 'step') return told['step'] === undefined && subject !== 'engine.step.delta'

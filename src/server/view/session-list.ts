@@ -57,7 +57,7 @@ async function withValues(store: Store, session: ListedSession, item: SessionLis
     if (!left) return JSON.stringify(item[name])
     if (left.bytes > limit && left.digest !== null)
       return JSON.stringify(toReference(session.rootRunId, left.digest, left.bytes))
-    // Reading a large value takes a millisecond; others have their turn before the next.
+    // Reading a large value takes a millisecond; other requests run before the next.
     await setImmediate()
     const text = (await store.sessionValue(session.id, name)) ?? 'null'
     return left.bytes > limit ? JSON.stringify(toReference(session.rootRunId, digestOf(text), left.bytes)) : text
@@ -92,5 +92,5 @@ export function boundedSession(item: SessionListItem, refsOnly = false): Session
   return { ...item, input: given, output: shown(outputText, output), startContext: context }
 }
 
-/** Numbers of a session's place, for a cursor. */
+/** The position of a session, for a cursor. */
 export const positionNumbers = ({ startedAt, n }: SessionPosition): readonly number[] => [startedAt, n]

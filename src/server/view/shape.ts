@@ -29,7 +29,7 @@ export const toRunStatus = (
   totalTokensUsed: run.usage.inputTokens + run.usage.outputTokens,
   startedAt: toIsoText(run.startedAt),
   finishedAt: isoOrNull(run.finishedAt),
-  // An operator's own prices are nobody else's business.
+  // The operator's own prices are not shown to keys.
   ...(principal.type === 'operator' && run.usage.cost && { cost: run.usage.cost }),
   ...(hold && { hold }),
   ...originFields(run),

@@ -1,4 +1,4 @@
-/** What the operator application answers of keys, triggers, secrets and sessions of the console. */
+/** Answers of the operator application about keys, triggers, secrets and console sessions. */
 
 export interface TriggerView {
   readonly triggerId: string
@@ -62,7 +62,7 @@ export interface ConsoleSessionView {
   readonly createdAt: string
   readonly lastUsedAt: string
   readonly endedAt: string | null
-  /** The one that asks. */
+  /** The session of the request itself. */
   readonly isThis: boolean
 }
 

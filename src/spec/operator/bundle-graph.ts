@@ -1,4 +1,4 @@
-/** What an agent version reaches, as nodes and edges: `spec/view/bundle-graph.ts` makes it. */
+/** Everything that an agent version reaches, as nodes and edges: `spec/view/bundle-graph.ts` makes it. */
 import type { SideEffectClass } from '../document.ts'
 import type { PolicyEffect } from '../policy-set.ts'
 
@@ -9,7 +9,7 @@ export interface GraphNode {
   /** `namespace.name`, the name of a server, or the variable of a secret. */
   readonly name: string
   readonly version?: string
-  /** Agents between the root and whoever reaches it first. */
+  /** Number of agents between the root and the node. */
   readonly depth: number
 }
 
@@ -20,12 +20,12 @@ export interface GraphEdge {
   readonly from: string
   readonly to: string
   readonly kind: 'calls' | 'delegates' | 'served_by' | 'asks' | 'reads'
-  /** Of a tool; null where nobody has declared it. */
+  /** Side-effect class of a tool; null if undeclared. */
   readonly sideEffect?: SideEffectClass | null
   readonly gate?: CallGate
   /** The version is chosen when the call is made. */
   readonly lateBound?: boolean
-  /** What a policy says of the calls, and to which agent's. */
+  /** What a policy decides about calls, and of which agent. */
   readonly effect?: PolicyEffect
   readonly agent?: string
 }

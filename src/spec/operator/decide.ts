@@ -1,21 +1,21 @@
-/** What the operator application answers when a call is decided again, or recorded calls by other policies. */
+/** Answers of the operator application when recorded calls are decided again. */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { DecisionFlip, ExplainedDecision, WrittenFinding, WrittenPolicy } from '../explanation.ts'
 
 /** A recorded decision, decided again. */
 export interface DecideView {
   readonly recorded: RecordedDecision
-  /** By the policies and with the arguments of then. */
+  /** With the recorded policies and arguments. */
   readonly before: ExplainedDecision
-  /** With what was edited; absent where nothing was, and where `findings` has an error. */
+  /** With the edits; absent without edits, and if `findings` has an error. */
   readonly after?: ExplainedDecision
-  /** Of the policies that were asked, where their documents were kept. */
+  /** Documents of the evaluated policies, if they were stored. */
   readonly documents: readonly WrittenPolicy[]
   /** About the edited documents. */
   readonly findings: readonly WrittenFinding[]
 }
 
-/** What recorded decisions would become: as `svc policy backtest --json`, and what a page needs beside it. */
+/** Recorded decisions under other policies: as `svc policy backtest --json`, with additional fields for the console. */
 export interface WhatIfView {
   readonly calls: number
   readonly flips: readonly DecisionFlip[]
@@ -44,7 +44,7 @@ export interface RecordedDecision {
   readonly ref: string
   readonly arguments: JsonValue
   readonly argsDigest: string
-  /** What became of the call. */
+  /** Outcome of the call. */
   readonly state: string
   readonly decision: string
   readonly explanation: string

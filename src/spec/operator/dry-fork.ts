@@ -1,15 +1,18 @@
-/** What a dry fork tells: the run as it was, and as it would be. Source: decisions, section 18; command line, 2.7. */
+/**
+ * The answer of a dry fork: the recorded run compared with the repeated one. Source: decisions, section 18; command line,
+ * 2.7.
+ */
 import type { JsonValue } from '../../base/json/json.ts'
 import type { CostSum } from '../price.ts'
 
 /** Calls are matched by name and arguments. */
 export interface DryDifference {
-  /** A call that would be made too, one that would not be made, or one on which the policies would say something else. */
+  /** An additional call, a missing call, or one with a different decision. */
   readonly what: 'called' | 'not_called' | 'decided'
   /** Wire name. */
   readonly tool: string
   readonly arguments: JsonValue
-  /** What the policies said. */
+  /** The policies' decisions. */
   readonly was?: string
   readonly would?: string
 }
@@ -22,7 +25,7 @@ export interface DryForkView {
   readonly status: { readonly was: string; readonly would: string }
   readonly output: { readonly was: JsonValue; readonly would: JsonValue; readonly isSame: boolean }
   readonly error: { readonly was: string | null; readonly would: string | null }
-  /** Why it was not played to its end; absent where it was. */
+  /** Why it was not played to its end; absent if it was. */
   readonly stopped?: string
   readonly differences: readonly DryDifference[]
   /** True where its calls, decisions or status differ, or it was stopped. */

@@ -1,9 +1,9 @@
-/** What the operator application answers of tasks that wait, and of changes as they happen. */
+/** Answers of the operator application about waiting tasks, and its live hints. */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import type { TaskContent } from '../api.ts'
 import type { TaskPeople } from '../task.ts'
 
-/** What changed since the last hint: these sessions, and whether anything that belongs to none. */
+/** Changes since the last hint: these sessions, and whether anything outside of sessions changed. */
 export interface LiveHint {
   readonly sessions: readonly string[] | 'any'
   readonly workspace: boolean
@@ -33,7 +33,7 @@ export interface InboxItem {
   readonly people?: TaskPeople
 }
 
-/** What was asked and found with the tool that an author named for looking. */
+/** Call and result of the probe tool that the author named. */
 export interface ProbeView {
   readonly userTaskId: string
   readonly name: string

@@ -1,4 +1,4 @@
-/** What the operator application answers of costs, pauses, effects and server processes. */
+/** Answers of the operator application about costs, pauses, effects and server processes. */
 import type { CostSum } from '../price.ts'
 import type { PauseTarget } from '../steer/pause.ts'
 import type { UndoingRunView } from './undo.ts'
@@ -14,7 +14,7 @@ export interface CostSums {
   readonly cost: CostSum
 }
 
-/** The sums of a group; it has what it was grouped by. */
+/** The sums of a group, with the values it was grouped by. */
 export interface CostView extends CostSums {
   readonly agent?: string
   readonly provider?: string
@@ -23,7 +23,7 @@ export interface CostView extends CostSums {
   readonly day?: string
 }
 
-/** What an operator paused, or let go on. */
+/** A pause or its end by an operator. */
 export interface PauseView extends PauseTarget {
   readonly paused: boolean
   readonly at: string
@@ -33,7 +33,7 @@ export interface PauseView extends PauseTarget {
 
 /** A call that took an effect key. */
 export interface EffectView {
-  /** As it is kept: beyond 512 bytes a digest. `shown` is the text, shortened. */
+  /** The stored key: a digest if longer than 512 bytes. `shown` is the shortened text. */
   readonly key: string
   readonly shown: string
   readonly holds: boolean

@@ -1,4 +1,4 @@
-/** What the operator application answers of published and deployed versions, and of what they may do. */
+/** Answers of the operator application about published and deployed versions and their authority. */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 
 export interface PublishedMember {
@@ -20,7 +20,7 @@ export interface AgentView {
   readonly tools: readonly string[]
   /** Runs that started since midnight UTC; this and the next two where `usage` was asked for. */
   readonly runsToday?: number
-  /** Runs that wait for somebody. */
+  /** Runs that wait for a person. */
   readonly waiting?: number
   readonly lastRunAt?: string | null
 }
@@ -31,11 +31,11 @@ export interface VersionView {
   readonly digest: string
   readonly publishedAt: string
   readonly publishedBy: string
-  /** In the words of who published it; absent where nobody said. */
+  /** Message of the publisher; absent if none was given. */
   readonly message?: string
   readonly deployed: boolean
   readonly yanked: boolean
-  /** Absent where nobody gave one. */
+  /** Absent if none was given. */
   readonly yankReason?: string
 }
 
@@ -47,7 +47,7 @@ export interface DeploymentView {
   readonly from: string | null
   readonly at: string
   readonly by: string
-  /** In the words of who deployed; null where nobody said. */
+  /** Message of the deployer; null if none was given. */
   readonly message: string | null
 }
 
@@ -59,7 +59,7 @@ export interface SourcesView {
   readonly files: readonly { readonly path: string; readonly digest: string; readonly text: string }[]
 }
 
-/** What an agent may call, and who decides about it: a row for each policy of each call. */
+/** The calls of an agent and their decisions: a row for each policy of each call. */
 export interface AuthorityRow {
   readonly tool: string
   readonly wire: string
@@ -69,7 +69,7 @@ export interface AuthorityRow {
   readonly when: string
 }
 
-/** What a version does that another did not. */
+/** A difference between two versions. */
 export interface ChangeView {
   readonly kind: string
   readonly severity: 'major' | 'minor' | 'patch'

@@ -1,7 +1,8 @@
 /**
- * The operator application's interface: what `publish`, `deploy`, `keys`, `triggers`, `inbox` and the console speak.
- * HTTP over the Unix socket `admin.sock` of the server that holds the data directory, else in process under its lock.
- * One line a route, so that server and command line cannot drift apart; requests are in `schemas/operator-requests.yaml`. Bodies and answers are JSON; failures are `ErrorBody`.
+ * The operator application's interface: what `publish`, `deploy`, `keys`, `triggers`, `inbox` and the console speak. HTTP
+ * over the Unix socket `admin.sock` of the server that holds the data directory, else in process under its lock. One line a
+ * route, so that server and command line agree by type; requests are in `schemas/operator-requests.yaml`. Bodies and
+ * answers are JSON; failures are `ErrorBody`.
  */
 import type {
   Conversation,
@@ -42,8 +43,8 @@ import type { RunView, RunOutline, RestoredView, FileView, CallView, SessionView
 import type { UndoPlanView } from './undo.ts'
 
 /**
- * Header of a request by a person with a credential. Without it whoever reaches the channel is its local identity; with one
- * that is not valid the request is refused.
+ * Header with a person's credential. A request without it has the channel's local identity; an invalid credential is
+ * refused.
  */
 export const OPERATOR_KEY_HEADER = 'x-operator-key'
 
@@ -60,14 +61,14 @@ export interface OperatorList<T> {
   readonly total: number
 }
 
-/** A run that is not what its agent's documents say: for developers. */
+/** Changes to a run for development: other models, recordings. */
 export type RehearsalOptions = NonNullable<Requests['POST /runs']['body']['rehearsal']>
 
 type Requests = OperatorRequests<CompiledBundle> & { 'POST /v1/agents/:id/runs': { readonly body: StartRunBody } }
 
 /**
- * `METHOD path` -> what goes in and what comes out. What goes in is in `schemas/operator-requests.yaml`; a route that is not
- * there takes no query and no body.
+ * `METHOD path` -> request and answer. Requests are in `schemas/operator-requests.yaml`; a route that is missing there
+ * takes no query and no body.
  */
 export type OperatorRoutes = {
   [R in keyof OperatorAnswers]: (R extends keyof Requests ? Requests[R] : unknown) & {
@@ -86,24 +87,24 @@ interface OperatorAnswers {
   'GET /versions': OperatorList<VersionView>
   /** Snapshot of a version: `agent` and `version` or the digest; for resolution, differences and `explain`. */
   'GET /snapshot': AgentSnapshot
-  /** Of a version, the deployed one where none is named. */
+  /** Of a version; the deployed one by default. */
   'GET /matrix': OperatorList<AuthorityRow>
-  /** What a version reaches: of the deployed one where none is named. */
+  /** Everything that a version reaches; the deployed one by default. */
   'GET /graph': BundleGraph
-  /** What `to` does that `from` did not, what widens authority first. */
+  /** The changes from `from` to `to`, wider authority first. */
   'GET /difference': { breaking: boolean; widens: boolean; changes: readonly ChangeView[] }
   'GET /documents': OperatorList<PublishedDocument>
   /** The files with which a version was published, as they were written. */
   'GET /sources': SourcesView
   /** Newest first, at most 200. */
   'GET /deployments': OperatorList<DeploymentView>
-  /** What lint says about documents that somebody edits. */
+  /** Findings of lint about edited documents. */
   'POST /lint': { findings: readonly WrittenFinding[] }
-  /** Decides a recorded call again, with other arguments or by edited policies; nothing happens. */
+  /** Decides a recorded call again, with other arguments or edited policies; has no effect. */
   'POST /decide': DecideView
-  /** Decides recorded calls again by edited policies: those whose decision would be another, oldest first. */
+  /** Decides recorded calls again by edited policies; answers those whose decision would change, oldest first. */
   'POST /what-if': WhatIfView
-  /** A yanked version is never newly chosen; what pins it keeps it. */
+  /** A yanked version is never newly chosen; documents that pin it keep it. */
   'POST /yank': { kind: 'Agent' | 'Tool' | 'Policy'; id: string; version: string; digest: string; yanked: boolean }
   'POST /triggers': TriggerView
   'PATCH /triggers/:id': TriggerView
@@ -130,19 +131,19 @@ interface OperatorAnswers {
   /** The run with its sub-agents as a scenario for `svc test`, in YAML. */
   'GET /runs/:id/scenario': { text: string }
   'POST /runs/:id/cancel': { runId: string; before: string; after: string }
-  /** A run that failed, was cancelled or is held goes on where it stopped. */
+  /** Continues a run that failed, was cancelled or is held where it stopped. */
   'POST /runs/:id/resume': RunView
   /** A new run of the deployed version with the same input. */
   /** Moves a waiting run to a version that may do no more; `changed` is false where it is on it. */
   'POST /runs/:id/migrate': RunView & { readonly changed: boolean }
   'POST /runs/:id/retry': RunView
-  /** What an ended run and those below it made, and how each call would be undone; nothing happens. */
+  /** The calls of an ended run and its descendants, and how each would be undone; has no effect. */
   'GET /runs/:id/undo': UndoPlanView
   /** Undoes calls of an ended run, newest first; the answer is the run that undoes the first. */
   'POST /runs/:id/undo': RunView
   /** New runs with the first steps of others as they were. Nothing starts where one of them cannot be forked so. */
   'POST /runs/fork': OperatorList<RunView>
-  /** What such runs would do, with models asked, and tools and people played from the recording; nothing is stored. */
+  /** What such runs would do: calls models, plays tools and people from the recording, stores nothing. */
   'POST /runs/dry-fork': OperatorList<DryForkView> & { differing: number }
   /** As `POST /v1/runs/{runId}/messages`, with the operator's authority. `as`: the identity that the request has. */
   'POST /runs/:id/messages': MessageAccepted
@@ -161,9 +162,9 @@ interface OperatorAnswers {
   'GET /tasks/:id': InboxItem
   /** Decided tasks about the same tool and the same agent, newest first, at most 20. */
   'GET /tasks/:id/similar': OperatorList<InboxItem>
-  /** Tells others that whoever asks looks at the task, for 15 minutes, or `leave`: not any more. Anybody may still decide it. */
+  /** Shows others for 15 minutes that the caller is looking at the task; `leave` ends this. Anybody may still decide it. */
   'POST /tasks/:id/claim': InboxItem
-  /** Looks whether a call of unknown outcome happened, with the read-only tool that its author named. */
+  /** Checks whether a call of unknown outcome happened, with the read-only tool that its author named. */
   'POST /tasks/:id/probe': ProbeView
   /** Recorded policy decisions, oldest first: of a run's whole tree, of an agent, since an RFC 3339 time. */
   'GET /decisions': OperatorList<RecordedDecision>
@@ -172,7 +173,7 @@ interface OperatorAnswers {
    * to `until`. `sum` adds up all of them.
    */
   'GET /costs': OperatorList<CostView> & { readonly sum: CostSums }
-  /** Ends the grants with this `svc/standing`, or restores them with `undo`; `changed` is false where they were as asked. */
+  /** Ends the grants with this `svc/standing`, or restores them with `undo`; `changed` is false if nothing changed. */
   'POST /policies/revoke': { name: string; revoked: boolean; changed: boolean; agents: readonly string[] }
   /** Calls that hold an effect key, newest first; `all`: also those that do not any more; `key`: of this key. */
   'GET /effects': OperatorList<EffectView>
@@ -181,8 +182,8 @@ interface OperatorAnswers {
   /** What is paused, the oldest first; `all`: every act, the newest first. */
   'GET /pauses': OperatorList<PauseView>
   /**
-   * Pauses something, or lets it go on; `changed` is false where it was so already. `items` are the open runs that it concerns,
-   * `inFlight` counts the completions and calls of theirs that were under way and end, `pauses` is all that holds now.
+   * Pauses something, or ends a pause; `changed` is false if nothing changed. `items` are the open runs concerned,
+   * `inFlight` counts their effects in flight, which still end, `pauses` are all present pauses.
    */
   'POST /pauses': PauseView & {
     changed: boolean
@@ -193,11 +194,11 @@ interface OperatorAnswers {
   'GET /logs': never
   /** A `.tar.gz` of database and files; `x-svc-runs` and `x-svc-objects` tell how many. */
   'POST /backup': never
-  /** What a restore holds, and what may repeat when it is released. */
+  /** The runs and triggers that a restore holds, and the calls that a release may repeat. */
   'GET /restored': RestoredView
-  /** Releases everything, or what is named: a run by any run of its tree, an agent with its triggers, a trigger. */
+  /** Releases everything, or a run (by any run of its tree), an agent with its triggers, or a trigger. */
   'POST /restored/release': { runs: number; triggers: number }
-  /** The address that signs one browser in, within a minute, as whoever asks. */
+  /** An address that signs one browser in as the caller, valid for a minute. */
   'POST /console/codes': { url: string; expiresAt: string }
   /** Newest first. */
   'GET /console/sessions': OperatorList<ConsoleSessionView>
@@ -219,7 +220,7 @@ interface OperatorAnswers {
     uploadUrl: string | null
     consoleUrl: string | null
     workspace: string
-    /** Who the request comes from: the credential's email, else the local identity. */
+    /** Identity of the request: the credential's email, else the local identity. */
     operator: string
     roles: readonly string[]
     startedAt: string

@@ -1,4 +1,4 @@
-/** What the operator application answers of sessions, runs, their calls and files. */
+/** Answers of the operator application about sessions, runs, calls and files. */
 import type { SessionListItem } from '../api.ts'
 import type { RunHold } from '../hold.ts'
 import type { CostSum } from '../price.ts'
@@ -62,7 +62,7 @@ export interface OutlineRun {
   readonly cost?: CostSum
 }
 
-/** How much of a limit of a run is used, with what an operator granted more. */
+/** Use of a limit of a run, including what an operator granted. */
 export interface RunBudget {
   readonly limit: 'max_tokens_per_run' | 'max_loop_iterations' | 'max_wall_clock_seconds' | 'max_hitl_wait_minutes'
   readonly used: number
@@ -83,7 +83,7 @@ export interface RunOutline {
   readonly hasMore: boolean
 }
 
-/** Something that an open run from a backup does once it is released, and may have done before. */
+/** An action that an open run from a backup takes once released, and may have taken before. */
 export interface RepeatView {
   /** The run of the tree, and its agent. */
   readonly runId: string
@@ -93,7 +93,7 @@ export interface RepeatView {
   readonly tool?: string
   readonly sideEffectClass?: string | null
   readonly idempotencyKey?: string
-  /** `made` by itself, or a person is asked first. */
+  /** `made` automatically, or only after asking a person. */
   readonly onRelease: 'made' | 'asked'
 }
 
@@ -140,7 +140,7 @@ export interface CallView {
   readonly toolCallId: string
   /** Logical id of the tool or agent. */
   readonly tool: string
-  /** What became of it. */
+  /** Outcome. */
   readonly state: string
   /** The attempt that it is at, from 1. */
   readonly attempts: number

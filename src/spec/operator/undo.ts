@@ -1,4 +1,4 @@
-/** What the operator application answers of the undo of a run. */
+/** Answers of the operator application about the undo of a run. */
 import type { JsonValue } from '../../base/json/json.ts'
 import type { RunHold } from '../hold.ts'
 
@@ -6,7 +6,7 @@ import type { RunHold } from '../hold.ts'
 export interface UndoingRunView {
   readonly runId: string
   readonly status: string
-  /** Who asked for it, as identities are written: `operator:ana`. */
+  /** Who requested it, as an identity: `operator:ana`. */
   readonly by: string
   readonly reason: string | null
   readonly at: string
@@ -16,7 +16,7 @@ export interface UndoingRunView {
   readonly hold?: RunHold
 }
 
-/** A call that a run made, and how it would be undone. */
+/** A call of a run, and how it would be undone. */
 export interface UndoItemView {
   readonly runId: string
   readonly agent: string
@@ -27,9 +27,9 @@ export interface UndoItemView {
   readonly arguments: JsonValue
   /** `open`: it can be undone; `final`: it cannot. */
   readonly state: 'open' | 'under_way' | 'undone' | 'final'
-  /** Why it cannot; of an open one, why the newest attempt did not undo it. */
+  /** Why it cannot be undone; for an open call, why the newest attempt failed. */
   readonly why?: string
-  /** Of an open one: the call that undoes it, and what the policies say of that. */
+  /** Of an open call: the undoing call and the policies' decision on it. */
   readonly undo?: {
     readonly tool: string
     readonly arguments: JsonValue
@@ -50,6 +50,6 @@ export interface UndoPlanView {
   /** Newest first. */
   readonly items: readonly UndoItemView[]
   readonly total: number
-  /** How many can be undone, and are not denied. */
+  /** Number of calls that can be undone and are not denied. */
   readonly undoable: number
 }

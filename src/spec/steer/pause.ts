@@ -1,4 +1,4 @@
-/** What operators have paused: no new effect of it leaves. Source: decisions, section 18; command line, 2.7. */
+/** Pauses by operators: nothing paused starts a new effect. Source: decisions, section 18; command line, 2.7. */
 import type { Instant } from '../../base/clock.ts'
 
 export const PAUSE_KINDS = ['all', 'agent', 'version', 'tool', 'provider'] as const
@@ -9,7 +9,7 @@ export interface PauseTarget {
   readonly name: string
 }
 
-/** What an operator did: paused something, or let it go on. */
+/** An act of an operator: a pause or its end. */
 export interface PauseAct extends PauseTarget {
   readonly isPaused: boolean
   readonly at: Instant
@@ -18,7 +18,10 @@ export interface PauseAct extends PauseTarget {
   readonly reason: string | null
 }
 
-/** What an effect belongs to: the agents and versions of its run and of those above, and what it would reach. */
+/**
+ * The subjects of an effect: the agents and versions of its run and its ancestors, and the tool or provider that it would
+ * reach.
+ */
 export interface EffectSubject {
   readonly agents: readonly string[]
   /** `namespace.name@1.2.0` */
@@ -27,7 +30,7 @@ export interface EffectSubject {
   readonly provider?: string
 }
 
-/** The pause that holds an effect; undefined where it may leave. */
+/** The pause that holds an effect; undefined if none does. */
 export const findPause = (pauses: readonly PauseAct[], subject: EffectSubject): PauseAct | undefined =>
   pauses.length === 0 ? undefined : pauses.find((pause) => isPausedBy(pause, subject))
 
@@ -50,11 +53,11 @@ function isPausedBy({ kind, name }: PauseTarget, { agents, versions, tool, provi
 export const describePaused = ({ kind, name }: PauseTarget): string =>
   kind === 'all' ? 'everything' : `${kind} ${name}`
 
-/** The command that lets it go on. */
+/** The command that ends the pause. */
 export const resumeCommandOf = ({ kind, name }: PauseTarget): string =>
   `svc stop --${kind}${kind === 'all' ? '' : ` ${name}`} --resume`
 
-/** What stops or holds new runs of an agent: pauses of everything, of it, of its deployed version and of its tools. */
+/** The pauses that stop or hold new runs of an agent: of everything, of the agent, its deployed version and its tools. */
 export const pausesOfAgent = <P extends PauseTarget>(
   pauses: readonly P[],
   agent: { readonly name: string; readonly version?: string | undefined; readonly tools: readonly string[] },

@@ -1,4 +1,4 @@
-/** What a call waits for that no effect of ours brings. Source: decisions, section 18. */
+/** Waits of calls for events outside svc. Source: decisions, section 18. */
 import type { Instant } from '../../base/clock.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 
@@ -10,12 +10,12 @@ export type CallWait =
   /** The tool has accepted the call, and whoever has its token reports the end. */
   | { readonly kind: 'external'; readonly until: Instant }
 
-/** Label of a Tool document; its value `external` says that a call ends when somebody reports it with the call's token. */
+/** Label of a Tool document; with the value `external`, a call ends with a report that has the call's token. */
 export const COMPLETION = 'svc/completion'
 /** Label of such a tool: how long its calls wait at most, a duration. */
 export const COMPLETION_TIMEOUT = 'svc/completion-timeout'
 
-/** A message to a run that works. */
+/** A message to a working run. */
 export interface SteeringMessage {
   readonly text: string
   readonly files: readonly { readonly filename: string; readonly mediaType: string; readonly objectKey: string }[]

@@ -1,13 +1,13 @@
 /**
- * Several tasks that ask the same, as one table with a column for each argument: what a person reads before deciding all of
- * them. Each is still decided by a request of its own. Source: console, 2.1.
+ * Several tasks that ask the same, as one table with a column for each argument: for a person to read before deciding all
+ * of them. Each is still decided by a request of its own. Source: console, 2.1.
  */
 import { safeJson, safeText } from '../../base/escape-text.ts'
 import { isJsonObject } from '../../base/json/json.ts'
 import type { ShownTask, TaskRequest } from '../task.ts'
 import { decisivePolicies } from './task-card.ts'
 
-/** What tasks have in common that are reviewed together: the tool, and the lines of the policies that stopped the call. */
+/** The common parts of tasks that are reviewed together: the tool, and the lines of the policies that stopped the call. */
 export function bulkGroupOf(task: TaskRequest): string | undefined {
   const { kind, tool, policies = [] } = task
   if (tool === undefined) return undefined

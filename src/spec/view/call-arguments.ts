@@ -1,4 +1,4 @@
-/** What a person should see first among the arguments of a held call: which one stopped it, money, and recipients. */
+/** Orders the arguments of a held call: first the one that stopped it, then money and recipients. */
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { DecidedPolicy } from '../step.ts'
 
@@ -68,7 +68,7 @@ const RECIPIENT: ReadonlySet<string> = new Set(
     .flatMap((each) => [each, `${each}s`]),
 )
 
-/** The last word of a name says what it is: `refund_amount`, `totalPrice`. */
+/** The last word of a name tells its meaning: `refund_amount`, `totalPrice`. */
 const lastWordOf = (name: string): string =>
   name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')

@@ -1,4 +1,4 @@
-/** What a dry fork tells, in the words that terminal and console share. */
+/** Describes the result of a dry fork, for the terminal and the console. */
 import { safeJson, safeText } from '../../base/escape-text.ts'
 import type { DryDifference, DryForkView } from '../operator/dry-fork.ts'
 

@@ -1,4 +1,4 @@
-/** What a run waits for, for whoever may answer it. Source: decisions, section 17. */
+/** What a run waits for, as shown to the people who may answer. Source: decisions, section 17. */
 import { isoOrNull } from '../../base/clock.ts'
 import { digestOf } from '../../base/digest.ts'
 import type { RunId, TaskId } from '../../base/ids.ts'
@@ -12,7 +12,7 @@ import { REFERENCE_BYTES, toReference } from '../value-reference.ts'
 const MAX_ARGUMENTS_BYTES = 4 * 1024 * 1024
 
 export interface PendingSource {
-  /** Of the session; where it has one root run, that run alone is enough. */
+  /** Runs of the session; a single root run is enough if it has no other. */
   readonly runs: readonly Run[]
   /** The pending tasks of the session. */
   readonly tasks: readonly TaskRecord[]
@@ -39,7 +39,7 @@ export function pendingOf(run: Run, { runs, tasks }: PendingSource, brief = fals
   ]
 }
 
-/** While the trigger hides its timeline: what the caller may answer. */
+/** The part that the caller may answer while the trigger hides its timeline. */
 export const answerableWhileHidden = (pending: readonly PendingAnswer[]): readonly PendingAnswer[] =>
   pending.filter(({ kind }) => kind === 'reply')
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json/json.ts'
 import { describeApprover } from './task-card.ts'
 
-/** Who let a run go on, how and why. Not escaped. */
+/** Who resumed a run, how and why. Not escaped. */
 export function describeResumption(content: JsonObject): string {
   const text = (name: string): string => (typeof content[name] === 'string' ? content[name] : '')
   const { granted } = content

@@ -1,6 +1,6 @@
 /**
- * A finished run as a scenario for `svc test`: its input, what its tools answered, what people decided, and how it ended. The
- * console and `svc runs scenario` get the same text.
+ * A finished run as a scenario for `svc test`: its input, the results of its tools, the decisions of people, and its end.
+ * The console and `svc runs scenario` get the same text.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { Conversation, TimelineItem } from '../api.ts'
@@ -98,7 +98,7 @@ function countCalls(calls: readonly JsonObject[]): readonly JsonObject[] {
   return [...counts.values()]
 }
 
-/** Decisions that did not simply allow. */
+/** Decisions other than a plain allow. */
 const stoppedCalls = (steps: readonly Step[]): readonly JsonObject[] =>
   steps.flatMap(({ type, runId, content }) => {
     if (type !== 'PolicyDecision' || content['decision'] === 'allow') return []

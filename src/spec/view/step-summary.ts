@@ -1,4 +1,4 @@
-/** What a step is about, in a few words: for outlines, where its content is not shown. Not escaped. */
+/** Summarizes a step in a few words, for outlines, which do not show its content. Not escaped. */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
 import { describeResumption } from './resumption.ts'
 import { describeUndoRequest } from './undo.ts'

@@ -4,7 +4,7 @@ import type { ShownTask } from '../task.ts'
 import { presentTask, type TaskCard } from './task-card.ts'
 
 export interface KeyedCard extends TaskCard {
-  /** What a person can do, in order. None of it is a default. */
+  /** The actions of a person, in order. None is a default. */
   readonly actions: readonly CardAction[]
 }
 
@@ -38,7 +38,7 @@ const TYPE: CardAction = { key: 't', label: 'type the answer' }
 function actionsOf({ kind, options = [], context, onModify, people, tool }: ShownTask): readonly CardAction[] {
   const isClosed = people?.decided !== undefined
   const mayAnswer = !isClosed && (people?.standing ?? 'may_answer') === 'may_answer'
-  // Who has voted may still change the arguments, which voids all votes.
+  // A voter may still change the arguments, which voids all votes.
   const mayEdit = mayAnswer || (!isClosed && people?.standing === 'voted')
   const choices = mayAnswer ? options.map((_, at): CardAction => ({ key: `${at + 1}`, label: `${at + 1}` })) : []
   const decide = mayAnswer ? DECIDE : []

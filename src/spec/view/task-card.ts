@@ -1,6 +1,6 @@
 /**
- * What a task shows to the person who decides it: the words, their order and their escapes, without layout or colour. A
- * terminal and a browser draw the same card from it. Source: command line, 2.4 and 2.5.
+ * The content of a task's card: the words, their order and their escapes, without layout or colour. A terminal and a
+ * browser draw the same card from it. Source: command line, 2.4 and 2.5.
  */
 import type { Instant } from '../../base/clock.ts'
 import { safeBlock, safeJson, safeText } from '../../base/escape-text.ts'
@@ -13,16 +13,16 @@ import { isIrreversibleCall, type ShownTask, type TaskPeople, type TaskRequest, 
 
 /** Every text is escaped: none can move, hide or end what is drawn around it. */
 export interface TaskCard {
-  /** What is needed, and for which call. */
+  /** The kind of decision and its call. */
   readonly title: string
   /** Side-effect class of the call; absent where no call is held. */
   readonly sideEffect?: string
-  /** The call cannot be undone, or nobody has said that it can: every value must have been seen before it is approved. */
+  /** True for an irreversible or undeclared call: every value must be shown before it can be approved. */
   readonly isIrreversible: boolean
   /** For example `expires in 30m (then deny)`; absent where the task does not expire. */
   readonly deadline?: string
   readonly rows: readonly CardRow[]
-  /** Names the arguments that are shown; an answer repeats it. */
+  /** Digest of the shown arguments; an answer repeats it. */
   readonly argumentsDigest?: string
 }
 
@@ -36,7 +36,7 @@ interface CardText {
   readonly place?: string
 }
 
-/** Values of others: to be fenced, so that none looks like a row of the card. */
+/** Untrusted values: to be fenced, so that none can imitate a row of the card. */
 interface CardValues {
   readonly label: string
   readonly values: readonly CardValue[]
@@ -50,7 +50,7 @@ export interface CardValue {
   /** A text of several lines, each escaped as in JSON but for its quotes; absent for every other value. */
   readonly lines?: readonly string[]
   readonly value: JsonValue
-  /** What a person should see first, strongest first; absent where nothing is special. */
+  /** Reasons for attention, strongest first; absent if there are none. */
   readonly weights?: readonly ArgumentWeight[]
   /** Currency of an amount. */
   readonly unit?: string
@@ -85,7 +85,7 @@ export const describeApprover = (by: string): string =>
 /** An API key as approver. */
 const KEY_ID = /^key:([0-9a-f-]{36})$/
 
-/** What stopped the call, in one line: the first policy that matched, with the values its condition saw. Not escaped. */
+/** The first policy that stopped the call, in one line, with the values of its condition. Not escaped. */
 export function describeCause(task: TaskRequest): string {
   const policy = task.policies?.find(({ matched }) => matched !== false)
   if (!policy) return task.prompt ?? task.title
@@ -100,7 +100,7 @@ export function describeSubject({ tool, kind, arguments: args }: TaskRequest): s
   )
 }
 
-/** The argument that says most about a call: the first number, else the first text that is not empty. */
+/** The most telling argument of a call: the first number, else the first non-empty text. */
 export function findKeyArgument(
   args: JsonValue | undefined,
 ): { readonly name: string; readonly value: number | string } | undefined {
@@ -175,7 +175,7 @@ function rowsOf(task: ShownTask): CardRow[] {
   return rows
 }
 
-/** A person by the name of their credential; whoever uses the machine's own channel without one has none. Not escaped. */
+/** A person by the name of their credential; the local identity has none. Not escaped. */
 export const describeOperator = (id: string): string => (id === 'operator' ? 'the operator' : `operator ${id}`)
 
 /** `approved by operator ana: checked with the customer`. Not escaped. */
@@ -196,7 +196,7 @@ const STANDINGS: Readonly<Record<Exclude<TaskStanding, 'may_answer'>, (people: T
   no_role: ({ you, role }) => `${you} does not have the role ${role}`,
 }
 
-/** Why a task is not for whoever looks, in a few words; undefined where it is. Not escaped. */
+/** Why the reader may not decide the task, in a few words; undefined if they may. Not escaped. */
 export const describeNotYours = ({ standing, role }: Pick<TaskPeople, 'standing' | 'role'>): string | undefined =>
   standing === 'may_answer'
     ? undefined
@@ -292,7 +292,7 @@ function isBesideArgument({ condition = '', matched }: DecidedPolicy, args: Json
   )
 }
 
-/** What of the task's reason no policy says. */
+/** The part of the task's reason that comes from no policy. */
 function untoldReason({ reason, effect }: ShownTask, policies: readonly DecidedPolicy[]): string | undefined {
   const told = new Set([...policies.map((policy) => policy.reason), ...(effect?.previous ? ['effect_repeated'] : [])])
   const parts = reason?.split('; ').filter((part) => !told.has(part)) ?? []
@@ -345,5 +345,5 @@ const isToldBy = ({ id, version, condition = '' }: DecidedPolicy, question: stri
     question.startsWith(`${id}@${version} ${verb}${condition === '' ? '' : `: ${condition}`}.`),
   )
 
-/** What an approval says that no policy asked for, since the call cannot be undone. */
+/** The reason of an approval that no policy required, because the call cannot be undone. */
 const DEFAULT_QUESTION = /^An irreversible_action requires an approval, and no policy grants it\.$/

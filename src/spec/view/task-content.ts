@@ -115,7 +115,7 @@ export const readClientTask = (
   apiCompletable,
 })
 
-/** What a server leaves out reads as an empty text, so that a card shows the rest. */
+/** Reads missing fields as empty texts, so that a card can show the rest. */
 function readPolicy(policy: Partial<DecidedPolicy>): DecidedPolicy {
   const textOf = (name: keyof DecidedPolicy): string => (typeof policy[name] === 'string' ? policy[name] : '')
   const { matched, reason, authority_ref } = policy

@@ -1,7 +1,7 @@
 /**
- * What a person sees of a task when they decide, as one value: its digest goes with the decision, and the server refuses the
- * digest of anything else. Browser and server make it from the task with the function that draws the card, so what is
- * shown is what is decided. How far the votes have come is not part of it: another vote changes nothing about the call.
+ * The content of a card as one value. Its digest is sent with the decision, and the server refuses any other digest.
+ * Browser and server compute it from the task with the function that draws the card, so people decide what they see. It
+ * excludes the progress of votes, since another vote does not change the call.
  * Source: console, 0.3; trust, section 5.
  */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
@@ -12,7 +12,7 @@ import type { ShownTask } from '../task.ts'
 export const VIEW_DIGEST = 'svc/view_digest'
 
 export function describeTaskView(task: ShownTask): JsonObject {
-  // The deadline is part of it as a moment: how long it is until then changes while somebody reads.
+  // Includes the deadline as a moment, because the remaining time changes while somebody reads.
   const { title, sideEffect, isIrreversible, rows, argumentsDigest } = presentTask(task, 0)
   return {
     format: 'svc.view.v1',
@@ -36,7 +36,7 @@ export function describeTaskView(task: ShownTask): JsonObject {
   }
 }
 
-/** Rows that tell how far the decision is, and who looks. */
+/** Rows about the progress of the decision and about claims. */
 const PROGRESS: ReadonlySet<string> = new Set(['votes', 'decided', 'you', 'looking'])
 
 function describeRow(row: CardRow): JsonObject {

@@ -1,11 +1,11 @@
-/** Undoing in words, for the terminal and for a browser. Not escaped. */
+/** Describes undos, for the terminal and for a browser. Not escaped. */
 import { shortId } from '../../base/short-text.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { describeHold } from '../hold.ts'
 import type { UndoingRunView, UndoItemView, UndoPlanView } from '../operator/undo.ts'
 import { describeApprover } from './task-card.ts'
 
-/** What would happen, or has happened, to one call of a plan. */
+/** The planned or actual undo of one call. */
 export function describeUndoItem({ state, undo, undoneBy, why }: UndoItemView): string {
   if (undoneBy) return describeUndoing(undoneBy)
   if (state !== 'open' || !undo) return `cannot be undone: ${why ?? ''}`
@@ -39,7 +39,7 @@ export function describeUndone({ items }: UndoPlanView): string | undefined {
   return count === 0 ? undefined : `${count} of ${items.length} ${items.length === 1 ? 'call' : 'calls'}`
 }
 
-/** What an `UndoRequested` step says. */
+/** The text of an `UndoRequested` step. */
 export function describeUndoRequest({ undoes, ref }: JsonObject): string {
   const { tool, asked_by, reason } = isJsonObject(undoes ?? null) ? (undoes as JsonObject) : {}
   return [

@@ -1,6 +1,7 @@
 /**
- * How a table is copied: its columns as they are named on PostgreSQL, which has the ids in every row, and how SQLite, which has the
- * numbers of rows instead, reads and writes them. Columns that only make queries faster are made again, not copied.
+ * How a table is copied: its columns as they are named on PostgreSQL, which has the ids in every row, and how SQLite, which
+ * has the numbers of rows instead, reads and writes them. Columns that only speed up queries are computed again, not
+ * copied.
  */
 
 export type ColumnKind = 'text' | 'uuid' | 'integer' | 'boolean' | 'decimal'
@@ -28,7 +29,7 @@ export interface CopiedTable {
   readonly derived?: Readonly<Record<string, string>>
   /** Rows may be large: few are read at a time. */
   readonly isHeavy?: boolean
-  /** Rows are of a session, whose ids give their order on SQLite without sorting. */
+  /** Rows belong to sessions, whose ids give their order on SQLite without sorting. */
   readonly isOfSession?: boolean
   /** After the insertion of each row on SQLite, with the same values. */
   readonly afterSqlite?: string
@@ -60,5 +61,5 @@ export function toColumns(
   )
 }
 
-/** Values of a row in the order of the columns: what is the same on both databases. */
+/** Values of a row in the order of the columns, in the form that both databases share. */
 export type CopiedRow = readonly (string | number | boolean | null)[]

@@ -1,4 +1,4 @@
-/** Every table that is copied, those that others name first. */
+/** Every copied table, referenced tables first. */
 import { toColumns, type CopiedTable } from './copied-table.ts'
 
 const WORKSPACE_OF_AGENT = { workspace_id: '(select workspace_id from agent where n = t.agent_n)' }
@@ -63,7 +63,7 @@ const definitions: readonly CopiedTable[] = [
       },
     ),
     order: ['n'],
-    // Nobody holds a copied session: whoever serves the copy takes it at once.
+    // Copies no leases, so that a server of the copy can take every session at once.
     afterSqlite: `insert into restored_session (session_n, at)
       select n, :restored_at from session where id = :id and :restored_at is not null`,
   },
@@ -289,7 +289,7 @@ const definitions: readonly CopiedTable[] = [
   },
 ]
 
-/** Agents and versions name each other, so what is deployed is set at the end. */
+/** Agents and versions reference each other, so deployed versions are set at the end. */
 const deployed: CopiedTable = {
   name: 'agent',
   columns: toColumns({ text: 'id deployed_version_id previous_version_id' }),

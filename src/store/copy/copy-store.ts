@@ -1,7 +1,7 @@
 /**
- * Moves everything that a store has to another one. The rows of each table go from one database to the other in an order that both
- * know, are read back, and compared by digest; then both sides change at once from the point of view of a server: the source is
- * marked as moved, and the target is committed.
+ * Moves the content of a store to another one. Copies the rows of each table in an order that both databases know, reads
+ * them back and compares them by digest; then marks the source as moved and commits the target, so that servers see only
+ * one of them.
  */
 import { createHash, type Hash } from 'node:crypto'
 import { fail, isFailure } from '../../base/failure.ts'
@@ -22,12 +22,12 @@ export interface StoreCopy {
 export interface CopyProgress {
   readonly doing: 'copying' | 'comparing' | 'indexing'
   readonly table: string
-  /** Copied or compared so far, of all tables. */
+  /** Rows copied or compared so far, of all tables. */
   readonly rows: number
 }
 
 /**
- * @param prepare called before the target is committed, for what goes along with the rows, such as files
+ * @param prepare called before the target is committed, for example to copy files
  * @throws Failure `store_not_empty`, `store_copy_differs`; the target is then as it was, and the source is not marked
  */
 export async function copyStore(
@@ -61,12 +61,12 @@ export async function copyStore(
     if (hash.digest('hex') !== digests[at]) throw fail('store_copy_differs', { store: target.name, table: table.name })
   }
   await prepare()
-  // First the mark: a process that ends in between leaves a source that says so, never two stores that both go on.
+  // Marks first: a crash in between leaves a marked source, never two usable stores.
   await source.markMoved(target.name)
   try {
     await target.commit()
   } catch (error) {
-    // Where the connection broke nobody knows whether it was committed.
+    // After a broken connection it is unknown whether the commit happened.
     if (isFailure(error, 'store_unreachable'))
       throw fail('store_copy_unknown', { store: source.name, to: target.name }, { cause: error })
     await source.unmarkMoved()

@@ -84,7 +84,7 @@ export function openSqliteTarget(directory: string): CopyTarget {
   }
 }
 
-/** Ends the mark that a copy left. @returns where its content was copied to */
+/** Removes the mark that a copy left. @returns where its content was copied to */
 export function reopenDirectory(directory: string): string | undefined {
   if (!existsSync(join(directory, 'data.db'))) throw fail('store_absent', { store: directory })
   const lock = lockDirectory(directory)

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 
-/** Amounts stay, so that limits on sums over a window go on holding. */
+/** Keeps amounts, so that limits on sums over a window still hold. */
 export function onlyNumbers(value: JsonValue): JsonValue {
   if (typeof value === 'number') return value
   if (Array.isArray(value)) return value.map(onlyNumbers)
@@ -15,7 +15,7 @@ export function onlyNumbers(value: JsonValue): JsonValue {
   )
 }
 
-/** What was asked about which call, and how it was decided by whom. */
+/** Keeps the question, its call, and who decided it how. */
 export function withoutWords(task: TaskRecord): Omit<TaskRecord, 'votes'> {
   const { id, sessionId, runId, kind, status, callId, about, createdAt, completedAt, expiresAt } = task
   const { tool, argumentsDigest, actionDigest, decisionId, approvalsRequired, answer } = task

@@ -1,4 +1,4 @@
-/** What a list of runs is filtered by, and how far its runs are counted. */
+/** The filter of a list of runs, and how its total is counted. */
 import { isTerminal } from '../../spec/run.ts'
 import type { RunFilter } from '../queries.ts'
 

@@ -151,7 +151,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     ...openWorkers(db, clock),
     releaseEffect: (workspaceId, key, by, reason, at) => write(() => effects.release(workspaceId, key, by, reason, at)),
     setStandingRevoked: (workspaceId, act) => write(() => standing.setRevoked(workspaceId, act)),
-    // On a full disk too: what an operator stops must stop.
+    // Works on a full disk too: a pause must take effect.
     setPaused: (workspaceId, act) => write(() => pauses.set(workspaceId, act), true),
     labelSession: (id, given) => write(() => updates.label(id, given)),
     async eraseSession(id, at) {

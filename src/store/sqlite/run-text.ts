@@ -1,6 +1,6 @@
 /**
- * The words of runs. The view `run_text` says what a run's words are, and the indexes must be told exactly those words when a run
- * leaves them: what changes a run's input, output or end comes here first.
+ * The words of runs. The view `run_text` says what a run's words are, and the indexes must be told exactly those words when
+ * a run leaves them: every change of a run's input, output or end comes here first.
  */
 import type { Database } from 'better-sqlite3'
 

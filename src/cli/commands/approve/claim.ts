@@ -1,4 +1,4 @@
-/** `svc claim`: tells others that somebody looks at a task. Anybody may still decide it. Source: console, 2. */
+/** `svc claim`: shows others that somebody is looking at a task. Anybody may still decide it. Source: console, 2. */
 import { safeText } from '../../../base/escape-text.ts'
 import type { InboxItem } from '../../../spec/operator/inbox.ts'
 import { describeLooking, describeSubject } from '../../../spec/view/task-card.ts'

@@ -1,4 +1,4 @@
-/** `svc approve` and `svc reject`. The command is the decision, so neither asks for confirmation or takes `--yes`. */
+/** `svc approve` and `svc reject`. Typing the command is the decision, so neither asks for confirmation or takes `--yes`. */
 import { fail } from '../../../base/failure.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import type { TaskDecision } from '../../../client/index.ts'
@@ -110,8 +110,8 @@ const inBulk = (decision: TaskDecision): TaskDecision => ({
 })
 
 /**
- * Several tasks are approved only where each may be (console, 2.1): otherwise nothing is. At a terminal their arguments are shown
- * side by side first, or as whole cards where there is no room.
+ * Approves several tasks only if each of them may be approved (console, 2.1); otherwise it approves none. A terminal first
+ * shows their arguments side by side, or as whole cards where there is no room.
  */
 async function checkTogether(call: CommandContext, tasks: readonly ShownTask[]): Promise<void> {
   const { mode, io, out, signal } = call
@@ -154,8 +154,8 @@ function checkKind(task: ShownTask, digest: string | undefined): void {
 
 /**
  * Where the arguments were edited, or several people must approve, an approver confirms which arguments were seen: by their
- * digest, or at a terminal, which shows them. Source: policies, section 5. At a terminal the same holds for a call that cannot
- * be undone and that the card would fold: nobody approves what was not shown whole.
+ * digest, or at a terminal, which shows them. Source: policies, section 5. At a terminal the same holds for an irreversible
+ * call whose card would be folded: nobody approves arguments that were not shown whole.
  */
 async function checkSeen(call: CommandContext, task: ShownTask): Promise<void> {
   const { given, mode, io, out, signal } = call

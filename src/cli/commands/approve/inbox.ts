@@ -94,7 +94,7 @@ async function openInbox(call: CommandContext, project: Project): Promise<void> 
   })
 }
 
-/** A task as it is before it is opened. */
+/** A task that is not open yet. */
 function drawTask(item: InboxItem, canvas: Canvas, rows: number, now: number): readonly string[] {
   if (item.kind === 'reply') return wrapText(safeText(item.why), canvas.width)
   const footer = canvas.theme.dim('Enter opens')
@@ -193,7 +193,7 @@ const columns = (now: number): readonly TableColumn<InboxItem>[] => [
   },
 ]
 
-/** How many have approved, whether it is the reader's turn, and who looks at it. */
+/** How many have approved, whether it is the reader's turn, and who is looking at the task. */
 function votesOf({ approvals: { have, need }, people }: InboxItem): string {
   if (people === undefined) return ''
   const isPlain = need === 1 && people.standing === 'may_answer'

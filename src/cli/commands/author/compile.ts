@@ -91,7 +91,7 @@ async function compileHere(call: CommandContext, project: Project, path: string,
   return await buildWithRegistry(call, options)
 }
 
-/** Creates the directory, but none above it: a path with a mistake in it is told, as by every command that writes a file. */
+/** Creates the directory, but none above it, so that a mistyped path is an error, as in every command that writes a file. */
 async function writeSnapshots(directory: string, bundle: CompiledBundle): Promise<void> {
   const above = dirname(directory)
   if (!existsSync(above)) throw fail('file_missing', { path: above, doing: 'written to' })

@@ -74,7 +74,7 @@ export async function demo(call: CommandContext<unknown>): Promise<number> {
 
 async function makeKey(operator: OperatorClient): Promise<string> {
   const trigger = await operator.call('POST /triggers', { body: { agent: AGENT, type: 'api', name: 'api' } })
-  // It acts for the person at the terminal, who is the one that decides.
+  // The key acts for the person at the terminal, who decides.
   const body = { agent: AGENT, trigger: trigger.triggerId, oneCommand: true, expiresInSeconds: KEY_SECONDS }
   return (await operator.call('POST /keys', { body })).secret
 }

@@ -19,7 +19,7 @@ export async function init(call: CommandContext<AnswerOf<typeof initAnswer | typ
   if (given.flag('list')) return await list(templates, mode.json, out)
   const wanted = given.text('template')
   if (wanted !== undefined) checkTemplate(wanted, templates)
-  // What was given is not asked; who gave both folder and template is asked nothing.
+  // Asks only for what was not given: nothing when both folder and template were.
   const asks = mode.interactive && !mode.json && !mode.yes && (given.argument(0) === undefined || wanted === undefined)
   const named = given.argument(0) ?? (asks ? await askFolder(call, wanted) : '.')
   const template = wanted ?? (asks ? await askTemplate(call, templates) : DEFAULT_TEMPLATE)
@@ -88,7 +88,7 @@ async function askTemplate({ io, signal }: CommandContext, templates: readonly s
   return await io.prompts.select('template:', await Promise.all(choices), signal)
 }
 
-/** Never the current directory unasked: it may hold other things. */
+/** The current directory may hold other files, so it is never the default. */
 async function askFolder({ io, signal }: CommandContext, template: string | undefined): Promise<string> {
   const suggested = template === undefined ? 'my-agents' : `${template}-demo`
   return (await io.prompts.text(`folder (empty: ${suggested}, . is this one):`, signal)).trim() || suggested

@@ -28,7 +28,7 @@ interface Uploaded {
   readonly messageRef: FileItem
 }
 
-/** Presign, PUT, finalize; each file in its turn, so that what was told as uploaded is. */
+/** Presigns, PUTs and finalizes one file after the other, so that every file reported as uploaded is complete. */
 export async function filesUpload(call: CommandContext<AnswerOf<typeof uploadedFiles>>): Promise<void> {
   const { given, mode, out, cwd, io, signal } = call
   const [files, name, mediaType] = [given.rest(0), given.text('name'), given.text('media-type')]
@@ -98,7 +98,7 @@ const columns = (now: number): readonly TableColumn<FileView>[] => [
   timeColumn('UPLOADED', ({ finalizedAt }) => finalizedAt, now),
 ]
 
-/** The bytes, to a file or to stdout; a terminal gets none, since a file may hold anything. */
+/** Writes the bytes to a file or to stdout, but never to a terminal, since a file may hold control sequences. */
 export async function filesGet(call: CommandContext<AnswerOf<typeof downloadedFile>>): Promise<void> {
   const { given, mode, out, cwd, io } = call
   const [key, to] = [given.argument(0)!, given.text('output') ?? '-']

@@ -82,7 +82,7 @@ async function newestOf(operator: OperatorClient, agent: string): Promise<readon
 
 type DryForks = OperatorRoutes['POST /runs/dry-fork']['answer']
 
-/** Tries each run by itself, so that one that cannot be forked at this step is told and left. */
+/** Tries each run separately: one that cannot be forked at this step is reported and skipped. */
 async function tryEach(
   operator: OperatorClient,
   { runs, ...body }: OperatorRoutes['POST /runs/dry-fork']['body'],

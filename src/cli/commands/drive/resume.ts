@@ -10,7 +10,10 @@ import type { CommandContext } from '../../shell/command.ts'
 import { runIdOf } from '../../project/reference.ts'
 import { timesFor } from '../../runs/held.ts'
 
-/** Runs that ended or are held go on. The first that cannot stops the command; those before it go on. */
+/**
+ * Resumes runs that ended or are held. The first run that cannot be resumed stops the command; those before it stay
+ * resumed.
+ */
 export async function runsResume(call: CommandContext<AnswerOf<typeof runsAnswer>>): Promise<void> {
   const { given, io, mode, out } = call
   const [reason, version] = [given.text('reason'), given.text('with-version')]

@@ -99,7 +99,7 @@ async function readAgent(
 interface DescribedAgent {
   readonly agentId: string
   readonly contract: InputContract
-  /** Of a version that is not the deployed one. */
+  /** Set for a version that is not the deployed one. */
   readonly versionId?: string
 }
 

@@ -37,7 +37,7 @@ import type { cancelledRuns, runsAnswer, runView } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-/** Options of `svc runs list` that the server reads as they are. */
+/** Options of `svc runs list` that are passed to the server unchanged. */
 const SEARCHES = ['search', 'tool', 'effect', 'version', 'trigger', 'person', 'approver', 'label'] as const
 
 export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer | typeof runView>>): Promise<void> {
@@ -87,7 +87,7 @@ async function watchRuns(
   project: Project,
   loadItems: () => Promise<readonly RunView[]>,
 ): Promise<void> {
-  /** The conversation of a run changes only with its status, its tokens or what it waits for. */
+  /** The conversation of a run changes only together with its status, its tokens or its open task. */
   let read: { readonly key: string; readonly conversation: Conversation } | undefined
   await runListScreen<ListedRun>(call, {
     title: (count) => `svc runs · ${count} newest`,

@@ -51,7 +51,7 @@ const SENT = {
   interrupt: 'sent; a completion under way is dropped, and the run reads it before the next one',
 } as const
 
-/** How the text reaches a run that works; undefined for a reply. */
+/** How the text reaches a working run; undefined for a reply. */
 function steerOf({ given }: CommandContext): RunMessage['steer'] {
   const [steer, interrupt] = [given.flag('steer'), given.flag('interrupt')]
   if (steer && interrupt) throw usageFailure('Give --steer or --interrupt, one of them.')

@@ -39,7 +39,7 @@ export async function sessionsList(call: CommandContext<unknown>): Promise<void>
   await withPages(call, project, async (read, agent, versionId) => {
     const query = { skip, ...(versionId !== undefined && { versionId }) }
     if (given.flag('all')) {
-      // Sessions that start meanwhile move the others to later pages.
+      // New sessions move the others to later pages.
       const seen = new Set<string>()
       for (let at = skip; ;) {
         const { items } = await read({ ...query, skip: at, take: take ?? LARGEST_TAKE })
@@ -113,7 +113,7 @@ const columns = (now: number, named: boolean): readonly TableColumn<ListedSessio
   { title: 'RUN', cell: ({ rootRunId }) => shortId(rootRunId ?? ''), plain: ({ rootRunId }) => rootRunId ?? '' },
 ]
 
-/** The tree of runs: who started whom, and how each stands. */
+/** The tree of runs: who started whom, and the status of each. */
 export async function sessionsShow(call: CommandContext<AnswerOf<typeof sessionAnswer>>): Promise<void> {
   const { given, mode, out } = call
   await withOperator(await openProject(call), call, async (operator) => {

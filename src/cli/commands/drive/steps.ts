@@ -1,4 +1,4 @@
-/** `svc runs steps`: the outline that the console draws, and one step whole. */
+/** `svc runs steps`: the outline that the console draws, or one step in full. */
 import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { safeJson, safeText } from '../../../base/escape-text.ts'
 import { shortDuration } from '../../../base/short-text.ts'

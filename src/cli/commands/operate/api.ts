@@ -12,7 +12,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 /** Items per page of `--paginate`. */
 const PAGE = 500
 
-/** The answer as it came, whatever its status: the exit code tells which it was. */
+/** Prints the answer unchanged, whatever its status; the exit code reports the status. */
 export async function api(call: CommandContext<unknown>): Promise<number> {
   const { given, mode, out, io } = call
   const method = given.argument(0)!.toUpperCase()

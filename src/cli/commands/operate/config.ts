@@ -65,7 +65,7 @@ export async function configGet(
 /** Formats a scalar as text, other values as JSON. */
 const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : safeJson(value))
 
-/** Writes the one key; comments and the order of the others stay. What would not be valid is not written. */
+/** Writes one key; comments and the order of the other keys stay. Refuses a value that would make the file invalid. */
 export async function configSet(call: CommandContext<AnswerOf<typeof changedSetting>>): Promise<void> {
   const { given, mode, out, cwd } = call
   const [key, text] = [given.argument(0)!, given.argument(1)!]

@@ -13,7 +13,7 @@ import { usageFailure } from '../../shell/usage-failure.ts'
 
 const checks: DoctorChecks = { ...machineChecks, ...stateChecks, ...workChecks, ...networkChecks }
 
-/** A check that is named alone says nothing when all is well. */
+/** A check that is named alone prints nothing when it passes. */
 export async function doctor(call: CommandContext<AnswerOf<typeof doctorAnswer>>): Promise<number> {
   const { given, mode, out } = call
   const named = given.rest(0)

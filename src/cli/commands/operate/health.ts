@@ -9,10 +9,10 @@ import { baseUrl } from '../../project/server/target.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { remoteError } from '../../shell/remote.ts'
 
-/** A server that needs longer is of no use to callers. */
+/** A server that takes longer counts as not ready. */
 const PATIENCE_MS = 2000
 
-/** The answer of a server is a few bytes; what another program sends is not read. */
+/** The answer of svc is a few bytes; longer answers come from other programs and are not read. */
 const MAX_BYTES = 64 * 1024
 
 /** @throws Failure `no_server` where none answers in time; RemoteError `shutting_down` */
@@ -28,7 +28,7 @@ export async function health(call: CommandContext<AnswerOf<typeof healthAnswer>>
   else out.line(`ready ${url}`)
 }
 
-/** Without reading the project file where the data directory is named: a mistake in it is no reason to restart a server. */
+/** Does not read the project file if the data directory is named: a mistake in the file is no reason to restart a server. */
 async function urlOf(call: CommandContext): Promise<string> {
   const { globals, io, cwd } = call
   const data = globals.data || io.env['SVC_DATA']

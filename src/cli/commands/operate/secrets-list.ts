@@ -7,7 +7,7 @@ import { openProject } from '../../project/project.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { printList } from '../../shell/screen/list.ts'
 
-/** What the server finds in its own environment, which may be another than that of this terminal. Never a value. */
+/** The secrets in the server's environment, which may differ from that of this terminal. Never prints a value. */
 export async function secretsList(call: CommandContext<OperatorList<SecretView>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
     await printList(call, await operator.call('GET /secrets', {}), columns, 'No deployed agent names a secret.')

@@ -13,7 +13,7 @@ import type { secretsAnswer } from '../../answers/operate.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { loadDocuments } from '../../project/documents.ts'
 
-/** Never a value: who needs which variable, and whether it is there. */
+/** Lists who needs which variable and whether it is set; never a value. */
 export async function secretsCheck(call: CommandContext<AnswerOf<typeof secretsAnswer>>): Promise<number> {
   const { given, mode, out, io } = call
   const project = await openProject(call)

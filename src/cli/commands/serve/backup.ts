@@ -48,7 +48,7 @@ interface WrittenBackup {
   readonly digest: string
 }
 
-/** A device or a pipe is written as it is: a rename would put a file in its place. */
+/** Writes directly to a device or a pipe: a rename would replace it by a file. */
 async function toFile(path: string, body: ReadableStream<Uint8Array>): Promise<WrittenBackup> {
   const existing = await stat(path).catch(() => undefined)
   const isPlain = existing === undefined || existing.isFile()

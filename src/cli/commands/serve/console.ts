@@ -1,4 +1,7 @@
-/** `svc console`: the address that signs a browser in, and the browsers that are signed in. Source: command line, 2.3. */
+/**
+ * `svc console`: prints the address that signs a browser in, and lists the browsers that are signed in. Source: command
+ * line, 2.3.
+ */
 import { fail } from '../../../base/failure.ts'
 import { shortId } from '../../../base/short-text.ts'
 import type { ConsoleSessionView } from '../../../spec/operator/access.ts'

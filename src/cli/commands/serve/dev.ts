@@ -96,7 +96,7 @@ export async function dev(
   let before: SnapshotSave | undefined
   let front: HttpsProxy | undefined
   let watching: { close(): Promise<void> } | undefined
-  // Next to the project even when the data is elsewhere: commands look for the server there.
+  // The socket is next to the project even when the data is elsewhere, because commands look for the server there.
   const share = async (secret?: NonNullable<FoundServerFile['key']>): Promise<void> => {
     const file = await readServerFile(dataDirectory)
     if (file) await replaceServerFile(project.dataDirectory, { ...file, ...(secret && { key: secret }) })
@@ -152,7 +152,7 @@ export async function dev(
   return 0
 }
 
-/** A second `dev` of a project: the first one serves and watches; this one ends with it. */
+/** A second `dev` in the same project: the first one serves and watches; this one follows it and ends with it. */
 async function attach(
   call: CommandContext<AnswerOf<typeof readyAnswer>>,
   at: Pick<HotkeyContext, 'project' | 'path'>,
@@ -349,7 +349,7 @@ async function reload(
 /** Below the time and its gap. */
 const INDENT = ' '.repeat(10)
 
-/** What a save changes; what it widens is the most visible thing on the screen, and stays in the status area. */
+/** Prints what a save changes. Wider authority is the most visible line on the screen, and stays in the status area. */
 function printChanges(call: CommandContext, changes: readonly VersionChange[], area: StatusArea | null): void {
   const wider = changeLines(
     changes.filter(({ widens }) => widens),
@@ -369,7 +369,7 @@ function printChanges(call: CommandContext, changes: readonly VersionChange[], a
   area?.setWider(wider)
 }
 
-/** The first error of a save; undefined where it is clean. */
+/** The first error of a save; undefined without one. */
 function describeFindings({ build: { findings } }: SnapshotSave): string | undefined {
   const errors = findings.filter(({ severity }) => severity === 'error')
   const [first] = errors

@@ -17,10 +17,10 @@ import { usageFailure } from '../../shell/usage-failure.ts'
 
 type CopyCall = CommandContext<AnswerOf<typeof copyAnswer> | AnswerOf<typeof reopenedAnswer>>
 
-/** A store as a person names it. */
+/** The name of a store in messages. */
 type NamedStore = { readonly directory: string } | { readonly url: string }
 
-/** Between two changes of what the spinner says. */
+/** Time between two updates of the spinner's text. */
 const TELL_EVERY_MS = 100
 
 /** @throws Failure `usage`, `store_absent`, `store_served`, `store_locked`, `store_not_empty`, `store_moved`, and those of a store */
@@ -74,7 +74,7 @@ export async function copy(call: CopyCall): Promise<void> {
   }
 }
 
-/** For a copy that was thrown away: were both served, everything would be done twice. */
+/** Reopens the source of a discarded copy. If both were served, every effect would happen twice. */
 async function reopen(call: CopyCall, store: NamedStore): Promise<void> {
   const { mode, out } = call
   const name =
@@ -123,7 +123,7 @@ interface FilePlace {
 }
 
 interface FilePlaces {
-  /** Undefined where nobody said. */
+  /** Undefined if no bucket was given. */
   readonly from: FilePlace | undefined
   readonly to: FilePlace | undefined
 }

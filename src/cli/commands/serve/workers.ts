@@ -10,7 +10,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { countNoun } from '../../shell/counted.ts'
 import { printList } from '../../shell/screen/list.ts'
 
-/** Between two looks at a process that ends. */
+/** Time between two checks of a process that is ending. */
 const LOOK_AGAIN_MS = 250
 
 export async function workersList(call: CommandContext<AnswerOf<typeof workersAnswer>>): Promise<void> {
@@ -25,7 +25,7 @@ export async function workersDrain(call: CommandContext<AnswerOf<typeof workerAn
     const { workerId, leases } = worker
     if (!mode.json) out.line(`asked ${workerId} to drain; it drives ${countNoun(leases, 'session')}`)
     if (!given.flag('detach')) {
-      // The process that ends may be the one that answers here.
+      // The ending process may be the one that answers this request.
       const isThere = async (): Promise<boolean> =>
         (await operator.call('GET /workers', {}).catch(() => undefined))?.items.some(
           (each) => each.workerId === workerId && each.state !== 'silent',

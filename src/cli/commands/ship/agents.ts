@@ -51,7 +51,7 @@ const pausesOf = ({ name, deployed, tools }: AgentView, pauses: readonly PauseVi
 const describePause = (pause: PauseView): string =>
   `${describePaused(pause)}, by ${describeApprover(pause.by)}${pause.reason === null ? '' : `: ${pause.reason}`} (${resumeCommandOf(pause)})`
 
-/** What an agent takes, may do and is started by, with a line to run it and one to call it. */
+/** Prints the input of an agent, its authority and its triggers, with a command to run it and one to call it. */
 export async function agentsShow(call: CommandContext<AnswerOf<typeof agentAnswer>>): Promise<void> {
   await withOperator(await openProject(call), call, async (operator) => {
     const { agentId } = await resolveAgent(splitVersion(call.given.argument(0)!).name, operator)
@@ -93,7 +93,7 @@ export async function agentsShow(call: CommandContext<AnswerOf<typeof agentAnswe
     const { items: triggers } = await operator.call('GET /triggers', { query: { agent: agent.agentId } })
     const trigger = triggers.find(({ type }) => type === 'api')
     if (!trigger) out.line(`svc triggers create ${agent.name} --type api`)
-    // Not the key itself: it would stay in the history of the shell.
+    // Names the variable and not the key: a key would stay in the history of the shell.
     const name = quoteShell(trigger?.name ?? 'api')
     out.line(safeText(`export SVC_API_KEY=$(svc keys create --agent ${agent.name} --trigger ${name})`))
     out.line(safeText(examples.curl))
@@ -107,7 +107,7 @@ const INPUT_COLUMNS: readonly TableColumn<ContractField>[] = [
   { title: 'ABOUT', cell: ({ about }) => about },
 ]
 
-/** A table; where it has no room for what the fields are about, one field below the other. */
+/** A table, or one field below the other where the table has no room for the descriptions. */
 function printContract(call: CommandContext<AnswerOf<typeof agentAnswer>>, fields: readonly ContractField[]): void {
   const canvas = answerScreen(call)
   if (fitsTable(canvas, INPUT_COLUMNS, fields)) return printTable(call, fields, INPUT_COLUMNS, '')

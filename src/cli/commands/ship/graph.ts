@@ -1,4 +1,4 @@
-/** `svc agents graph`: what a version reaches, an edge a line. */
+/** `svc agents graph`: the agents, tools, servers and secrets that a version reaches, one edge per line. */
 import { safeText } from '../../../base/escape-text.ts'
 import type { BundleGraph, GraphEdge, GraphNode } from '../../../spec/operator/bundle-graph.ts'
 import { describeEdge } from '../../../spec/view/bundle-graph.ts'

@@ -1,4 +1,4 @@
-/** What was published as it was written, and who deployed what and why. */
+/** `svc versions files` and `svc versions history`: published files as they were written, and who deployed what and why. */
 import { fail } from '../../../base/failure.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import type { OperatorList } from '../../../spec/operator/routes.ts'

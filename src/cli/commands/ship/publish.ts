@@ -113,7 +113,7 @@ interface PublishResult {
   readonly root?: string
   /** Absent for a plan, and if a person declined. */
   readonly answer?: PublishAnswer
-  /** Of what was deployed. */
+  /** Label of the deployed version. */
   readonly late?: readonly LateEdge[]
 }
 

@@ -23,7 +23,7 @@ export async function versionsList(call: CommandContext<AnswerOf<typeof versions
   })
 }
 
-/** The snapshot as its digest covers it, beside what was said about it later. */
+/** The snapshot that the digest covers, beside the later remarks about it. */
 type ShownVersion = AgentSnapshot & { readonly yanked?: true; readonly yankReason?: string }
 
 export async function versionsShow(call: CommandContext<ShownVersion>): Promise<void> {
@@ -54,7 +54,7 @@ export async function versionsShow(call: CommandContext<ShownVersion>): Promise<
 
 type Yanked = OperatorRoutes['POST /yank']['answer']
 
-/** Of an agent, a Tool or a Policy; which of them is only asked where a name is of several. */
+/** Versions of an agent, a Tool or a Policy. Asks for the kind only where several documents have this name. */
 export async function versionsYank(call: CommandContext<AnswerOf<typeof yankAnswer>>): Promise<void> {
   const { given, mode, out } = call
   const { name: id, version } = versionIn(call)

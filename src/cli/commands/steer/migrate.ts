@@ -10,11 +10,11 @@ import type { CommandContext } from '../../shell/command.ts'
 import { RemoteError } from '../../shell/remote.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-/** Statuses of runs that wait; those that work are moved only where they are held. */
+/** Statuses of waiting runs. Working runs are moved only while they are held. */
 const OPEN = 'WaitingForHITL,WaitingForAITL,WaitingForResponse,Running'
 const MOST = 500
 
-/** With `--agent` runs that cannot move are told and left; a named run that cannot ends the command. */
+/** With `--agent`, reports and skips the runs that cannot move; a named run that cannot move ends the command. */
 export async function runsMigrate(call: CommandContext<AnswerOf<typeof runsAnswer>>): Promise<number> {
   const { given, mode, out } = call
   const [agent, version, reason] = [given.text('agent'), given.text('to'), given.text('reason')]
@@ -40,7 +40,7 @@ export async function runsMigrate(call: CommandContext<AnswerOf<typeof runsAnswe
             `${shortId(id)} ${changed ? 'moved to' : 'is on'} ${run.versionLabel}${changed ? '' : '; nothing has changed'}`,
           )
       } catch (error) {
-        // Of a version that does not exist all runs say the same.
+        // A missing version is the same error for all runs.
         if (agent === undefined || !(error instanceof RemoteError) || error.status === 404) throw error
         refused++
         out.message(`${shortId(id)} stays where it is: ${error.message}`)

@@ -1,4 +1,4 @@
-/** `svc signal` and `svc complete`: what a run waits for from outside. Source: command line, 2.7. */
+/** `svc signal` and `svc complete`: end the wait of a run for something outside svc. Source: command line, 2.7. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { completeCall, sendSignal } from '../../../client/index.ts'
@@ -15,7 +15,8 @@ import { usageFailure } from '../../shell/usage-failure.ts'
 export async function signal(call: CommandContext<MessageAccepted>): Promise<void> {
   const { given, mode, out, globals } = call
   const name = given.argument(1)!
-  // `--data` also names the data directory; neither JSON nor what begins like an object, a list or a text is one.
+  // `--data` also names the data directory, so a value that is JSON, or begins like an object, a list or a text, is a
+  // payload.
   const flag = isJson(globals.data) || /^\s*[[{"]/.test(globals.data ?? '') ? globals.data : undefined
   // A directory that is not there holds no run that waits.
   if (flag === undefined && globals.data !== undefined && !existsSync(resolve(call.cwd, globals.data)))

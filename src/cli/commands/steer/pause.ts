@@ -1,4 +1,7 @@
-/** `svc stop` and `svc agents pause|resume`: no new effect of what is named leaves. Source: command line, 2.7. */
+/**
+ * `svc stop` and `svc agents pause|resume`: stop all new effects of an agent, a tool, a provider or everything. Source:
+ * command line, 2.7.
+ */
 import type { OperatorRoutes } from '../../../spec/operator/routes.ts'
 import type { PauseView } from '../../../spec/operator/operations.ts'
 import { describePaused, type PauseTarget } from '../../../spec/steer/pause.ts'
@@ -67,7 +70,7 @@ async function setPaused(
   })
 }
 
-/** What has changed, what it concerns, and what still ends; one sentence where nothing has changed. */
+/** Prints what changed, which runs it concerns and which effects are still ending; one sentence where nothing changed. */
 function describeAnswer(answer: OperatorRoutes['POST /pauses']['answer']): readonly string[] {
   const { paused, changed, total, inFlight, pauses } = answer
   const what = describePaused(answer)

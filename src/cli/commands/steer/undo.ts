@@ -18,7 +18,7 @@ import type { CommandContext } from '../../shell/command.ts'
 import { confirmLoss } from '../../shell/prompts/confirm.ts'
 import { printTable } from '../../shell/screen/list.ts'
 
-/** Shows what would be undone and asks; then carries it out, and stays until it is done, fails or waits. */
+/** Shows what would be undone and asks for confirmation; then undoes it, and follows until it is done, fails or waits. */
 export async function runsUndo(call: CommandContext<AnswerOf<typeof undoneRuns> | UndoPlanView>): Promise<number> {
   const { given, mode, out } = call
   return await withOperator(await openProject(call), call, async (operator) => {
@@ -53,7 +53,7 @@ export async function runsUndo(call: CommandContext<AnswerOf<typeof undoneRuns> 
   })
 }
 
-/** As the socket of a server tells that it is gone. */
+/** The error codes of a socket whose server is gone. */
 const isConnectionLost = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && LOST.has(String(error.code))
 const LOST: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ENOENT'])
@@ -70,10 +70,10 @@ function whyNothing({ runId, items }: UndoPlanView): Failure {
   return undone ? fail('already_undone', { runId, by: undone.runId }) : fail('nothing_to_undo', { runId })
 }
 
-/** Less than proxies let a request wait. */
+/** Proxies end requests that wait longer. */
 const WAIT_SECONDS = 20
 
-/** Stays with one undoing run after another. */
+/** Follows one undoing run after another. */
 async function followUndo(
   { signal }: CommandContext,
   operator: OperatorClient,
@@ -140,7 +140,7 @@ async function report(
 
 const keyOf = ({ runId, toolCallId }: UndoItemView): string => `${runId} ${toolCallId}`
 
-/** On a terminal with every argument: whoever confirms must have seen them. */
+/** A terminal shows every argument, since the person who confirms must have seen them. */
 function printPlan(call: CommandContext, { items }: UndoPlanView): void {
   const { io, out } = call
   if (!io.stdout.isTTY) return printTable(call, items, COLUMNS, '')

@@ -58,7 +58,7 @@ export function sendOverSocket(socketPath: string, request: Request): Promise<Re
 }
 
 /**
- * The answer of a running server to a GET, for callers that can do without it.
+ * The answer of a running server to a GET, for callers that also work without one.
  * @throws if no server answers within `timeoutMs`
  */
 export async function askRunning(dataDirectory: string, path: string, timeoutMs: number): Promise<unknown> {

@@ -59,7 +59,7 @@ export async function openOperatorChannel(
     return openHttp(project.operatorUrl, traced)
   if (host !== undefined && /^https?:/.test(host)) return openHttp(host, traced)
   if (host !== undefined) return await openRemote(host, io.env, traced)
-  // Whoever names another server means that one: the project around it must not answer, or act, in its place.
+  // A server that is named explicitly is the only target: the local project must not answer, or act, in its place.
   if (project.operatorUrl !== undefined)
     throw fail(
       'usage',
@@ -77,7 +77,9 @@ export async function openOperatorChannel(
   return createOperator(traced(readingElsewhere(project, send)), close)
 }
 
-/** A profile that names another server by its address alone has no operator channel: nothing is changed here in its place. */
+/**
+ * A profile with only the address of another server has no operator channel. The local project must not be changed instead.
+ */
 const readingElsewhere =
   ({ target }: Project, send: SendRequest): SendRequest =>
   async (request) => {
@@ -169,7 +171,7 @@ function openHttp(address: string, traced: (send: SendRequest) => SendRequest): 
   }
 }
 
-/** What the API says to a request for an operator route. */
+/** The API's answer to a request for an operator route. */
 const NO_ROUTE = 'No such route.'
 
 /** Opens the socket of a server on another machine through ssh. */

@@ -3,7 +3,7 @@ import type { CommandContext } from '../command.ts'
 
 /**
  * Asks for confirmation before data is lost; `--yes` confirms without asking.
- * @param what names what is lost, as a question
+ * @param what a question that names the data to be lost
  * @throws Failure `needs_terminal`
  */
 export async function confirmLoss({ mode, io, signal }: CommandContext, what: string): Promise<boolean> {

@@ -16,7 +16,7 @@ export function createPlainPrompts(env: Readonly<Record<string, string | undefin
     },
     async key(question, keys, signal) {
       for (;;) {
-        // Where nothing is asked, what happens meanwhile is printed, and would stand behind the question.
+        // Without an open question, log lines may be printed at any time and would appear behind the question.
         const typed = (await text(question === '' ? '' : `${question === '?' ? 'Key' : question}:`, signal)).trim()
         const chosen = keys === 'any' ? typed : matchKey(typed, keys)
         if (chosen !== undefined && chosen !== '') return chosen
@@ -46,7 +46,7 @@ export function createPlainPrompts(env: Readonly<Record<string, string | undefin
   }
 }
 
-/** What was typed before arrives with the next turns of the event loop, and nobody reads it. */
+/** Earlier input arrives with the next turns of the event loop, where nothing reads it. */
 async function dropTypedLines(): Promise<void> {
   const { stdin } = process
   const forget = (): void => undefined

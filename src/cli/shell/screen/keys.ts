@@ -25,7 +25,7 @@ const SEQUENCES: Readonly<Record<string, string>> = {
 
 const PIECES = new RegExp(String.raw`\u001b[\[O]([0-9;]*[A-Za-z~])|[\s\S]`, 'gu')
 
-/** The keys of a chunk: characters as they are, others by name; sequences that nobody knows are left out. */
+/** The keys of a chunk: characters unchanged, other keys by name; unknown sequences are left out. */
 export function parseKeys(chunk: string): string[] {
   return [...chunk.matchAll(PIECES)].flatMap(([piece, sequence]) => {
     if (sequence !== undefined) return SEQUENCES[sequence] ?? []
@@ -49,8 +49,8 @@ const TYPED: Readonly<Record<string, string>> = {
   Escape: '\u001b',
 }
 
-/** The keys as a terminal sends them, for another reader of it. */
+/** The keys as a terminal sends them, for another reader. */
 export const unparseKeys = (keys: readonly string[]): string => keys.map((key) => TYPED[key] ?? key).join('')
 
-/** Keys that end the command, whenever they were typed. */
+/** Keys that end the command, even when typed early. */
 export const isInterrupt = (key: string): boolean => key === 'Ctrl-C' || key === 'Ctrl-D'

@@ -1,4 +1,4 @@
-/** The screen that draws on a stream, so that messages are printed above its status block and never into it. */
+/** Finds the screen that draws on a stream, so that messages go above its status block and never into it. */
 import type { OutputSink, Screen } from '../../../terminal/screen.ts'
 
 export const liveScreens = new WeakMap<OutputSink, Screen>()

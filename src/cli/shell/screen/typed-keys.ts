@@ -1,8 +1,8 @@
-/** What is typed on the terminal of this process: one key, keys that are kept for later, the beginning of a line. */
+/** Reads keys from the terminal of this process: one key, keys buffered for later, or the beginning of a line. */
 import { Interrupted, QuestionLeft } from '../io.ts'
 import { isInterrupt, matchKey, parseKeys, unparseKeys } from './keys.ts'
 
-/** Keys that were typed while nobody waited for one; kept only while somebody holds the keys. */
+/** Keys typed while nothing waited for one; buffered only between `holdKeys` and its release. */
 let kept: string[] = []
 let holders = 0
 const onKept = (bytes: Buffer): void => void kept.push(...parseKeys(bytes.toString('utf8')))
@@ -33,7 +33,7 @@ function startKeeping(): void {
 
 const stopKeeping = (): void => void process.stdin.off('data', onKept)
 
-/** What the terminal had before raw mode arrives meanwhile, and a question of the library begins to listen. */
+/** Lets input from before raw mode arrive, and a question of the library start listening. */
 async function nextTurns(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((done) => setImmediate(done))
 }
@@ -43,7 +43,7 @@ export async function dropTyped(): Promise<void> {
   kept = kept.filter(isInterrupt)
 }
 
-/** Lets another program or a question read the terminal. What was typed before is not for it. */
+/** Lets another program or a question read the terminal, and discards earlier input. */
 export async function withoutKeeping<T>(work: () => Promise<T>): Promise<T> {
   stopKeeping()
   if (holders > 0) process.stdin.pause()

@@ -1,4 +1,7 @@
-/** The annotation `svc/context`: what of a long conversation the model is given, as YAML flow text. Source: decisions, section 18. */
+/**
+ * The annotation `svc/context`: how much of a long conversation the model gets, as YAML flow text. Source: decisions,
+ * section 18.
+ */
 import { isJsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { DEFAULT_CONTEXT_RULE, type ContextRule } from '../../../spec/context-rule.ts'
 import { readValues } from '../../workspace/read.ts'
@@ -8,7 +11,7 @@ export const CONTEXT_RULE = 'svc/context'
 const MAX_KEEP = 1000
 const MIN_TOKENS = 1000
 
-/** Reads the annotation; what it leaves out is as in `DEFAULT_CONTEXT_RULE`. */
+/** Reads the annotation; absent fields have the values of `DEFAULT_CONTEXT_RULE`. */
 export function readContextRule(text: string): { readonly rule: ContextRule } | { readonly problem: string } {
   const { values, findings } = readValues({ path: CONTEXT_RULE, text })
   const [given] = values

@@ -8,7 +8,7 @@ import type { Workspace } from '../../workspace/workspace.ts'
 
 export const MODEL_FALLBACK = 'svc/model-fallback'
 
-/** More models would keep a run waiting for one that answers. */
+/** Trying more models would delay the run too long. */
 const MAX_MODELS = 4
 
 export type ModelFallback = { readonly models: readonly ModelSpec[] } | { readonly problem: string }
@@ -51,7 +51,7 @@ export function readModelFallback(text: string, first: ModelSpec): ModelFallback
   return { models }
 }
 
-/** Models of the annotation of an agent; none where it has none, or has a fault that `model/fallback` reports. */
+/** Models of the annotation of an agent; none without the annotation or with a fault, which `model/fallback` reports. */
 export const fallbackOf = (document: Document, workspace: Workspace, first: ModelSpec): readonly ModelSpec[] =>
   document
     .texts('metadata.annotations.*')

@@ -1,4 +1,4 @@
-/** Whether a model needs a secret, and has none: what the server would ask for when it calls the model. */
+/** Whether a model lacks the secret that the server needs to call it. */
 import type { ProjectConfig } from '../../../spec/config.ts'
 import { canonicalProvider, OFFLINE_PROVIDERS, providerSpellings, type ModelSpec } from '../../../spec/document.ts'
 

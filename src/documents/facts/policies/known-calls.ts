@@ -26,7 +26,7 @@ export const knownCallsOf = (workspace: Workspace, policy: Document): readonly K
 
 interface PolicyCalls {
   readonly known: readonly KnownCalls[]
-  /** False where some of the calls bring what is not known. */
+  /** False if the arguments of some calls are unknown. */
   readonly complete: boolean
 }
 

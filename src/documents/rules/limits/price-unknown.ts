@@ -24,7 +24,7 @@ export const limitsPriceUnknown: LintRule = {
         const { providers, prices } = project
         const address = each.base_url ?? mappingOf(providers, each.provider)?.base_url
         const type = providerTypeOf(providers, each.provider)
-        // The day of the table: what lint reports does not change by itself from one day to the next.
+        // The day of the price table, so that the findings do not change from one day to the next.
         const { price } = termsOf(each, type, address, prices, Date.parse(PRICE_TABLE_VERSION))
         if (!isPricedIn(price, cap.currency)) report(annotation, describeUnpriced({ model: each, cap }))
       }

@@ -24,7 +24,7 @@ export const policySourceUnattributable: LintRule = {
 
 function isNeverAttributable(domain: ValueDomain): boolean {
   const values = finiteValues(domain)
-  // The only value that a schema allows is from the documents.
+  // A value that is the only one a schema allows comes from the documents.
   if (values !== undefined) return values.length > 1 && !values.some((value: JsonValue) => isAttributable(value))
   if (mayBeOf(domain, 'array', 'object')) return false
   const isShortText = !mayBeOf(domain, 'string') || numbersFor(domain, 'maxLength').some((most) => most < 4)

@@ -22,7 +22,7 @@ export const toolEffectKeyUnstable: LintRule = {
   },
 }
 
-/** Texts that a model words itself: nothing in the schema fixes how they are spelt. */
+/** Free texts, whose spelling no schema fixes: a model may word them differently each time. */
 const isFreeText = ({ segments, schema }: KeyArgument): boolean => {
   const last = segments.at(-1)
   return last !== undefined && 'key' in last && WORDED.test(last.key) && isPlainText(schema)

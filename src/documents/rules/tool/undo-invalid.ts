@@ -47,7 +47,7 @@ function checkTool(tool: Document, report: ReportFault, workspace: LintProject['
   for (const fault of findMappingFaults(mapping, input, tool, workspace)) report(place, fault)
 }
 
-/** A tool of the catalogue may be undone by one that this agent does not bind. */
+/** A shared tool may be undone by a tool that this agent does not bind. */
 function checkAgent(agent: Document, report: ReportFault, workspace: LintProject['workspace']): void {
   const uses = toolsOf(agent)
   for (const use of uses) {

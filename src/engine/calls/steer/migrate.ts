@@ -1,6 +1,6 @@
 /**
- * The open calls of a run that moves to another version: what nobody has sent is decided again by its policies, and who was asked
- * before is asked anew. Source: decisions, section 18.
+ * The open calls of a run that moves to another version: unsent calls are decided again by its policies, and open approvals
+ * are asked for again. Source: decisions, section 18.
  */
 import type { RunState, ToolCall } from '../../../spec/run.ts'
 import { CallHandle } from '../../session/transaction/call-handle.ts'
@@ -16,11 +16,11 @@ export const migrateCalls = (run: RunHandle, here: StateAt<'calling'>): RunState
 function proposeAgain(call: CallHandle): ToolCall {
   const { tx, run, record } = call
   const { state, approval } = record
-  // A question of the engine's own tools is no decision of a policy.
+  // Questions of the engine's own tools do not come from policies.
   if (record.kind === 'builtin') return record
   if (state.at === 'awaiting') {
     const task = tx.pendingTasks().find(({ id }) => id === state.task)
-    // The question of a sub-agent that was escalated is answered where it was asked.
+    // An escalated question of a sub-agent is answered in that sub-agent.
     if (task?.kind !== 'approval' && task?.kind !== 'escalation') return record
     tx.closeTask({ ...task, answer: { outcome: 'cancelled' } }, 'cancelled')
     return call.moveTo({ at: 'proposed' })

@@ -1,18 +1,18 @@
-/** Calls that an operator's pause holds. Whatever was decided about them before is decided again when they go on. */
+/** Calls held by an operator's pause. They are decided again when they continue. */
 import type { ToolCall } from '../../../spec/run.ts'
 import { pauseOfCall } from '../../limits/pause.ts'
 import type { CallHandle } from '../../session/transaction/call-handle.ts'
 import { reviewForgotten } from '../recover.ts'
 
-/** True while an operator's pause holds what the call would send, or the run that it would start. */
+/** True while a pause holds the effect of the call, or the run that it would start. */
 export const isCallPaused = ({ run, record }: CallHandle): boolean =>
   (record.kind === 'tool' || record.kind === 'agent') && pauseOfCall(run, record.ref) !== undefined
 
-/** The call, held from now on unless it was before. */
+/** Marks the call as held; keeps the time of an earlier hold. */
 export const holdCall = ({ tx, record }: CallHandle): ToolCall =>
   record.paused === undefined ? { ...record, paused: tx.now } : record
 
-/** The call as it goes on: to be authorized again. */
+/** Ends the hold: the call is to be authorized again. */
 export function resumeCall(call: CallHandle): CallHandle {
   const { paused: _, ...record } = call.record
   const { approval } = record

@@ -1,6 +1,7 @@
 /**
- * Calls of a run that is resumed after it had ended. What was made stays made; what was certainly not made is proposed, and so
- * authorized, again; of what may have been made a person says what happened. Source: decisions, section 18; reliability.
+ * Calls of a run that is resumed after it had ended. Calls that were made keep their results; calls that were certainly not
+ * made are proposed, and so authorized, again; a person decides about calls that may have been made. Source: decisions,
+ * section 18; reliability.
  */
 import type { ToolCall } from '../../../spec/run.ts'
 import type { TaskRecord } from '../../../spec/task.ts'
@@ -9,7 +10,7 @@ import type { RunHandle, StateAt } from '../../session/transaction/transaction.t
 import { MAX_ATTEMPTS, recoverDispatch } from '../recover.ts'
 import { settleCall } from '../settle.ts'
 
-/** The calls of the completion at which the run had stopped, as they go on. Nothing is sent here. */
+/** Continues the calls of the completion at which the run stopped. Sends nothing. */
 export const resumeCalls = (run: RunHandle, { turn, calls }: StateAt<'calling'>): readonly ToolCall[] =>
   calls.map((record) => resumeCall(new CallHandle(run, turn, record)))
 
@@ -19,7 +20,7 @@ function resumeCall(call: CallHandle): ToolCall {
   switch (state.at) {
     case 'settled':
       return state.ends ? resumeEnding(call, state) : record
-    // The child is resumed too, or tells how it ended.
+    // The child is resumed too, or its end settles the call.
     case 'delegated':
     case 'asking':
       return call.moveTo(state)
@@ -37,16 +38,16 @@ function resumeCall(call: CallHandle): ToolCall {
   }
 }
 
-/** The call that ended the run. A refusal stands, and the model has read of it; the next turn goes on from there. */
+/** The call that ended the run. A refusal stays: the model has read it, and continues in the next turn. */
 function resumeEnding(call: CallHandle, { outcome, ends }: Extract<ToolCall['state'], { at: 'settled' }>): ToolCall {
-  // It was held for as long as is allowed, and never made.
+  // The call was held for the longest time allowed and never made.
   if (outcome === 'not_sent') return proposeAgain(call.with({ attempt: call.record.attempt + 1 }))
-  // A person stopped the run because nobody knew, and nobody has said since.
+  // A person stopped the run over an unknown outcome, which is still unknown.
   if (ends?.errorCode === 'tool_failed') return askWhatHappened(call)
   return call.moveTo({ at: 'settled', outcome })
 }
 
-/** Goes on waiting up to the same time: for work outside too, whose token still holds, unless somebody told what became of it. */
+/** Keeps waiting until the same time, also for external work, whose token is still valid, unless its end was reported. */
 function resumeWait(call: CallHandle, state: Extract<ToolCall['state'], { at: 'waiting' }>): ToolCall {
   const { run, record } = call
   const isKnown = record.late !== undefined || run.callRow(record.id)?.state !== 'unknown'
@@ -63,7 +64,7 @@ function resumeUncertain(call: CallHandle): ToolCall {
   const here = new CallHandle(call.run, call.turn, record)
   if (late) return settleCall(here, { outcome: late.isError ? 'failed' : 'executed', ...late })
   const known = call.run.callRow(record.id)?.state
-  // Its tool or a person has told since that it was not made.
+  // Its tool or a person has reported since that it was not made.
   if (known === 'not_sent' || known === 'skipped') return proposeAgain(here.with({ attempt: record.attempt + 1 }))
   return askWhatHappened(here)
 }
@@ -80,14 +81,14 @@ function askWhatHappened(call: CallHandle): ToolCall {
   return recovered.state.at === 'ready' ? proposeAgain(call.with(recovered)) : recovered
 }
 
-/** Closes what an operator was asked about the call when its run ended. */
+/** Closes the review that was opened when the run ended. */
 function closeEndReview({ tx, run, record }: CallHandle): TaskRecord | undefined {
   const review = tx.pendingTasks().find(({ runId, callId }) => runId === run.id && callId === record.id)
   if (review) tx.closeTask({ ...review, answer: { outcome: 'cancelled' } }, 'cancelled')
   return review
 }
 
-/** Approvals and decisions were about the moment at which they were made: the call is authorized again. */
+/** Approvals and decisions do not outlast the end of a run: the call is authorized again. */
 function proposeAgain({ run, turn, record }: CallHandle): ToolCall {
   const { id, index, name, kind, ref, arguments: given, argumentsDigest, attempt } = record
   const { firstSentAt, inDoubt, tokens } = record

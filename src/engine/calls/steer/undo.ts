@@ -1,7 +1,8 @@
 /**
- * Undoing a call: a run of its own, below the run that made the call, with one call and no model. It has the version, the policies
- * and the sources of the run that made the call, and whatever a call has: decisions, approvals, keys, holds and recovery.
- * When it completes, the next call of the same request is undone. Source: decisions, section 18, "Undo".
+ * Undoing a call: a run of its own, below the run that made the call, with one call and no model. It uses the version, the
+ * policies and the sources of the run that made the call. Otherwise its call is like any other: with decisions, approvals,
+ * keys, holds and recovery. When it completes, the next call of the same request is undone. Source: decisions, section 18,
+ * "Undo".
  */
 import { digestOfJson } from '../../../base/digest.ts'
 import { NOTHING_USED, undoneAsJson, undoneCallOf } from '../../../spec/run.ts'
@@ -64,7 +65,7 @@ export function addUndoRun(
     parentRunId: record.id,
     parentCallId: null,
     depth: record.depth + 1,
-    // The sources of a value in the input of a run below are those that it has above.
+    // A value in the input of the undoing run has the sources that it has in the run above.
     input: given,
     state: { at: 'calling', turn: 1, calls: [proposed] },
     status: 'Running',
@@ -110,7 +111,7 @@ export function undoNext(run: RunHandle): undefined {
     if (undoStateOf(call, tx.runs(), tx.callRows()).at !== 'open') continue
     const made = tx.run(call.runId)
     const resolved = resolveUndo(made, call.callId)
-    // It could be undone when the operator asked, and nothing that was recorded changes.
+    // The call could be undone when the operator asked, and records do not change.
     if ('why' in resolved) continue
     const starter = run.record.starter!
     addUndoRun(made, call, resolved, { starter, by, reason, first }).run.queueEvent({ type: 'admitted' })

@@ -1,6 +1,6 @@
 /**
- * What the model of a run that continues a session is given of it: earlier messages and outputs, as far as they fit. How far is
- * decided once, when the run starts, and stands in its first step. Source: decisions, section 17.
+ * The part of a session that the model of a continuing run gets: earlier messages and outputs, as far as they fit. The
+ * number is chosen once, when the run starts, and stored in its first step. Source: decisions, section 17.
  */
 import type { RunId } from '../../../base/ids.ts'
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
@@ -26,7 +26,7 @@ export interface SessionBefore {
   /** In the order in which they were added. */
   readonly runs: readonly Run[]
   readonly stepsOf: (run: Run) => readonly RunStep[]
-  /** What of it was undone since. */
+  /** A note on the calls of the session that were undone since. */
   readonly undone: readonly UndoneNote[]
 }
 
@@ -39,7 +39,7 @@ export const messagesBefore = (run: Run, session: SessionBefore): readonly Earli
     ),
   )
 
-/** How many messages came before those of `messagesBefore`, as the oldest run that was read says. */
+/** How many messages came before those of `messagesBefore`, from the first step of the oldest run that was read. */
 export function countUnread(run: Run, session: SessionBefore): number {
   const earlier = earlierOf(readBefore(run, session)[0]?.steps ?? [])
   return earlier ? Number(earlier['messages']) + Number(earlier['left_out']) : 0
@@ -57,14 +57,14 @@ function readBefore(
   return all.slice(all.findLastIndex(({ steps }) => steps.length === 0) + 1)
 }
 
-/** Says at the end of a run what of it was undone: in its last message, since the number of messages was chosen once. */
+/** Adds the note on undone calls to the last message of a run, because the number of messages is fixed. */
 function withUndone(messages: readonly EarlierMessage[], notes: readonly UndoneNote[]): readonly EarlierMessage[] {
   const [last, told] = [messages.at(-1), tellUndone(notes)]
   if (!last || told === undefined) return messages
   return [...messages.slice(0, -1), { ...last, text: `${last.text}\n\n[${told}]` }]
 }
 
-/** What the first step of a run says of the messages before it. */
+/** The count of earlier messages in the first step of a run. */
 function earlierOf(steps: readonly RunStep[]): JsonObject | undefined {
   const earlier = steps.find(({ type }) => type === 'UserMessage')?.content['earlier']
   return isJsonObject(earlier) ? earlier : undefined
@@ -105,7 +105,7 @@ const questionsIn = (content: JsonObject): readonly { readonly id: string; reado
   })
 
 /**
- * How much of the session a run is given, as its first step tells it; undefined where nothing came before.
+ * How many earlier messages a run gets, for its first step; undefined if there are none.
  * @param unread messages before those
  * @param room tokens that it may take
  */
@@ -126,7 +126,7 @@ export function chooseEarlier(before: readonly EarlierMessage[], unread: number,
   }
 }
 
-/** The first step of a run, for one that begins another session: the messages that came before are put into it. */
+/** The first step of a run as the first step of another session: it includes the earlier messages. */
 export function withEarlierTexts(content: JsonObject, before: readonly EarlierMessage[]): JsonObject {
   const { earlier } = content
   if (!isJsonObject(earlier) || Array.isArray(earlier['texts'])) return content
@@ -135,7 +135,7 @@ export function withEarlierTexts(content: JsonObject, before: readonly EarlierMe
   return { ...content, earlier: { ...earlier, texts } }
 }
 
-/** The messages before those of a run's own steps, as it was decided when the run started. */
+/** The earlier messages that a run gets, as chosen when it started. */
 export function toEarlierMessages(steps: readonly RunStep[], before: readonly EarlierMessage[]): ModelMessage[] {
   const earlier = earlierOf(steps)
   if (!earlier) return []

@@ -1,4 +1,4 @@
-/** What a run is asked: its first message and the files that it and later messages name. Source: decisions, sections 4 and 11. */
+/** The first message of a run, and the files that it and later messages name. Source: decisions, sections 4 and 11. */
 import { isJsonObject, jsonDepth, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import { isFileRef } from '../../../spec/file.ts'
 import type { RunStep } from '../../../spec/step.ts'

@@ -1,6 +1,6 @@
 /**
- * What a long run's prompt leaves out. It is decided before a completion that would not fit, and stands in a step of the run:
- * every later prompt follows from the steps alone. Source: decisions, section 18.
+ * The part of a long run that its prompts leave out. It is chosen before a completion that would not fit, and stored in a
+ * step, so every later prompt follows from the steps alone. Source: decisions, section 18.
  */
 import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
 import { PAUSE_TURN, type ModelMessage } from '../../../providers/provider.ts'
@@ -16,7 +16,7 @@ export interface LeftOut {
   readonly summary?: string
 }
 
-/** What the steps say is left out; undefined where nothing is. */
+/** The part left out according to the steps; undefined without one. */
 export function leftOutOf(steps: readonly RunStep[]): LeftOut | undefined {
   const step = steps.findLast(({ type, content }) => type === 'LimitReached' && isJsonObject(content['left_out']))
   if (!step) return undefined

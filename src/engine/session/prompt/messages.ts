@@ -9,7 +9,7 @@ import { fileNamesOf } from './input.ts'
 /** Parts of a file by its leaf name. */
 export type AttachedParts = ReadonlyMap<string, readonly MessagePart[]>
 
-/** @param model its name; what a provider wants to see again goes only to the model that wrote it */
+/** @param model its name; opaque provider data goes only to the model that wrote it */
 export function messagesOf(
   steps: readonly RunStep[],
   results: CallResults,

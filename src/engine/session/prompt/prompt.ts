@@ -25,9 +25,9 @@ export interface PromptParts {
   readonly attachments: AttachedParts
   /** True for a completion that only repairs an invalid output. */
   readonly repair: boolean
-  /** Set for a completion that only summarises what this would leave out. */
+  /** Set for a completion that only summarises the part to be left out. */
   readonly summarise?: LeftOut | undefined
-  /** Overrides what the steps say is left out. */
+  /** Overrides the part that the steps leave out. */
   readonly leftOut?: LeftOut | undefined
   /** Maximum of output tokens, where the model's own was too low. */
   readonly room?: number | undefined

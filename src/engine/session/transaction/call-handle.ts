@@ -55,11 +55,11 @@ export class CallHandle {
   moveTo(state: ToolCall['state']): ToolCall {
     return this.update({ state })
   }
-  /** Records the call, unchanged, under a state that only records have, or that is not known to the run any more. */
+  /** Records the unchanged call under a state that only records have, or that the run has left. */
   recordAs(state: 'approved' | 'unknown' | 'skipped'): void {
     recordCall(this.run, this.turn, this.record, state)
   }
-  /** Says what became of the call, for the effect key that it holds. */
+  /** Records the outcome of the call for the effect key that it holds. */
   endEffect(state: EffectEnd['state'], result?: EffectEnd['result']): void {
     endEffectOf(this.run, this.record, state, result)
   }
@@ -83,7 +83,7 @@ export class CallHandle {
   }
 }
 
-/** Says what became of a call of which only the record is left. */
+/** Records the outcome of a call that exists only as a record. */
 export function endEffectOf(
   run: RunHandle,
   call: { readonly ref: string } & ({ readonly id: string } | { readonly callId: string }),

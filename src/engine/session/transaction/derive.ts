@@ -18,7 +18,7 @@ export function deriveStatuses(tx: SessionTransaction): void {
     const run = tx.run(id)
     run.update({ status })
     if (isTerminal(status)) continue
-    // The answer of a person sets a held run to work only once it is released.
+    // A person's answer to a held run takes effect only after its release.
     const held = status === 'Running' ? tx.context.heldSince : undefined
     const resumes = status === 'Running' || (status === 'WaitingForAITL' && before === 'WaitingForHITL')
     const subject = resumes && held === undefined ? 'resumed' : 'paused'
@@ -30,8 +30,8 @@ export function deriveStatuses(tx: SessionTransaction): void {
 }
 
 /**
- * Tells readers of runs that begin or cease to be held by an outage or a pause. What the status tells is not told twice, and a new time of
- * the next attempt is not told.
+ * Adds events for runs that an outage or a pause begins or ceases to hold. Skips runs whose status event says so already,
+ * and changes of the next attempt's time.
  * @param before the runs as they were read
  */
 export function deriveHolds(tx: SessionTransaction, before: readonly Run[]): void {
@@ -50,7 +50,7 @@ export function deriveHolds(tx: SessionTransaction, before: readonly Run[]): voi
 }
 
 /**
- * What completions that begin reserve in the plan of the workspace, and which reservations go with their completions.
+ * The reservations in the plan of the workspace that begin, and those that end with their completions.
  * @param before the runs as they were read
  */
 export function derivePlan(tx: SessionTransaction, before: readonly Run[]): { readonly plan?: PlanChange } {

@@ -18,7 +18,7 @@ import { withHoldCounted } from '../waits.ts'
 export function openTransaction(tree: SessionTree, context: TransitionContext): SessionTransaction {
   const { session } = tree
   const { now, heldSince } = context
-  // What a hold has taken is counted before anything asks for the time; it is stored with what else changes.
+  // Counts the time of a hold before anything reads the clock; it is stored with the next change.
   const found = tree.runs.map((run) =>
     heldSince === undefined || run.state.at === 'done'
       ? run
@@ -147,7 +147,8 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
 export const hasWork = (runs: readonly Run[]): boolean => runs.some(isBusy)
 
 /**
- * True while a restart has something to continue, or may have what was missing. A call behind one of unknown outcome waits for a person.
+ * True while a restart has something to continue, or may end an outage. A call behind one of unknown outcome waits for a
+ * person.
  */
 function isBusy(run: Run): boolean {
   if (isHeldUntilRestart(run)) return true

@@ -47,12 +47,12 @@ export interface SessionTransaction {
   callRows(): readonly CallRow[]
   recordCallRow(row: CallRow): void
   recordSpend(spend: CompletionSpend): void
-  /** Stores how long a restore held each run, sets the timers of its limits to match, and tells readers that it works on. */
+  /** Stores how long a restore held each run, adjusts the timers of its limits, and adds events that it continues. */
   endHold(): void
   /** Takes the oldest event that `RunHandle.queueEvent` has queued. */
   nextEvent(): { readonly run: RunHandle; readonly event: RunTransitionEvent } | undefined
   /** Derives statuses and waits, and collects the changes; undefined when there are none. */
-  /** Remembers an answer by its idempotency key, with what else this update stores. */
+  /** Stores an answer under its idempotency key, together with this update. */
   recordClaim(claim: IdempotencyClaim): void
   toUpdate(): SessionUpdate | undefined
 }

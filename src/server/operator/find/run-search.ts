@@ -1,4 +1,4 @@
-/** What a list of runs is asked for, as the store's filter. Source: command line, `svc runs list`; console, "Runs". */
+/** Converts the query of a list of runs to the store's filter. Source: command line, `svc runs list`; console, "Runs". */
 import type { JsonValue } from '../../../base/json/json.ts'
 import { boundedKey } from '../../../policy/condition/effect-key.ts'
 import type { OperatorRequests } from '../../../spec/generated/operator.ts'
@@ -9,12 +9,12 @@ import { toEnding } from '../ending.ts'
 
 type RunSearch = OperatorRequests<never>['GET /runs']['query']
 
-/** What a person copies from a screen, or more of it. Fewer digits may be a number that the input has. */
+/** The ending of an id as screens show it, or a longer one. Fewer digits may be a number in an input. */
 const ID_ENDING = /^(?:[0-9a-f]-*){6,32}$/i
 
 const MOST_NAMED = 20
 
-/** Runs that fit; where the text is the end of an id, the runs of that id. */
+/** Matching runs; if the text is the ending of an id, the runs with that id. */
 export async function searchRuns(
   { store, workspace }: ServerServices,
   filter: RunFilter,

@@ -7,7 +7,7 @@ import type { OperatorIdentity } from './identify.ts'
 
 export interface OperatorRequest<Body = unknown, Query = unknown> extends OperatorIdentity {
   readonly services: ServerServices
-  /** As its schema says; undefined where the route takes none. */
+  /** As its schema defines; undefined if the route takes none. */
   readonly body: Body
   readonly query: Query
   /** `:id` of the path, lower case. */

@@ -15,7 +15,7 @@ export interface OperatorIdentity extends OperatorProof {
   readonly operator: OperatorPrincipal
   /** True if the identity comes from a credential, false if it is the channel's local identity. */
   readonly proved: boolean
-  /** When the credential expires; null = never. */
+  /** Expiry of the credential; null = never. */
   readonly endsAt: Instant | null
 }
 

@@ -84,7 +84,7 @@ function splitIdentity(approver: string): readonly [string, string] {
   return [approver.slice(0, at), approver.slice(at + 1)]
 }
 
-/** People who have the role, or all with a credential where none is asked for. */
+/** People who have the role, or all with a credential if no role is required. */
 const candidatesFor = (credentials: readonly OperatorKey[], role: string | undefined): string[] => [
   ...new Set(
     credentials

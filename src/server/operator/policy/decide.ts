@@ -1,4 +1,4 @@
-/** Decides a recorded call again, with other arguments or by edited policies. Nothing happens. Source: console, 4.3. */
+/** Decides a recorded call again, with other arguments or edited policies, without any effect. Source: console, 4.3. */
 import { fail } from '../../../base/failure.ts'
 import type { JsonObject, JsonValue } from '../../../base/json/json.ts'
 import { decidingPolicy } from '../../../policy/explain/deciding.ts'
@@ -63,7 +63,7 @@ function explain(
   }
 }
 
-/** The entries of the policies that were asked. */
+/** The entries of the evaluated policies. */
 function askedEntries({ own, ancestors }: PolicySets, { policies }: ExplainedDecision): readonly PolicyEntry[] {
   const asked = new Set(policies.map(({ policy, version }) => `${policy}@${version}`))
   return [own, ...ancestors]

@@ -12,7 +12,7 @@ import { findAgent, findRun, findVersion, notFoundFailure } from '../find/find.t
 import { parseSince } from '../runs.ts'
 import { toRecordedDecision } from './recorded-decision.ts'
 
-/** Sessions or steps read per query: nobody else has a turn meanwhile. */
+/** Sessions or steps read per query, which blocks other work. */
 const PAGE = 200
 
 export const listDecisions: OperatorAction<'GET /decisions'> = async ({ services, query }) => {
@@ -27,7 +27,7 @@ interface DecisionFilter {
   readonly since?: string
 }
 
-/** Oldest first. @param pause called after each session, so that others have their turn */
+/** Oldest first. @param pause called after each session; lets other work run */
 export async function collectDecisions(
   services: ServerServices,
   { run, agent, since }: DecisionFilter,
@@ -43,7 +43,7 @@ export async function collectDecisions(
   return await mergeInTurns(newestFirst.toReversed(), pause)
 }
 
-/** Oldest first. Pairs of lists are merged, so that one that is in order already costs one look. */
+/** Oldest first. Merges pairs of lists; lists that are already in order cost one comparison. */
 async function mergeInTurns(
   lists: readonly (readonly RecordedDecision[])[],
   pause: () => Promise<void> | void,
@@ -60,7 +60,7 @@ async function mergeInTurns(
   return merged[0] ?? []
 }
 
-/** Decisions that are merged until others have their turn. */
+/** Decisions merged before other work may run. */
 const MERGED_AT_ONCE = 5000
 
 async function mergeTwo(
@@ -87,7 +87,7 @@ export const snapshotsOf = (services: ServerServices): SnapshotLookup =>
     return snapshot
   })
 
-/** Newest first. A page starts where the one before ended, so that the last of many costs no more than the first. */
+/** Newest first. A page starts where the last one ended, so that late pages cost no more than the first. */
 async function* eachSession({ store, workspace }: ServerServices): AsyncGenerator<Session> {
   for (let after: SessionPosition | null | undefined; after !== null;) {
     const page = { skip: 0, take: PAGE, wholeBytes: 0, ...(after && { after }) }

@@ -1,4 +1,4 @@
-/** A stored decision with the facts it was made from: those recorded with it, and those that never change. */
+/** A stored decision with the facts it was made from. */
 import { toIsoText } from '../../../base/clock.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import type { RecordedDecision } from '../../../spec/operator/decide.ts'
@@ -93,7 +93,7 @@ interface VersionFacts {
 
 const versionFacts = new WeakMap<AgentSnapshot, VersionFacts>()
 
-/** Facts of a version and its tools: made once, since a hundred thousand decisions share them. */
+/** Facts of a version and its tools; cached, because a hundred thousand decisions may share them. */
 function versionFactsOf(snapshot: AgentSnapshot): VersionFacts {
   const known = versionFacts.get(snapshot)
   if (known) return known

@@ -1,4 +1,4 @@
-/** What recorded decisions would become under edited policies. Source: console, 4.3. */
+/** Decides recorded calls again under edited policies. Source: console, 4.3. */
 import { setImmediate } from 'node:timers/promises'
 import { backtest, type BacktestResult } from '../../../policy/replay/backtest.ts'
 import type { PolicySet } from '../../../spec/policy-set.ts'
@@ -7,10 +7,10 @@ import type { OperatorAction } from '../people/act.ts'
 import { collectDecisions, snapshotsOf } from './decisions.ts'
 import { compilerOf, readEdits } from './edits.ts'
 
-/** Flips in an answer where nobody said how many. */
+/** Default number of flips in an answer. */
 const TAKE = 200
 
-/** Until others have their turn. A collection of garbage, or one read, may come on top. */
+/** Milliseconds of work before other work may run; garbage collection or a read may add to it. */
 const SLICE_MS = 2
 
 export const lintEdits: OperatorAction<'POST /lint'> = async ({ services, body }) => ({
@@ -42,7 +42,7 @@ export const askWhatIf: OperatorAction<'POST /what-if'> = async ({ services, bod
   }
 }
 
-/** Lets others go first every few milliseconds, and ends once nobody waits for the answer. */
+/** Yields to other work every few milliseconds, and stops when nobody waits for the answer any more. */
 function takeTurns(signal: AbortSignal): () => Promise<void> | void {
   let until = performance.now() + SLICE_MS
   return () => {

@@ -1,4 +1,4 @@
-/** Forks of runs, for good or dry. Source: decisions, section 18; command line, 2.7. */
+/** Forks of runs, real and dry. Source: decisions, section 18; command line, 2.7. */
 import { digestOfJson } from '../../../base/digest.ts'
 import { fail } from '../../../base/failure.ts'
 import type { JsonObject } from '../../../base/json/json.ts'
@@ -36,13 +36,13 @@ export const forkRuns: OperatorAction<'POST /runs/fork'> = async ({ services, op
   return { items, total: items.length }
 }
 
-/** Dry runs at once: each asks models. */
+/** Concurrent dry runs: each calls models. */
 const AT_ONCE = 4
 
 export const tryForks: OperatorAction<'POST /runs/dry-fork'> = async ({ services, operator, body, call }) => {
   const { models } = services
   if (!models) throw fail('not_found', { what: 'way to ask models: this server was opened without them' })
-  // Nothing is done, so nothing is wider.
+  // A dry run has no effects, so wider authority needs no consent.
   const planned = await planForks(services, body, { ...body, allowWiden: true, allowYanked: true }, true)
   const items: DryForkView[] = []
   const left = planned.entries()
@@ -76,7 +76,7 @@ const toRequest = ({ at, edits = [] }: ForkBody): Pick<ForkRequest, 'at' | 'edit
   edits: edits.map(({ step, value }) => ({ ordinal: step, value: value as ForkRequest['edits'][number]['value'] })),
 })
 
-/** All runs are looked at before any fork starts. */
+/** Checks all runs before any fork starts. */
 async function planForks(
   services: ServerServices,
   body: ForkBody,
@@ -90,7 +90,7 @@ async function planForks(
     checkFork(source, toRequest(body))
     const chosen = await versionToGoOnWith(services, run, choice)
     const version = chosen ?? (await services.store.version(run.agentVersionId))!
-    // A fork is a new run: what goes on may keep a yanked version, what begins does not take one unasked.
+    // A fork is a new run, so it uses a yanked version only on request; a resumed run may keep one.
     if (choice.allowYanked !== true) refuseYankedExecution(version, 'Name another version, or add --allow-yanked.')
     planned.push({ source, version })
   }

@@ -18,9 +18,9 @@ import { findAgent, findVersion } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { toRunView } from '../runs.ts'
 
-/** Open runs that are looked at, and acts that are listed. */
+/** Maximum open runs that are checked, and acts that are listed. */
 const MOST = 1000
-/** Runs in an answer. */
+/** Maximum runs in an answer. */
 const MOST_SHOWN = 100
 const OPEN = ['Running', 'WaitingForHITL', 'WaitingForAITL', 'WaitingForResponse']
 
@@ -56,7 +56,7 @@ export const setPaused: OperatorAction<'POST /pauses'> = async ({ services, oper
 
 const isSame = (one: PauseTarget, other: PauseTarget): boolean => one.kind === other.kind && one.name === other.name
 
-/** What is named, by its full name. A misspelt name would stop nothing, and nobody would notice. */
+/** The full name of the subject. A misspelt name would silently stop nothing. */
 async function findTarget(
   services: ServerServices,
   { kind, name = '' }: { readonly kind: PauseTarget['kind']; readonly name?: string },
@@ -92,7 +92,7 @@ async function findUsed(
   throw fail('not_found', { what: `${target.kind} "${target.name}": no published version uses it` })
 }
 
-/** Open runs that a pause holds, or held, and how much of theirs is under way. */
+/** Open runs that a pause holds, or held, and the number of their effects in flight. */
 async function concernedRuns(
   { store, workspace }: ServerServices,
   act: PauseAct,
@@ -121,7 +121,10 @@ interface OpenEffect {
   readonly isSent: boolean
 }
 
-/** What a run has under way or is about to do: its completion, or its calls; a run that waits has none, but an agent. */
+/**
+ * The effects that a run has in flight or will start next: its completion or its calls. A waiting run has none; only its
+ * agent counts.
+ */
 function subjectsOf(run: Run, byId: ReadonlyMap<RunId, Run>, { model, tools }: AgentSnapshot): readonly OpenEffect[] {
   const line: Run[] = []
   for (let each: Run | undefined = run; each; each = each.parentRunId === null ? undefined : byId.get(each.parentRunId))

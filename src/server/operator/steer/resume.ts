@@ -14,7 +14,7 @@ export const resumeRun: OperatorAction<'POST /runs/:id/resume'> = async ({ servi
   const runId = await untilUnchanged(async () => {
     const { run, seen } = await readEnded(services, id)
     const retry = (await retriesOf(services, run))[0]
-    // Both would do the same work.
+    // A run and its retry would do the same work.
     if (retry)
       throw fail(
         'run_not_resumable',
@@ -26,7 +26,7 @@ export const resumeRun: OperatorAction<'POST /runs/:id/resume'> = async ({ servi
       by: operator,
       ...(reason !== undefined && { reason }),
       ...(version && { version }),
-      // A run that is held works on meanwhile, and was never started again.
+      // A held run has not ended, so it cannot have been retried.
       ...(isTerminal(run.status) && { seen }),
       grants: grant,
     })
@@ -35,10 +35,10 @@ export const resumeRun: OperatorAction<'POST /runs/:id/resume'> = async ({ servi
   return toRunView(services, await findRun(services, runId))
 }
 
-/** How often a resumption or retry looks again at a session that others save: each of them has then gone further. */
+/** Maximum attempts while other writers save the session in between. */
 const MOST_LOOKS = 20
 
-/** Does the work again where somebody saved the session between the look at it and the change. */
+/** Repeats the work if the session was saved between reading and changing it. */
 async function untilUnchanged<T>(work: () => Promise<T>): Promise<T> {
   for (let look = 1; ; look++) {
     try {
@@ -69,8 +69,8 @@ export interface VersionChoice {
 }
 
 /**
- * The version that was asked for, where the run may go on with it unasked.
- * @returns undefined where none was asked for
+ * The requested version, if the run may continue with it without further consent.
+ * @returns undefined if none was requested
  * @throws Failure `version_gone`, `version_yanked`, `version_wider`, `not_found`
  */
 export async function versionToGoOnWith(
@@ -99,8 +99,8 @@ export function refuseYankedExecution({ snapshot, yanked, yankReason }: AgentVer
 }
 
 /**
- * Of a retry and a resumption in the same moment one is refused: both are saves of the same version of the session. The same
- * holds for two retries, of which the second finds the first still open.
+ * Of a concurrent retry and resumption one is refused, because both save the same version of the session. Of two retries,
+ * the second finds the first still open.
  */
 export const retryRun: OperatorAction<'POST /runs/:id/retry'> = async ({ services, operator, id }) => {
   const { store, engine, workspace, config } = services

@@ -1,4 +1,4 @@
-/** What is published. */
+/** Published agents and versions. */
 import { toIsoText } from '../../../base/clock.ts'
 import type { Digest } from '../../../base/digest.ts'
 import { fail } from '../../../base/failure.ts'

@@ -1,4 +1,4 @@
-/** What versions may do, and what one may do that another could not. Source: console, 4.3. */
+/** The authority of versions, and the differences between two of them. Source: console, 4.3. */
 import { fail } from '../../../base/failure.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { AuthorityReader, LoadSnapshot } from '../../runtime/authority-reader.ts'
@@ -23,8 +23,8 @@ export const getDifference: OperatorAction<'GET /difference'> = async ({ service
 }
 
 /**
- * What `to` may do that `from` could not, in sentences; undefined where it may do no more. Without the compiler nobody can tell,
- * and nothing is listed.
+ * Authority that `to` has beyond `from`, in sentences; undefined if none. Empty without the compiler, because the
+ * difference is then unknown.
  */
 export async function findWider(
   services: ServerServices,

@@ -1,4 +1,4 @@
-/** What was published as it was written, and who deployed what and why. */
+/** Published files as they were written, and the history of deployments. */
 import { toIsoText } from '../../../base/clock.ts'
 import { queryFailure } from '../../http/refuse.ts'
 import type { OperatorAction } from '../people/act.ts'

@@ -40,7 +40,7 @@ export const publishClosure: OperatorAction<'POST /publish'> = async ({ services
   })
   if (!wantsDeploy) return { published }
   const root = agents.find(({ snapshot }) => snapshot.id === bundle.root)!
-  // Published before as it is, it may have been yanked since.
+  // A version that was already published may have been yanked since.
   refuseYanked(await store.version(root.id), false)
   const from = await activate(services, operator, await findAgent(services, root.agentId), root.id, message)
   return {
@@ -124,7 +124,7 @@ const countOpen = async (
 /** As bundles are limited (bundles, section 2). */
 const MAX_SOURCE_CHARACTERS = 32 * 1024 * 1024
 
-/** Paths are shown and given back to whoever writes them to a disk. */
+/** Clients show these paths and write them to disk. */
 function checkSources(sources: readonly { readonly path: string; readonly text: string }[]): void {
   const seen = new Set<string>()
   const problems = sources.flatMap(({ path }, index): InvalidPlace[] => {
@@ -140,7 +140,7 @@ function checkSources(sources: readonly { readonly path: string; readonly text: 
   throwFindings(problems, 'The sources are not valid')
 }
 
-/** The parts that are read here are checked; what a snapshot means is vouched for by its digest and its compiler. */
+/** Only the parts read here are checked: the digest and the compiler guarantee the rest of a snapshot. */
 function checkBundle(bundle: CompiledBundle): void {
   const problems: InvalidPlace[] = []
   bundle.agents.forEach((snapshot, index) => {

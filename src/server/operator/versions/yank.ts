@@ -6,7 +6,7 @@ import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { findAgent, findVersion } from '../find/find.ts'
 
-/** Deletes nothing and does not change what runs or is deployed. */
+/** Deletes nothing, and changes neither running nor deployed versions. */
 export const yankVersion: OperatorAction<'POST /yank'> = async ({ services, body }) => {
   const { kind, id, version, yanked, reason } = body
   const misplaced = reason !== undefined && !yanked

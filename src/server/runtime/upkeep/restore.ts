@@ -36,7 +36,7 @@ const BACKED_UP = [DATABASE, `${DATABASE}-wal`, `${DATABASE}-shm`, 'objects']
 
 /**
  * Changes the directory only after the whole archive was read and its database checked. Open runs and triggers are restored
- * held, because the backup does not contain what they did after it was taken.
+ * as held, because the backup lacks what they did after it was taken.
  * @throws Failure `store_locked` while a server holds the directory, `directory_not_empty`, `backup_invalid`
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoredBackup> {

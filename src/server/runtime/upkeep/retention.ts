@@ -1,6 +1,6 @@
 /**
- * Deletes sessions that the configuration keeps no longer, and later what they left of their calls. Source: scale-out, section 3.7;
- * command line, 1.5, key `retention`.
+ * Deletes sessions that exceed the configured retention, and later the records of their calls. Source: scale-out, section
+ * 3.7; command line, 1.5, key `retention`.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.ts'
@@ -10,16 +10,16 @@ import type { BackgroundJob } from '../../../queue/jobs.ts'
 import type { Store } from '../../../store/store.ts'
 
 const EVERY_MS = 3_600_000
-/** Then other jobs have their turn. */
+/** Maximum time per run of the job, so that other jobs run too. */
 const SLICE_MS = 20_000
 /** Sessions per transaction at most; the store ends one earlier that takes long. */
 const CHUNK = 1000
-/** Between two transactions: starts, saves and reads of others come first. */
+/** Pause between two transactions, for starts, saves and reads. */
 const PAUSE_MS = 20
 
 type RetentionConfig = NonNullable<ProjectConfig['retention']>
 
-/** Milliseconds of `180d` or `10y`; a year has 366 days, so that nothing goes early. */
+/** Milliseconds of `180d` or `10y`; a year has 366 days, so that nothing is deleted early. */
 export const retentionMs = (text: string): number => Number.parseInt(text) * (text.endsWith('y') ? 366 : 1) * 86_400_000
 
 /** @returns the number of sessions deleted */

@@ -77,7 +77,8 @@ const missing = (node: string, cause: Error) => {
 
 /**
  * The command that installs SQLite where svc finds it.
- * @param module address of a module of svc: below `lib/node_modules`, on Windows `npm/node_modules`, npm has installed it globally
+ * @param module address of a module of svc: below `lib/node_modules`, on Windows `npm/node_modules`, npm installed it
+ * globally
  * @param program path of Node, which stands in npm's usual prefix
  */
 export function sqliteRemedy(node: string, module: string, program = process.execPath): string {

@@ -1,4 +1,7 @@
-/** The file `moved` in a data directory: where its content was copied to. A server that went on here would do everything twice. */
+/**
+ * The file `moved` in a data directory: where its content was copied to. A server that continued here would repeat every
+ * effect.
+ */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail } from '../../../base/failure.ts'

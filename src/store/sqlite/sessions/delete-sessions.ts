@@ -15,7 +15,7 @@ const OF_SESSION = [
   'delete from vote where task_n in (select n from user_task where session_n = ?)',
   'delete from user_task where session_n = ?',
   'delete from timer where session_n = ?',
-  // Left by calls that were sent; what was denied or never left has had no effect.
+  // Records remain of calls that were sent; denied and unsent calls had no effect.
   `insert into kept_call (agent_n, session_id, run_id, call_id, ref, arguments_digest, state, attempt, idempotency_key, at)
    select c.agent_n, s.id, r.id, c.call_id, c.ref, c.arguments_digest, c.state, c.attempt, c.idempotency_key, c.at
    from call c join session s on s.n = c.session_n join run r on r.n = c.run_n
@@ -40,7 +40,7 @@ export interface SessionDeletion {
 }
 
 /**
- * A session that has ended may still have a run that undoes what it made.
+ * An ended session may still have an undoing run.
  * @returns a function that deletes sessions which ended before an instant, oldest first, at most `limit`
  */
 export function prepareDeletion(db: Database): (before: Instant, limit: number) => SessionDeletion {

@@ -1,6 +1,6 @@
 /**
- * Erasing the content of an ended session. Ids, times, states, counts, costs and the record of each call stay; what people, models
- * and tools wrote goes. Source: decisions, sections 3 and 17; trust, "redaction and erasure".
+ * Erasing the content of an ended session. Ids, times, states, counts, costs and the record of each call stay; texts of
+ * people, models and tools are erased. Source: decisions, sections 3 and 17; trust, "redaction and erasure".
  */
 import type { Instant } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
@@ -42,7 +42,7 @@ export function prepareErasure(db: Database): (id: SessionId, at: Instant) => vo
        state = json_object('at', 'done', 'outcome', json_extract(state, '$.outcome'), 'output', null)
      where session_n = ?`,
     `update step set content = 'null', hidden = null, result_digest = null, error = null where session_n = ?`,
-    // What an event tells of states stays: readers find the end of a run by it.
+    // Keeps the states in events, because readers find the end of a run by them.
     `update event
      set data = case
        when kind in ('run', 'session') and json_type(data) = 'array'
@@ -52,7 +52,7 @@ export function prepareErasure(db: Database): (id: SessionId, at: Instant) => vo
     'update vote set comment = null where task_n in (select n from user_task where session_n = ?)',
   ].map((sql) => db.prepare<[number]>(sql))
   const words = FORGET_RUN_TEXT.map((sql) => db.prepare<[number]>(sql))
-  // That the effect was made stays: it must not happen again.
+  // Keeps the record of the effect, which must not happen again.
   const effectResults = db.prepare<[string]>('update effect set result = null where session_id = ?')
   const calls = db.prepare<[number], { run_n: number; call_id: string; arguments: string }>(
     'select run_n, call_id, arguments from call where session_n = ?',
@@ -74,7 +74,7 @@ export function prepareErasure(db: Database): (id: SessionId, at: Instant) => vo
     if (row.legal_hold === 1) throw fail('session_on_hold')
     const open = statuses.all(n).find((status) => !isTerminal(status))
     if (open !== undefined) throw fail('session_not_ended', { status: open })
-    // A call of unknown outcome may have happened, and somebody has yet to say so.
+    // A call of unknown outcome still needs its review.
     if (pending.get(n) !== undefined) throw fail('session_not_ended', { status: 'WaitingForHITL' })
     // Deleted content is overwritten, so that the file does not keep it in its free pages.
     const before = db.pragma('secure_delete', { simple: true }) as number

@@ -28,7 +28,7 @@ export function holdRestoredWork(path: string, at: Instant, backedUpAt: Instant)
     const held = db.transaction((): HeldCounts => {
       db.exec('delete from restored_session')
       db.exec('delete from restored_trigger')
-      // A session that is held spends nothing; its completion reserves again when it is released.
+      // A held session spends nothing; its completion reserves again after the release.
       db.exec('delete from plan_reservation')
       const runs = db
         .prepare('insert into restored_session (session_n, at) select n, ? from session where finished_at is null')

@@ -1,4 +1,4 @@
-/** Title, metadata, tags and legal hold of sessions: what people and products say of them. No run reads or writes it. */
+/** Title, metadata, tags and legal hold of sessions: set by people and products. No run reads or writes them. */
 import type { SessionId } from '../../../base/ids.ts'
 import type { SessionLabels } from '../../queries.ts'
 import { toText } from '../../rows/json-column.ts'
