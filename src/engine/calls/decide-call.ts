@@ -47,7 +47,16 @@ export function decideCall(call: CallHandle, target: CallTarget, trigger: Dispat
 }
 
 /** States that make a later equal call a duplicate; calls that failed for certain or never ran are left out. */
-const MAY_HAVE_HAPPENED = new Set(['executed', 'sent', 'unknown', 'ready', 'retrying', 'awaiting', 'approved'])
+const MAY_HAVE_HAPPENED = new Set([
+  'executed',
+  'sent',
+  'unknown',
+  'waiting',
+  'ready',
+  'retrying',
+  'awaiting',
+  'approved',
+])
 
 /**
  * Where an unsafe call was made before, in its run or in one that does the same work: models sometimes make the same call twice.
@@ -55,8 +64,13 @@ const MAY_HAVE_HAPPENED = new Set(['executed', 'sent', 'unknown', 'ready', 'retr
  */
 function whereDuplicated({ tx, run, record }: CallHandle): string | undefined {
   if (!isUnsafeCall(run.snapshot, record)) return undefined
+  // Of two calls that await a person, the second card names the first. An approved one finds what was made since.
+  const isApproved = record.state.at === 'proposed' && record.state.approved !== undefined
   const isSame = (row: CallRow): boolean =>
-    row.ref === record.ref && row.argumentsDigest === record.argumentsDigest && MAY_HAVE_HAPPENED.has(row.state)
+    row.ref === record.ref &&
+    row.argumentsDigest === record.argumentsDigest &&
+    MAY_HAVE_HAPPENED.has(row.state) &&
+    !(isApproved && row.state === 'awaiting')
   // Each undoing call has a run of its own; for repetitions these count like the calls of one run.
   const isNear = (row: CallRow): boolean =>
     row.runId === run.id
@@ -71,8 +85,17 @@ function whereDuplicated({ tx, run, record }: CallHandle): string | undefined {
   return `run ${other.row.runId}, ${how}`
 }
 
-const guardDuplicate = (decision: PolicyDecision, where: string): PolicyDecision =>
-  requireApproval(decision, 'duplicate_call', `the same tool was called with the same arguments before in ${where}.`)
+/** The reason of a decision about a call that was made before. */
+export const DUPLICATE_CALL = 'duplicate_call'
+
+function guardDuplicate(decision: PolicyDecision, where: string): PolicyDecision {
+  const what = `the same tool was called with the same arguments before in ${where}.`
+  const guarded = requireApproval(decision, DUPLICATE_CALL, what)
+  // Who is asked by a policy anyway reads of the earlier call as well.
+  return decision.decision === 'require_approval' || decision.decision === 'escalate'
+    ? { ...guarded, explanation: `${decision.explanation}; ${what}` }
+    : guarded
+}
 
 /**
  * Records a decision with those facts that cannot be derived later.
