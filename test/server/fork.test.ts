@@ -138,6 +138,55 @@ test.each([['run'], ['fork'], ['other fork']])(
   },
 )
 
+/** A run that waits for an approval of its payment, and a fork of it that waits for one, too. */
+async function twoApprovals(labels: Readonly<Record<string, string>> = {}) {
+  const { config, made } = countedTools()
+  const entry = policy('ask', { effect: 'require_approval' })
+  const policies = sealSet({ ...policiesFor('pay'), entries: [entry], index: { pay: [entry.id] } })
+  const tools = [tool('acme.pay', { sideEffectClass: 'irreversible_action', labels })]
+  const snapshot = agent('1.0.0', [pay(20), { say: 'Paid 20.' }], { tools, policies })
+  const house = await running({ snapshot, config })
+  const run = (await house.start({ order: 'A-1' })).body['runId'] as string
+  await house.until(run, 'engine.user_task.created')
+  const { items } = (await house.operator('POST /runs/fork', { runs: [run], at: 1 })) as { items: RunView[] }
+  const fork = items[0]!.runId
+  await house.until(fork, 'engine.user_task.created')
+  type Task = { userTaskId: string; runId: string; reason: string; why: string }
+  const tasks = async () => ((await house.operator('GET /tasks')) as { items: Task[] }).items
+  const approve = async ({ runId, userTaskId }: Task): Promise<unknown> =>
+    house.operator(`POST /runs/${runId}/messages`, { userTaskId, approved: true })
+  const reasons = async () => (await tasks()).map(({ reason }) => reason)
+  return { house, run, fork, tasks, reasons, approve, made }
+}
+
+test('of a run and its fork that are both approved one pays, and the other is asked about again', async () => {
+  const { house, run, tasks, reasons, approve, made } = await twoApprovals()
+  const asked = await tasks()
+  expect(asked).toHaveLength(2)
+  await Promise.all(asked.map(approve))
+  await expect.poll(reasons, { timeout: 10_000 }).toEqual(['because of ask; duplicate_call'])
+  const [again] = await tasks()
+  const paid = asked.find(({ runId }) => runId !== again!.runId)!.runId
+  expect(again!.why).toContain(`was called with the same arguments before in run ${paid}`)
+  await house.until(paid, 'engine.session.completed')
+  expect(made()).toEqual(['acme.pay'])
+  // Who approves it now knows of the other payment.
+  await approve(again!)
+  await house.until(again!.runId, 'engine.session.completed')
+  expect([made(), again!.runId === run || paid === run]).toEqual([['acme.pay', 'acme.pay'], true])
+})
+
+test('a payment that waits for a report from outside counts as made for the fork', async () => {
+  const { house, run, fork, tasks, reasons, approve, made } = await twoApprovals({ 'svc/completion': 'external' })
+  const asked = await tasks()
+  await approve(asked.find(({ runId }) => runId === run)!)
+  const hold = async () => (await house.get<RunStatusBody>(`/v1/runs/${run}`)).hold?.reason
+  await expect.poll(hold, { timeout: 10_000 }).toBe('external')
+  await approve(asked.find(({ runId }) => runId === fork)!)
+  await expect.poll(reasons, { timeout: 10_000 }).toEqual(['because of ask; duplicate_call'])
+  expect(made()).toEqual(['acme.pay'])
+})
+
 test('a step can be edited before the fork goes on', async () => {
   const { house, runId, stepOf } = await paidRun()
   const at = await stepOf('ToolResult')

@@ -89,11 +89,11 @@ function whereDuplicated({ tx, run, record }: CallHandle): string | undefined {
 export const DUPLICATE_CALL = 'duplicate_call'
 
 function guardDuplicate(decision: PolicyDecision, where: string): PolicyDecision {
-  const what = `the same tool was called with the same arguments before in ${where}.`
-  const guarded = requireApproval(decision, DUPLICATE_CALL, what)
+  const what = `same tool was called with the same arguments before in ${where}.`
+  const guarded = requireApproval(decision, DUPLICATE_CALL, `the ${what}`)
   // Who is asked by a policy anyway reads of the earlier call as well.
   return decision.decision === 'require_approval' || decision.decision === 'escalate'
-    ? { ...guarded, explanation: `${decision.explanation}; ${what}` }
+    ? { ...guarded, explanation: `${decision.explanation} The ${what}` }
     : guarded
 }
 
