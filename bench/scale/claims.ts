@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks'
 import pg from 'pg'
 import { migrateDatabase } from '../../src/store/postgres/migrate-database.ts'
 import { openPostgres } from '../../src/store/postgres/open.ts'
+import { copySessions } from '../../test/store/filled-postgres.ts'
 import { aStart, NO_LIMITS } from '../../test/store/makers.ts'
 import { percentile } from '../engine/report.ts'
 
@@ -18,7 +19,7 @@ export async function claimTime(url: string, open: number): Promise<number> {
   try {
     const parked = aStart('parked', {}, { busy: false })
     await store.start(parked, NO_LIMITS)
-    await fill(pool, parked.session.id, open)
+    await copySessions(pool, parked.session.id, open)
     for (let n = 0; n < READY; n++) await store.start(aStart(`ready-${n}`), NO_LIMITS)
     await pool.query('vacuum analyze session')
     const times: number[] = []
@@ -35,28 +36,4 @@ export async function claimTime(url: string, open: number): Promise<number> {
     await pool.end()
     await store.close()
   }
-}
-
-/** Copies of a session, with other ids and times; written without waiting for the disk. */
-async function fill(pool: pg.Pool, like: string, count: number): Promise<void> {
-  const own: Readonly<Record<string, string>> = {
-    id: 'gen_random_uuid()',
-    root_run_id: 'gen_random_uuid()',
-    started_at: 's.started_at + g',
-  }
-  const { rows } = await pool.query<{ name: string }>(
-    `select column_name as name from information_schema.columns
-     where table_schema = 'svc' and table_name = 'session' and is_identity = 'NO' and is_generated = 'NEVER'`,
-  )
-  const names = rows.map(({ name }) => name)
-  await pool.query('set synchronous_commit = off')
-  const CHUNK = 100_000
-  for (let from = 0; from < count; from += CHUNK)
-    await pool.query(
-      `insert into session (${names.join(', ')})
-       select ${names.map((name) => own[name] ?? `s.${name}`).join(', ')}
-       from session s, generate_series(${from + 1}, ${Math.min(count, from + CHUNK)}) g
-       where s.id = $1`,
-      [like],
-    )
 }

@@ -206,10 +206,10 @@ async function openInternal(
   runtime: OpenRuntime,
   { host, port, peerUrl }: NonNullable<ServerOptions['internal']>,
 ): Promise<string> {
-  const { services, presence, clusterSecret } = runtime
+  const { services, presence, clusterSecret, lag } = runtime
   const { engine, ids, store, clock, log } = services
   const peers = clusterSecret && servePeerText(engine.text, clusterSecret, ids)
-  const metrics = createLoadMetrics(store, clock, log)
+  const metrics = createLoadMetrics({ store, clock, log, lag, leasesHeld: () => engine.leasesHeld() })
   runtime.onClose(() => metrics.close())
   const app = createInternalApp(services, presence, metrics, peers?.routes)
   const listener = await listenHttp(app, { host, port, ids })

@@ -96,7 +96,10 @@ export interface Store {
   save(update: SessionUpdate, holder?: LeaseHolder): Promise<SessionLease | undefined>
 
   // Leases
-  /** Takes sessions with work in flight that nobody holds and no restore does, oldest first, at most `most`. */
+  /**
+   * Takes sessions with work in flight that nobody holds and no restore does, at most `most`: of each trigger in turn the oldest.
+   * There may be more where it takes fewer; there are none where it takes none.
+   */
   claim(worker: WorkerId, most: number, ttlMs: number): Promise<readonly SessionLease[]>
   /** What `claim` would find, at most `most`. */
   waitingSessions(most: number): Promise<readonly WaitingSession[]>

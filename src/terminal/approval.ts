@@ -24,6 +24,8 @@ export interface ApprovalLayout {
   readonly footer?: string
   /** Lines above the keys, such as a history or a refusal; styled and safe. */
   readonly below?: readonly string[]
+  /** The keys are not offered yet: their place is kept. */
+  readonly isEarly?: boolean
 }
 
 export interface DrawnApproval {
@@ -42,7 +44,7 @@ export function drawApproval(canvas: Canvas, card: KeyedCard, layout: ApprovalLa
   if (canvas.isAccessible) return { lines: describeApproval(card, layout), hasFolded: false, tail: 1 }
   const { theme } = canvas
   const { title, sideEffect, isIrreversible, deadline, rows, actions } = card
-  const { valueLines = VALUE_LINES, footer, below = [] } = layout
+  const { valueLines = VALUE_LINES, footer, below = [], isEarly = false } = layout
   const width = Math.max(30, Math.min(canvas.width, WIDEST_CARD))
   const edge = (text: string): string => `${theme.waiting('│')} ${text}`
   const head = [
@@ -53,9 +55,12 @@ export function drawApproval(canvas: Canvas, card: KeyedCard, layout: ApprovalLa
     ...(deadline === undefined ? [] : [{ text: deadline, style: theme.waiting }]),
   ]
   const drawn = rows.map((row) => drawRow(theme, row, width - 2, valueLines))
-  const keys = actions.map(({ key, label }) => `[${key}]${label.slice(key.length)}`)
-  const last =
-    footer === undefined ? joinWords(keys, width - 2).map(theme.strong) : wrapMessage(footer, width - 2).split('\n')
+  const keys = actions.map(({ key, label, decides }) => {
+    const text = `[${key}]${label.slice(key.length)}`
+    return decides ? theme.strong(text) : text
+  })
+  const offered = footer === undefined ? joinWords(keys, width - 2) : wrapMessage(footer, width - 2).split('\n')
+  const last = isEarly ? offered.map((_, at) => (at === 0 ? theme.dim('keys in a moment') : '')) : offered
   return {
     lines: [
       ...joinStyled(theme, head, width - 2).map((line, at) => `${theme.waiting(at === 0 ? '┌' : '│')} ${line}`),
@@ -238,8 +243,10 @@ function describeNotes({ waiting, dim, strong }: Theme, { weights = [], unit, li
 /** The card for a screen reader: one statement per line, nothing drawn, nothing folded, every value in one line. */
 function describeApproval(
   { title, sideEffect, deadline, rows, actions }: KeyedCard,
-  { footer, below = [] }: ApprovalLayout,
+  { footer, below = [], isEarly = false }: ApprovalLayout,
 ): string[] {
+  const keys =
+    footer ?? `keys: ${actions.map(({ key, label }) => (key === label ? key : `${key} ${label}`)).join(', ')}`
   return [
     [title, sideEffect, deadline].filter((each) => each !== undefined).join(', '),
     ...rows.flatMap((row) => {
@@ -258,7 +265,7 @@ function describeApproval(
       )
     }),
     ...below,
-    footer ?? `keys: ${actions.map(({ key, label }) => (key === label ? key : `${key} ${label}`)).join(', ')}`,
+    ...(isEarly ? [] : [keys]),
   ]
 }
 

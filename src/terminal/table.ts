@@ -92,7 +92,8 @@ function chooseColumns<Row>(
     const cells = rows.map((row) => safeText(cell(row)))
     return { column, cells, natural: Math.max(widthOf(column.title), ...cells.map(widthOf)) }
   }
-  let kept = all.map((column) => measure(column, column.cell))
+  const whole = all.map((column) => measure(column, column.cell))
+  let kept = whole
   const excess = (): number =>
     kept.reduce((sum, { natural }) => sum + natural, 0) + GAP.length * (kept.length - 1) - width
   const leastOf = ({ column, natural }: (typeof kept)[number], least = LEAST_FLEXIBLE): number =>
@@ -108,6 +109,10 @@ function chooseColumns<Row>(
   }
   dropWhileTooWide(USUAL_FLEXIBLE, 1)
   dropWhileTooWide(LEAST_FLEXIBLE, 0)
+  // A narrow column may have room where a wider one that matters more had none.
+  for (const each of whole.toSorted((a, b) => (a.column.dropOrder ?? 0) - (b.column.dropOrder ?? 0)))
+    if (!kept.includes(each) && excess() + GAP.length + each.natural <= 0)
+      kept = whole.filter((other) => other === each || kept.includes(other))
   if (excess() > 0) kept = kept.map((each) => (each.column.short ? measure(each.column, each.column.short) : each))
   let over = excess()
   const widths = kept.map((each) => {

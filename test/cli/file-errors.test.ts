@@ -36,6 +36,7 @@ const { refusing } = vi.hoisted(() => ({
     })
     const later = async (name: string, act: (...args: unknown[]) => unknown, args: unknown[]): Promise<unknown> => {
       refuse(name, args[0])
+      if (name === 'rename') refuse(name, args[1])
       return await act(...args)
     }
     return Object.fromEntries(wrapped) as M

@@ -108,6 +108,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect((await svc(start, { cwd: own.directory })).code).toBe(3)
     await terminal.shows('1 waiting')
     terminal.type('aa')
+    await terminal.shows('Not taken: "a" came before this could be read. Nothing was decided.')
     await terminal.shows('[a]pprove  [r]eject')
     terminal.type('h')
     await terminal.shows('No decision about this tool is recorded.')
@@ -148,6 +149,24 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     terminal.type('q')
     const { code, screen } = await terminal.ended
     expect(screen).toContain('└ approved by ')
+    expect(code).toBe(0)
+  })
+
+  test('svc runs watch shows the runs under way, and Enter follows one', async () => {
+    const own = copyExample('refund')
+    await deploy(own, 'acme.refund-desk')
+    const serving = await serve(['--data', own.data], { cwd: own.directory })
+    await svc(start, { cwd: own.directory })
+    const terminal = open(['runs', 'watch'], own.directory)
+    await terminal.shows('svc runs watch · 1 under way')
+    await terminal.shows('WaitingForHITL')
+    terminal.type('\r')
+    await terminal.shows('[a]pprove  [r]eject')
+    terminal.type('a')
+    const { code, screen } = await terminal.ended
+    await serving.stop()
+    own.remove()
+    expect(screen).toContain('\n{"refunded":180,"currency":"EUR"}\n')
     expect(code).toBe(0)
   })
 

@@ -306,6 +306,13 @@ test('does not wait for a Retry-After beyond its time', async () => {
   expect(sent.length).toBe(1)
 })
 
+test('waits for no Retry-After that is longer than the caller wants', async () => {
+  const { fetch, sent } = fakeFetch(json({ error: 'Full.' }, 503, { 'retry-after': '30' }), json({ runId: RUN }))
+  const client = new SvcClient({ apiKey: 'k', baseUrl: BASE, fetch, maxRetryAfterMs: 5000 })
+  await expect(client.getRun(RUN)).rejects.toMatchObject({ status: 503, retryAfterMs: 30_000 })
+  expect(sent.length).toBe(1)
+})
+
 const never: Answer = (_, init) =>
   new Promise((_resolve, reject) => {
     const stop = () => reject(init.signal!.reason as Error)

@@ -40,6 +40,8 @@ export const busy = (status: number): Response =>
 export function world(routes: Record<string, readonly unknown[]>) {
   const asked: string[] = []
   const bodies: unknown[] = []
+  /** Of each request. */
+  const headers: Headers[] = []
   const turns = new Map<string, number>()
   const client = new SvcClient({
     apiKey: 'svc_test',
@@ -48,6 +50,7 @@ export function world(routes: Record<string, readonly unknown[]>) {
       const { pathname, search } = new URL(url)
       const route = `${init?.method} ${pathname}`
       asked.push(route + search)
+      headers.push(new Headers(init?.headers))
       if (typeof init?.body === 'string') bodies.push(JSON.parse(init.body))
       const answers = routes[route] ?? [json({ error: 'No such route.', code: 'not_found' }, 404)]
       const turn = turns.get(route) ?? 0
@@ -57,5 +60,5 @@ export function world(routes: Record<string, readonly unknown[]>) {
       return answer instanceof Response ? answer.clone() : json(answer)
     },
   })
-  return { client, asked, bodies }
+  return { client, asked, bodies, headers }
 }

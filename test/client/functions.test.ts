@@ -2,6 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import {
   answerTask,
   completeCall,
+  followRun,
   isTerminal,
   isWaiting,
   iterateSessions,
@@ -13,7 +14,7 @@ import {
   type TaskDecision,
   type UserTask,
 } from '../../clients/typescript/src/index.ts'
-import { world } from './fake-fetch.ts'
+import { json, world } from './fake-fetch.ts'
 
 const ROOT = 'run-root'
 const CHILD = 'run-child'
@@ -52,6 +53,47 @@ test('waits in requests that the server holds, one after the other', async () =>
   await vi.advanceTimersByTimeAsync(60_000)
   expect(await waiting).toEqual([status('WaitingForHITL'), 45_000])
   expect(asked).toEqual([GET, GET, GET])
+})
+
+/** A request that something between cuts after so many seconds of silence. */
+const cut = (seconds: number) => () =>
+  new Promise((_, reject) => setTimeout(() => reject(new Error('cut')), seconds * 1000))
+
+test('waits on where a proxy allows less, in shorter requests', async () => {
+  vi.useFakeTimers()
+  const { client, headers } = world({
+    [GET]: [
+      cut(5),
+      status('Running'),
+      cut(5),
+      status('Running'),
+      held(1, status('Running')),
+      held(1, status('Completed')),
+    ],
+  })
+  const began = Date.now()
+  const waiting = waitForRun(client, ROOT).then((run) => [run, Date.now() - began])
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(await waiting).toEqual([status('Completed'), 12_000])
+  expect(headers.map((each) => each.get('prefer'))).toEqual(['wait=20', null, 'wait=5', null, 'wait=1', 'wait=1'])
+})
+
+test.each([502, 504])('waits on after the %s of a proxy', async (word) => {
+  const { client } = world({ [GET]: [json({}, word), status('Completed')] })
+  expect(await waitForRun(client, ROOT)).toEqual(status('Completed'))
+})
+
+test('waits for a server that starts again once it has answered, and gives up in time where it never did', async () => {
+  vi.useFakeTimers()
+  const away = Array.from({ length: 6 }, () => cut(0))
+  const restarted = world({ [GET]: [cut(3), ...away, status('Completed')] })
+  const waiting = waitForRun(restarted.client, ROOT)
+  const never = world({ [GET]: [cut(0)] })
+  const refused = waitForRun(never.client, ROOT).catch((error: Error) => error.name)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(await waiting).toEqual(status('Completed'))
+  expect(await refused).toBe('SvcConnectionError')
+  expect(never.asked.length).toBe(4)
 })
 
 test('waits through a pause where only the end counts', async () => {
@@ -212,6 +254,21 @@ test('stays with a run to its end, asking for each task once', async () => {
     { runId: ROOT, userTaskId: 'a', approved: true },
     { runId: ROOT, text: 'The blue one.' },
   ])
+})
+
+test('sends a reply again whose connection broke, with the key by which the server knows it', async () => {
+  vi.useFakeTimers()
+  const { client, asked, headers } = world({
+    [GET]: [status('WaitingForResponse'), status('Completed')],
+    [MESSAGES]: [cut(1), { status: 'Running' }],
+  })
+  const run = followRun(client, ROOT, { onReply: () => 'blue' })
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(await run).toEqual(status('Completed'))
+  expect(asked).toEqual([GET, MESSAGES, MESSAGES, GET])
+  const [, first, second] = headers.map((each) => each.get('idempotency-key'))
+  expect(first).toMatch(/^[0-9a-f-]{36}$/)
+  expect(second).toBe(first)
 })
 
 test('does not ask twice for a task that needs another approver, and waits for him', async () => {

@@ -37,7 +37,7 @@ test.each<[string, WeaknessName, number, RegExp]>([
   [
     'where requests leave without asking, something happens of which the model is told it did not',
     'no guard',
-    265,
+    117,
     /^told as not done/,
   ],
   [

@@ -27,3 +27,23 @@ test('a process takes free sessions up to its bound, and more when it has given 
   for (const leases of [bounded, unbounded]) await leases.close(() => false)
   await store.close()
 })
+
+test('a process that lags leaves free sessions to others, but for one in ten seconds', async () => {
+  const clock = createManualClock()
+  const store = openSqlite(':memory:', { clock })
+  for (let n = 0; n < 9; n++) await store.start(aStart(`s${n}`), NO_LIMITS)
+  let isBehind = true
+  const leases = createLeases(
+    { store, clock, log: silentLog, worker: 'ann', isBehind: () => isBehind },
+    { claimed: () => {}, changed: () => {} },
+  )
+  expect([await leases.claimAll(), await leases.claimAll(), leases.hasRoom()]).toEqual([1, 0, false])
+  clock.set(clock.now() + 9999)
+  expect(await leases.claimAll()).toBe(0)
+  clock.set(clock.now() + 1)
+  expect([await leases.claimAll(), await leases.claimAll()]).toEqual([1, 0])
+  isBehind = false
+  expect(await leases.claimAll()).toBe(7)
+  await leases.close(() => false)
+  await store.close()
+})

@@ -126,6 +126,9 @@ test('title, metadata and tags are set and removed, and bad ones change nothing'
     { titel: 'x' },
     { title: 'x'.repeat(201) },
     { title: 'a\nb' },
+    { title: 'half \ud83d' },
+    { tags: ['half \ud83d'] },
+    { metadata: { '\udc00': 'x' } },
     { tags: ['a', 'a'] },
     { metadata: { '': 'x' } },
     [],
@@ -160,7 +163,7 @@ test('a session is erased by a key only where its trigger allows it, and once', 
   )
   expect(JSON.stringify([told, await events(first.runId)])).not.toMatch(/You said|words/)
   expect(await send<RunStatusBody>('GET', `/v1/runs/${first.runId}`)).toMatchObject({
-    body: { status: 'Completed', output: null },
+    body: { status: 'Completed', output: null, erasedAt: body.erasedAt },
   })
   expect((await events(first.runId)).events.at(-1)!.subject).toBe('engine.session.completed')
   expect(await start('two', { sessionId: first.sessionId })).toMatchObject({

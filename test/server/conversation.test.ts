@@ -157,3 +157,25 @@ test('take ends a page early', async () => {
   const second = await readBounded(made, { take: 2, after: after! })
   expect([forms(second), second.nextCursor]).toEqual([[[3, 3]], null])
 })
+
+test.each([1, 49, 50, 120, 350])('pages of %i items read no more of a long timeline than they show', async (take) => {
+  const { store, session } = await stored(2600)
+  let read = 0
+  const stepSizes: typeof store.stepSizes = async (...from) => {
+    const sizes = await store.stepSizes(...from)
+    read += sizes.length
+    return sizes
+  }
+  const ordinals: number[] = []
+  for (let after: number | undefined = 0; after !== undefined && ordinals.length < 3 * take;) {
+    read = 0
+    const part = await conversationOf({ ...store, stepSizes }, session.id, { after, take })
+    const { json, stream } = conversationReply(part, { view: (whole) => whole, take })
+    const { items, nextCursor } = (stream ? await new Response(stream).json() : json) as Conversation
+    expect(read).toBeLessThanOrEqual(take + 1)
+    expect(items.length).toBeLessThanOrEqual(take)
+    ordinals.push(...items.map(({ ordinal }) => ordinal))
+    after = nextCursor == null ? undefined : readListCursor(conversationCursors(session.id), nextCursor)[0]
+  }
+  expect(ordinals).toEqual(Array.from({ length: Math.min(3 * take, 2600) }, (_, index) => index + 1))
+})

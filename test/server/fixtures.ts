@@ -269,6 +269,7 @@ export function openHouse(
       const runId = typeof run === 'string' ? run : run.id
       return doors.follow ? doors.follow(runId, after, signal) : replay(runId, after)
     },
+    leasesHeld: () => 0,
     fullSince: () => undefined,
     watch: () => () => {},
     waitForPause: async (run, signal) => doors.waitForPause?.(run, signal),

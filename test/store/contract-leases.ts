@@ -1,6 +1,6 @@
 /** The leases of sessions: who may perform their effects, and until when. Part of the contract of every store. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { SessionId } from '../../src/base/ids.ts'
+import type { SessionId, TriggerId } from '../../src/base/ids.ts'
 import type { Session } from '../../src/spec/session.ts'
 import { FIRST_EPOCH, type LeaseHolder } from '../../src/store/lease.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -42,7 +42,7 @@ export function leaseContract(parts: { readonly store: () => Store; readonly set
       expect(await store.renew('ann', TTL)).toEqual([{ sessionId: sessionId('a'), epoch: FIRST_EPOCH, version: 1 }])
     })
 
-    test('a claim takes sessions with work in flight that nobody holds, oldest first, as many as asked for', async () => {
+    test('a claim takes sessions with work in flight that nobody holds, the oldest of a trigger first, as many as asked for', async () => {
       await start('late', undefined, { startedAt: NOW + 5 })
       const idle = await start('idle')
       await start('held', 'bob')
@@ -51,6 +51,40 @@ export function leaseContract(parts: { readonly store: () => Store; readonly set
       expect(await store.claim('ann', 1, TTL)).toEqual([{ sessionId: sessionId('early'), epoch: 1 }])
       expect(await store.claim('ann', 9, TTL)).toEqual([{ sessionId: sessionId('late'), epoch: 1 }])
       expect(await store.claim('ann', 9, TTL)).toEqual([])
+    })
+
+    test('a claim takes sessions of each trigger in turn, however many one has, and ends leases that are over', async () => {
+      for (let n = 0; n < 9; n++) await start(`flood${n}`, n < 5 ? 'gone' : undefined, { startedAt: NOW + n })
+      const other = { triggerId: 'trigger-b' as TriggerId, startedAt: NOW + 20 }
+      await start('one', undefined, other)
+      await start('two', 'gone', { ...other, startedAt: NOW + 21 })
+      // Those of an agent that operators started.
+      await start('by-hand', undefined, { triggerId: null, startedAt: NOW + 22 })
+      parts.setNow(NOW + TTL)
+      const take = async (most: number) => (await store.claim('ann', most, TTL)).map(({ sessionId: id }) => id)
+      const named = (...names: string[]) => names.map((name) => sessionId(name))
+      expect(await take(6)).toEqual(named('flood0', 'one', 'by-hand', 'flood1', 'two'))
+      // One at a time, none is passed over.
+      await start('three', undefined, other)
+      const singly = [...(await take(1)), ...(await take(1)), ...(await take(1))]
+      expect(singly.sort()).toEqual(named('flood2', 'flood3', 'three').sort())
+      expect(await take(99)).toEqual(named('flood4', 'flood5', 'flood6', 'flood7', 'flood8'))
+      expect(await take(99)).toEqual([])
+      // What it took has a new holder, whoever had it before.
+      expect(await store.renew('gone', TTL)).toEqual([])
+    })
+
+    test('where more triggers have sessions than one claim takes, the next claims go on with the others', async () => {
+      for (let n = 0; n < 7; n++)
+        for (const name of ['x', 'y']) await start(`${name}${n}`, undefined, { triggerId: `trigger-${n}` as TriggerId })
+      const rounds: string[] = []
+      for (let turn = 0; turn < 7; turn++) {
+        const claimed = await store.claim('ann', 2, TTL)
+        for (const { sessionId: id } of claimed) rounds.push((await store.session(id))!.triggerId!)
+      }
+      const triggers = Array.from({ length: 7 }, (_, n) => `trigger-${n}`)
+      expect(rounds.slice(0, 7).sort()).toEqual(triggers)
+      expect(rounds.slice(7).sort()).toEqual(triggers)
     })
 
     test('what a claim would find is told, and how long its lease has been over, without being taken', async () => {

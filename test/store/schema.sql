@@ -404,8 +404,6 @@ CREATE TABLE cost_day (
   primary key (workspace_id, day, agent_n, provider, model, currency)
 ) strict, without rowid;
 
-CREATE INDEX session_free on session (started_at) where busy = 1 and owner is null;
-
 CREATE INDEX session_held on session (started_at) where owner is not null;
 
 CREATE INDEX session_of_status on session (agent_n, status, started_at);
@@ -643,3 +641,5 @@ CREATE TABLE task_claim (
 ) strict, without rowid;
 
 CREATE INDEX task_claim_of_workspace on task_claim (workspace_id, at);
+
+CREATE INDEX session_free on session (ifnull(trigger_id, 'agent ' || agent_n), started_at) where busy = 1 and owner is null;

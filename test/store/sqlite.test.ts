@@ -98,6 +98,18 @@ describe('a file', () => {
     await store.close()
   })
 
+  test('holds no word of an erased session, also not where earlier writes have freed pages', async () => {
+    const path = newPath()
+    const store = openSqlite(path, { clock })
+    const ended = { status: 'Completed', output: 'zebra', finishedAt: NOW } as const
+    await store.start(aStart('a', ended, { busy: false }), NO_LIMITS)
+    for (const times of [2000, 10])
+      await store.labelSession(sessionId('a'), { metadata: { animal: 'zebra'.repeat(times) } })
+    await store.eraseSession(sessionId('a'), NOW)
+    for (const file of [path, `${path}-wal`]) expect(readFileSync(file).includes('zebra')).toBe(false)
+    await store.close()
+  })
+
   test('of something else is refused', () => {
     const noDatabase = newPath()
     writeFileSync(noDatabase, 'Dear diary, '.repeat(500))

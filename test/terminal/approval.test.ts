@@ -123,7 +123,7 @@ test('dims labels; what stopped the call, money and what cannot be undone stand 
     '\x1b[33m│\x1b[39m \x1b[2mwhy      \x1b[22m acme.refund-limit@1.0.0',
     '\x1b[33m│\x1b[39m \x1b[2masks     \x1b[22m \x1b[36macme.refund-desk@1.2.0 · run 3f2a91\x1b[39m',
     '\x1b[33m│\x1b[39m \x1b[2mvotes    \x1b[22m 0 of 1',
-    '\x1b[33m└\x1b[39m \x1b[1m[a]pprove  [r]eject  [e]dit arguments  [v]iew whole  [w]hy  [c]onversation  [l]ater\x1b[22m',
+    '\x1b[33m└\x1b[39m \x1b[1m[a]pprove\x1b[22m  \x1b[1m[r]eject\x1b[22m  \x1b[1m[e]dit arguments\x1b[22m  [v]iew whole  [w]hy  [c]onversation  [l]ater',
   ])
 })
 
@@ -244,6 +244,15 @@ const TRANSFER: Readonly<Record<number, readonly string[]>> = {
     '└ [l]ater',
   ],
 }
+
+test.each([40, 60, 100])('a card whose keys are not offered yet is as high as with them, in %i columns', (columns) => {
+  const card = cardOf(task())
+  const [early, late] = [true, false].map((isEarly) => fitApproval(canvasOf(columns), card, 40, { isEarly }).lines)
+  expect(early!.length).toBe(late!.length)
+  expect(early!.join('\n')).not.toContain('[a]pprove')
+  expect(early!.join('\n')).toContain('keys in a moment')
+  expect(late!.join('\n')).toContain('[a]pprove')
+})
 
 test('no argument can look like a line of the card', () => {
   const hostile = {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { drawDevStatus, type DevStatus } from '../../src/terminal/dev-status.ts'
 import { openFullScreen } from '../../src/terminal/full-screen.ts'
 import { detailSize, drawListView, type ListView } from '../../src/terminal/list-view.ts'
-import type { TableColumn } from '../../src/terminal/table.ts'
+import { drawTable, type TableColumn } from '../../src/terminal/table.ts'
 import { widthOf } from '../../src/terminal/width.ts'
 import { createTheme } from '../../src/terminal/theme.ts'
 import { canvasOf } from './recording.ts'
@@ -244,4 +244,22 @@ test('a note that does not fit is cut, and left out where hardly any of it could
     `svc inbox · 2 waiting  ${'operator ana · 2 runs held since 10:41:00: the model cannot'.slice(0, 56)}…`,
     'svc inbox · 2 waiting',
   ])
+})
+
+test('a narrow column comes back where a wider one that matters more had no room', () => {
+  const shown = (width: number): string =>
+    drawTable(
+      canvasOf(width),
+      [
+        { title: 'RUN', cell: () => '3f2a91' },
+        { title: 'STARTED', dropOrder: 2, cell: () => '1 min ago' },
+        { title: 'TOOK', dropOrder: 3, cell: () => '8.1s' },
+        { title: 'WAITS FOR', dropOrder: 1, cell: () => 'approval: acme.refunds of a customer' },
+      ],
+      [{}],
+    )[0]!
+  expect(shown(80)).toBe('RUN     STARTED    TOOK  WAITS FOR')
+  expect(shown(46)).toBe('RUN     WAITS FOR')
+  expect(shown(30)).toBe('RUN     STARTED    TOOK')
+  expect(shown(20)).toBe('RUN     STARTED')
 })

@@ -38,6 +38,8 @@ export interface SvcClientOptions {
   readonly maxRetries?: number
   /** Bound of a call with its repetitions; one minute when absent. Streams end only by silence, uploads with their address. */
   readonly timeoutMs?: number
+  /** A longer `Retry-After` is not waited for: the failure is thrown at once. `timeoutMs` bounds it when absent. */
+  readonly maxRetryAfterMs?: number
   readonly onRequest?: (request: RequestInfo) => void
   readonly onResponse?: (response: ResponseInfo) => void
   /** Allows the client in a browser, where everyone who opens the page can read the key. */
@@ -128,6 +130,7 @@ export class SvcClient {
       fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
       maxRetries: options.maxRetries ?? MAX_RETRIES,
       timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+      maxRetryAfterMs: options.maxRetryAfterMs ?? Infinity,
       onRequest: options.onRequest,
       onResponse: options.onResponse,
     })

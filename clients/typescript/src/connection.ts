@@ -23,17 +23,14 @@ export function createConnection(
   transport: ClientTransport,
 ): ClientConnection {
   const request: ClientConnection['request'] = (method, path, { query = {}, headers = {}, body } = {}) => {
-    const parameters = new URLSearchParams()
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value))
-    const text = parameters.toString()
-    const given = Object.entries(headers).filter((header): header is [string, string] => header[1] !== undefined)
+    const text = new URLSearchParams(givenOf(query)).toString()
     return {
       method,
       url: `${baseUrl}${path}${text && `?${text}`}`,
       headers: {
         ...ownHeaders,
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
-        ...Object.fromEntries(given),
+        ...givenOf(headers),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       repeatable: headers['Idempotency-Key'] !== undefined,
@@ -53,6 +50,12 @@ export function createConnection(
     },
   }
 }
+
+/** The values that are there, as texts. */
+const givenOf = (values: QueryValues): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, `${value}`]])),
+  )
 
 const connections = new WeakMap<object, ClientConnection>()
 

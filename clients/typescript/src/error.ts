@@ -65,18 +65,18 @@ export const isNotFound = (error: unknown): error is SvcError => hasStatus(error
 export const isConflict = (error: unknown): error is SvcError => hasStatus(error, 409)
 export const isRateLimited = (error: unknown): error is SvcError => hasStatus(error, 429)
 
-function wordsOf(body: string): { error?: string; code?: string; requestId?: string } {
-  let parsed: unknown
+/** What the server says of the request itself, and would say again; anything else may pass. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof SvcError && error.status < 500 && error.status !== 408 && error.status !== 429
+
+/** What of the body is text; nothing of a proxy's page, which stays in `body`. */
+function wordsOf(body: string): Partial<Record<'error' | 'code' | 'requestId', string | undefined>> {
   try {
-    parsed = JSON.parse(body)
+    const { error, code, requestId } = Object(JSON.parse(body)) as Record<string, unknown>
+    return { error: textOrNothing(error), code: textOrNothing(code), requestId: textOrNothing(requestId) }
   } catch {
-    return {} // a proxy's page: the text is in `body`
-  }
-  if (typeof parsed !== 'object' || parsed === null) return {}
-  const { error, code, requestId } = parsed as Record<string, unknown>
-  return {
-    ...(typeof error === 'string' && { error }),
-    ...(typeof code === 'string' && { code }),
-    ...(typeof requestId === 'string' && { requestId }),
+    return {}
   }
 }
+
+const textOrNothing = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)

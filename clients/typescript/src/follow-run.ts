@@ -1,12 +1,12 @@
-import type { SvcClient } from './client.ts'
+import type { StartOptions, SvcClient } from './client.ts'
 import { SvcError } from './error.ts'
 import type { JsonObject, MessageAccepted, RunStatus, StreamEvent } from './generated/api.ts'
 import type { PlatformSignal } from './platform.ts'
 import { isTerminal } from './run-status.ts'
 import type { UserTask } from './shapes.ts'
 import { answerTask, pendingTasksOf, type TaskDecision } from './tasks.ts'
-import { sleepUntil } from './transport.ts'
-import { waitForRun } from './wait.ts'
+import { sleepUntil, type RequestOptions } from './transport.ts'
+import { PATIENCE, waitForRun } from './wait.ts'
 
 /** A pause that somebody else must end is looked at soon, then ever more seldom. */
 const FIRST_LOOK_MS = 100
@@ -23,6 +23,7 @@ export interface FollowRunOptions {
 }
 
 export interface RunToEndOptions extends FollowRunOptions {
+  /** Of the start; one of its own when absent, so that a start whose connection breaks is repeated. */
   readonly idempotencyKey?: string
 }
 
@@ -31,12 +32,12 @@ export async function runToEnd(
   client: SvcClient,
   agentId: string,
   input: JsonObject,
-  { idempotencyKey, ...options }: RunToEndOptions = {},
+  { idempotencyKey = crypto.randomUUID(), ...options }: RunToEndOptions = {},
 ): Promise<RunStatus> {
   const { runId } = await client.startRun(
     agentId,
     { input },
-    { ...(options.signal && { signal: options.signal }), ...(idempotencyKey && { idempotencyKey }) },
+    { ...(options.signal && { signal: options.signal }), idempotencyKey },
   )
   return followRun(client, runId, options)
 }
@@ -92,7 +93,7 @@ async function decide(
     if (run.status === 'WaitingForResponse') {
       const text = await onReply?.(run)
       if (text === undefined) return run
-      accept(runId, await client.sendRunMessage(runId, { text }, per))
+      accept(runId, await client.sendRunMessage(runId, { text }, onceOnly(per)))
       continue
     }
     const pending = await pendingTasksOf(client, run, per)
@@ -100,7 +101,7 @@ async function decide(
     for (const task of ours) {
       const decision = await onTask?.(task)
       if (decision === undefined) return run
-      accept(runId, await answerTask(client, runId, task, decision, per))
+      accept(runId, await answerTask(client, runId, task, decision, onceOnly(per)))
       decided.add(task.userTaskId)
     }
     if (ours.length > 0) {
@@ -113,6 +114,9 @@ async function decide(
     lookMs = Math.min(lookMs * 2, LONGEST_LOOK_MS)
   }
 }
+
+/** An answer whose connection breaks is sent again, and counts once. */
+const onceOnly = (per: RequestOptions): StartOptions => ({ ...per, ...PATIENCE, idempotencyKey: crypto.randomUUID() })
 
 /** An answer by somebody else is not an error: the run continues either way. */
 function accept(runId: string, answer: MessageAccepted): void {

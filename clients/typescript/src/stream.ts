@@ -1,12 +1,13 @@
 import { createParser } from 'eventsource-parser'
 import { retryDelayMs } from './retry.ts'
-import { SvcConnectionError, SvcError, SvcTimeoutError } from './error.ts'
+import { isRefusal, SvcConnectionError, SvcError, SvcTimeoutError } from './error.ts'
 import type { StreamEvent } from './generated/api.ts'
 import type { PlatformResponse, PlatformSignal } from './platform.ts'
 import {
   createLimit,
   openResponse,
   pathOf,
+  retryAfterOf,
   sleepUntil,
   toSvcError,
   type ClientRequest,
@@ -84,11 +85,11 @@ export async function* followEvents(
 
     fruitless++
     const patience = position.lastEventId() === undefined || position.ownEndSeen() ? transport.maxRetries : FRUITLESS
-    if (options.reconnect === false || fruitless > patience || isFinal(failure)) {
+    if (options.reconnect === false || fruitless > patience || isRefusal(failure)) {
       if (position.ownEndSeen()) return
       throw failure
     }
-    const asked = failure instanceof SvcError ? failure.retryAfterMs : undefined
+    const asked = retryAfterOf(failure)
     await sleepUntil(
       asked ?? (fruitless <= 1 ? serverRetryMs : undefined) ?? retryDelayMs(fruitless + 1),
       options.signal,
@@ -182,7 +183,3 @@ function refuseOther(response: PlatformResponse, path: string): void {
       body: `Expected text/event-stream, got ${type}.`,
     })
 }
-
-/** Statuses that a retry cannot change. */
-const isFinal = (failure: unknown): boolean =>
-  failure instanceof SvcError && failure.status < 500 && failure.status !== 408 && failure.status !== 429

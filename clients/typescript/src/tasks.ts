@@ -1,4 +1,4 @@
-import type { SvcClient } from './client.ts'
+import type { StartOptions, SvcClient } from './client.ts'
 import { connectionOf, toSegment } from './connection.ts'
 import type { JsonObject, MessageAccepted, RunStatus, TaskItem, TaskList } from './generated/api.ts'
 import type { UserTask } from './shapes.ts'
@@ -66,7 +66,7 @@ export function answerTask(
   runId: string,
   task: UserTask,
   decision: boolean | TaskDecision,
-  options: RequestOptions = {},
+  options: StartOptions = {},
 ): Promise<MessageAccepted> {
   const values = typeof decision === 'boolean' ? { approved: decision } : decision
   return client.sendRunMessage(

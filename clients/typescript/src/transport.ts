@@ -1,6 +1,6 @@
 import { parseRetryAfter, retryDelayMs } from './retry.ts'
 import type { PlatformBlob, PlatformRequestInit, PlatformResponse, PlatformSignal, PlatformStream } from './platform.ts'
-import { SvcConnectionError, SvcError, SvcTimeoutError } from './error.ts'
+import { isRefusal, SvcConnectionError, SvcError, SvcTimeoutError } from './error.ts'
 
 /** The global `fetch`, or one of its kind. */
 export type ClientFetch = (input: string, init?: PlatformRequestInit) => Promise<PlatformResponse>
@@ -33,6 +33,7 @@ export interface ClientTransport {
   readonly fetch: ClientFetch
   readonly maxRetries: number
   readonly timeoutMs: number
+  readonly maxRetryAfterMs: number
   readonly onRequest: ((request: RequestInfo) => void) | undefined
   readonly onResponse: ((response: ResponseInfo) => void) | undefined
 }
@@ -60,18 +61,20 @@ export async function sendRequest(
   const retries = options.maxRetries ?? transport.maxRetries
   const limit = createLimit(options.signal, timeoutMs)
   const started = performance.now()
+  const whyEnded = (): unknown =>
+    options.signal?.aborted ? options.signal.reason : new SvcTimeoutError(pathOf(request.url), timeoutMs)
   try {
     for (let attempt = 1; ; attempt++) {
       const outcome = await once(transport, request, attempt, limit.signal)
       if ('text' in outcome) return outcome.text
-      if (options.signal?.aborted) throw options.signal.reason
-      if (limit.expired()) throw new SvcTimeoutError(pathOf(request.url), timeoutMs)
-      const wait = retryDelayMs(attempt + 1, retryAfterOf(outcome.error))
+      if (options.signal?.aborted || limit.expired()) throw whyEnded()
+      const asked = retryAfterOf(outcome.error)
+      const wait = retryDelayMs(attempt + 1, asked)
       // Waiting beyond the time limit is useless, and this failure says more than a timeout.
-      const late = performance.now() - started + wait >= timeoutMs
+      const late = performance.now() - started + wait >= timeoutMs || (asked ?? 0) > transport.maxRetryAfterMs
       if (attempt > retries || late || !mayRepeat(request, outcome.error)) throw outcome.error
       await sleepUntil(wait, limit.signal).catch(() => {
-        throw options.signal?.aborted ? options.signal.reason : new SvcTimeoutError(pathOf(request.url), timeoutMs)
+        throw whyEnded()
       })
     }
   } finally {
@@ -184,17 +187,11 @@ async function once(
   try {
     const response = await openResponse(transport, request, attempt, signal)
     if (!response.ok) return { error: await toSvcError(request, response) }
-    try {
-      return { text: await response.text() }
-    } catch (error) {
-      return {
-        error: new SvcConnectionError(
-          `The answer of ${publicUrl(request.url)} broke off: ${whyOf(error)}.`,
-          pathOf(request.url),
-          error,
-        ),
-      }
-    }
+    const text = await response.text().catch((error: unknown) => {
+      const message = `The answer of ${publicUrl(request.url)} broke off: ${whyOf(error)}.`
+      throw new SvcConnectionError(message, pathOf(request.url), error)
+    })
+    return { text }
   } catch (error) {
     return { error }
   }
@@ -205,19 +202,18 @@ function mayRepeat(request: ClientRequest, error: unknown): boolean {
   if (request.body instanceof ReadableStream) return false
   if (error instanceof SvcConnectionError) return request.method === 'GET' || request.repeatable === true
   if (!(error instanceof SvcError)) return false
-  if (error.status === 429 || error.status === 503) return true
-  return request.method === 'GET' && (error.status === 408 || error.status >= 500)
+  return error.status === 429 || error.status === 503 || (request.method === 'GET' && !isRefusal(error))
 }
 
-const retryAfterOf = (error: unknown): number | undefined =>
+export const retryAfterOf = (error: unknown): number | undefined =>
   error instanceof SvcError ? error.retryAfterMs : undefined
 
 /** fetch hides the reason (`ECONNREFUSED`, …) in `cause`. */
 function whyOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined
-  return code ?? (cause instanceof Error && cause.message ? cause.message : error.message)
+  if (!(cause instanceof Error)) return error.message
+  return 'code' in cause ? String(cause.code) : cause.message || error.message
 }
 
 /** The token of a completion is all that it takes to end its call. */

@@ -51,7 +51,7 @@ export async function uploadFile(
   options: UploadOptions,
 ): Promise<UploadedFile> {
   const { body, size, name, type } = toBody(source, options.size)
-  const filename = options.filename ?? name ?? 'file'
+  const filename = options.filename ?? (name || 'file')
   const mediaType = options.mediaType ?? (type || mediaTypeOf(filename))
   const asked = { filename, mediaType, maxContentLength: size }
   const presign = () => library.presignFile(asked, options)
@@ -102,14 +102,14 @@ function toBody(source: UploadSource, size: number | undefined): Body {
     return { body: source, size }
   }
   if (source instanceof Blob) {
-    const name = 'name' in source && typeof source.name === 'string' ? source.name : undefined
-    return { body: source, size: source.size, type: source.type, ...(name && { name }) }
+    const { size: length, type } = source
+    return { body: source, size: length, type, ...('name' in source && { name: String(source.name) }) }
   }
   // Anything else would become an empty file without a word.
   if (!(source instanceof ArrayBuffer || source instanceof Uint8Array))
     throw new TypeError(
       'A file is a Blob, a Uint8Array, an ArrayBuffer or a ReadableStream; in Node, openAsBlob(path) makes a Blob of a path.',
     )
-  const bytes = source instanceof ArrayBuffer ? new Uint8Array(source) : new Uint8Array(source)
+  const bytes = new Uint8Array(source)
   return { body: bytes, size: bytes.byteLength }
 }

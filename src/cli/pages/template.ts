@@ -1,10 +1,12 @@
 /** Templates of the package. Nothing is downloaded or executed. */
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
 import { ciFiles, type PipelineHost } from './ci-files.ts'
 import { withRealModel, type RealModelProvider, type TemplateFile } from './real-model.ts'
+import { writeUserFile } from '../files/write-file.ts'
 import { packageFile } from '../project/package-file.ts'
 import { readSchemaFile } from '../project/schema-file.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
@@ -118,14 +120,9 @@ export async function writeTemplate(
   for (const { path, text } of files) {
     const file = join(directory, path)
     makeDirectory(dirname(file))
-    const created = await writeFile(file, text, { flag: 'wx' }).then(
-      () => true,
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'EEXIST') return false
-        throw error
-      },
-    )
-    written.push({ path, action: created ? 'created' : 'skipped' })
+    const isThere = existsSync(file)
+    if (!isThere) await writeUserFile(file, text)
+    written.push({ path, action: isThere ? 'skipped' : 'created' })
   }
   return written
 }

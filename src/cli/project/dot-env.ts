@@ -1,10 +1,11 @@
 /** `.env` and `.env.local` beside the project file. Source: command line, 1.5. */
-import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { fileErrorOf, fileFailure } from '../../base/file-error.ts'
 import { isJsonObject } from '../../base/json/json.ts'
 import type { Workspace } from '../../documents/workspace/workspace.ts'
+import { writeUserFile } from '../files/write-file.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 
 type EnvVariables = Readonly<Record<string, string | undefined>>
@@ -70,7 +71,7 @@ export async function writeDotEnv(directory: string, name: string, value: string
   const others = (content: string) => JSON.stringify({ ...parseEnv(content), [name]: '' })
   if (parseEnv(next)[name] !== value || others(next) !== others(`${text}\n${line}`))
     throw usageFailure(`${file} cannot be changed safely.`, `Write ${name} into it by hand.`)
-  await writePrivately(file, next)
+  await writeUserFile(file, next, 0o600)
 }
 
 /** A value in quotes may have several lines. */
@@ -90,22 +91,7 @@ async function ignoreDotEnv(directory: string): Promise<void> {
   const wanted = ['.env', '.env.*'].filter((rule) => !text.split(/\r?\n/).includes(rule))
   if (wanted.length === 0) return
   const next = `${text === '' || text.endsWith('\n') ? text : `${text}\n`}${wanted.join('\n')}\n`
-  await writeFile(file, next).catch((error: unknown) => {
-    throw fileFailure(error, { path: file, doing: 'written' }) ?? error
-  })
-}
-
-/** Whole or not at all, and never readable by others in between. */
-async function writePrivately(file: string, text: string): Promise<void> {
-  const draft = `${file}.${process.pid}`
-  try {
-    await writeFile(draft, text, { mode: 0o600, flag: 'wx' })
-    await chmod(draft, 0o600)
-    await rename(draft, file)
-  } catch (error) {
-    await rm(draft, { force: true }).catch(() => {})
-    throw fileFailure(error, { path: file, doing: 'written' }) ?? error
-  }
+  await writeUserFile(file, next)
 }
 
 async function readIfThere(file: string): Promise<string> {

@@ -1,28 +1,20 @@
 /** Writes and checks `svc.lock` of a build. Source: bundles, section 3. */
-import { rename, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fail } from '../../base/failure.ts'
-import { fileFailure } from '../../base/file-error.ts'
 import { lockDrift, writeLock, type LockFile } from '../../compile/state/lock-file.ts'
 import type { BundleBuild } from './build.ts'
 import { readTextIfAny } from '../files/sync-files.ts'
+import { writeUserFile } from '../files/write-file.ts'
 
 /** Absolute. */
 export const lockFileOf = ({ workspace, compiled }: BundleBuild): string =>
   join(workspace.root, compiled?.lockPath ?? 'svc.lock')
 
-/** Writes the lock atomically; an unchanged one is not written again. */
+/** An unchanged lock is not written again. */
 export async function saveLock(built: BundleBuild, lock: LockFile): Promise<void> {
   const [path, text] = [lockFileOf(built), writeLock(lock)]
   if (readTextIfAny(path) === text) return
-  const draft = `${path}.${process.pid}-${performance.now()}`
-  try {
-    await writeFile(draft, text)
-    await rename(draft, path)
-  } catch (error) {
-    await rm(draft, { force: true }).catch(() => undefined)
-    throw fileFailure(error, { path, doing: 'written' }) ?? error
-  }
+  await writeUserFile(path, text)
 }
 
 /**

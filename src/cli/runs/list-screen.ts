@@ -37,6 +37,8 @@ export interface LiveList<T> {
   readonly drawDetail: (item: T, canvas: Canvas, rows: number) => Promise<readonly string[]> | readonly string[]
   /** Opens the item in the detail pane, and ends when it is left; without it Enter only gives the detail the keys. */
   readonly open?: (item: T, surface: CardSurface, signal: AbortSignal) => Promise<void>
+  /** Enter ends the screen with the item. */
+  readonly isChoice?: boolean
   /** Says that the open item no longer asks anything, so that it is closed. */
   readonly isClosed?: (item: T | undefined) => boolean
 }
@@ -56,8 +58,11 @@ const HELP = [
   'q             leave',
 ]
 
-/** Shows the list until the person leaves it or the command ends. */
-export async function runListScreen<T>(call: CommandContext, list: LiveList<T>): Promise<void> {
+/**
+ * Shows the list until the person leaves it or the command ends.
+ * @returns the item that was chosen, where one is to be
+ */
+export async function runListScreen<T>(call: CommandContext, list: LiveList<T>): Promise<T | undefined> {
   const { io, mode } = call
   const screen = openFullScreen(io.stdout)
   const release = io.prompts.holdKeys?.()
@@ -66,7 +71,7 @@ export async function runListScreen<T>(call: CommandContext, list: LiveList<T>):
   const state = createListState(call, list, screen, createTheme(mode.color.stdout))
   const loading = state.keepLoading(signal)
   try {
-    await Promise.race([state.handleKeys(signal), loading])
+    return await Promise.race([state.handleKeys(signal), loading])
   } finally {
     ended.abort()
     await loading.catch(() => undefined)
@@ -303,13 +308,14 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
         await after(POLL_INTERVAL_MS, undefined, { signal })
       }
     },
-    async handleKeys(signal: AbortSignal): Promise<void> {
+    async handleKeys(signal: AbortSignal): Promise<T | undefined> {
       draw()
       for (;;) {
         const key = await untilResized(call, signal, (until) =>
           io.prompts.key('', isFiltering ? 'any' : [...Object.keys(actions), 'q'], until),
         )
-        if (key === 'q' && !isFiltering) return
+        if (key === 'q' && !isFiltering) return undefined
+        if (key === 'Enter' && list.isChoice && !isFiltering && chosen()) return chosen()
         if (key === undefined) await refresh()
         else if (isFiltering) await handleFilter(key)
         else await actions[key]!(signal)

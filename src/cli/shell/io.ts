@@ -27,11 +27,10 @@ export interface Prompts {
   key(question: string, keys: readonly string[] | 'any', signal?: AbortSignal): Promise<string>
   /** Keeps what is typed between two calls of `key`, without echo, until the returned function is called. */
   holdKeys?(): () => void
-  /**
-   * Discards the keys typed so far, except Ctrl-C. Called before a card is drawn, so that a key pressed earlier cannot
-   * decide it.
-   */
-  dropTyped?(): Promise<void>
+  /** Discards the keys typed so far, except Ctrl-C, and returns them. */
+  dropTyped?(): Promise<readonly string[]>
+  /** The time at which one of these keys was last typed, in either case, even if discarded: monotonic milliseconds. */
+  lastTyped?(keys: readonly string[]): number | undefined
   /** One of the choices, with arrow keys; answers its value. */
   select(question: string, choices: readonly PromptChoice[], signal?: AbortSignal): Promise<string>
   /** Opens the person's editor on the text and returns the saved text. Without an editor, the text is edited on one line. */

@@ -4,7 +4,7 @@ import type { OutputSink } from '../../terminal/screen.ts'
 import { wrapText } from '../../terminal/text.ts'
 import { exitOnLostOutput } from './lost-output.ts'
 import { Interrupted, type Io, type PromptChoice, type Prompts } from './io.ts'
-import { dropTyped, holdKeys, readKey, untilEscape, withoutKeeping } from './screen/typed-keys.ts'
+import { dropTyped, holdKeys, lastTyped, readKey, untilEscape, withoutKeeping } from './screen/typed-keys.ts'
 import { askHidden } from './prompts/hidden-prompt.ts'
 import { createPlainPrompts } from './prompts/plain-prompts.ts'
 
@@ -125,6 +125,7 @@ function createPrompts(env: NodeJS.ProcessEnv): Prompts {
     key: readKey,
     holdKeys,
     dropTyped,
+    lastTyped,
     async select(question, choices, signal) {
       const { select } = await import('@inquirer/prompts')
       return await withInterrupts(

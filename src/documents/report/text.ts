@@ -1,6 +1,6 @@
 import { safeText } from '../../base/escape-text.ts'
 import { widthOf } from '../../terminal/width.ts'
-import { createTheme, type TextStyle } from '../../terminal/theme.ts'
+import { createTheme, type TextStyle, type Theme } from '../../terminal/theme.ts'
 import type { Diagnostic, LintSeverity } from '../text/diagnostic.ts'
 import type { TextSpan } from '../text/source.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -16,22 +16,23 @@ const WINDOW = 120
 export function reportText(findings: readonly Diagnostic[], { workspace, color = false }: ReportInput): string {
   const theme = createTheme(color ? 1 : 0)
   const paints: Record<LintSeverity, TextStyle> = { error: theme.bad, warning: theme.warn, info: theme.dim }
-  return findings.map((each) => block(each, workspace, paints[each.severity])).join('\n')
+  return findings.map((each) => block(each, workspace, theme, paints[each.severity])).join('\n')
 }
 
 /** `error`, `warn` or `info`, as lists show it. */
 export const severityWord = (severity: LintSeverity): string => (severity === 'warning' ? 'warn' : severity)
 
-function block(finding: Diagnostic, workspace: Workspace, paint: TextStyle): string {
+function block(finding: Diagnostic, workspace: Workspace, theme: Theme, paint: TextStyle): string {
   const { path, range, rule, severity, message, why, fix, related, docs } = finding
   const mends = fix !== undefined && fix.edits.length > 0 && !fix.unsafe ? ' (svc lint --fix)' : ''
-  const advice = fix === undefined ? '' : `fix: ${lower(fix.description)}${mends}   `
-  let text = `${safeText(path)}:${range.start.line}:${range.start.column}  ${paint(severityWord(severity))}  ${rule}\n`
+  const advice = fix === undefined ? '' : `${theme.ok('fix: ')}${safeText(lower(fix.description))}${mends}   `
+  const place = theme.strong(`${safeText(path)}:${range.start.line}:${range.start.column}`)
+  let text = `${place}  ${paint(severityWord(severity))}  ${theme.dim(rule)}\n`
   text += `  ${safeText(message)}\n${frame(workspace, path, range, paint)}`
   for (const { path, range, message } of related)
     text += `   ${safeText(path)}:${range.start.line}:${range.start.column}  ${safeText(message)}\n`
-  if (why !== undefined) text += `  why: ${safeText(lower(why))}\n`
-  return `${text}  ${safeText(`${advice}docs: ${docs}`)}\n`
+  if (why !== undefined) text += `  ${theme.dim('why: ')}${safeText(lower(why))}\n`
+  return `${text}  ${advice}${theme.dim(`docs: ${safeText(docs)}`)}\n`
 }
 
 /** The line before, the line itself, and the underline. Empty where the file has no text to show. */

@@ -54,6 +54,8 @@ export interface SessionDriver {
   inMemory(sessionId: SessionId, runId: RunId): Run | undefined
   /** Since when a save of the session has failed on a full disk. */
   fullSince(sessionId: SessionId): Instant | undefined
+  /** How many sessions this process holds. */
+  leasesHeld(): number
   /** Stores how long a restore has held a session, which uses none of its limits. */
   endHold(sessionId: SessionId): Promise<void>
   /** Reads a session again that is held no longer, and continues it. */
@@ -177,6 +179,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       return actor.live?.tree.runs.find(({ id }) => id === runId)
     },
     fullSince: (sessionId) => mailboxes.find(sessionId)?.fullSince,
+    leasesHeld: () => leases.count(),
     async endHold(sessionId) {
       if (lifecycle.phase !== 'open') throw fail('shutting_down')
       await mailboxes.post(sessionId, (tx) => tx.endHold())

@@ -19,6 +19,9 @@ import type { Store } from '../../store/store.ts'
 /** Sessions claimed with one statement. */
 const CLAIMED_AT_ONCE = 100
 
+/** A process that lags takes one session in so long, so that none waits for ever where every process lags. */
+const CLAIM_WHILE_BEHIND_MS = 10_000
+
 export interface LeaseEvents {
   /** The session was claimed by `claimAll` or found to be ours: its work is to be continued. */
   claimed(id: SessionId): void
@@ -31,6 +34,7 @@ export interface SessionLeases {
   epochOf(id: SessionId): number | undefined
   /** Sessions of which this process has the lease. */
   all(): readonly SessionId[]
+  count(): number
   /** For a save: by the holder of the lease of this epoch, or by a worker that takes the session. */
   holderOf(epoch: number | undefined): LeaseHolder
   /** Records a lease that the store gave. @param askedAt from `now`, before the store was asked */
@@ -39,7 +43,7 @@ export interface SessionLeases {
   sawVersion(id: SessionId, version: number): void
   /** Forgets the lease of this epoch, but none that was taken since. */
   drop(id: SessionId, epoch: number | undefined): void
-  /** False where this process holds so many that it leaves what is free to others. */
+  /** False where this process holds so many, or is so late with what it does, that it leaves what is free to others. */
   hasRoom(): boolean
   /** Takes a session with work in flight that nobody holds. */
   claimOne(id: SessionId): Promise<boolean>
@@ -75,6 +79,7 @@ export interface LeaseParts {
   readonly worker: WorkerId
   readonly leaseTimes?: LeaseTimes
   readonly maxClaimed?: number
+  readonly isBehind?: () => boolean
   readonly timers?: QueueTimers
 }
 
@@ -86,6 +91,7 @@ export function createLeases(
     worker,
     leaseTimes = DEFAULT_LEASE_TIMES,
     maxClaimed = Infinity,
+    isBehind = () => false,
     timers = systemTimers,
   }: LeaseParts,
   events: LeaseEvents,
@@ -97,6 +103,8 @@ export function createLeases(
   let timer: unknown
   let closed = false
   let claims = true
+  /** Monotonic. */
+  let claimedAt = -Infinity
   /** Leases that wait to be given back: those that gather meanwhile share a statement. */
   let returned: SessionLease[] = []
   let returning: Promise<void> | undefined
@@ -166,12 +174,20 @@ export function createLeases(
     returning = undefined
   }
 
+  /** How many sessions this process may claim now. */
+  function roomForClaims(): number {
+    const room = Math.max(0, maxClaimed - held.size)
+    if (!isBehind()) return room
+    return clock.monotonic() - claimedAt < CLAIM_WHILE_BEHIND_MS ? 0 : Math.min(1, room)
+  }
+
   return {
     now,
     keep,
     giveBack,
     claimNoMore: () => void (claims = false),
     all: () => [...held.keys()],
+    count: () => held.size,
     epochOf: (id) => held.get(id)?.epoch,
     holderOf: (epoch) => ({ worker, ttlMs, ...(epoch !== undefined && { epoch }) }),
     sawVersion(id, version) {
@@ -181,27 +197,31 @@ export function createLeases(
     drop(id, epoch) {
       if (epoch !== undefined && held.get(id)?.epoch === epoch) held.delete(id)
     },
-    hasRoom: () => held.size < maxClaimed,
+    hasRoom: () => roomForClaims() > 0,
     async claimOne(id) {
       const since = now()
       const lease = await store.claimOne(worker, id, ttlMs)
-      if (lease) keep(lease, since)
+      if (lease) {
+        keep(lease, since)
+        claimedAt = clock.monotonic()
+      }
       if (!claims) giveBack(id)
       return lease !== undefined && claims
     },
     async claimAll() {
       for (let count = 0; ;) {
+        const most = Math.min(CLAIMED_AT_ONCE, roomForClaims())
+        if (most === 0 || !claims) return count
         const since = now()
-        const most = Math.min(CLAIMED_AT_ONCE, maxClaimed - held.size)
-        if (most <= 0) return count
         const claimed = await store.claim(worker, most, ttlMs)
+        if (claimed.length === 0) return count
+        claimedAt = clock.monotonic()
         for (const lease of claimed) {
           keep(lease, since)
           if (!claims) giveBack(lease.sessionId)
           else events.claimed(lease.sessionId)
         }
         count += claimed.length
-        if (claimed.length < most || !claims) return count
       }
     },
     mayLeave(id, epoch) {

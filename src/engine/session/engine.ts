@@ -175,6 +175,8 @@ export interface EngineParts {
   readonly leaseTimes?: LeaseTimes
   /** Sessions that this process may hold before it leaves what is free to others; any number where absent. */
   readonly maxClaimed?: number
+  /** True while this process is late with what it does, and leaves what is free to others; never where absent. */
+  readonly isBehind?: () => boolean
   /** The system's where absent. */
   readonly timers?: QueueTimers
   /** False where work is only recorded: no effect starts, and the next serving process continues it. True when absent. */
@@ -312,6 +314,8 @@ export interface Engine {
    * Source: decisions, section 18; command line, 2.7.
    */
   setPaused(workspaceId: WorkspaceId, act: PauseAct): Promise<boolean>
+  /** How many sessions this process holds. */
+  leasesHeld(): number
   /** Accepts no more work; resolves when outcomes in flight are stored, or after `graceMs`. Runs continue at the next start. */
   close(graceMs?: number): Promise<void>
   readonly store: Store

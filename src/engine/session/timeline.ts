@@ -28,6 +28,8 @@ export interface ConversationPart {
   readonly after?: number
   /** Items of these types alone. */
   readonly only?: readonly StepType[]
+  /** Items that the reader takes at most. One more is read, which says that there are more. */
+  readonly take?: number
 }
 
 /** Steps per page, and bytes: so few that they are read, converted and written in a millisecond or two. */
@@ -44,14 +46,15 @@ const KNOWN_SIZES = 20_000
 export async function conversationOf(
   store: Store,
   id: SessionId,
-  { after = 0, only }: ConversationPart = {},
+  { after = 0, only, take = Infinity }: ConversationPart = {},
 ): Promise<PagedConversation> {
   const [session, runs] = await Promise.all([store.session(id), store.runsOfSession(id)])
   if (!session) throw fail('not_found', { what: 'session' })
   const runById = new Map(runs.map((run) => [run.id, run]))
+  const perQuery = only ? SIZES : Math.min(SIZES, take + 1)
   const readSizes = async (from: number) => {
-    const read = await store.stepSizes(id, from, SIZES)
-    const isLast = read.length < SIZES || read.at(-1)!.ordinal >= session.lastOrdinal
+    const read = await store.stepSizes(id, from, perQuery)
+    const isLast = read.length < perQuery || read.at(-1)!.ordinal >= session.lastOrdinal
     const sizes = read.filter(
       ({ ordinal, type }) => ordinal <= session.lastOrdinal && (only === undefined || only.includes(type)),
     )
@@ -59,7 +62,7 @@ export async function conversationOf(
   }
   const known: StepSize[] = []
   let next: number | undefined = after
-  while (next !== undefined && known.length < KNOWN_SIZES) {
+  while (next !== undefined && known.length < Math.min(KNOWN_SIZES, take + 1)) {
     if (known.length > 0) await setImmediate()
     const read = await readSizes(next)
     known.push(...read.sizes)

@@ -3,7 +3,7 @@
  * Source: security, S7 and S8.
  */
 import { chmod, lstat, rm } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, maxHeaderSize, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { dirname } from 'node:path'
 import type { Duplex } from 'node:stream'
@@ -130,12 +130,19 @@ function createHardened(
       socket.destroySoon()
       return
     }
-    const code = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
-    const { status, reason, text, headers } = malformed(code, 'The request is not valid HTTP.', ids)
+    const { status, reason, text, headers } = malformed(...parserRefusal(error.code), ids)
     const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}`)
     socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('\r\n')}\r\n\r\n${text}`)
   })
   return server
+}
+
+/** Status and reason for what node's parser refuses. */
+function parserRefusal(code: string | undefined): [number, string] {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return [431, `The address and the headers of the request are larger than ${maxHeaderSize} bytes.`]
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'The request did not arrive in time.']
+  return [400, 'The request is not valid HTTP.']
 }
 
 /** Status and reason for refusing a request that node's parser lets pass. */

@@ -3,6 +3,7 @@
  * unsent; it may resume after the last id it received.
  * Source: HTTP API, "Events"; decisions, section 7; security, S28.
  */
+import { randomInt } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import { toIsoText } from '../../base/clock.ts'
 import { failpointWithin } from '../../base/failpoint.ts'
@@ -14,9 +15,19 @@ export interface EventStreamOptions {
   readonly view: (event: StoredEvent | LiveText) => StoredEvent | LiveText | undefined
   /** Aborted when the reader is gone; aborting it ends the stream. */
   readonly stop: AbortController
+  /** True where a stream that is stopped ends with its server. */
+  readonly isClosing: () => boolean
   /** Called once, however the stream ended; with the cause when that was a bug. */
   readonly onEnd: (cause?: unknown) => void
 }
+
+/** A reader of an event stream comes back after so many milliseconds. */
+const retryLine = (ms: number): string => `retry: ${ms}\n\n`
+
+export const RETRY_LINE = retryLine(1000)
+
+/** Readers of a server that ends come back at moments of their own, not all at once. Source: scale-out, section 3.5. */
+export const scatteredRetryLine = (): string => retryLine(randomInt(1001))
 
 export const STREAM_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/event-stream',
@@ -41,7 +52,7 @@ export interface EventStreamBody {
 
 export function eventStream(
   source: AsyncIterable<readonly (StoredEvent | LiveText | 'live')[]>,
-  { view, stop, onEnd }: EventStreamOptions,
+  { view, stop, isClosing, onEnd }: EventStreamOptions,
 ): EventStreamBody {
   return {
     pipe(response) {
@@ -49,6 +60,7 @@ export function eventStream(
       const stopHeartbeat = addHeartbeat(() => outbox.isFull() || outbox.send(': \n\n'))
       const finish = (close: () => void, cause?: unknown): void => {
         stopHeartbeat()
+        if (stop.signal.aborted && isClosing() && !response.destroyed) outbox.send(scatteredRetryLine())
         stop.abort(STREAM_OVER)
         close()
         onEnd(cause)
@@ -77,7 +89,7 @@ async function pump(
   outbox: Outbox,
   signal: AbortSignal,
 ): Promise<boolean> {
-  outbox.send('retry: 1000\n\n')
+  outbox.send(RETRY_LINE)
   for await (const together of source) {
     for (const text of texts(together, view)) {
       if (outbox.isFull() && !(await drained(outbox.onRoom, signal))) return false

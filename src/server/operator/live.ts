@@ -5,7 +5,7 @@
 import type { LiveHint } from '../../spec/operator/inbox.ts'
 import type { HttpReply } from '../http/reply.ts'
 import { grantsOfOperator } from '../auth/reader-grants.ts'
-import { STREAM_HEADERS } from '../http/sse.ts'
+import { RETRY_LINE, scatteredRetryLine, STREAM_HEADERS } from '../http/sse.ts'
 import type { ReaderGrants } from '../runtime/readers.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import type { OperatorAction } from './people/act.ts'
@@ -20,7 +20,7 @@ export const streamLive: OperatorAction<'GET /live'> = async (request) =>
   liveReply(request.services, grantsOfOperator(request), request.endsAt)
 
 function liveReply(services: ServerServices, grants: ReaderGrants, endsAt: number | null): HttpReply {
-  const { changes, readers, clock } = services
+  const { changes, readers, clock, serverState } = services
   const encoder = new TextEncoder()
   let leave = (): void => {}
   const stream = new ReadableStream<Uint8Array>({
@@ -66,9 +66,10 @@ function liveReply(services: ServerServices, grants: ReaderGrants, endsAt: numbe
       }
       const end = (): void => {
         leave()
+        if (serverState.closing) send(scatteredRetryLine())
         controller.close()
       }
-      send('retry: 1000\n\n')
+      send(RETRY_LINE)
       flush()
     },
     cancel: () => leave(),

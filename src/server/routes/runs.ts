@@ -9,7 +9,7 @@ import type { ServerServices } from '../runtime/services.ts'
 import { readHold } from '../view/hold.ts'
 import { readPending } from '../view/pending.ts'
 import { waitAsPreferred } from './prefer-wait.ts'
-import { toRunStatus } from '../view/shape.ts'
+import { readErasure, toRunStatus } from '../view/shape.ts'
 import { parseCancel, parseConversationQuery } from '../http/validate.ts'
 
 /** GET /v1/runs/{runId}: status and result, never redacted; `pending` as the timeline would show it. */
@@ -20,7 +20,8 @@ export const getRun = (services: ServerServices, identify: IdentifyCaller): Rout
     const { headers, run = found } = await waitAsPreferred(services, call, caller, found)
     const hold = await readHold(services, run)
     const pending = await readPending(services.store, run, !seesTimeline(principal))
-    return { ...okReply(toRunStatus(run, hold, pending, principal)), headers }
+    const erasedAt = await readErasure(services.store, run)
+    return { ...okReply(toRunStatus(run, hold, pending, principal, erasedAt)), headers }
   })
 
 /**
@@ -32,7 +33,8 @@ export const getConversation = (services: ServerServices, identify: IdentifyCall
     const { sessionId } = await runInScope(services, principal, params['runId']!)
     const { stepContent, after, ...options } = parseConversationQuery(url.searchParams, conversationCursors(sessionId))
     const isHidden = !seesTimeline(principal)
-    const part = { after, ...(isHidden && { only: COMPLETION_ROWS }) }
+    const { take } = options
+    const part = { after, ...(isHidden && { only: COMPLETION_ROWS }), ...(take !== undefined && { take }) }
     return conversationReply(await services.engine.conversation(sessionId, part), {
       ...options,
       view(whole) {

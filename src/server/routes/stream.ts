@@ -71,6 +71,7 @@ export async function openStream(
   const events = eventStream(services.engine.follow(followed, cursor ?? 0, stop.signal), {
     view,
     stop,
+    isClosing: () => services.serverState.closing,
     onEnd(cause) {
       removeReader()
       cancelTimer()

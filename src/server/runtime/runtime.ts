@@ -12,6 +12,7 @@ import { canonicalProvider } from '../../spec/document.ts'
 import type { Store } from '../../store/store.ts'
 import { createKeyAttempts } from './attempts.ts'
 import { createChangeHints } from './change-hints.ts'
+import { watchEventLoop, type EventLoopLag } from './event-loop-lag.ts'
 import { readClusterSecret, type ClusterSecret } from '../peers/cluster-secret.ts'
 import { createCloseStack, type CloseAction, type CloseStack } from './close-stack.ts'
 import { maxClaimedSessions, sharedLeaseTimes } from './cluster-settings.ts'
@@ -42,6 +43,7 @@ export interface OpenRuntime {
   readonly clusterSecret: ClusterSecret | undefined
   /** Names this process to the others. */
   readonly worker: string
+  readonly lag: EventLoopLag
   /** Blocks tools and models from calling our own listener on this port. */
   onListening(port: number): void
   /** Registers a part that was opened on top of the runtime: it is closed before the runtime, last opened first. */
@@ -133,6 +135,9 @@ async function openParts(
   })
   closing.push(() => tools.close())
 
+  // Of this process, whatever time it is for its runs.
+  const lag = watchEventLoop(systemClock)
+  closing.push(() => lag.close())
   const maxIterations = config.limits?.max_loop_iterations
   const plan = spendCapOf(config)
   const engine = createEngine({
@@ -155,6 +160,7 @@ async function openParts(
     ...(options.store !== undefined && {
       leaseTimes: sharedLeaseTimes(env),
       maxClaimed: maxClaimedSessions(env),
+      isBehind: () => lag.isBehind(),
     }),
   })
   if (!readOnly) await forgetEndedRehearsals(rehearsals, store)
@@ -192,6 +198,7 @@ async function openParts(
     presence,
     clusterSecret,
     worker,
+    lag,
     onListening: (port) => void ownPorts.add(port),
     onClose: (close) => closing.push(close),
     close(graceMs) {

@@ -1,21 +1,33 @@
 /** Converts rows of the store to bodies of the API. Source: HTTP API, "Resources and their fields"; decisions, section 5. */
-import { toIsoText, isoOrNull } from '../../base/clock.ts'
+import { toIsoText, isoOrNull, type Instant } from '../../base/clock.ts'
 import { toSessionBody } from '../../engine/session/timeline.ts'
 import type { PendingAnswer, RunStatusBody, SessionListItem } from '../../spec/api.ts'
 import type { RunHold } from '../../spec/hold.ts'
 import type { Principal } from '../../spec/key.ts'
-import { originFields, type Run } from '../../spec/run.ts'
+import { isTerminal, originFields, type Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
+import type { Store } from '../../store/store.ts'
+
+/**
+ * When the content of a run was erased. Only what has none left is looked up, so that polling reads the run alone.
+ * Source: decisions, section 3.
+ */
+export async function readErasure(store: Store, run: Run): Promise<Instant | undefined> {
+  const mayBeErased = isTerminal(run.status) && run.output === null && run.error === null
+  return mayBeErased ? (await store.session(run.sessionId))?.erasedAt : undefined
+}
 
 /**
  * @param hold as `readHold` found it
  * @param pending what it waits for, as the caller may see it
+ * @param erasedAt as `readErasure` found it
  */
 export const toRunStatus = (
   run: Run,
   hold: RunHold | undefined,
   pending: readonly PendingAnswer[],
   principal: Principal,
+  erasedAt: Instant | undefined,
 ): RunStatusBody => ({
   runId: run.id,
   status: run.status,
@@ -34,6 +46,7 @@ export const toRunStatus = (
   ...(hold && { hold }),
   ...originFields(run),
   pending,
+  ...(erasedAt !== undefined && { erasedAt: toIsoText(erasedAt) }),
 })
 
 export const toSessionListItem = (session: Session): SessionListItem => ({

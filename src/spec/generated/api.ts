@@ -253,6 +253,8 @@ export interface RunStatus {
   readonly undoneCall?: string
   readonly cost?: Cost
   readonly pending?: PendingAnswers
+  /** When the content of its session was erased; output and error are gone since. */
+  readonly erasedAt?: Timestamp
 }
 
 /** What completions cost, for operators alone; absent where nothing was billed. */

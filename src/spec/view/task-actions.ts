@@ -8,10 +8,14 @@ export interface KeyedCard extends TaskCard {
   readonly actions: readonly CardAction[]
 }
 
-/** @property key one character; also the first of `label` */
+/**
+ * @property key one character; also the first of `label`
+ * @property decides it answers the task, or begins to; others only show something, or leave
+ */
 export interface CardAction {
   readonly key: string
   readonly label: string
+  readonly decides?: true
 }
 
 export const presentKeyedTask = (task: ShownTask, now: Instant): KeyedCard => ({
@@ -20,8 +24,8 @@ export const presentKeyedTask = (task: ShownTask, now: Instant): KeyedCard => ({
 })
 
 const DECIDE: readonly CardAction[] = [
-  { key: 'a', label: 'approve' },
-  { key: 'r', label: 'reject' },
+  { key: 'a', label: 'approve', decides: true },
+  { key: 'r', label: 'reject', decides: true },
 ]
 const LOOK: readonly CardAction[] = [
   { key: 'c', label: 'conversation' },
@@ -29,18 +33,20 @@ const LOOK: readonly CardAction[] = [
 ]
 const VIEW: CardAction = { key: 'v', label: 'view whole' }
 const WHY: CardAction = { key: 'w', label: 'why' }
-const EDIT: CardAction = { key: 'e', label: 'edit arguments' }
+const EDIT: CardAction = { key: 'e', label: 'edit arguments', decides: true }
 const HISTORY: CardAction = { key: 'h', label: 'history' }
 const POLICY: CardAction = { key: 'W', label: 'Write a policy' }
 const PROBE: CardAction = { key: 'p', label: 'probe' }
-const TYPE: CardAction = { key: 't', label: 'type the answer' }
+const TYPE: CardAction = { key: 't', label: 'type the answer', decides: true }
 
 function actionsOf({ kind, options = [], context, onModify, people, tool }: ShownTask): readonly CardAction[] {
   const isClosed = people?.decided !== undefined
   const mayAnswer = !isClosed && (people?.standing ?? 'may_answer') === 'may_answer'
   // A voter may still change the arguments, which voids all votes.
   const mayEdit = mayAnswer || (!isClosed && people?.standing === 'voted')
-  const choices = mayAnswer ? options.map((_, at): CardAction => ({ key: `${at + 1}`, label: `${at + 1}` })) : []
+  const choices = mayAnswer
+    ? options.map((_, at): CardAction => ({ key: `${at + 1}`, label: `${at + 1}`, decides: true }))
+    : []
   const decide = mayAnswer ? DECIDE : []
   // Decisions of the past are known to operators alone.
   const past = people && tool ? [HISTORY, ...(kind === 'approval' ? [POLICY] : [])] : []

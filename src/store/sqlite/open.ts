@@ -17,6 +17,7 @@ import { prepareErasure } from './sessions/erase-session.ts'
 import { openIdempotency } from './idempotency.ts'
 import { openKeys } from './keys.ts'
 import { openLeases, releaseAllLeases } from './sessions/leases.ts'
+import { openSessionClaims } from './sessions/session-claims.ts'
 import { openConsoleSessions } from './console-sessions.ts'
 import { openOperatorKeys } from './operator-keys.ts'
 import { createPrivateFile } from './database/private-file.ts'
@@ -104,6 +105,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const consoleSessions = openConsoleSessions(db)
   const files = openFiles(db)
   const leases = openLeases(db, clock)
+  const sessionClaims = openSessionClaims(db, clock)
   const restored = openRestored(db)
   const { write, flush } = createWriter(db, keys.writeDueUses, ballast)
 
@@ -142,7 +144,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
     waitingSessions: async (most) => leases.waiting(most),
     // Without work there is nothing to commit.
     claim: async (worker, most, ttlMs) =>
-      leases.hasUnheld() ? await write(() => leases.claim(worker, most, ttlMs)) : [],
+      sessionClaims.hasUnheld() ? await write(() => sessionClaims.claim(worker, most, ttlMs)) : [],
     // On a full disk too: without a lease the outcome of an effect could not be saved.
     claimOne: (worker, id, ttlMs) => write(() => leases.claimOne(worker, id, ttlMs), true),
     renew: (worker, ttlMs) => write(() => leases.renew(worker, ttlMs), true),

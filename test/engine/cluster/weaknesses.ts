@@ -1,7 +1,6 @@
 /** The protocol without one of its parts. Each part is there because some history breaks a promise without it. */
 import type { SessionLease } from '../../../src/store/lease.ts'
 import type { openDatabase } from '../../../src/store/sqlite/database/database.ts'
-import { releaseAllLeases } from '../../../src/store/sqlite/sessions/leases.ts'
 import type { Store } from '../../../src/store/store.ts'
 
 export interface Weakness {
@@ -52,11 +51,14 @@ function withoutVersions(store: Store, db: ReturnType<typeof openDatabase>): Sto
 
 /** As it was before leases: a process that looks for work takes all of it, whoever works on it. */
 function withOldRecovery(store: Store, db: ReturnType<typeof openDatabase>): Store {
+  const releaseOthers = db.prepare<[string]>(
+    'update session set owner = null, lease_until = null where owner is not null and owner <> ?',
+  )
   return {
     ...store,
-    claim(...given) {
-      releaseAllLeases(db)
-      return store.claim(...given)
+    claim(worker, ...given) {
+      releaseOthers.run(worker)
+      return store.claim(worker, ...given)
     },
   }
 }

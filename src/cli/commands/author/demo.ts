@@ -26,7 +26,7 @@ import { isShownAtStart } from '../../runs/event-display.ts'
 import { createResultFilter } from '../../runs/result-filter.ts'
 import type { demoResult } from '../../answers/author.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
-import { answerScreen } from '../../shell/screen/list.ts'
+import { answerScreen, messageScreen } from '../../shell/screen/list.ts'
 import { createOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { openProject } from '../../project/project.ts'
 import { openProjectServer } from '../../project/open-server.ts'
@@ -60,7 +60,7 @@ export async function demo(call: CommandContext<unknown>): Promise<number> {
       () => server.close(),
     )
     try {
-      call.out.hint(`1/5 started a local server           ${server.url}  (in memory)`)
+      tellStep(call, '1/5 started a local server           ', `${server.url}  (in memory)`)
       const { answer } = await publishPath(call, { project, operator, path: directory, deploy: true, allowWiden: true })
       const client = new SvcClient({ apiKey: await makeKey(operator), baseUrl: server.url, fetch: io.fetch })
       return await play(call, client, answer!.deployed!.agentId, keep)
@@ -88,7 +88,7 @@ async function play(
   const { mode, out, signal } = call
   const screen = answerScreen(call)
   const pace = paceOf(call)
-  out.hint(`2/5 running ${AGENT}         order ${INPUT.order}, EUR ${INPUT.amount}`)
+  tellStep(call, `2/5 running ${AGENT}         `, `order ${INPUT.order}, EUR ${INPUT.amount}`)
   const { runId } = await client.startRun(agentId, { input: INPUT }, { signal })
   const timeline = createLiveTimeline(screen, runId)
   const results = createResultFilter(runId)
@@ -96,7 +96,7 @@ async function play(
     const step = stepOf(event)
     if (!step || isShownAtStart(step.type) !== (event.subject === 'engine.step.started')) return
     const lines = timeline.add(step)
-    if (step.type === 'UserTaskReq') out.hint('3/5 a policy stops the refund        a person decides')
+    if (step.type === 'UserTaskReq') tellStep(call, '3/5 a policy stops the refund        ', 'a person decides')
     lines.forEach(out.line)
     if (lines.length > 0) await pace()
   }
@@ -105,7 +105,7 @@ async function play(
     else for (const each of results.add(event)) await show(each)
     if (!isPause(event, runId)) continue
     for (const task of await pendingTasks(client, runId, { signal })) await decide(call, client, runId, task)
-    out.hint('4/5 the run goes on                  exactly the approved call, once')
+    tellStep(call, '4/5 the run goes on                  ', 'exactly the approved call, once')
   }
   const stopped = await playSecondRun(call, client, agentId)
   const run = await client.getRun(runId, { signal })
@@ -118,7 +118,7 @@ async function play(
     const words = [status.toLowerCase(), JSON.stringify(output)]
     out.prose(screen.isTTY ? [...words, measured].join('  ') : words.join('\t'))
     if (!screen.isTTY) out.hint(`in ${measured}`)
-    out.hint(`5/5 a second run, the same order     ${stopped}`)
+    tellStep(call, '5/5 a second run, the same order     ', stopped)
   }
   out.hint(
     keep === undefined
@@ -126,6 +126,11 @@ async function play(
       : `next:  cd ${keep} && svc dev`,
   )
   return isTerminal(status) && status === 'Completed' ? 0 : 1
+}
+
+/** @param title with the gap to the second column */
+function tellStep(call: Pick<CommandContext, 'io' | 'mode' | 'out'>, title: string, text: string): void {
+  call.out.hint(messageScreen(call).theme.strong(title.trimEnd()) + title.slice(title.trimEnd().length) + text)
 }
 
 /** Asks once more for the refund that was just paid, and rejects it. @returns what stopped it */
@@ -158,7 +163,7 @@ async function decide(call: CommandContext, client: SvcClient, runId: string, pe
   const { mode, out } = call
   const task = readClientTask(pending, AGENT)
   if (!mode.json) {
-    out.prose(`  why       ${task.reason ?? task.title}`)
+    out.prose(`  why        ${task.reason ?? task.title}`)
     explainTask(answerScreen(call), task).forEach(out.line)
   }
   const context = { call, client, answering: client, agent: AGENT }

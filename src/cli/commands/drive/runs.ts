@@ -3,27 +3,23 @@ import { resolve } from 'node:path'
 import { isWaiting, waitForRun } from '../../../client/index.ts'
 import { toIsoText } from '../../../base/clock.ts'
 import { fail } from '../../../base/failure.ts'
-import type { Conversation } from '../../../spec/api.ts'
 import type { OperatorList, OperatorRoutes } from '../../../spec/operator/routes.ts'
 import type { RunView } from '../../../spec/operator/runs.ts'
 import { safeText } from '../../../base/escape-text.ts'
-import { truncateText } from '../../../terminal/text.ts'
-import { styleOfStatus } from '../../../terminal/theme.ts'
-import { timeColumn, type TableColumn } from '../../../terminal/table.ts'
-import { shortDuration, shortId, withoutNamespace } from '../../../base/short-text.ts'
+import { shortId } from '../../../base/short-text.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { toHtml, toMarkdown } from '../../conversation/page.ts'
 import { readWhole } from '../../conversation/whole.ts'
-import { runListScreen } from '../../runs/list-screen.ts'
 import { followToOutcome } from './follow-run.ts'
+import { NO_RUNS, runColumns, runKeyOf, treeColumns, watchRuns } from './run-list.ts'
 import { offerUndo, readUndoPlan } from '../../runs/offer-undo.ts'
 import { readAwaitedSignals } from '../../runs/awaited-signals.ts'
 import { timesFor } from '../../runs/held.ts'
 import { readRunStatuses, runStatusFields } from '../../runs/run-status.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
 import { withKeyNames } from '../../runs/key-names.ts'
-import { arrangeRunTree, type ListedRun } from '../../runs/run-tree.ts'
+import { arrangeRunTree } from '../../runs/run-tree.ts'
 import { answerScreen, printList, printLong, printOne, printTable } from '../../shell/screen/list.ts'
 import { parseMoment, wholeNumber } from '../../shell/numbers.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
@@ -64,103 +60,20 @@ export async function runsList(call: CommandContext<AnswerOf<typeof runsAnswer |
     )
   if (!given.flag('watch')) {
     const list = await read()
-    if (call.mode.json || !io.stdout.isTTY) return await printList(call, list, columns(io.clock.now()), NOTHING)
-    return printTable(call, arrangeRunTree(list.items), treeColumns(io.clock.now()), NOTHING)
+    if (call.mode.json || !io.stdout.isTTY) return await printList(call, list, runColumns(io.clock.now()), NO_RUNS)
+    return printTable(call, arrangeRunTree(list.items), treeColumns(io.clock.now()), NO_RUNS)
   }
   if (call.mode.interactive && !call.mode.json && !call.mode.accessible && io.stdout.isTTY)
-    return await watchRuns(call, project, async () => (await read()).items)
+    return void (await watchRuns(call, project, async () => (await read()).items))
   await watchList(call, {
     loadItems: async () => (await read()).items,
-    keyOf,
-    columns,
+    keyOf: runKeyOf,
+    columns: runColumns,
     toJson: (run) => run,
-    emptyMessage: NOTHING,
+    emptyMessage: NO_RUNS,
     soundsBell: false,
   })
 }
-
-const keyOf = ({ runId, status, waitingOn }: RunView): string => `${runId} ${status} ${waitingOn ?? ''}`
-
-/** The runs as a full screen, with the conversation of the chosen one beside them. */
-async function watchRuns(
-  call: CommandContext,
-  project: Project,
-  loadItems: () => Promise<readonly RunView[]>,
-): Promise<void> {
-  /** The conversation of a run changes only together with its status, its tokens or its open task. */
-  let read: { readonly key: string; readonly conversation: Conversation } | undefined
-  await runListScreen<ListedRun>(call, {
-    title: (count) => `svc runs · ${count} newest`,
-    note: safeText(project.workspace),
-    loadItems: async () => arrangeRunTree(await loadItems()),
-    idOf: ({ run }) => run.runId,
-    keyOf: ({ run }) => keyOf(run),
-    columns: treeColumns,
-    emptyMessage: NOTHING,
-    soundsBell: false,
-    drawDetail: async ({ run }, canvas) => {
-      const key = `${keyOf(run)} ${run.totalTokensUsed}`
-      if (read?.key !== key)
-        read = {
-          key,
-          conversation: await withOperator(project, call, async (operator) => {
-            const found = await operator.call('GET /v1/runs/:id/conversation', { id: run.runId, query: {} })
-            return { ...found, items: await withKeyNames(found.items, operator) }
-          }),
-        }
-      const { items, runs } = read.conversation
-      const head = `${run.agent}@${run.versionLabel}`
-      return [
-        canvas.theme.name(truncateText(safeText(head), canvas.width)),
-        styleOfStatus(canvas.theme, run.status)(truncateText(safeText(describeState(run)), canvas.width)),
-        '',
-        ...drawTimeline(canvas, items, runs),
-      ]
-    },
-  })
-}
-
-const describeState = ({ status, waitingOn, hold, runId }: RunView): string =>
-  [`run ${shortId(runId)}`, status, waitingOn, hold && `held: ${hold.reason}`].filter(Boolean).join(' · ')
-
-const NOTHING = 'No runs. svc run starts one.'
-
-const columns = (now: number): readonly TableColumn<RunView>[] => [
-  { title: 'RUN', cell: ({ runId }) => shortId(runId), plain: ({ runId }) => runId },
-  { title: 'AGENT', cell: ({ agent }) => agent, short: ({ agent }) => withoutNamespace(agent) },
-  { title: 'STATUS', cell: ({ status }) => status, style: (theme, { status }) => styleOfStatus(theme, status) },
-  { ...timeColumn('STARTED', ({ startedAt }) => startedAt, now), dropOrder: 2 },
-  { title: 'TOOK', dropOrder: 3, cell: (run) => took(run, now), plain: ({ finishedAt }) => finishedAt ?? '' },
-  { title: 'TOKENS', dropOrder: 4, cell: ({ totalTokensUsed }) => String(totalTokensUsed), align: 'right' },
-  {
-    title: '',
-    dropOrder: 1,
-    isFlexible: true,
-    style: (theme) => theme.waiting,
-    cell: ({ waitingOn, hold }) => (hold ? `held: ${hold.reason}` : (waitingOn ?? '')),
-    short: ({ waitingOn, hold }) => (hold ? `held: ${hold.reason}` : (waitingOn ?? '').replace(/: [^.\s]+\./, ': ')),
-  },
-]
-
-/** Columns of a tree of runs: sub-agents are indented below the agent that asked them. */
-const treeColumns = (now: number): readonly TableColumn<ListedRun>[] =>
-  columns(now).map(({ title, cell, short, align, style, dropOrder, isFlexible }) => ({
-    title,
-    ...(dropOrder !== undefined && { dropOrder }),
-    ...(isFlexible !== undefined && { isFlexible }),
-    cell: ({ run, indent }) => indentedIf(title === 'AGENT', indent, cell(run)),
-    ...(short && { short: ({ run, indent }) => indentedIf(title === 'AGENT', indent, short(run)) }),
-    ...(align && { align }),
-    ...(style && { style: (theme, { run }) => style(theme, run) }),
-  }))
-
-const indentedIf = (isIndented: boolean, indent: number, text: string): string =>
-  isIndented ? `${'  '.repeat(indent)}${text}` : text
-
-const took = ({ startedAt, finishedAt }: RunView, now: number): string =>
-  finishedAt === null
-    ? `${shortDuration(now - Date.parse(startedAt))}+`
-    : shortDuration(Date.parse(finishedAt) - Date.parse(startedAt))
 
 export async function runsGet(call: CommandContext<unknown>): Promise<number> {
   const { given, signal } = call
@@ -181,8 +94,10 @@ export async function runsGet(call: CommandContext<unknown>): Promise<number> {
 
 export async function runsWatch(call: CommandContext<FollowAnswer>): Promise<number> {
   const following = readFollowOptions(call)
-  return await withTarget(call, await openProject(call), async (target) => {
-    const runId = await runToWatch(call, target)
+  const project = await openProject(call)
+  return await withTarget(call, project, async (target) => {
+    const runId = await runToWatch(call, project, target)
+    if (runId === undefined) return 0
     const { status, hold } = await target.client.getRun(runId, { signal: call.signal })
     const why = isWaiting(status)
       ? '; it waits for somebody'
@@ -195,20 +110,33 @@ export async function runsWatch(call: CommandContext<FollowAnswer>): Promise<num
   })
 }
 
-/** The named run, or the active run that a person selects. */
-async function runToWatch(call: CommandContext, { operator }: ServerTarget): Promise<string> {
+/** The named run, or the active run that a person selects; undefined where the person leaves. */
+async function runToWatch(
+  call: CommandContext,
+  project: Project,
+  { operator }: ServerTarget,
+): Promise<string | undefined> {
   const { given, io, mode, signal } = call
   const named = given.argument(0)
   if (named !== undefined) return await runIdOf(named, operator)
   if (!mode.interactive || !operator) throw usageFailure('Which run?', 'svc runs watch RUN, for example @last')
+  const read = async () => (await operator.call('GET /runs', { query: { take: '50', status: UNDER_WAY } })).items
+  if (!mode.accessible && io.stdout.isTTY) {
+    const choice = {
+      isChoice: true,
+      title: (count: number) => `svc runs watch · ${count} under way`,
+      emptyMessage: 'No run is under way.',
+    }
+    return (await watchRuns(call, project, read, choice))?.runId
+  }
   for (;;) {
-    const { items } = await operator.call('GET /runs', { query: { take: '50', status: UNDER_WAY } })
+    const items = await read()
     if (items.length === 0) throw fail('not_found', { what: 'run under way' })
     const now = io.clock.now()
     const choices = items.map((run) => ({
       value: run.runId,
       name: safeText(
-        columns(now)
+        runColumns(now)
           .map(({ cell }) => cell(run))
           .join('  ')
           .trim(),

@@ -1,4 +1,4 @@
-import { readFile, rename } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 import { parse, parseDocument, LineCounter } from 'yaml'
 import { fail } from '../../../base/failure.ts'
@@ -82,8 +82,7 @@ export async function configSet(call: CommandContext<AnswerOf<typeof changedSett
   const after = document.toString({ lineWidth: 0, flowCollectionPadding: false })
   await configIn(after, file)
   makeDirectory(dirname(file), 0o700)
-  await writeUserFile(`${file}.new`, after)
-  await rename(`${file}.new`, file)
+  await writeUserFile(file, after)
   if (mode.json) return await out.json({ key, value, file })
   out.hint(`set ${key} to ${textOf(value)} in ${relative(cwd, file) || file}`)
 }

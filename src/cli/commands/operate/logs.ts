@@ -24,7 +24,7 @@ export async function logs(call: CommandContext<JsonObject>): Promise<void> {
     const { theme } = answerScreen(call)
     for await (const line of linesOf(response.body)) {
       if (mode.json) await out.ndjson(line)
-      else out.line(line['msg'] === 'request' ? requestLine(line, theme) : logLine(line, theme))
+      else out.prose(line['msg'] === 'request' ? requestLine(line, theme) : logLine(line, theme))
     }
   })
 }

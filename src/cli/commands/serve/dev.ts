@@ -162,7 +162,9 @@ async function attach(
   const { pid, url, uploadUrl, consoleUrl } = first
   if (mode.json) await out.ndjson({ type: 'ready', url, uploadUrl, consoleUrl, pid })
   else out.line(`ready ${url}`)
-  out.hint(`attached to the server of process ${pid}, which watches this project`)
+  // Only svc dev leaves a key for the project.
+  const who = first.key ? 'which watches this project' : 'which watches nothing: svc publish --deploy deploys'
+  out.hint(`attached to the server of process ${pid}, ${who}`)
   const { dataDirectory } = at.project
   const [ended, left] = [new AbortController(), new AbortController()]
   const watching = untilGone(dataDirectory, left.signal).then(() => ended.abort())
@@ -366,7 +368,7 @@ function printChanges(call: CommandContext, changes: readonly VersionChange[], a
   if (area) screen.lines(...wider.flatMap((line) => indented(line, screen.theme.strong)))
   else wider.forEach((line) => call.out.message(INDENT + line))
   others.flatMap((line) => indented(line)).forEach((line) => call.out.message(line))
-  area?.setWider(wider)
+  area?.setWider(wider.map((line) => line.replace(/^wider\s+/, '')))
 }
 
 /** The first error of a save; undefined without one. */

@@ -1,7 +1,8 @@
 /** `server.json` in the data directory: where the server that holds the directory listens. Written by the server, 0600. */
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeDirectory } from '../../../base/make-directory.ts'
+import { writeUserFile } from '../../files/write-file.ts'
 
 export interface FoundServerFile {
   readonly pid: number
@@ -23,12 +24,11 @@ export async function readServerFile(dataDirectory: string): Promise<FoundServer
   }
 }
 
-/** Written to a temporary file and renamed, so that readers never see half of it. */
+/** Readers never see half of it. */
 export async function replaceServerFile(dataDirectory: string, file: FoundServerFile): Promise<void> {
   const path = join(dataDirectory, 'server.json')
   makeDirectory(dataDirectory, 0o700)
-  await writeFile(`${path}.key`, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 })
-  await rename(`${path}.key`, path)
+  await writeUserFile(path, `${JSON.stringify(file, null, 2)}\n`, 0o600)
 }
 
 export const deleteServerFile = (dataDirectory: string): Promise<void> =>

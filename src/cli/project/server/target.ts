@@ -14,6 +14,9 @@ import { readServerFile } from './server-file.ts'
 /** Lifetime of a key that is created for one command. */
 const KEY_SECONDS = 24 * 60 * 60
 
+/** What a server that asks for more lacks, such as room on its disk, does not come back while a person waits. */
+const PATIENCE_MS = 5000
+
 export interface ServerTarget {
   readonly client: SvcClient
   /** Sends decisions of people: as the operator if possible, else with the key. */
@@ -116,7 +119,7 @@ export async function openKey(
 }
 
 function createClient(call: CommandContext, url: string, apiKey: string): SvcClient {
-  return new SvcClient({ apiKey, baseUrl: url, fetch: call.io.fetch })
+  return new SvcClient({ apiKey, baseUrl: url, fetch: call.io.fetch, maxRetryAfterMs: PATIENCE_MS })
 }
 
 /** The client over the operator's channel, which serves the routes of `/v1` to the operator and never redacts. */
@@ -125,6 +128,7 @@ export const operatorClient = (operator: OperatorClient, fetch: typeof globalThi
     // Required by the client; the channel identifies the operator itself.
     apiKey: 'operator',
     baseUrl: OPERATOR_URL,
+    maxRetryAfterMs: PATIENCE_MS,
     // Files go to the storage itself, at the address that the server gave.
     fetch: (input, init) =>
       input.startsWith(`${OPERATOR_URL}/`) ? operator.send(new Request(input, init)) : fetch(input, init),

@@ -11,6 +11,7 @@ import { parseJsonInput } from '../input.ts'
 import { outputUnderReview } from '../../../spec/view/output-review.ts'
 import { askAcknowledgement } from './acknowledge.ts'
 import { jsonOrText, valueOf } from './answer-value.ts'
+import { awaitReading } from './await-reading.ts'
 import { again, type OpenDecision, type PromptAnswer } from './open-decision.ts'
 
 export async function askApproval(decision: OpenDecision, task: ShownTask): Promise<PromptAnswer> {
@@ -46,18 +47,20 @@ export async function askEdit(decision: OpenDecision, task: ShownTask): Promise<
 }
 
 /** Shows the difference in place of the keys. */
-async function confirmEdit(
-  { session, surface, signal }: OpenDecision,
-  task: ShownTask,
-  edited: JsonObject,
-): Promise<boolean> {
+async function confirmEdit(decision: OpenDecision, task: ShownTask, edited: JsonObject): Promise<boolean> {
+  const { session, surface, signal } = decision
   const card = presentKeyedTask(task, session.call.io.clock.now())
   const { canvas } = surface
   const footer = canvas.theme.strong('approve with these arguments?  [y]es  [n]o')
-  const below = changesOf(task.arguments ?? {}, edited).flatMap((line) => wrapText(line, canvas.width - 2))
+  const changes = changesOf(task.arguments ?? {}, edited).flatMap((line) => wrapText(line, canvas.width - 2))
+  decision.panel = undefined
   for (;;) {
-    await session.call.io.prompts.dropTyped?.()
-    surface.show(fitApproval(canvas, card, surface.rows, { below, footer }).lines)
+    const show = (isEarly: boolean): void => {
+      const below = [...changes, ...(decision.panel?.lines ?? [])]
+      surface.show(fitApproval(canvas, card, surface.rows, { below, footer, isEarly }).lines)
+    }
+    await awaitReading(decision, changes.join('\n'), ['y'], () => show(true))
+    show(false)
     const key = await surface.key(['y', 'n'], signal)
     if (key !== undefined) return key === 'y'
   }

@@ -7,6 +7,7 @@ import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
 import { describeDecided } from '../../../spec/view/task-card.ts'
 import { readInboxItem } from '../../../spec/view/task-content.ts'
 import { fitApproval } from '../../../terminal/approval.ts'
+import type { TextStyle } from '../../../terminal/theme.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { describeApproval } from '../describe-answer.ts'
 import { createInlineSurface, type CardSurface } from './card-surface.ts'
@@ -77,8 +78,16 @@ async function decide(decision: OpenDecision, given: ShownTask): Promise<Decisio
     const accepted = await session.answering.sendRunMessage(runId, toAnswerBody(task, answer))
     const now = await readTask(session, task)
     if (accepted.error === undefined) {
-      endAs(call, surface, now, describeOutcome(task, now, answer))
-      return isVoteOnly(task, now, answer) ? 'voted' : 'answered'
+      const isVote = isVoteOnly(task, now, answer)
+      const { ok, bad, waiting } = surface.canvas.theme
+      endAs(
+        call,
+        surface,
+        now,
+        describeOutcome(task, now, answer),
+        isVote ? waiting : answer.approved === false ? bad : ok,
+      )
+      return isVote ? 'voted' : 'answered'
     }
     if (now.people?.decided) {
       endAsDecided(call, surface, now)
@@ -89,7 +98,7 @@ async function decide(decision: OpenDecision, given: ShownTask): Promise<Decisio
       decision.panel = { key: '', lines: [surface.canvas.theme.bad(refusal)] }
       continue
     }
-    endAs(call, surface, now, refusal)
+    endAs(call, surface, now, refusal, surface.canvas.theme.bad)
     if (accepted.code === 'not_an_approver')
       call.out.hint('the run waits for somebody else, and goes on here when they have decided')
     return 'gone'
@@ -100,17 +109,18 @@ async function decide(decision: OpenDecision, given: ShownTask): Promise<Decisio
 const RETRYABLE: ReadonlySet<MessageAccepted['code']> = new Set(['invalid_value', 'acknowledgement_required'])
 
 /** The card for good, with its outcome in place of the keys. */
-function endAs(call: CommandContext, surface: CardSurface, task: ShownTask, outcome: string): void {
+function endAs(call: CommandContext, surface: CardSurface, task: ShownTask, outcome: string, style: TextStyle): void {
   const card = presentKeyedTask(task, call.io.clock.now())
   // The outcome says it.
   const rows = card.rows.filter(({ label }) => label !== 'decided' && label !== 'you')
-  const footer = surface.canvas.theme.strong(outcome)
+  const footer = surface.canvas.theme.strong(style(outcome))
   surface.end(fitApproval(surface.canvas, { ...card, rows }, Number.POSITIVE_INFINITY, { footer }).lines)
 }
 
 /** Somebody else was first: says who, and what they decided. */
 function endAsDecided(call: CommandContext, surface: CardSurface, task: ShownTask): void {
-  endAs(call, surface, task, `answered elsewhere: ${safeText(describeDecided(task.people!.decided!))}`)
+  const words = `answered elsewhere: ${safeText(describeDecided(task.people!.decided!))}`
+  endAs(call, surface, task, words, surface.canvas.theme.waiting)
 }
 
 /** The votes after an answer; a key sees the task as it was before. */

@@ -24,6 +24,8 @@ export interface OpenDecision {
   readonly signal: AbortSignal
   /** Every folded value was opened. */
   hasViewed: boolean
+  /** What was shown last to be decided, and since when: monotonic milliseconds. */
+  shown: { readonly content: string; readonly at: number } | undefined
   /** The open panel, by the key that opens it, and its lines. */
   panel: { readonly key: string; readonly lines: readonly string[] } | undefined
 }
@@ -33,7 +35,7 @@ export const createDecision = (
   runId: string,
   surface: CardSurface,
   signal: AbortSignal,
-): OpenDecision => ({ session, runId, surface, signal, hasViewed: false, panel: undefined })
+): OpenDecision => ({ session, runId, surface, signal, hasViewed: false, shown: undefined, panel: undefined })
 
 export type PromptAnswer = TaskDecision | 'later' | 'again'
 

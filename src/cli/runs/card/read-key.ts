@@ -1,6 +1,7 @@
 /** The keys of the card: draws it, reads one key, and does what the key says. */
 import type { ShownTask } from '../../../spec/task.ts'
 import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
+import { describeTaskView } from '../../../spec/view/task-view.ts'
 import { drawApproval, fitApproval } from '../../../terminal/approval.ts'
 import { wrapText } from '../../../terminal/text.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
@@ -8,6 +9,7 @@ import { unlessLeft } from '../../shell/io.ts'
 import { withKeyNames } from '../key-names.ts'
 import { explainTask } from '../why.ts'
 import { askApproval, askEdit, askOutcome, askValue } from './ask-answer.ts'
+import { awaitReading } from './await-reading.ts'
 import type { OpenDecision, PromptAnswer } from './open-decision.ts'
 import { describeHistory, describeProbe } from './panels.ts'
 import { writePolicy } from './write-policy.ts'
@@ -17,9 +19,11 @@ export async function readCardKey(decision: OpenDecision, task: ShownTask): Prom
   const { session, surface, signal } = decision
   const { call } = session
   const card = presentKeyedTask(task, call.io.clock.now())
-  const layout = { ...(decision.panel && { below: decision.panel.lines }) }
-  const drawn = fitApproval(surface.canvas, card, surface.rows, layout)
-  await call.io.prompts.dropTyped?.()
+  const draw = (isEarly: boolean) =>
+    fitApproval(surface.canvas, card, surface.rows, { isEarly, ...(decision.panel && { below: decision.panel.lines }) })
+  const deciding = card.actions.filter(({ decides }) => decides).map((each) => each.key)
+  await awaitReading(decision, JSON.stringify(describeTaskView(task)), deciding, () => surface.show(draw(true).lines))
+  const drawn = draw(false)
   surface.show(drawn.lines)
   const key = await surface.key(
     card.actions.map((each) => each.key),

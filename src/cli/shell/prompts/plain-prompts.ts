@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { askHidden } from './hidden-prompt.ts'
 import { Interrupted, type Prompts } from '../io.ts'
-import { matchKey } from '../screen/keys.ts'
+import { matchKey, parseKeys } from '../screen/keys.ts'
 
 export function createPlainPrompts(env: Readonly<Record<string, string | undefined>>): Prompts {
   const text = (question: string, signal?: AbortSignal): Promise<string> => askLine(question, signal)
@@ -47,14 +47,16 @@ export function createPlainPrompts(env: Readonly<Record<string, string | undefin
 }
 
 /** Earlier input arrives with the next turns of the event loop, where nothing reads it. */
-async function dropTypedLines(): Promise<void> {
+async function dropTypedLines(): Promise<readonly string[]> {
   const { stdin } = process
-  const forget = (): void => undefined
+  const dropped: string[] = []
+  const forget = (bytes: Buffer): void => void dropped.push(...parseKeys(bytes.toString('utf8')))
   stdin.on('data', forget)
   stdin.resume()
   for (let turn = 0; turn < 2; turn++) await new Promise((done) => setImmediate(done))
   stdin.off('data', forget)
   stdin.pause()
+  return dropped.filter((key) => key !== 'Enter')
 }
 
 async function askLine(question: string, signal: AbortSignal | undefined): Promise<string> {

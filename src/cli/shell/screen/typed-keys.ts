@@ -1,11 +1,26 @@
 /** Reads keys from the terminal of this process: one key, keys buffered for later, or the beginning of a line. */
+import { systemClock } from '../../../base/clock.ts'
 import { Interrupted, QuestionLeft } from '../io.ts'
 import { isInterrupt, matchKey, parseKeys, unparseKeys } from './keys.ts'
 
 /** Keys typed while nothing waited for one; buffered only between `holdKeys` and its release. */
 let kept: string[] = []
 let holders = 0
-const onKept = (bytes: Buffer): void => void kept.push(...parseKeys(bytes.toString('utf8')))
+/** The time at which each key was last typed: a held key repeats. */
+const times = new Map<string, number>()
+const onKept = (bytes: Buffer): void => void kept.push(...receive(bytes))
+
+function receive(bytes: Buffer): string[] {
+  const keys = parseKeys(bytes.toString('utf8'))
+  const now = systemClock.monotonic()
+  for (const key of keys) if (key.length === 1) times.set(key.toLowerCase(), now)
+  return keys
+}
+
+export function lastTyped(keys: readonly string[]): number | undefined {
+  const known = keys.flatMap((key) => times.get(key.toLowerCase()) ?? [])
+  return known.length === 0 ? undefined : Math.max(...known)
+}
 
 /** Raw mode from now on, so that what is typed is not echoed. */
 export function holdKeys(): () => void {
@@ -38,9 +53,11 @@ async function nextTurns(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((done) => setImmediate(done))
 }
 
-export async function dropTyped(): Promise<void> {
+export async function dropTyped(): Promise<readonly string[]> {
   await nextTurns()
+  const dropped = kept.filter((key) => !isInterrupt(key))
   kept = kept.filter(isInterrupt)
+  return dropped
 }
 
 /** Lets another program or a question read the terminal, and discards earlier input. */
@@ -118,7 +135,7 @@ export function readKey(question: string, keys: readonly string[] | 'any', signa
       }
       return false
     }
-    const onData = (bytes: Buffer) => void take(parseKeys(bytes.toString('utf8')))
+    const onData = (bytes: Buffer) => void take(receive(bytes))
     if (signal?.aborted) return onAbort()
     stopKeeping()
     const earlier = kept

@@ -3,37 +3,12 @@ import type { Store } from '../../store.ts'
 import type { SessionHints } from '../database/hints.ts'
 import type { DatabaseMoment } from '../database/moment.ts'
 import type { PostgresPool } from '../database/pool.ts'
+import { claimMethod } from './session-claims.ts'
 
 type LeaseMethods = Pick<Store, 'claim' | 'waitingSessions' | 'claimOne' | 'renew' | 'release'>
 
 export const leaseMethods = (db: PostgresPool, moment: DatabaseMoment, hints: SessionHints): LeaseMethods => ({
-  async claim(worker, most, ttlMs) {
-    const rows = await db.rows<SessionLease & { started_at: number; n: number }>(
-      `with free as (
-         select id from session
-         where busy and owner is null and restored_at is null
-         order by started_at, n
-         limit :most
-         for update skip locked
-       ),
-       expired as (
-         select id from session
-         where owner is not null and lease_until <= svc_now(:given) and restored_at is null
-         order by started_at, n
-         limit greatest(0, :most::int - (select count(*) from free)::int)
-         for update skip locked
-       )
-       update session s
-       set owner = :worker, lease_until = svc_now(:given) + :ttlMs::bigint, epoch = s.epoch + 1
-       from (select id from free union all select id from expired) found
-       where s.id = found.id
-       returning s.id as "sessionId", s.epoch, s.started_at, s.n`,
-      { worker, most, ttlMs, given: moment.now() },
-    )
-    return rows
-      .sort((a, b) => a.started_at - b.started_at || a.n - b.n)
-      .map(({ sessionId, epoch }) => ({ sessionId, epoch }))
-  },
+  claim: claimMethod(db, moment),
   waitingSessions: (most) =>
     // Two index scans: an `or` of both conditions would read the whole table.
     db.rows<WaitingSession>(

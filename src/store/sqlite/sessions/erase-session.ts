@@ -76,9 +76,6 @@ export function prepareErasure(db: Database): (id: SessionId, at: Instant) => vo
     if (open !== undefined) throw fail('session_not_ended', { status: open })
     // A call of unknown outcome still needs its review.
     if (pending.get(n) !== undefined) throw fail('session_not_ended', { status: 'WaitingForHITL' })
-    // Deleted content is overwritten, so that the file does not keep it in its free pages.
-    const before = db.pragma('secure_delete', { simple: true }) as number
-    db.pragma('secure_delete = on')
     overwriteRunText(db, true)
     try {
       for (const statement of words) statement.run(n)
@@ -97,7 +94,6 @@ export function prepareErasure(db: Database): (id: SessionId, at: Instant) => vo
       for (const tag of JSON.parse(row.tags ?? '[]') as string[]) deleteTag.run(row.agent_n, tag, row.started_at, n)
     } finally {
       overwriteRunText(db, false)
-      db.pragma(`secure_delete = ${before === 1 ? 'on' : before === 2 ? 'fast' : 'off'}`)
     }
   }
 }

@@ -5,10 +5,7 @@ import type { RenewedLease, SessionLease, WaitingSession, WorkerId } from '../..
 
 /** Each writing method runs inside the transaction of its caller. */
 export interface LeaseTable {
-  /** True where `claim` would find a session. */
-  hasUnheld(): boolean
   waiting(most: number): readonly WaitingSession[]
-  claim(worker: WorkerId, most: number, ttlMs: number): readonly SessionLease[]
   claimOne(worker: WorkerId, id: SessionId, ttlMs: number): SessionLease | undefined
   renew(worker: WorkerId, ttlMs: number): readonly RenewedLease[]
   release(worker: WorkerId, leases: readonly SessionLease[]): void
@@ -17,17 +14,6 @@ export interface LeaseTable {
 const RELEASED = 'not exists (select 1 from restored_session h where h.session_n = session.n)'
 
 export function openLeases(db: Database, clock: Clock): LeaseTable {
-  const free = db
-    .prepare<[number], number>(
-      `select n from session where busy = 1 and owner is null and ${RELEASED} order by started_at, n limit ?`,
-    )
-    .pluck()
-  const expired = db
-    .prepare<[number, number], number>(
-      `select n from session where owner is not null and lease_until <= ? and ${RELEASED}
-       order by started_at, n limit ?`,
-    )
-    .pluck()
   const take = db.prepare<[string, number, number], SessionLease>(
     `update session set owner = ?, lease_until = ?, epoch = epoch + 1 where n = ? returning id as sessionId, epoch`,
   )
@@ -53,14 +39,7 @@ export function openLeases(db: Database, clock: Clock): LeaseTable {
     'update session set owner = null, lease_until = null where id = ? and epoch = ? and owner = ?',
   )
   return {
-    hasUnheld: () => free.get(1) !== undefined || expired.get(clock.now(), 1) !== undefined,
     waiting: (most) => waiting.all({ now: clock.now(), most }),
-    claim(worker, most, ttlMs) {
-      const now = clock.now()
-      const found = free.all(most)
-      if (found.length < most) found.push(...expired.all(now, most - found.length))
-      return found.map((n) => take.get(worker, now + ttlMs, n)!)
-    },
     claimOne(worker, id, ttlMs) {
       const now = clock.now()
       const n = one.get({ id, worker, now })

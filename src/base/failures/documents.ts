@@ -1,0 +1,53 @@
+/** Failures of compiling and publishing documents. */
+import { EXIT, type FailureRow } from './failure-row.ts'
+
+export const documentFailures = {
+  documents_have_errors: {
+    status: 422,
+    exit: EXIT.bad,
+    message: (a: { errors: number; files: number }) =>
+      `${a.errors} ${a.errors === 1 ? 'error' : 'errors'} in ${a.files} ${a.files === 1 ? 'file' : 'files'}.`,
+  },
+  file_unreadable: {
+    exit: EXIT.bad,
+    message: (a: { path: string; why: string }) => `${a.path} cannot be read: ${a.why}.`,
+  },
+  no_documents: {
+    exit: EXIT.absent,
+    message: (a: { where: string; why?: string }) =>
+      `No svc document was found in ${a.where}${a.why === undefined ? '' : `: ${a.why}`}.`,
+    fix: 'svc init writes a first project.',
+  },
+  version_exists: {
+    status: 409,
+    exit: EXIT.conflict,
+    message: (a: { id: string; version: string; differs: string; others: number }) =>
+      `${a.id}@${a.version} is published with other content (${a.differs})${a.others === 0 ? '' : a.others === 1 ? ', and so is one more member' : `, and so are ${a.others} more members`}.`,
+    fix: 'Raise metadata.version, or publish with --bump; published versions never change.',
+  },
+  bundle_invalid: { exit: EXIT.bad, message: (a: { what: string }) => a.what },
+  authority_widened: {
+    exit: EXIT.usage,
+    message: (a: { changes: number }) =>
+      `${a.changes === 1 ? 'One change widens' : `${a.changes} changes widen`} what the agent may do, and nobody can be asked here.`,
+    fix: 'Review them with svc publish --plan, then add --allow-widen.',
+  },
+  version_yanked: {
+    status: 409,
+    exit: EXIT.usage,
+    message: (a: { id: string; version: string; reason?: string | undefined; act?: 'deployed' | 'executed' }) =>
+      `${a.id}@${a.version} is yanked${a.reason === undefined ? '' : ` (${a.reason})`}, so it is not ${a.act ?? 'deployed'} unasked.`,
+    fix: 'Name another version, or add --allow-yanked where the command takes it.',
+  },
+  version_too_small: {
+    exit: EXIT.bad,
+    message: (a: { id: string; version: string; latest: string; required: string; least: string }) =>
+      `${a.id}@${a.version} is too small a step from ${a.latest}: what changed is ${a.required}, so it is at least ${a.least}.`,
+    fix: 'Raise metadata.version, or publish with --bump and that step.',
+  },
+  'compile/drift': {
+    exit: EXIT.bad,
+    message: (a: { what: string }) => a.what,
+    fix: 'svc compile, and commit svc.lock.',
+  },
+} satisfies Record<string, FailureRow>

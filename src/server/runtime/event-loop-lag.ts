@@ -1,0 +1,46 @@
+/**
+ * How late the event loop of this process is: it takes no work from others while it cannot keep up with its own, and autoscalers
+ * are told. Source: scale-out, sections 3.5 and 3.6.
+ */
+import type { Clock } from '../../base/clock.ts'
+import { systemTimers, type QueueTimers } from '../../queue/timers.ts'
+
+const LOOK_EVERY_MS = 100
+/** The mean of a second counts: a single pause for garbage says little. */
+const LOOKS = 10
+/** Source: scale-out, section 3.5. */
+const MOST_LAG_MS = 100
+
+export interface EventLoopLag {
+  /** By how much timers of the last second were late, on average. */
+  meanMs(): number
+  /** True where it leaves the work of others to them. */
+  isBehind(): boolean
+  close(): void
+}
+
+export function watchEventLoop(
+  { monotonic }: Pick<Clock, 'monotonic'>,
+  timers: QueueTimers = systemTimers,
+): EventLoopLag {
+  let late: readonly number[] = []
+  let due = 0
+  let timer: unknown
+
+  const latenessNow = (): number => Math.max(0, monotonic() - due)
+  function look(): void {
+    due = monotonic() + LOOK_EVERY_MS
+    timer = timers.set(() => {
+      late = [...late, latenessNow()].slice(-LOOKS)
+      look()
+    }, LOOK_EVERY_MS)
+  }
+  look()
+
+  function meanMs(): number {
+    // The one that is due counts when it is late: whoever asks may run before it.
+    const all = [...late, latenessNow()].slice(-LOOKS)
+    return all.reduce((sum, ms) => sum + ms, 0) / LOOKS
+  }
+  return { meanMs, isBehind: () => meanMs() > MOST_LAG_MS, close: () => timers.clear(timer) }
+}

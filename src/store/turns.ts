@@ -1,0 +1,27 @@
+/**
+ * Whose turn it is when sessions are claimed: those of each trigger, or of each agent where operators started them, so that one
+ * with many leaves room for the others. A claim goes on after the trigger at which the last one ended.
+ * Source: scale-out, section 3.6.
+ */
+import type { SessionLease } from './lease.ts'
+
+export interface ClaimedSession extends SessionLease {
+  /** The trigger, or what stands for the agent. */
+  readonly claimant: string
+  readonly startedAt: number
+  readonly n: number
+}
+
+/** The first of each claimant, oldest first, then the second of each, and so on. */
+export function inTurn(claimed: readonly ClaimedSession[]): readonly SessionLease[] {
+  const taken = new Map<string, number>()
+  return [...claimed]
+    .sort((a, b) => a.startedAt - b.startedAt || a.n - b.n)
+    .map(({ sessionId, epoch, claimant }) => {
+      const round = taken.get(claimant) ?? 0
+      taken.set(claimant, round + 1)
+      return { lease: { sessionId, epoch }, round }
+    })
+    .sort((a, b) => a.round - b.round)
+    .map(({ lease }) => lease)
+}

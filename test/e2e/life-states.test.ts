@@ -1,0 +1,176 @@
+/** The states of a server's life, as a balancer, a reader and the other servers see them. Source: scale-out, section 3.5. */
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as after } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { bucketUrl } from '../bucket.ts'
+import { startPostgres } from '../store/postgres-server.ts'
+import { deploy, serve, svcJson, writeProject, type Access, type Project, type ServerProcess } from './binary.ts'
+import { customer } from './customer.ts'
+import { waitUntil } from '../wait-until.ts'
+
+const postgres = startPostgres()
+afterAll(() => postgres?.stop())
+
+/** Long enough that no test reaches it, and whoever has to wait for the end of a lease fails. */
+const LEASE = '120s'
+
+const agent = (name: string, script: string): Readonly<Record<string, string>> => ({
+  [`${name}.yaml`]: `
+apiVersion: svc/v1
+kind: Agent
+metadata: { name: ${name}, namespace: acme, version: 1.0.0 }
+spec:
+  purpose: Thinks.
+  instructions: { text: Think. }
+  model: { provider: scripted, name: ${name}, provider_options: { script: ${name}.script.yaml } }
+`,
+  [`${name}.script.yaml`]: script,
+})
+
+describe.skipIf(!postgres)('a server', () => {
+  let count = 0
+  let project: Project
+  let access: Access
+  let env: Readonly<Record<string, string>>
+  let database: pg.Pool
+  const servers: ServerProcess[] = []
+
+  /** @param thinkMs how long the model takes */
+  async function openProject(thinkMs: number): Promise<void> {
+    project = writeProject({
+      'svc.config.yaml': 'workspace: thinking\n',
+      ...agent('thinker', `- { say: Thought., delay_ms: ${thinkMs} }\n`),
+    })
+    access = await deploy(project, 'acme.thinker', { env })
+  }
+  beforeEach(async () => {
+    const url = postgres!.url(`states_${count++}`)
+    env = { SVC_STORE: url, SVC_LEASE_TTL: LEASE, AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' }
+    await svcJson(['store', 'migrate'], { env })
+    database = new pg.Pool({ connectionString: url, max: 1 })
+    // Of the database that crashes; the next query opens another connection.
+    database.on('error', () => {})
+  })
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await server.stop('SIGKILL')
+    await database.end()
+    project.remove()
+  })
+
+  const freePort = async (): Promise<number> => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await new Promise((ready) => server.once('listening', ready))
+    const { port } = server.address() as AddressInfo
+    await new Promise((closed) => server.close(closed))
+    return port
+  }
+  const open = async (name: string, { port = 0, drain = '25s' } = {}): Promise<ServerProcess> => {
+    const server = await serve(
+      ['--data', join(project.directory, name), '--storage', await bucketUrl(), '--internal', `127.0.0.1:${port}`],
+      { cwd: project.directory, env: { ...env, SVC_DRAIN: drain } },
+    )
+    servers.push(server)
+    return server
+  }
+  const start = (server: ServerProcess): Promise<string> => customer(server, access).start(undefined, {})
+  /** What the internal listener answers, until it is stopped: each state once, in order. */
+  function watchReadiness(port: number): { readonly seen: string[]; stop(): void } {
+    const seen: string[] = []
+    const over = new AbortController()
+    void (async () => {
+      while (!over.signal.aborted) {
+        const answer = await fetch(`http://127.0.0.1:${port}/v1/readyz`).then(
+          async (response) => `${response.status} ${((await response.json()) as { status: string }).status}`,
+          () => 'nobody',
+        )
+        if (seen.at(-1) !== answer) seen.push(answer)
+        await after(10)
+      }
+    })()
+    return { seen, stop: () => over.abort() }
+  }
+  const epochOf = async (): Promise<readonly (readonly [string, boolean])[]> => {
+    const { rows } = await database.query<{ epoch: string; held: boolean }>(
+      'select epoch, owner is not null as held from svc.session order by n',
+    )
+    return rows.map(({ epoch, held }) => [epoch, held])
+  }
+
+  test(
+    'is ready while it serves, not while its database is away, and not once it drains',
+    { timeout: 240_000 },
+    async () => {
+      await openProject(3000)
+      const port = await freePort()
+      const readiness = watchReadiness(port)
+      await waitUntil(() => readiness.seen.length > 0)
+      const server = await open('a', { port })
+      await waitUntil(() => readiness.seen.at(-1) === '200 serving')
+      expect(readiness.seen[0]).toBe('nobody')
+      expect(readiness.seen.slice(1, -1).filter((each) => each !== '503 starting')).toEqual([])
+
+      readiness.seen.length = 0
+      const isAlive = async () => (await fetch(`http://127.0.0.1:${port}/v1/healthz`)).status
+      const [goneAt] = [performance.now(), postgres!.crash()]
+      await waitUntil(() => readiness.seen.at(-1) === '503 store_away')
+      expect(performance.now() - goneAt).toBeGreaterThan(4900)
+      expect(await isAlive()).toBe(200)
+      const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+      expect(metrics).toContain('\nsvc_leases_held 0\n')
+      postgres!.start()
+      await waitUntil(() => readiness.seen.at(-1) === '200 serving')
+
+      // A completion is under way, so the server goes on for a while.
+      await start(server)
+      const ended = server.stop('SIGTERM')
+      await waitUntil(() => readiness.seen.at(-1) === '503 draining')
+      expect(await isAlive()).toBe(200)
+      expect(await ended).toBe(0)
+      await waitUntil(() => readiness.seen.at(-1) === 'nobody')
+      readiness.stop()
+      expect(readiness.seen).toEqual(['200 serving', '503 store_away', '200 serving', '503 draining', 'nobody'])
+      expect(await epochOf()).toEqual([['1', false]])
+    },
+  )
+
+  test(
+    'that drains stores the completion under way, and sends its readers away at moments of their own',
+    { timeout: 240_000 },
+    async () => {
+      await openProject(3000)
+      const [a, b] = [await open('a'), await open('b')]
+      const runId = await start(a)
+      const headers = { 'X-API-Key': access.secret }
+      const streams = await Promise.all(
+        Array.from({ length: 8 }, () => fetch(`${a.url}/v1/runs/${runId}/stream`, { headers })),
+      )
+      const ended = a.stop('SIGTERM')
+      const texts = await Promise.all(streams.map((stream) => stream.text()))
+      const waits = texts.map((text) => Number(/\nretry: (\d+)\n\n$/.exec(text)?.[1]))
+      expect(Math.max(...waits)).toBeLessThanOrEqual(1000)
+      expect(new Set(waits).size).toBeGreaterThan(1)
+      expect(await ended).toBe(0)
+      // By the server that began it, under its first lease.
+      expect(await customer(b, access).run(runId)).toMatchObject({ status: 'Completed', output: 'Thought.' })
+      expect(await epochOf()).toEqual([['1', false]])
+    },
+  )
+
+  test(
+    'whose time to drain is over gives a completion to another one, which begins it again',
+    { timeout: 240_000 },
+    async () => {
+      await openProject(60_000)
+      const [a, b] = [await open('a', { drain: '1s' }), await open('b')]
+      await start(a)
+      await waitUntil(async () => (await epochOf())[0]?.[1] === true)
+      expect(await a.stop('SIGTERM')).toBe(0)
+      // Nobody waits for the end of the lease.
+      await waitUntil(async () => (await epochOf())[0]?.[0] === '2')
+      expect(await epochOf()).toEqual([['2', true]])
+      expect(b.process.exitCode).toBeNull()
+    },
+  )
+})
