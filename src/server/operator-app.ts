@@ -25,6 +25,7 @@ import { getSources, listDeployments } from './operator/versions/history.ts'
 import { listEffects, releaseEffect } from './operator/effects.ts'
 import { forkRuns, tryForks } from './operator/steer/fork.ts'
 import { getFile, keepFile, listFiles } from './operator/files.ts'
+import { listOutcomes } from './operator/outcomes.ts'
 import { backupRoute } from './operator/backup.ts'
 import { streamLive } from './operator/live.ts'
 import { streamLogs } from './operator/logs.ts'
@@ -104,6 +105,7 @@ const ROUTES: { readonly [R in OwnOperatorRoute]: OperatorAction<R> } = {
   'POST /tasks/:id/probe': probeTask,
   'GET /decisions': listDecisions,
   'GET /costs': listCosts,
+  'GET /outcomes': listOutcomes,
   'POST /policies/revoke': revokeStanding,
   'GET /effects': listEffects,
   'POST /effects/release': releaseEffect,
