@@ -88,6 +88,10 @@ test('what cannot be done now is one sentence and the way on', async () => {
     2,
     expect.stringMatching(/^error\[usage\]: The data is not JSON: /),
   ])
+  expect(await told(['signal', run, 'parcel', '--data', 'oslo'])).toEqual([
+    2,
+    'error[usage]: --data is not JSON, and there is no directory oslo.',
+  ])
   expect(await told(['signal', run, 'parcel', '--data', '{"parcel":7}'])).toEqual([
     6,
     'error[signal_not_awaited]: The run does not wait for the signal parcel; nothing has changed.',
@@ -138,6 +142,9 @@ test('a profile that names another server by its address alone changes nothing h
       '  fix:  svc config set profiles.prod.host https://ADDRESS --user, its operator listener; or leave the profile out.',
     ])
   expect(await shown(['runs', 'get', run])).toContain('\nstatus\tWaitingForHITL\n')
+  // What only asks is answered here, also where it asks by POST.
+  const dry = ['runs', 'fork', run, '--at', '1', '--dry', '--profile', 'prod']
+  expect(await shown(dry)).toContain('would differ')
 })
 
 test('a cancelled run names the task that it closed, once', async () => {
