@@ -252,7 +252,7 @@ export const contextOf = (parts: EngineParts, version: AgentVersion, now: number
   describedBy: () => undefined,
   stepsOf: () => [],
   calls: new Map(),
-  repeatedCalls: [],
+  relatedCalls: [],
   callsElsewhere: [],
   revoked: new Set(),
   attachedTexts: () => [],
