@@ -8,10 +8,10 @@ import type { MessageAccepted } from '../spec/api.ts'
 import { approverOf } from '../spec/key.ts'
 import { advanceRun } from './machine/advance.ts'
 import { answerRun } from './answer.ts'
+import { createAnswerLock } from './answer-lock.ts'
+import { createClaimTimer } from './claim-timer.ts'
 import { createNotifier } from './drive/notifier.ts'
 import { createDriver } from './drive/drive.ts'
-import { DEFAULT_LEASE_TIMES } from '../store/lease.ts'
-import { isStoreAway } from '../store/store-away.ts'
 import type { Engine, EngineParts } from './session/engine.ts'
 import { waitForPause } from './drive/wait-for-pause.ts'
 import { followRunEvents } from './drive/follow.ts'
@@ -29,7 +29,7 @@ import { conversationOf } from './session/timeline.ts'
 const GRACE_MS = 10_000
 
 export function createEngine(parts: EngineParts): Engine {
-  const { store, timers = systemTimers, leaseTimes: { claimEveryMs } = DEFAULT_LEASE_TIMES } = parts
+  const { store, timers = systemTimers } = parts
   const notifier = createNotifier()
   const driver = createDriver(parts, notifier, () => queue)
   const queue: SessionQueue = createEmbeddedQueue(
@@ -37,40 +37,15 @@ export function createEngine(parts: EngineParts): Engine {
     parts.clock,
     timers,
   )
+  const claims = createClaimTimer(parts, driver, notifier, queue)
+  const answerOnce = createAnswerLock()
   let closing = false
   let closed: Promise<void> | undefined
-  let nextClaim: unknown
-  const ended = new AbortController()
-  const logLost = (error: unknown): void => {
-    if (!isStoreAway(error))
-      parts.log.write('warn', 'Sessions of other processes could not be looked for.', { error: String(error) })
-  }
-  /** Answers with an idempotency key that are under way: a twin waits for the first. */
-  const answering = new Map<string, Promise<void>>()
   /** Starts that were accepted before `close`, which waits for them. */
   const starting = new Set<Promise<unknown>>()
-  const scheduleNextTimer = async (): Promise<void> => {
-    const next = await store.nextTimerAt()
-    if (next !== undefined) queue.wakeAt(next)
-  }
-  /** Looks for sessions and timers that another process left behind. */
-  function scheduleClaim(): void {
-    if (claimEveryMs === undefined || closing) return
-    // Not all processes at once. Readers that no hint reaches wait as long at most.
-    const waitMs = claimEveryMs * (0.5 + parts.random() / 2)
-    nextClaim = timers.set(() => {
-      // Hints may have got lost: readers look by themselves.
-      notifier.notifyAll()
-      void driver.claimAll().then(scheduleNextTimer).catch(logLost).finally(scheduleClaim)
-    }, waitMs)
-  }
-  async function followHints(): Promise<void> {
-    for await (const hint of store.hints(ended.signal)) await driver.applyHint(hint).catch(logLost)
-  }
   async function close(graceMs: number): Promise<void> {
     closing = true
-    ended.abort()
-    timers.clear(nextClaim)
+    claims.stop()
     await Promise.all(starting)
     await driver.close(graceMs)
     await queue.close()
@@ -87,14 +62,12 @@ export function createEngine(parts: EngineParts): Engine {
     async answer(runId, given, hidden = false, idempotency) {
       if (!idempotency) return answerRun(parts, driver, runId, given, hidden)
       const claim = claimOf(parts, given.by, `POST /v1/runs/${runId}/messages`, idempotency)
-      const twin = `${claim.principal} ${claim.route} ${claim.key}`
-      while (answering.has(twin)) await answering.get(twin)
-      const answered = (async () =>
-        ((await findRepeated(parts, claim)) as MessageAccepted | undefined) ??
-        answerRun(parts, driver, runId, given, hidden, claim))()
-      const done = answered.then(ignore, ignore).finally(() => answering.delete(twin))
-      answering.set(twin, done)
-      return answered
+      return answerOnce(
+        claim,
+        async () =>
+          ((await findRepeated(parts, claim)) as MessageAccepted | undefined) ??
+          answerRun(parts, driver, runId, given, hidden, claim),
+      )
     },
     signal: (runId, name, data) => signalRun(parts, driver, runId, name, data),
     complete: (token, report) => completeOutside(parts, driver, token, report),
@@ -128,20 +101,13 @@ export function createEngine(parts: EngineParts): Engine {
     leasesHeld: () => driver.leasesHeld(),
     waitForPause: (run, signal) => waitForPause(store, notifier, driver, run, signal),
     conversation: (sessionId, part) => conversationOf(store, sessionId, part),
-    async recover() {
-      void followHints().catch(logLost)
-      // Loading a session recovers the calls that an earlier process sent.
-      const count = await driver.claimAll()
-      await scheduleNextTimer()
-      scheduleClaim()
-      return count
-    },
+    recover: () => claims.start(),
     async release(sessions, triggers) {
       // Before the release: a crash in between counts the time from here again, and never loses it.
       for (const id of sessions) await driver.endHold(id)
       await store.releaseRestored(sessions, triggers)
       for (const id of sessions) await driver.release(id)
-      await scheduleNextTimer()
+      await claims.scheduleNextTimer()
     },
     async setPaused(workspaceId, act) {
       const isChanged = await store.setPaused(workspaceId, act)
@@ -151,5 +117,3 @@ export function createEngine(parts: EngineParts): Engine {
     close: (graceMs = GRACE_MS) => (closed ??= close(graceMs)),
   }
 }
-
-function ignore(): void {}

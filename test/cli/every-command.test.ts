@@ -1,13 +1,14 @@
 /** Every command of the table, run once in each form: what it prints is what the table says, and nothing else is there. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CommandSpec } from '../../src/cli/shell/command.ts'
 import { exitCodes } from '../../src/cli/shell/exit-codes.ts'
-import { outputSchema, readComponents } from '../../src/cli/pages/output-schema.ts'
+import { outputSchema } from '../../src/cli/pages/output-schema.ts'
 import { commandTable } from '../../src/cli/table/table.ts'
+import { readOpenApi } from '../../src/server/http/openapi.ts'
 import { going, svc as runSvc, temporary, type Going, type Ran } from './recording-io.ts'
 
 const { path: parent, remove } = temporary()
@@ -116,6 +117,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   reset: () => ['reset', '--all', '--yes', '--data', 'elsewhere'],
   run: () => ['run', AGENT, `order=A-${++refunded}`, 'amount=5'],
   'runs list': () => ['runs', 'list'],
+  'runs outcomes': () => ['runs', 'outcomes'],
   'runs get': () => ['runs', 'get', ids.run],
   'runs watch': () => ['runs', 'watch', ids.run],
   'runs steps': () => ['runs', 'steps', ids.run],
@@ -197,12 +199,12 @@ test('every command of the table is called here', () => {
   expect([...Object.keys(calls), ...LASTING].toSorted()).toEqual(commandTable.map(({ path }) => path).toSorted())
 })
 
-const components = readComponents(readFileSync(join(import.meta.dirname, '../../schemas/openapi.yaml'), 'utf8'))
+const api = await readOpenApi()
 
 /** Checks answers by the schema of the table; here a field that it does not name is a fault. */
 function createValidator(spec: CommandSpec): (answer: unknown) => readonly string[] {
   // Bodies of the HTTP interface, among `$defs`, have tests of their own.
-  const { $defs, ...own } = outputSchema(spec, components) ?? {}
+  const { $defs, ...own } = outputSchema(spec, api) ?? {}
   const schema = { ...(JSON.parse(JSON.stringify(own), closed) as object), ...($defs !== undefined && { $defs }) }
   const ajv = new Ajv2020({ allErrors: true, keywords: ['discriminator'] })
   addFormats.default(ajv)

@@ -1,38 +1,34 @@
 /** The JSON Schema that `svc schema output:COMMAND` prints: the one in the table of commands, complete in itself. */
-import { parse } from 'yaml'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { CommandSpec } from '../shell/command.ts'
 
 /** Schemas of the HTTP interface, by name. */
 type ApiSchemas = Readonly<Record<string, JsonObject>>
 
-/** @param text of the OpenAPI document */
-export const readComponents = (text: string): ApiSchemas =>
-  (parse(text) as { components: { schemas: ApiSchemas } }).components.schemas
-
-/** Undefined for a command that prints text in every mode. */
-export function outputSchema(
-  { path, summary, json, answer }: CommandSpec,
-  components: ApiSchemas,
-): JsonObject | undefined {
+/**
+ * Undefined for a command that prints text in every mode.
+ * @param api the OpenAPI document
+ */
+export function outputSchema({ path, summary, json, answer }: CommandSpec, api: JsonObject): JsonObject | undefined {
   if (json === undefined) return undefined
+  const { schemas } = api['components'] as unknown as { schemas: ApiSchemas }
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: `svc ${path} --json`,
     description: `${summary}: ${json}`,
-    ...withDefinitions(answer?.() ?? {}, components),
+    ...withDefinitions(answer?.() ?? {}, schemas),
   }
 }
 
 /** Copies the schemas of the HTTP interface that a schema refers to into definitions of its own. */
-function withDefinitions(schema: JsonObject, components: ApiSchemas): JsonObject {
+function withDefinitions(schema: JsonObject, schemas: ApiSchemas): JsonObject {
   const definitions: Record<string, JsonObject> = {}
   const localize = (from: JsonObject): JsonObject => {
     const text = JSON.stringify(from).replaceAll('#/components/schemas/', '#/$defs/')
     for (const [, name] of text.matchAll(/"#\/\$defs\/([^"]+)"/g))
       if (!Object.hasOwn(definitions, name!)) {
         definitions[name!] = {} // before its own references are followed: they may lead back here
-        definitions[name!] = localize(components[name!]!)
+        definitions[name!] = localize(schemas[name!]!)
       }
     return JSON.parse(text, withoutExtensions) as JsonObject
   }

@@ -46,8 +46,10 @@ export interface StartRequest {
   readonly tags?: readonly string[]
   /** Given where the caller must know the id before the run starts. */
   readonly sessionId?: SessionId
-  /** The session that goes on, and the version that its new root run executes; the deployed one where absent. */
-  readonly continued?: { readonly sessionId: SessionId; readonly versionId?: VersionId }
+  /** The session that goes on. */
+  readonly continued?: { readonly sessionId: SessionId }
+  /** The version that the run executes; the deployed one where absent. */
+  readonly versionId?: VersionId
   /** The run that the new one repeats. */
   readonly origin?: RepeatedRun
   /** Another session, refused with `run_moved_on` where it was saved since this version of it was read. */
@@ -175,7 +177,7 @@ export interface EngineParts {
   readonly leaseTimes?: LeaseTimes
   /** Sessions that this process may hold before it leaves what is free to others; any number where absent. */
   readonly maxClaimed?: number
-  /** True while this process is late with what it does, and leaves what is free to others; never where absent. */
+  /** True while this process cannot keep up with its own work and should claim none; never where absent. */
   readonly isBehind?: () => boolean
   /** The system's where absent. */
   readonly timers?: QueueTimers

@@ -45,10 +45,12 @@ export async function schema({ given, mode, out, manual }: CommandContext<unknow
 }
 
 async function schemaOfOutput(path: string, commands: CommandContext['manual']['commands']): Promise<JsonObject> {
-  const { outputSchema, readComponents } = await import('../../pages/output-schema.ts')
-  const components = readComponents(await readFile(packageFile('schemas/openapi.yaml'), 'utf8'))
+  const [{ outputSchema }, { readOpenApi }] = await Promise.all([
+    import('../../pages/output-schema.ts'),
+    import('../../../server/http/openapi.ts'),
+  ])
   return outputSchema(
     commands.find((each) => each.path === path)!,
-    components,
+    await readOpenApi(),
   )!
 }
