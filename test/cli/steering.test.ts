@@ -82,7 +82,7 @@ test('what cannot be done now is one sentence and the way on', async () => {
   expect(await told(['send', run, 'hello'])).toEqual([
     6,
     'error[run_not_waiting]: The run does not wait for a reply; its status is WaitingForHITL.',
-    '  fix:  svc send RUN TEXT --steer reaches a run that works; svc inbox shows tasks that wait for an answer.',
+    expect.stringMatching(/^  fix: {2}svc approve ([0-9a-f]{6}) {3}or {3}svc reject \1 --reason …$/),
   ])
   expect(await told(['signal', run, 'parcel', '--data', '{"parcel":7'])).toEqual([
     2,
