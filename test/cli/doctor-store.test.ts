@@ -166,7 +166,7 @@ describe.skipIf(!server)('a database', () => {
 
   test('that belongs to another workspace, or has its files in another bucket', async () => {
     const own =
-      'Give each cluster a database of its own. Where it is the same one, and its bucket was moved: svc store migrate --claim.'
+      'Give each cluster its own database. If it is the same cluster and its bucket has moved: svc store migrate --claim.'
     await sql(`update svc.svc_schema set workspace = 'other'`)
     expect(await look(url)).toEqual(
       refused(
@@ -191,7 +191,7 @@ describe.skipIf(!server)('a database', () => {
     expect(await look(url)).toEqual(
       refused(
         `${name} was copied to sqlite:/var/lib/svc: if both went on, everything would be done twice.`,
-        'Serve the copy. Where that was thrown away: svc store copy --reopen.',
+        'Serve the copy. If you discarded it: svc store copy --reopen.',
       ),
     )
   })
