@@ -45,7 +45,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'table',
     '.',
   ],
-  console: ['wire', 'parts', 'card', 'bulk', 'timeline', 'policy', 'steer', 'graph', 'views', '.'],
+  console: ['wire', 'parts', 'card', 'bulk', 'timeline', 'policy', 'steer', 'graph', 'what-if', 'views', '.'],
   compile: ['state', 'package', 'stages', 'view', '.', 'diff', 'edit'],
   documents: ['generated', 'text', 'edit', 'workspace', 'fmt', 'schemas', 'facts', 'rules', 'lint', 'report', 'lsp'],
   engine: ['session', 'limits', 'calls', 'machine', 'effects', 'drive', '.'],

@@ -6,4 +6,4 @@
 import './parts/table.ts'
 
 export { startPage, type ScreenComponent, type ScreenTable } from './page.ts'
-export { InboxScreen } from './views/inbox.ts'
+export { InboxScreen } from './views/inbox/inbox.ts'

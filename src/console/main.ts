@@ -15,7 +15,7 @@ const SCREENS: ScreenTable = [
   [/^\/agents$/, later('AgentsScreen')],
   [/^\/agents\/(?<id>[^/]+)$/, later('AgentScreen')],
   [/^\/agents\/(?<id>[^/]+)\/graph$/, async () => (await import('./graph-screen.ts')).GraphScreen],
-  [/^\/policies$/, later('WhatIfScreen')],
+  [/^\/policies$/, async () => (await import('./what-if-screen.ts')).WhatIfScreen],
   [/^\/try\/(?<id>[^/]+)$/, later('TryScreen')],
   [/^\/files$/, later('FilesScreen')],
   [/^\/costs$/, later('CostsScreen')],

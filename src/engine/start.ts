@@ -108,14 +108,17 @@ function toResponse(started: StartOutcome): StartRunResponse {
   }
 }
 
-/** The deployed version; for a continued session, the requested one. */
+/**
+ * The requested version, else the deployed one. A continued session may run a version that was yanked since; no new session
+ * begins with one.
+ * @throws Failure `not_found`, `no_deployed_version`, `version_not_deployable`, `version_yanked`
+ */
 async function readVersion(
   { store }: EngineParts,
-  { agentId, workspaceId, continued, principal }: StartRequest,
+  { agentId, workspaceId, continued, principal, versionId: asked }: StartRequest,
 ): Promise<AgentVersion> {
   const agent = await store.agent(agentId)
   if (!agent || agent.workspaceId !== workspaceId) throw fail('not_found', { what: 'agent' })
-  const asked = continued?.versionId
   if (asked !== undefined && asked !== agent.deployedVersionId) {
     const version = await store.version(asked)
     if (version?.agentId !== agentId || version.workspaceId !== workspaceId)
@@ -124,6 +127,9 @@ async function readVersion(
     const wasDeployed = (await store.deployedVersions(agentId)).includes(asked)
     if (principal.type !== 'operator' && (!wasDeployed || version.yanked))
       throw fail('version_not_deployable', { id: version.snapshot.id, version: version.snapshot.version })
+    const { snapshot, yankReason: reason } = version
+    if (!continued && version.yanked)
+      throw fail('version_yanked', { id: snapshot.id, version: snapshot.version, reason, act: 'executed' })
     return version
   }
   const version = agent.deployedVersionId && (await store.version(agent.deployedVersionId))
@@ -262,7 +268,7 @@ export const contextOf = (parts: EngineParts, version: AgentVersion, now: number
   describedBy: () => undefined,
   stepsOf: () => [],
   calls: new Map(),
-  repeatedCalls: [],
+  relatedCalls: [],
   callsElsewhere: [],
   revoked: new Set(),
   attachedTexts: () => [],

@@ -17,11 +17,13 @@ export interface KeyWithTrigger {
   readonly triggerHeldAt: Instant | undefined
 }
 
-/** Sums of one day, agent, model and currency. */
+/** Sums of one day, agent, version, model and currency. */
 export interface CostRow {
   /** UTC, `2026-11-23`. */
   readonly day: string
   readonly agent: string
+  /** Label; empty for sums from before it was kept. */
+  readonly version: string
   readonly provider: string
   readonly model: string
   readonly completions: number

@@ -5,6 +5,7 @@
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/client'
 import type { Clock } from '../base/clock.ts'
+import { retryAfterMs } from '../base/retry.ts'
 import { InexactNumberError, unsafeNumberIn } from '../base/json/exact-number.ts'
 import { findExceededBound, parseJson, type JsonObject, type JsonValue } from '../base/json/json.ts'
 import type { Redactor } from '../base/secret.ts'
@@ -55,13 +56,18 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
   const dispatched = new Set<string>()
   /** The `mayLeave` of each attempt. */
   const guards = new Map<string, ToolInvocation['mayLeave']>()
+  /** `Retry-After` of the answers to attempts, in milliseconds. */
+  const waits = new Map<string, number>()
 
   const trackingFetch: FetchFunction = async (input, init) => {
     const attempt = new Headers(init?.headers).get(ATTEMPT_HEADER)
     // Before sending, because a call that is cut off is judged before its request settles.
     if (attempt !== null) dispatched.add(attempt)
     try {
-      return await fetch(input, attempt === null ? init : { ...init, mayLeave: guards.get(attempt) })
+      const response = await fetch(input, attempt === null ? init : { ...init, mayLeave: guards.get(attempt) })
+      const wait = retryAfterMs(response.headers.get('retry-after'), clock.now())
+      if (attempt !== null && wait !== undefined) waits.set(attempt, wait)
+      return response
     } catch (error) {
       if (attempt !== null && isUnsent(error)) dispatched.delete(attempt)
       throw error
@@ -174,7 +180,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
               dispatched.delete(attempt)
               continue
             }
-            return toFailedOutcome(server.name, error, answer, dispatched.has(attempt))
+            return toFailedOutcome(server.name, error, answer, dispatched.has(attempt), waits.get(attempt))
           } finally {
             release(pooled)
           }
@@ -183,6 +189,7 @@ export function createMcpServers({ env, redactor, fetch, clock, version }: McpSe
         limit.release()
         dispatched.delete(attempt)
         guards.delete(attempt)
+        waits.delete(attempt)
       }
     },
 
@@ -269,10 +276,16 @@ function toFailedOutcome(
   error: unknown,
   status: number | 'protocol' | undefined,
   dispatched: boolean,
+  waitMs?: number,
 ): ToolOutcome {
+  const later = waitMs !== undefined && { retryAfterMs: waitMs }
   const why = innermostMessage(error).slice(0, 500)
-  if (typeof status === 'number' && status < 500)
-    return { at: 'not_sent', code: 'refused', error: `MCP server "${server}" answered ${status}: ${why}` }
+  if (typeof status === 'number' && status < 500) {
+    const error = `MCP server "${server}" answered ${status}: ${why}`
+    return status === 429
+      ? { at: 'not_sent', code: 'unreachable', error, ...later }
+      : { at: 'not_sent', code: 'refused', error }
+  }
   if (!dispatched && error instanceof OversizedAnswer)
     return { at: 'not_sent', code: 'refused', error: `MCP server "${server}" cannot be used: ${why}` }
   if (!dispatched)
@@ -281,6 +294,7 @@ function toFailedOutcome(
     at: 'unknown',
     code: 'broken',
     error: `The connection to MCP server "${server}" broke during the call: ${why}`,
+    ...later,
   }
 }
 

@@ -394,6 +394,9 @@ test('a trigger shows its limits and can be changed', async () => {
     ratePerDay: 5,
     exposeTimeline: true,
   })
+  // Completion offers names, so they are taken.
+  expect(await json(['triggers', 'show', 'web'])).toMatchObject({ triggerId })
+  expect(await svc(['triggers', 'show', 'wub'])).toMatchObject({ code: 5 })
   expect(await json(['triggers', 'delete', triggerId, '--yes'])).toEqual({ triggerId })
   expect(await svc(['triggers', 'show', triggerId])).toMatchObject({ code: 5 })
 })
@@ -498,12 +501,12 @@ describe('beside svc dev', () => {
     expect(stderr).toContain('wrong.yaml: entry 1: decide[0] answers nothing.')
   })
 
-  test('a path is published and run; a version must be the deployed one', async () => {
+  test('a path is published and run; a version must have been published', async () => {
     const path = ['run', './agents/refund-desk.yaml', 'order=A-5', 'amount=5']
     expect(await runSvc(path, { cwd: bench })).toMatchObject({ code: 0, stdout: '{"refunded":5,"currency":"EUR"}\n' })
     const other = await runSvc(['run', 'acme.refund-desk@9.9.9', 'order=A-1', 'amount=5'], { cwd: bench })
-    expect(other).toMatchObject({ code: 2, stdout: '' })
-    expect(other.stderr).toContain('svc deploy acme.refund-desk@9.9.9')
+    expect(other).toMatchObject({ code: 5, stdout: '' })
+    expect(other.stderr).toContain('svc versions list acme.refund-desk')
   })
 
   test('a save reports what the agent may do now that it might not before', async () => {
@@ -511,6 +514,18 @@ describe('beside svc dev', () => {
     writeFileSync(file, readFileSync(file, 'utf8').replace('value: 100', 'value: 250'))
     const reload = JSON.parse(await dev.line(/"reload"/)) as { changes: { kind: string; widens: boolean }[] }
     expect(reload.changes).toContainEqual(expect.objectContaining({ kind: 'authority.widened', widens: true }))
+  })
+
+  test('a version that is not deployed is run by its name, and says so', async () => {
+    const listed = await runSvc(['versions', 'list', 'acme.refund-desk', '--json'], { cwd: bench })
+    const { items } = JSON.parse(listed.stdout) as { items: { versionLabel: string; deployed: boolean }[] }
+    const before = items.find(({ deployed }) => !deployed)!.versionLabel
+    const start = ['run', `acme.refund-desk@${before}`, 'order=A-6', 'amount=6']
+    const { code, stdout, stderr } = await runSvc(start, { cwd: bench })
+    expect([code, stdout]).toEqual([0, '{"refunded":6,"currency":"EUR"}\n'])
+    expect(stderr).toContain(`acme.refund-desk@${before}, which is not deployed`)
+    const { stdout: runs } = await runSvc(['runs', 'list', '--json'], { cwd: bench })
+    expect((JSON.parse(runs) as { items: { versionLabel: string }[] }).items[0]!.versionLabel).toBe(before)
   })
 
   test('a recorded decision is explained by the history that it saw, and what was not recorded says so', async () => {

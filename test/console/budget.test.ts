@@ -24,7 +24,7 @@ test('the page starts with at most 35 KB of script and 8 KB of style, compressed
 })
 
 /** Loaded when they are opened, with libraries of their own. */
-const isApart = (name: string): boolean => /^(?:code-editor|graph-screen)-/.test(name)
+const isApart = (name: string): boolean => /^(?:what-if|graph)-screen-/.test(name)
 
 test('all of its script but the editor and the graph has at most 60 KB, compressed', () => {
   const all = readdirSync(BUILT).filter((name) => name.endsWith('.js') && !isApart(name))
@@ -32,8 +32,8 @@ test('all of its script but the editor and the graph has at most 60 KB, compress
 })
 
 test('the editor is loaded by no screen but the one that has it', () => {
-  const names = readdirSync(BUILT).filter((name) => name.endsWith('.js') && !name.startsWith('code-editor-'))
-  const loading = names.filter((name) => readFileSync(resolve(BUILT, name), 'utf8').includes('./code-editor-'))
-  expect(loading.map((name) => name.replace(/-[A-Z0-9]+\.js$/, ''))).toEqual(['later'])
+  const names = readdirSync(BUILT).filter((name) => name.endsWith('.js') && !name.startsWith('what-if-screen-'))
+  const loading = names.filter((name) => readFileSync(resolve(BUILT, name), 'utf8').includes('./what-if-screen-'))
+  expect(loading.map((name) => name.replace(/-[A-Z0-9]+\.js$/, ''))).toEqual(['console.js'])
   expect([...withImports('console.js')].filter(isApart)).toEqual([])
 })

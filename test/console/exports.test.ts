@@ -93,12 +93,14 @@ describeInBrowser('costs', () => {
     await page.goto(`${desk.server.consoleUrl}/costs`)
     await page.getByRole('region', { name: 'Costs' }).waitFor()
     const [head, ...rows] = (await textOf(await saved(page, 'Export CSV'))).trim().split('\r\n')
-    expect(head).toBe('day,agent,provider,model,completions,input tokens,cached input tokens,output tokens,cost')
+    expect(head).toBe(
+      'day,agent,version,provider,model,completions,input tokens,cached input tokens,output tokens,cost',
+    )
     const { items } = await desk.operator.call('GET /costs', { query: { by: 'agent,model' } })
     expect(rows).toEqual(
       items.map(
         ({ agent, provider, model, completions, inputTokens, cachedInputTokens, outputTokens }) =>
-          `,${agent},${provider},${model},${completions},${inputTokens},${cachedInputTokens},${outputTokens},`,
+          `,${agent},,${provider},${model},${completions},${inputTokens},${cachedInputTokens},${outputTokens},`,
       ),
     )
   })

@@ -72,6 +72,27 @@ describeInBrowser('an agent', () => {
     expect(items.map(({ inputPreview }) => inputPreview)).toEqual(['{"order":"A-7","amount":20}'])
   })
 
+  test('is tried on a version that is not deployed, where it is chosen', async () => {
+    const desk = await openDesk()
+    await desk.publish('1.1.0', { 'policies/refund-limit.yaml': ['value: 100', 'value: 500'] })
+    const { page, problems } = await openPage(await desk.address())
+    await page.goto(`${desk.server.consoleUrl}/try/acme.refund-desk`)
+    await page.getByText('This is a real run of the deployed version').waitFor()
+    await page.getByRole('combobox', { name: 'Version' }).selectOption('1.1.0')
+    await page.getByText('This is a real run of 1.1.0, which is not deployed').waitFor()
+    expect(await findingsOfAxe(page)).toEqual([])
+    await page.getByLabel('order').fill('A-8')
+    await page.getByLabel('amount').fill('180')
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page.waitForURL(/\/runs\//)
+    await page.getByText('Completed', { exact: true }).waitFor()
+    const { items } = await desk.operator.call('GET /runs', { query: { roots: 'true' } })
+    expect(items.map(({ versionLabel }) => versionLabel)).toEqual(['1.1.0'])
+    await page.goto(`${desk.server.consoleUrl}/try/acme.refund-desk?version=9.9.9`)
+    await page.getByText('Version 9.9.9 is not published, or is yanked.').waitFor()
+    expect(problems).toEqual([])
+  })
+
   test('goes on with the conversation of a run that ended, in its session, and says why another cannot', async () => {
     const desk = await openDesk()
     const first = await desk.start({ order: 'A-1001', amount: 40 })
@@ -144,7 +165,7 @@ describeInBrowser('an agent', () => {
     await page.getByRole('button', { name: 'Deploy', exact: true }).click()
     await page.getByText('may do more').first().waitFor()
     expect(await page.locator('.witness').first().textContent()).toMatch(
-      /acme\.refunds .* was require_approval.*, is allow/,
+      /acme\.refunds .* was needs approval.*, is allowed/,
     )
     const deploy = page.getByRole('button', { name: 'Deploy 1.1.0' })
     expect(await deploy.isDisabled()).toBe(true)

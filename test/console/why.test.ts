@@ -85,6 +85,8 @@ describeInBrowser('what if', () => {
     await editLine(page, 'value: 100', 'value: 500')
     await page.getByRole('button', { name: 'Decide again' }).click()
     await page.getByText('One call could happen with less than before.').waitFor()
+    await page.getByRole('heading', { name: 'What it may do' }).waitFor()
+    await page.locator('.changes-list .wider .witness', { hasText: 'needs approval' }).first().waitFor()
   })
 
   test('says beside the line what is wrong with a text, and decides nothing by it', async () => {

@@ -181,15 +181,13 @@ test('continues on the version that was asked for, and refuses one that a key ma
   await bench.waitForEnd(first)
   const sessionId = await sessionOf(bench, first)
   const { agentVersionId } = (await bench.store.run(first))!
-  const second = await goOn(bench, sessionId, 'Again', { continued: { sessionId, versionId: agentVersionId } })
+  const second = await goOn(bench, sessionId, 'Again', { versionId: agentVersionId })
   await bench.waitForEnd(second)
   expect((await bench.store.run(second))!.agentVersionId).toBe(agentVersionId)
   const unknown = first as never as VersionId
-  await expect(goOn(bench, sessionId, 'Again', { continued: { sessionId, versionId: unknown } })).rejects.toMatchObject(
-    {
-      code: 'not_found',
-    },
-  )
+  await expect(goOn(bench, sessionId, 'Again', { versionId: unknown })).rejects.toMatchObject({
+    code: 'not_found',
+  })
 })
 
 test('the stream of each root run has its own events, and ends with its own end', async () => {

@@ -116,6 +116,32 @@ test('a key may run a version that was deployed, and none that never was', async
   expect([status, body.code]).toEqual([409, 'version_not_deployable'])
 })
 
+test('an operator starts a session on a version that is not deployed, and on none that is yanked', async () => {
+  const { start, server, agentId } = await open()
+  const next = snapshotOf(DESK, '2.0.0', { ...CHAT, purpose: 'Later.' })
+  const bundle = { root: DESK, agents: [next], documents: [], closureDigest: next.digest }
+  await ask(server.operator, 'POST /publish', { bundle })
+  const { items } = (await ask(server.operator, `GET /versions?agent=${DESK}`)) as {
+    items: { versionLabel: string; agentVersionId: string }[]
+  }
+  const { agentVersionId: versionId } = items.find(({ versionLabel }) => versionLabel === '2.0.0')!
+  const input = { message: 'two' }
+  const byKey = await start('two', { versionId })
+  expect([byKey.status, byKey.body.code]).toEqual([400, 'validation_failed'])
+  interface Started {
+    readonly runId: string
+    readonly versionLabel: string
+  }
+  const named = await ask<Started>(server.operator, 'POST /runs', { agent: DESK, input, version: '2.0.0' })
+  const route = `POST /v1/agents/${agentId}/runs`
+  const byId = await ask<Started>(server.operator, route, { input, versionId })
+  for (const { runId } of [named, byId])
+    expect(await ask<Started>(server.operator, `GET /v1/runs/${runId}`)).toMatchObject({ versionLabel: '2.0.0' })
+  await expect(ask(server.operator, 'POST /runs', { agent: DESK, input, version: '3.0.0' })).rejects.toThrow('3.0.0')
+  await ask(server.operator, 'POST /yank', { kind: 'Agent', id: DESK, version: '2.0.0', yanked: true })
+  await expect(ask(server.operator, 'POST /runs', { agent: DESK, input, version: '2.0.0' })).rejects.toThrow('yanked')
+})
+
 test('title, metadata and tags are set and removed, and bad ones change nothing', async () => {
   const { start, send } = await open()
   const { body: first } = await start('one', { tags: ['old'] })

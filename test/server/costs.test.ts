@@ -33,7 +33,7 @@ test('an operator sees what a run and its session cost, and a key does not', asy
   expect(runs.items.map((each) => each.cost)).toEqual([cost])
 })
 
-test('sums are kept by agent, model and day, and grouped as asked', async () => {
+test('sums are kept by agent, version, model and day, and grouped as asked', async () => {
   const { run, costs } = await priced()
   await run()
   await run()
@@ -52,9 +52,10 @@ test('sums are kept by agent, model and day, and grouped as asked', async () => 
     total: 1,
     sum: sums,
   })
+  expect((await costs('?by=version')).items).toEqual([{ version: '1.0.0', ...sums }] satisfies CostView[])
   expect((await costs('?by=day')).items).toEqual([{ day, ...sums }] satisfies CostView[])
   expect((await costs('?until=2020-01-01')).items).toEqual([])
-  await expect(costs('?by=colour')).rejects.toThrow('must name agent, model or day')
+  await expect(costs('?by=colour')).rejects.toThrow('must name agent, version, model or day')
   await expect(costs('?since=soon')).rejects.toThrow('must be a time')
 })
 
@@ -76,4 +77,30 @@ test('a run with a cap and no price is refused with the remedy, before anything 
   const { status, body } = await house.start()
   expect([status, body['code']]).toEqual([422, 'price_unknown'])
   expect(body['error']).toContain('no price of scripted/script in EUR is known')
+})
+
+test('says how runs ended and how long they waited for people, by version', async () => {
+  const { run, operator } = await priced()
+  await run()
+  const outcomes = async (query = ''): Promise<OperatorRoutes['GET /outcomes']['answer']> =>
+    (await operator(`GET /outcomes${query}`)) as never
+  const waited = { runs: 0, medianMs: 0, longestMs: 0, totalMs: 0 }
+  expect(await outcomes()).toEqual({
+    items: [
+      {
+        agent: 'acme.refund-desk',
+        version: '1.0.0',
+        runs: 1,
+        open: 0,
+        completed: 1,
+        cancelled: 0,
+        failures: [],
+        waited,
+      },
+    ],
+    total: 1,
+    counted: 1,
+  })
+  expect(await outcomes('?since=2100-01-01')).toEqual({ items: [], total: 0, counted: 0 })
+  await expect(outcomes('?agent=acme.nobody')).rejects.toThrow('acme.nobody')
 })

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { digestOfJson } from '../../src/base/digest.ts'
 import type { PendingAnswer, RunStatusBody, TaskItem, TaskList, ValueReference } from '../../src/spec/api.ts'
+import type { RecordedDecision } from '../../src/spec/operator/decide.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { snapshotOf } from './fixtures.ts'
 import { ask, caller, DESK, policiesFor, running, scripted, tool } from './running.ts'
@@ -140,4 +141,12 @@ test('large arguments are whole in the status, and a reference in the event', as
     digest: svcValue,
   })
   expect(await api.get(url)).toEqual({ note })
+  const decisions = async (query: string) =>
+    (await ask<{ items: RecordedDecision[] }>(server.operator, `GET /decisions?run=${runId}${query}`)).items
+  expect((await decisions('')).map(({ arguments: given }) => given)).toEqual([{ note }])
+  expect((await decisions('&values=ref')).map(({ arguments: given }) => given)).toEqual([
+    { svcValue, bytes: 5011, url },
+  ])
+  await ask(server.operator, `POST /runs/${runId}/cancel`, {})
+  expect(await api.get(url), 'also when nobody waits for it any more').toEqual({ note })
 })

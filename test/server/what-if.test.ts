@@ -36,7 +36,9 @@ describe('what if', () => {
     const answer = await desk.operator.call('POST /what-if', {
       body: { base, edits: edited('value: 100', 'value: 10') },
     })
-    expect(answer).toEqual({
+    const { authority, ...decided } = answer
+    expect(authority).toMatchObject({ widens: false })
+    expect(decided).toEqual({
       calls: decisions.length,
       flips: flipped.map(({ runId, toolCallId }) => ({
         runId,
@@ -51,6 +53,25 @@ describe('what if', () => {
       findings: [],
     })
     expect(flipped.length).toBeGreaterThan(0)
+  })
+
+  test('shows what an edit may do more, with a call that shows it, as a comparison of the published versions would', async () => {
+    const { authority } = await desk.operator.call('POST /what-if', {
+      body: { base, edits: edited('value: 100', 'value: 500') },
+    })
+    const [change] = authority!.changes
+    expect(authority).toMatchObject({ widens: true, changes: [{ kind: 'authority.widened', agent: REFUND_DESK }] })
+    const { tool, before, after, arguments: args } = change!.witness!
+    expect([tool, before, after]).toEqual(['acme.refunds', 'require_approval', 'allow'])
+    expect((args as { amount: number }).amount).toBeGreaterThan(100)
+    expect((args as { amount: number }).amount).toBeLessThanOrEqual(500)
+    const other = await openRefundServer()
+    await other.publish('1.1.0', { [LIMIT]: ['value: 100', 'value: 500'] })
+    const published = await other.operator.call('GET /difference', {
+      query: { agent: REFUND_DESK, from: '1.0.0', to: '1.1.0' },
+    })
+    await other.close()
+    expect(published.changes.filter(({ widens }) => widens)).toEqual(authority!.changes.filter(({ widens }) => widens))
   })
 
   test('counts every flip, and shows as many as were asked for', async () => {

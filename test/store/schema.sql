@@ -382,28 +382,6 @@ CREATE TABLE session_tag (
 
 CREATE INDEX user_task_of_scope on user_task (scope_agent_n, scope_trigger_id, status);
 
-CREATE TABLE cost_day (
-  workspace_id text not null,
-  -- Days since the epoch, UTC.
-  day integer not null,
-  agent_n integer not null references agent (n),
-  provider text not null,
-  model text not null,
-  -- Empty for completions without a price.
-  currency text not null,
-  completions integer not null,
-  -- Completions that are billed at a price nobody knows.
-  unpriced integer not null,
-  input_tokens integer not null,
-  cached_input_tokens integer not null,
-  cache_write_tokens integer not null,
-  output_tokens integer not null,
-  reasoning_tokens integer not null,
-  -- Exact decimal: SQLite has no type that adds money without rounding or overflow.
-  amount text not null,
-  primary key (workspace_id, day, agent_n, provider, model, currency)
-) strict, without rowid;
-
 CREATE INDEX session_held on session (started_at) where owner is not null;
 
 CREATE INDEX session_of_status on session (agent_n, status, started_at);
@@ -643,3 +621,27 @@ CREATE TABLE task_claim (
 CREATE INDEX task_claim_of_workspace on task_claim (workspace_id, at);
 
 CREATE INDEX session_free on session (ifnull(trigger_id, 'agent ' || agent_n), started_at) where busy = 1 and owner is null;
+
+CREATE TABLE "cost_day" (
+  workspace_id text not null,
+  -- Days since the epoch, UTC.
+  day integer not null,
+  agent_n integer not null references agent (n),
+  -- Label; empty for what was summed before labels were kept.
+  version text not null,
+  provider text not null,
+  model text not null,
+  -- Empty for completions without a price.
+  currency text not null,
+  completions integer not null,
+  -- Completions that are billed at a price nobody knows.
+  unpriced integer not null,
+  input_tokens integer not null,
+  cached_input_tokens integer not null,
+  cache_write_tokens integer not null,
+  output_tokens integer not null,
+  reasoning_tokens integer not null,
+  -- Exact decimal: SQLite has no type that adds money without rounding or overflow.
+  amount text not null,
+  primary key (workspace_id, day, agent_n, version, provider, model, currency)
+) strict, without rowid;

@@ -132,6 +132,7 @@ export const accessFailures = {
     status: 422,
     exit: EXIT.usage,
     message: (a: { agent: string }) => `The input does not match the input contract of ${a.agent}.`,
+    fix: 'svc agents show AGENT shows the contract.',
   },
   file_not_found: {
     status: 422,

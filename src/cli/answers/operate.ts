@@ -43,6 +43,7 @@ export const costsAnswer: AnswerSchema<OperatorRoutes['GET /costs']['answer']> =
   items: list(
     object({
       agent: optional(string),
+      version: optional(string),
       provider: optional(string),
       model: optional(string),
       day: optional(string),
@@ -51,6 +52,24 @@ export const costsAnswer: AnswerSchema<OperatorRoutes['GET /costs']['answer']> =
   ),
   total: integer,
   sum: object(costSums),
+})
+
+export const outcomesAnswer: AnswerSchema<OperatorRoutes['GET /outcomes']['answer']> = object({
+  items: list(
+    object({
+      agent: string,
+      version: string,
+      runs: integer,
+      open: integer,
+      completed: integer,
+      cancelled: integer,
+      failures: list(object({ code: string, runs: integer })),
+      waited: object({ runs: integer, medianMs: integer, longestMs: integer, totalMs: integer }),
+    }),
+  ),
+  total: integer,
+  counted: integer,
+  countedSince: optional(string),
 })
 
 const effectView = object({

@@ -6,12 +6,12 @@ export const lazyAuthority: AuthorityReader = {
     const { authorityMatrix } = await import('../../compile/view/matrix.ts')
     return authorityMatrix(snapshot)
   },
-  async difference(from, to, load) {
+  async difference(from, to, load, loadTo = load) {
     const [{ diffClosures }, { loadClosure }] = await Promise.all([
       import('../../compile/diff/diff.ts'),
       import('../../compile/diff/closure.ts'),
     ])
-    const [before, after] = await Promise.all([loadClosure(from, load), loadClosure(to, load)])
+    const [before, after] = await Promise.all([loadClosure(from, load), loadClosure(to, loadTo)])
     return diffClosures(before, after)
   },
 }

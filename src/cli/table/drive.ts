@@ -14,6 +14,7 @@ import {
   uploadedFiles,
   wholeStep,
 } from '../answers/drive.ts'
+import { outcomesAnswer } from '../answers/operate.ts'
 import { apiBodySchema, printsBody, printsCases, printsDocument, printsLines } from '../answers/schema.ts'
 import { listFilters, metadataOption } from './shared.ts'
 
@@ -50,7 +51,7 @@ export const driveCommands: readonly CommandEntry[] = [
     plane: 'client',
     summary: 'start a run, follow it, answer its tasks, print the output',
     arguments: [
-      { name: '<agent>', description: 'namespace.name, with @version or not, id, or a path (dev)' },
+      { name: '<agent>', description: 'namespace.name, with @version or the deployed one, id, or a path (dev)' },
       { name: '[input...]', description: 'key=text, key:=json, key@file or key=<file' },
     ],
     options: [
@@ -64,13 +65,14 @@ export const driveCommands: readonly CommandEntry[] = [
       { flags: '--idempotency-key <key>', description: 'a second start with the same key returns the first run' },
       {
         flags: '--session <session>',
-        description: 'continue this ended session, on AGENT@VERSION or the deployed version',
+        description: 'continue this ended session',
       },
     ],
     examples: [
       'svc run acme.refund-desk order=A-1042 amount:=180',
       'svc run acme.refund-desk --input order.json --json',
       'svc run acme.refund-desk order=A-1042 amount:=40 --record refund.ndjson',
+      'svc run acme.refund-desk@1.1.0 order=A-1042 amount:=180',
       'svc run acme.support-desk message="And in green?" --session @last',
     ],
     ...printsCases({ ...followedAnswers, 'with --detach': apiBodySchema('StartRunResponse') }),
@@ -103,6 +105,18 @@ export const driveCommands: readonly CommandEntry[] = [
     examples: ['svc runs list --waiting', 'svc runs list --search A-1042', 'svc runs list --since 1d --json'],
     ...printsCases({ '': runsAnswer, 'with --watch a line for each run': runView }),
     load: async () => (await import('../commands/drive/runs.ts')).runsList,
+  },
+  {
+    path: 'runs outcomes',
+    plane: 'operator',
+    summary: 'how runs ended and how long they waited for people, by agent and version',
+    options: [
+      { flags: '--agent <agent>', description: 'of this agent' },
+      { flags: '--since <time>', description: '10m, 2026-11-20 or RFC 3339; 30 days by default' },
+    ],
+    examples: ['svc runs outcomes --since 7d'],
+    ...printsDocument(outcomesAnswer),
+    load: async () => (await import('../commands/drive/outcomes.ts')).runsOutcomes,
   },
   {
     path: 'runs get',

@@ -48,7 +48,10 @@ export const operateCommands: readonly CommandEntry[] = [
     plane: 'operator',
     summary: 'tokens and money of completions, in sums of whole days',
     options: [
-      { flags: '--by <groups>', description: 'agent, model, day, separated by commas; agent,model by default' },
+      {
+        flags: '--by <groups>',
+        description: 'agent, version, model, day, separated by commas; agent,model by default',
+      },
       { flags: '--agent <agent>', description: 'of this agent' },
       { flags: '--since <time>', description: '7d, 2026-11-20 or RFC 3339; 30 days by default' },
       { flags: '--until <time>', description: 'up to this time; now by default' },

@@ -1,20 +1,24 @@
-/** Tokens and money, by agent, model and day. */
+/** Tokens and money by agent, version, model and day; how runs ended, and how long they waited for people. */
 import { safeText } from '../../base/escape-text.ts'
-import type { CostSums, CostView } from '../../spec/operator/operations.ts'
+import { shortDuration } from '../../base/short-text.ts'
+import type { CostSums, CostView, RunOutcomes } from '../../spec/operator/operations.ts'
 import { describeCost } from '../../spec/price.ts'
 import { downloadText, writeCsv, type CsvCell } from '../parts/download.ts'
 import { Facts, type Fact } from '../parts/facts.ts'
 import { html, type View } from '../parts/html.ts'
+import { Age } from '../parts/moments.ts'
 import { Table } from '../parts/table.ts'
 import { Tabs } from '../parts/tabs.ts'
-import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { EmptyState, showUnread } from '../parts/states.ts'
 import { address } from '../wire/navigation.ts'
 import { aboutAnySession, useOperator } from '../wire/resource.ts'
 
 const GROUPS = [
   ['agent,model', 'By agent and model'],
+  ['agent,version', 'By version'],
   ['model', 'By model'],
   ['day', 'By day'],
+  ['outcomes', 'Outcomes'],
 ] as const
 
 const DAYS = [
@@ -28,38 +32,45 @@ export function CostsScreen(): View {
   const { query } = address.value
   const [by, days] = [query.get('by') ?? 'agent,model', query.get('days') ?? '30']
   // Of whole days.
-  const since = (Math.floor(Date.now() / DAY_MS) - (Number(days) || 30)) * DAY_MS
-  const costs = useOperator('GET /costs', { query: { by, since: new Date(since).toISOString() } }, aboutAnySession)
-  const read = costs.value.value
+  const since = new Date((Math.floor(Date.now() / DAY_MS) - (Number(days) || 30)) * DAY_MS).toISOString()
   return html`
     <section class="screen">
       <header class="screen-head"><h1>Costs</h1></header>
       <div class="filters">
         <${Tabs} label="Grouped by" name="by" tabs=${GROUPS} />
         <${Tabs} label="Time" name="days" tabs=${DAYS} first="30" />
-        <button
-          type="button"
-          class="button small"
-          disabled=${!read?.items.length}
-          onClick=${() => downloadText('costs.csv', 'text/csv', writeCsv(EXPORTED, read!.items.map(toExported)))}
-        >
-          Export CSV
-        </button>
       </div>
-      <${ErrorNote} error=${costs.error.value} />
-      ${
-        read === undefined
-          ? !costs.error.value && html`<${Loading} />`
-          : read.items.length === 0
-            ? html`<${EmptyState} icon="costs" title="No completion in this time." />`
-            : html`
-                <${Facts} kind="section" facts=${factsOf(read.sum)} />
-                <${CostTable} items=${read.items} />
-              `
-      }
+      ${by === 'outcomes' ? html`<${Outcomes} since=${since} />` : html`<${Sums} by=${by} since=${since} />`}
     </section>
   `
 }
+
+function Sums({ by, since }: { readonly by: string; readonly since: string }): View {
+  const costs = useOperator('GET /costs', { query: { by, since } }, aboutAnySession)
+  const read = costs.value.value
+  if (!read) return showUnread(costs)
+  if (read.items.length === 0) return html`<${EmptyState} icon="costs" title="No completion in this time." />`
+  return html`
+    <${Facts} kind="section" facts=${factsOf(read.sum)} />
+    <${CostTable} items=${read.items} />
+    <${ExportButton} name="costs.csv" heads=${EXPORTED} rows=${() => read.items.map(toExported)} />
+  `
+}
+
+const ExportButton = ({
+  name,
+  heads,
+  rows,
+}: {
+  readonly name: string
+  readonly heads: readonly string[]
+  readonly rows: () => readonly (readonly CsvCell[])[]
+}): View =>
+  html`<p class="buttons">
+    <button type="button" class="button small" onClick=${() => downloadText(name, 'text/csv', writeCsv(heads, rows()))}>
+      Export CSV
+    </button>
+  </p>`
 
 const factsOf = ({ completions, inputTokens, outputTokens, cost }: CostSums): readonly Fact[] => [
   ['Completions', completions.toLocaleString('en')],
@@ -83,7 +94,12 @@ function CostTable({ items }: { readonly items: readonly CostView[] }): View {
   return html`
     <${Table} label="Costs" heads=${COLUMNS}>
           ${items.map((item) => {
-            const name = [item.day, item.agent, item.model && `${item.provider ?? ''}/${item.model}`]
+            const name = [
+              item.day,
+              item.agent,
+              item.version === '' ? 'before versions were kept' : item.version,
+              item.model && `${item.provider ?? ''}/${item.model}`,
+            ]
               .filter(Boolean)
               .join('  ')
             return html`
@@ -105,6 +121,7 @@ function CostTable({ items }: { readonly items: readonly CostView[] }): View {
 const EXPORTED = [
   'day',
   'agent',
+  'version',
   'provider',
   'model',
   'completions',
@@ -117,6 +134,7 @@ const EXPORTED = [
 const toExported = (item: CostView): readonly CsvCell[] => [
   item.day,
   item.agent,
+  item.version,
   item.provider,
   item.model,
   item.completions,
@@ -127,3 +145,59 @@ const toExported = (item: CostView): readonly CsvCell[] => [
 ]
 
 const tokensOf = ({ inputTokens, outputTokens }: CostView): number => inputTokens + outputTokens
+
+const OUTCOME_HEADS = [
+  'Agent',
+  ['Runs', 'num kept'],
+  ['Open', 'num'],
+  ['Completed', 'num kept'],
+  ['Cancelled', 'num'],
+  ['Waited', 'num'],
+  ['Median', 'num'],
+  ['Longest', 'num'],
+  'Failed',
+] as const
+
+/** Waits are for people; failures are counted by their code. */
+function Outcomes({ since }: { readonly since: string }): View {
+  const outcomes = useOperator('GET /outcomes', { query: { since } }, aboutAnySession)
+  const read = outcomes.value.value
+  if (!read) return showUnread(outcomes)
+  if (read.items.length === 0) return html`<${EmptyState} icon="runs" title="No run began in this time." />`
+  return html`
+    ${
+      read.countedSince !== undefined &&
+      html`<p class="note">
+        <span
+          >The newest ${read.counted.toLocaleString('en')} runs are counted, since
+          <${Age} at=${read.countedSince} />.</span
+        >
+      </p>`
+    }
+    <${Table} label="Outcomes" heads=${OUTCOME_HEADS}>
+      ${read.items.map(
+        ({ agent, version, runs, open, completed, cancelled, waited, failures }) => html`
+          <tr key=${`${agent} ${version}`}>
+            <td>${safeText(agent)}<span class="sub">${safeText(version)}</span></td>
+            ${[runs, open, completed, cancelled, waited.runs].map((count, at) => html`<td key=${at} class="num">${count.toLocaleString('en')}</td>`)}
+            ${[waited.medianMs, waited.longestMs].map((ms, at) => html`<td key=${at} class="num">${waited.runs === 0 ? '–' : shortDuration(ms)}</td>`)}
+            <td>
+              ${failures.length === 0 ? html`<span class="dim">none</span>` : failures.map(({ code, runs: count }) => html`<span key=${code} class="sub">${count.toLocaleString('en')} ${safeText(code)}</span>`)}
+            </td>
+          </tr>
+        `,
+      )}
+    </${Table}>
+    <p class="dim">Waited: runs that waited for a person, and how long in all; a run that called another one waits with it.</p>
+    <${ExportButton} name="outcomes.csv" heads=${['agent', 'version', ...OUTCOME_NUMBERS, 'failures']} rows=${() => read.items.map(toExportedOutcome)} />
+  `
+}
+
+const OUTCOME_NUMBERS = ['runs', 'open', 'completed', 'cancelled'] as const
+
+const toExportedOutcome = (item: RunOutcomes): readonly CsvCell[] => [
+  item.agent,
+  item.version,
+  ...OUTCOME_NUMBERS.map((name) => item[name]),
+  item.failures.map(({ code, runs }) => `${runs} ${code}`).join(' '),
+]

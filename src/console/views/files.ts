@@ -1,9 +1,11 @@
 /** Files of the workspace. They are saved, never shown: their content is other people's. */
 import { safeText } from '../../base/escape-text.ts'
+import type { FileView } from '../../spec/operator/runs.ts'
+import { formatBytes } from '../parts/bytes.ts'
 import { html, type View } from '../parts/html.ts'
 import { Table } from '../parts/table.ts'
 import { Age } from '../parts/moments.ts'
-import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
+import { EmptyState, showUnread } from '../parts/states.ts'
 import { useOperator } from '../wire/resource.ts'
 
 export function FilesScreen(): View {
@@ -15,47 +17,29 @@ export function FilesScreen(): View {
         <h1>Files</h1>
         ${read && html`<span class="dim">${read.total.toLocaleString('en')}</span>`}
       </header>
-      <${ErrorNote} error=${files.error.value} />
-      ${
-        read === undefined
-          ? !files.error.value && html`<${Loading} />`
-          : read.items.length === 0
-            ? html`<${EmptyState} icon="files" title="No file was uploaded yet." />`
-            : html`
-                <${Table} label="Files" heads=${['Name', 'Type', ['Size', 'num'], 'Uploaded', 'Used by']}>
-                      ${read.items.map(
-                        (file) => html`
-                          <tr key=${file.objectKey}>
-                            <td>
-                              <a
-                                href=${`/files/content?key=${encodeURIComponent(file.objectKey)}`}
-                                download=${file.filename}
-                                >${safeText(file.filename)}</a
-                              >
-                            </td>
-                            <td class="dim">${safeText(file.mediaType)}</td>
-                            <td class="num kept">${formatBytes(file.sizeBytes)}</td>
-                            <td class="when"><${Age} at=${file.finalizedAt} /></td>
-                            <td>
-                              <a href=${`/runs?search=${encodeURIComponent(file.objectKey.split('/').at(-1)!)}`}
-                                >runs that name it</a
-                              >
-                            </td>
-                          </tr>
-                        `,
-                      )}
-</${Table}>
-              `
-      }
+      ${!read ? showUnread(files) : read.items.length === 0 ? html`<${EmptyState} icon="files" title="No file was uploaded yet." />` : html`<${FileTable} items=${read.items} />`}
     </section>
   `
 }
 
-function formatBytes(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`
-  const units = ['KiB', 'MiB', 'GiB', 'TiB']
-  let value = bytes / 1024
-  let at = 0
-  for (; value >= 1024 && at < units.length - 1; at++) value /= 1024
-  return `${value.toFixed(1)} ${units[at]}`
-}
+const FileTable = ({ items }: { readonly items: readonly FileView[] }): View => html`
+  <${Table} label="Files" heads=${['Name', 'Type', ['Size', 'num'], 'Uploaded', 'Used by']}>
+    ${items.map(
+      (file) => html`
+        <tr key=${file.objectKey}>
+          <td>
+            <a href=${`/files/content?key=${encodeURIComponent(file.objectKey)}`} download=${file.filename}
+              >${safeText(file.filename)}</a
+            >
+          </td>
+          <td class="dim">${safeText(file.mediaType)}</td>
+          <td class="num kept">${formatBytes(file.sizeBytes)}</td>
+          <td class="when"><${Age} at=${file.finalizedAt} /></td>
+          <td>
+            <a href=${`/runs?search=${encodeURIComponent(file.objectKey.split('/').at(-1)!)}`}>runs that name it</a>
+          </td>
+        </tr>
+      `,
+    )}
+  </${Table}>
+`

@@ -46,8 +46,10 @@ export interface StartRequest {
   readonly tags?: readonly string[]
   /** Given where the caller must know the id before the run starts. */
   readonly sessionId?: SessionId
-  /** The session that goes on, and the version that its new root run executes; the deployed one where absent. */
-  readonly continued?: { readonly sessionId: SessionId; readonly versionId?: VersionId }
+  /** The session that goes on. */
+  readonly continued?: { readonly sessionId: SessionId }
+  /** The version that the run executes; the deployed one where absent. */
+  readonly versionId?: VersionId
   /** The run that the new one repeats. */
   readonly origin?: RepeatedRun
   /** Another session, refused with `run_moved_on` where it was saved since this version of it was read. */

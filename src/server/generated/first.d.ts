@@ -63,6 +63,7 @@ export declare const checks: Readonly<
     | 'POST /tasks/:id/claim body'
     | 'GET /decisions query'
     | 'GET /costs query'
+    | 'GET /outcomes query'
     | 'POST /policies/revoke body'
     | 'GET /effects query'
     | 'POST /effects/release body'

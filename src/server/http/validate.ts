@@ -26,11 +26,14 @@ import { queryFailure, throwFindings } from './refuse.ts'
 import { checks as every } from '../generated/every.js'
 import { checks as first, queryTypes } from '../generated/first.js'
 
-/** An omitted body is an omitted `input`. */
-export function parseStart(body: unknown = {}): StartRunBody {
+/**
+ * An omitted body is an omitted `input`.
+ * @param mayNameVersion whether a new session may run another version than the deployed one
+ */
+export function parseStart(body: unknown = {}, mayNameVersion = false): StartRunBody {
   const start = parseBody('startBody', body)
   throwFindings(labelProblems(start), 'The body is not valid')
-  if (start.versionId !== undefined && start.sessionId === undefined)
+  if (start.versionId !== undefined && start.sessionId === undefined && !mayNameVersion)
     refuseBody('/versionId', 'needs sessionId: a new session runs the deployed version')
   return start
 }

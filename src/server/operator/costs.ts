@@ -12,7 +12,7 @@ const DEFAULT_SPAN_MS = 30 * 86_400_000
 /** Sums read for one answer: years of some agents, or a month of hundreds. */
 const MAX_ROWS = 50_000
 
-const GROUPS = ['agent', 'model', 'day'] as const
+const GROUPS = ['agent', 'version', 'model', 'day'] as const
 type CostGroup = (typeof GROUPS)[number]
 
 export const listCosts: OperatorAction<'GET /costs'> = async ({ services, query }) => {
@@ -45,12 +45,12 @@ function parseGroups(text: string): readonly CostGroup[] {
   const names = text.split(',')
   const unknown = names.find((name) => !GROUPS.some((group) => group === name))
   if (unknown !== undefined)
-    throw queryFailure('/by', `must name agent, model or day, separated by commas, not "${unknown}"`)
+    throw queryFailure('/by', `must name agent, version, model or day, separated by commas, not "${unknown}"`)
   return GROUPS.filter((group) => names.includes(group))
 }
 
-const valuesOf = ({ agent, provider, model, day }: CostRow, group: CostGroup) =>
-  group === 'agent' ? { agent } : group === 'model' ? { provider, model } : { day }
+const valuesOf = ({ agent, version, provider, model, day }: CostRow, group: CostGroup) =>
+  ({ agent: { agent }, version: { version }, model: { provider, model }, day: { day } })[group]
 
 function sumOf(rows: readonly CostRow[]): CostSums {
   const add = (count: (row: CostRow) => number): number => rows.reduce((sum, row) => sum + count(row), 0)

@@ -2,25 +2,27 @@
 import { toIsoText, isoOrNull } from '../../base/clock.ts'
 import { fail, type Failure } from '../../base/failure.ts'
 import { readHold } from '../view/hold.ts'
-import { isUuid, type SessionId } from '../../base/ids.ts'
+import { isUuid, type RunId, type SessionId } from '../../base/ids.ts'
 import type { RehearsalOptions } from '../../spec/operator/routes.ts'
 import type { RunView } from '../../spec/operator/runs.ts'
 import { isWaiting, originFields, type Run } from '../../spec/run.ts'
 import { VIEW_DIGEST } from '../../spec/view/task-view.ts'
 import { startLimits } from '../runtime/rates.ts'
+import { logNamedVersion } from '../routes/start-run.ts'
 import { checkMessageFiles, toAnswer } from '../routes/messages.ts'
 import type { ServerServices } from '../runtime/services.ts'
 import { queryFailure } from '../http/refuse.ts'
 import { pageOf, parseMessage } from '../http/validate.ts'
 import type { OperatorAction } from './people/act.ts'
-import { notFoundFailure, findAgent, findRun } from './find/find.ts'
+import { notFoundFailure, findAgent, findRun, findVersion } from './find/find.ts'
 import { previewOf, searchRuns } from './find/run-search.ts'
 import { toEnding } from './ending.ts'
 import { viewDigestOf } from './tasks.ts'
 
 export const startRun: OperatorAction<'POST /runs'> = async ({ services, operator, body }) => {
-  const { input = {}, rehearsal } = body
+  const { input = {}, rehearsal, version } = body
   const agent = await findAgent(services, body.agent)
+  const named = version === undefined ? undefined : await findVersion(services, agent, version)
   const sessionId = rehearsal && rehearse(services, rehearsal)
   const start = services.engine.start({
     ...(sessionId && { sessionId }),
@@ -31,10 +33,13 @@ export const startRun: OperatorAction<'POST /runs'> = async ({ services, operato
     triggerId: null,
     triggerName: null,
     input,
+    ...(named && { versionId: named.id }),
     limits: startLimits(services.config),
   })
   if (sessionId) start.catch(() => services.rehearsals.forget(sessionId))
-  return start
+  const started = await start
+  if (version !== undefined) logNamedVersion(services, started.runId as RunId, version, operator)
+  return started
 }
 
 function rehearse({ development, ids, rehearsals }: ServerServices, options: RehearsalOptions): SessionId {

@@ -4,6 +4,7 @@ import { canonicalJson, isJsonObject, type JsonValue } from '../../base/json/jso
 import { timelineItemOf } from '../../engine/session/timeline.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
+import type { CallStateRow } from '../../store/session-update.ts'
 import type { Store } from '../../store/store.ts'
 import { seesTimeline, withCaller, type ApiPrincipal, type IdentifyCaller } from '../auth/auth.ts'
 import { listedInScope, runInScope } from '../auth/scope.ts'
@@ -41,11 +42,30 @@ export const readValue = (services: ServerServices, identify: IdentifyCaller): R
     throw fail('not_found', { what: 'value' })
   })
 
-/** Arguments that a pending task of the session asks about, as canonical text. */
+/** Arguments that a pending task of the session asks about, or with which a call was proposed, as canonical text. */
 async function argumentsOf(store: Store, session: Session, digest: string): Promise<string | undefined> {
   const tasks = await store.pendingTasks(session.id)
   const task = tasks.find(({ argumentsDigest }) => argumentsDigest === digest)
-  return task && canonicalJson(task.arguments ?? null)
+  if (task) return canonicalJson(task.arguments ?? null)
+  const called = await findCallState(store, session.id, ({ argumentsDigest }) => argumentsDigest === digest)
+  const [call] = called ? await store.callsNamed(session.id, [called]) : []
+  return call && canonicalJson(call.arguments)
+}
+
+/** Calls read per query. */
+const PAGE = 500
+
+async function findCallState(
+  store: Store,
+  sessionId: Session['id'],
+  matches: (call: CallStateRow) => boolean,
+): Promise<CallStateRow | undefined> {
+  for (let last: CallStateRow | null = null; ;) {
+    const page: readonly CallStateRow[] = await store.callStates(sessionId, last, PAGE)
+    const found = page.find(matches)
+    if (found || page.length < PAGE) return found
+    last = page.at(-1)!
+  }
 }
 
 const valueReply = (text: string): HttpReply => ({ status: 200, text })

@@ -4,7 +4,7 @@ import type { RunId, SessionId, TriggerId, VersionId } from '../../base/ids.ts'
 import type { PendingAnswer, StartRunResponse } from '../../spec/api.ts'
 import type { Run } from '../../spec/run.ts'
 import { waitAsPreferred } from './prefer-wait.ts'
-import { seesTimeline, withCaller, type IdentifyCaller } from '../auth/auth.ts'
+import { seesTimeline, withCaller, type ApiPrincipal, type IdentifyCaller } from '../auth/auth.ts'
 import { apiBodyLimits, readJson } from '../http/body.ts'
 import { startLimits, withRateHeaders } from '../runtime/rates.ts'
 import { acceptedReply } from '../http/reply.ts'
@@ -22,7 +22,7 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
     const agentId = await agentInScope(services, principal, call.params['agentId']!)
     const key = parseIdempotencyKey(call.request.headers)
     const body = await readJson(call, apiBodyLimits(services.config))
-    const { input = {}, metadata, tags, sessionId, versionId } = parseStart(body)
+    const { input = {}, metadata, tags, sessionId, versionId } = parseStart(body, principal.type === 'operator')
     const continued = sessionId === undefined ? undefined : await sessionInScope(services, principal, sessionId)
     if (continued && continued.agentId !== agentId) throw fail('not_found', { what: 'session of this agent' })
     let started: StartRunResponse
@@ -37,12 +37,8 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
         input,
         ...(metadata && { metadata }),
         ...(tags && { tags }),
-        ...(continued && {
-          continued: {
-            sessionId: continued.id,
-            ...(versionId !== undefined && { versionId: versionId.toLowerCase() as VersionId }),
-          },
-        }),
+        ...(continued && { continued: { sessionId: continued.id } }),
+        ...(versionId !== undefined && { versionId: versionId.toLowerCase() as VersionId }),
         limits: startLimits(services.config, trigger ?? undefined),
         ...(key !== undefined && { idempotency: { key, bodyDigest: digestOfJson(body ?? {}) } }),
       })
@@ -50,6 +46,7 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
       throw trigger ? withRateHeaders(error, trigger) : error
     }
     const run = { id: started.runId as RunId, sessionId: started.sessionId as SessionId }
+    if (versionId !== undefined && !continued) logNamedVersion(services, run.id, versionId, principal)
     const { triggerId } = started
     // A session that goes on belongs to the trigger that began it.
     if (!continued) services.scopes.add(run.sessionId, { agentId, triggerId: triggerId as TriggerId | null })
@@ -58,6 +55,10 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
       waited.run && toStartedNow(waited.run, await readPending(services.store, waited.run, !seesTimeline(principal)))
     return { ...acceptedReply({ ...started, ...now }), headers: waited.headers }
   })
+
+/** Runs of another version than the deployed one are an operator's choice, which the log keeps. */
+export const logNamedVersion = ({ log }: ServerServices, runId: RunId, version: string, by: ApiPrincipal): void =>
+  log.write('info', 'an operator started a run of a named version', { runId, version, by: by.id })
 
 /** What a response says of its run, as the run is after a wait. */
 const toStartedNow = ({ status, output, error, usage }: Run, pending: readonly PendingAnswer[]) => ({

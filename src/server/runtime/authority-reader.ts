@@ -10,10 +10,11 @@ export type LoadSnapshot = (id: string, version: string) => Promise<AgentSnapsho
 
 export interface AuthorityReader {
   matrix(snapshot: AgentSnapshot): Promise<readonly AuthorityRow[]>
-  /** The changes from `from` to `to`, each with the agents that it pins. */
+  /** The changes from `from` to `to`, each with the agents that it pins. @param loadTo loads those of `to`; `load` by default */
   difference(
     from: AgentSnapshot,
     to: AgentSnapshot,
     load: LoadSnapshot,
+    loadTo?: LoadSnapshot,
   ): Promise<{ readonly breaking: boolean; readonly widens: boolean; readonly changes: readonly ChangeView[] }>
 }

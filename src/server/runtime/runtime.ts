@@ -85,6 +85,7 @@ async function openParts(
   const serverState: ServerServices['serverState'] = {
     version,
     startedAt: clock.now(),
+    isStoreShared: options.store !== undefined,
     url: null,
     uploadUrl: null,
     consoleUrl: null,

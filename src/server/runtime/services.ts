@@ -59,6 +59,8 @@ export interface ServerServices {
 export interface ServerState {
   readonly version: string
   readonly startedAt: number
+  /** The store is a PostgreSQL database; else it is in the data directory. */
+  readonly isStoreShared?: boolean
   /** Set once the listeners know their ports. */
   url: string | null
   uploadUrl: string | null

@@ -214,6 +214,8 @@ export interface OperatorRequests<Bundle> {
     readonly body: {
       readonly agent: string
       readonly input?: JsonObject
+      /** Label of a published version, executed in place of the deployed one. */
+      readonly version?: string
       /** A run that is not what its agent's documents say. Only a development server rehearses. */
       readonly rehearsal?: {
         /** `provider/name`, asked instead of the models of every agent. */
@@ -409,15 +411,23 @@ export interface OperatorRequests<Bundle> {
       readonly run?: string
       readonly agent?: string
       readonly since?: string
+      /** ref = arguments of more than 4 KiB come as references. */
+      readonly values?: 'ref'
     }
   }
   'GET /costs': {
     readonly query: {
-      /** agent, model and day, separated by commas. */
+      /** agent, version, model and day, separated by commas. */
       readonly by?: string
       readonly agent?: string
       readonly since?: string
       readonly until?: string
+    }
+  }
+  'GET /outcomes': {
+    readonly query: {
+      readonly agent?: string
+      readonly since?: string
     }
   }
   'POST /policies/revoke': {

@@ -1,5 +1,6 @@
 /** Answers of the operator application when recorded calls are decided again. */
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import type { ChangeView } from './publication.ts'
 import type { DecisionFlip, ExplainedDecision, WrittenFinding, WrittenPolicy } from '../explanation.ts'
 
 /** A recorded decision, decided again. */
@@ -24,6 +25,8 @@ export interface WhatIfView {
   readonly decisions: readonly string[]
   /** All flips, also those beyond `flips`. */
   readonly changes: readonly { readonly was: string; readonly now: string; readonly flips: number }[]
+  /** What the edited version may do that the one it was edited from could not. Absent where none was named. */
+  readonly authority?: { readonly widens: boolean; readonly changes: readonly ChangeView[] }
   /** About the edited documents; with an error among them nothing was decided. */
   readonly findings: readonly WrittenFinding[]
 }

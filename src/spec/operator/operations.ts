@@ -17,10 +17,31 @@ export interface CostSums {
 /** The sums of a group, with the values it was grouped by. */
 export interface CostView extends CostSums {
   readonly agent?: string
+  /** Label; empty for completions from before it was kept. */
+  readonly version?: string
   readonly provider?: string
   readonly model?: string
   /** UTC, `2026-11-23`. */
   readonly day?: string
+}
+
+/** How runs of one version ended that began in a time, and how long they waited for people. */
+export interface RunOutcomes {
+  readonly agent: string
+  readonly version: string
+  readonly runs: number
+  readonly open: number
+  readonly completed: number
+  readonly cancelled: number
+  /** Failed runs by their error code, the most frequent first. */
+  readonly failures: readonly { readonly code: string; readonly runs: number }[]
+  /** Over the runs that waited at all; a run that called another one waits with it. */
+  readonly waited: {
+    readonly runs: number
+    readonly medianMs: number
+    readonly longestMs: number
+    readonly totalMs: number
+  }
 }
 
 /** A pause or its end by an operator. */
@@ -52,6 +73,16 @@ export interface EffectView {
   readonly released?: { readonly at: string; readonly by: string; readonly reason: string }
   /** The run that has undone the call. */
   readonly undoneBy?: UndoingRunView
+}
+
+/** Where a server keeps what it knows, and how full that is. */
+export interface StorageView {
+  readonly store: 'sqlite' | 'postgres'
+  /** Of the database in the data directory, with its log; null where there is none. */
+  readonly storeBytes: number | null
+  readonly files: 'directory' | 'bucket'
+  /** Of the disk of the data directory. */
+  readonly freeBytes: number | null
 }
 
 /** A server process of the store. */

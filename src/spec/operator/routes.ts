@@ -29,7 +29,7 @@ import type {
 } from './access.ts'
 import type { DecideView, WhatIfView, RecordedDecision } from './decide.ts'
 import type { InboxItem, ProbeView } from './inbox.ts'
-import type { CostSums, CostView, PauseView, WorkerView, EffectView } from './operations.ts'
+import type { CostSums, CostView, PauseView, RunOutcomes, StorageView, WorkerView, EffectView } from './operations.ts'
 import type {
   PublishedMember,
   DeploymentView,
@@ -47,6 +47,14 @@ import type { UndoPlanView } from './undo.ts'
  * refused.
  */
 export const OPERATOR_KEY_HEADER = 'x-operator-key'
+
+/** Routes that change nothing, and are asked by POST since what they are asked is long. */
+export const OPERATOR_QUESTIONS: ReadonlySet<string> = new Set<keyof OperatorRoutes>([
+  'POST /lint',
+  'POST /decide',
+  'POST /what-if',
+  'POST /runs/dry-fork',
+])
 
 export interface OperatorList<T> {
   readonly items: readonly T[]
@@ -164,6 +172,8 @@ interface OperatorAnswers {
    * Kept sums by `agent`, `model` and `day` (`by`, separated by commas), of whole days in UTC: the last 30 days, or from `since`
    * to `until`. `sum` adds up all of them.
    */
+  /** Of the newest runs; `countedSince` where there are more in the time than were counted. */
+  'GET /outcomes': OperatorList<RunOutcomes> & { readonly counted: number; readonly countedSince?: string }
   'GET /costs': OperatorList<CostView> & { readonly sum: CostSums }
   /** Ends the grants with this `svc/standing`, or restores them with `undo`; `changed` is false if nothing changed. */
   'POST /policies/revoke': { name: string; revoked: boolean; changed: boolean; agents: readonly string[] }
@@ -215,6 +225,9 @@ interface OperatorAnswers {
     /** Identity of the request: the credential's email, else the local identity. */
     operator: string
     roles: readonly string[]
+    /** `svc dev`: runs may be rehearsed with another model. */
+    isDevelopment: boolean
+    storage: StorageView
     startedAt: string
   }
 }

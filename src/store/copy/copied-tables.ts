@@ -187,12 +187,12 @@ const definitions: readonly CopiedTable[] = [
   {
     name: 'cost_day',
     columns: toColumns({
-      text: 'workspace_id agent_id→agent provider model currency',
+      text: 'workspace_id agent_id→agent version provider model currency',
       integer:
         'day completions unpriced input_tokens cached_input_tokens cache_write_tokens output_tokens reasoning_tokens',
       decimal: 'amount',
     }),
-    order: ['workspace_id', 'day', 'agent_id', 'provider', 'model', 'currency'],
+    order: ['workspace_id', 'day', 'agent_id', 'version', 'provider', 'model', 'currency'],
     sums: [
       'completions',
       'unpriced',

@@ -7,6 +7,7 @@ export const dayOf = (instant: Instant): number => Math.floor(instant / MS_OF_DA
 export interface StoredCost {
   day: number
   agent: string
+  version: string
   provider: string
   model: string
   currency: string
@@ -23,6 +24,7 @@ export interface StoredCost {
 export const toCostRow = (row: StoredCost): CostRow => ({
   day: new Date(row.day * MS_OF_DAY).toISOString().slice(0, 10),
   agent: row.agent,
+  version: row.version,
   provider: row.provider,
   model: row.model,
   completions: row.completions,

@@ -143,8 +143,9 @@ export function openSessionUpdates(parts: UpdateTables): SessionUpdates {
       const tokens = session.totalTokensUsed - stored.tokens
       if (tokens > 0) quotas.addTokens(session.workspaceId, tokens, clock.now())
       for (const spend of update.spends) {
-        const { agentId, agentName } = update.runs.find(({ id }) => id === spend.runId)!
-        costs.add(session.workspaceId, agents.numberOf(agentId, session.workspaceId, agentName), spend, clock.now())
+        const { agentId, agentName, versionLabel } = update.runs.find(({ id }) => id === spend.runId)!
+        const agentN = agents.numberOf(agentId, session.workspaceId, agentName)
+        costs.add(session.workspaceId, agentN, versionLabel, spend, clock.now())
       }
       if (update.historySeen !== undefined) standing.raise(session.workspaceId, update.historySeen)
       for (const change of update.effects ?? []) effects.apply(session.workspaceId, change)

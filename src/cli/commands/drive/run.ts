@@ -27,13 +27,7 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
   const { name, version } = await readAgent(call, project)
   const target = await openAgentTarget(call, project, name)
   try {
-    const { agentId, contract, versionId } = await describe(
-      name,
-      version,
-      target,
-      project,
-      given.text('session') !== undefined,
-    )
+    const { agentId, contract, versionId } = await describe(name, version, target, project)
     const input = await readInput(given.rest(1), given.text('input'), contract, target.client, call)
     const idempotencyKey = given.text('idempotency-key')
     const scriptedAnswers = await readDecisions(call, project, target)
@@ -41,13 +35,16 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
     if (session !== undefined && rehearsal)
       throw usageFailure('--session cannot come with --model, --record or --replay.')
     const started = rehearsal
-      ? await operatorOf(target).call('POST /runs', { body: { agent: agentId, input, rehearsal } })
-      : // The operator may continue what any trigger started.
-        await (session === undefined ? target.client : target.answering).startRun(
+      ? await operatorOf(target).call('POST /runs', {
+          body: { agent: agentId, input, rehearsal, ...(versionId !== undefined && { version: contract.version }) },
+        })
+      : // The operator may continue what any trigger started, and choose what no key may.
+        await (session === undefined && versionId === undefined ? target.client : target.answering).startRun(
           agentId,
           {
             input,
-            ...(session !== undefined && { sessionId: session, ...(versionId !== undefined && { versionId }) }),
+            ...(session !== undefined && { sessionId: session }),
+            ...(versionId !== undefined && { versionId }),
           },
           { signal, ...(idempotencyKey !== undefined && { idempotencyKey }) },
         )
@@ -59,7 +56,7 @@ export async function run(call: CommandContext<FollowAnswer | StartRunResponse>)
       return 0
     }
     const agent = `${contract.agent}${contract.version && `@${contract.version}`}`
-    out.hint(`run ${runId.slice(-6)} · ${agent}`)
+    out.hint(`run ${runId.slice(-6)} · ${agent}${versionId === undefined ? '' : ', which is not deployed'}`)
     // Follows as the operator if possible, because the trigger may hide its timeline from keys.
     const asOperator = { ...target, client: target.answering, agent }
     return await followToOutcome(call, asOperator, { ...following, runId, ...(scriptedAnswers && { scriptedAnswers }) })
@@ -77,7 +74,7 @@ function operatorOf({ operator }: ServerTarget): OperatorClient {
 }
 
 /**
- * The agent by name; a version must be the deployed one. A path is published and deployed first, as `dev` does on a save.
+ * The agent by name, with the version that was asked for. A path is published and deployed first, as `dev` does on a save.
  */
 async function readAgent(
   call: CommandContext,
@@ -124,13 +121,19 @@ async function describe(
   version: string | undefined,
   { operator }: ServerTarget,
   project: Project,
-  continues: boolean,
 ): Promise<DescribedAgent> {
-  if (!operator) return { agentId: agentIdFrom(name, project.workspace), contract: { agent: name, version: '' } }
+  if (!operator) {
+    if (version !== undefined)
+      throw usageFailure(
+        `A key runs the deployed version, whichever it is, so ${name}@${version} cannot be asked for with one.`,
+        'Leave out the version, or the key and the address.',
+      )
+    return { agentId: agentIdFrom(name, project.workspace), contract: { agent: name, version: '' } }
+  }
   const agent = await resolveAgent(name, operator)
   const deployed = agent.deployed?.versionLabel
-  const other = version !== undefined && deployed !== undefined && version !== deployed ? version : undefined
-  if (other !== undefined && continues) {
+  const other = version === deployed ? undefined : version
+  if (other !== undefined) {
     const { items } = await operator.call('GET /versions', { query: { agent: agent.agentId } })
     const found = items.find(({ versionLabel }) => versionLabel === other)
     if (!found) throw fail('not_found', { what: `version ${other}` }, { fix: `svc versions list ${agent.name}` })
@@ -141,11 +144,6 @@ async function describe(
       contract: { agent: agent.name, version: other, ...(schema !== undefined && { schema }) },
     }
   }
-  if (other !== undefined)
-    throw usageFailure(
-      `Runs of ${agent.name} execute ${deployed}, which is deployed, not ${version}.`,
-      `svc deploy ${agent.name}@${version}`,
-    )
   return {
     agentId: agent.agentId,
     contract: {

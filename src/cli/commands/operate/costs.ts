@@ -13,15 +13,15 @@ import { printTable } from '../../shell/screen/list.ts'
 import { parseMoment } from '../../shell/numbers.ts'
 import { usageFailure } from '../../shell/usage-failure.ts'
 
-const GROUPS = ['agent', 'model', 'day']
+const GROUPS = ['agent', 'version', 'model', 'day']
 
-/** Tokens and money of completions, by agent, model and day. */
+/** Tokens and money of completions, by agent, version, model and day. */
 export async function costs(call: CommandContext<AnswerOf<typeof costsAnswer>>): Promise<void> {
   const { given, io, mode, out } = call
   const by = given.text('by') ?? 'agent,model'
   const unknown = by.split(',').find((name) => !GROUPS.includes(name))
   if (unknown !== undefined)
-    throw usageFailure(`--by takes agent, model and day, separated by commas, not "${unknown}".`)
+    throw usageFailure(`--by takes agent, version, model and day, separated by commas, not "${unknown}".`)
   const now = io.clock.now()
   const moment = (name: string): Record<string, string> => {
     const text = given.text(name)
@@ -51,6 +51,7 @@ const tokensOf = ({ inputTokens, outputTokens }: CostSums): number => inputToken
 const columns = (by: readonly string[]): readonly TableColumn<CostView>[] => [
   ...(by.includes('day') ? [{ title: 'DAY', cell: ({ day = '' }: CostView) => day }] : []),
   ...(by.includes('agent') ? [{ title: 'AGENT', cell: ({ agent = '' }: CostView) => agent }] : []),
+  ...(by.includes('version') ? [{ title: 'VERSION', cell: ({ version = '' }: CostView) => version || '-' }] : []),
   ...(by.includes('model')
     ? [{ title: 'MODEL', cell: ({ provider = '', model = '' }: CostView) => `${provider}/${model}` }]
     : []),

@@ -1,9 +1,13 @@
 /** Recorded policy decisions, for `policy explain` and `policy backtest`. */
+import type { Digest } from '../../../base/digest.ts'
+import type { RunId } from '../../../base/ids.ts'
+import { canonicalJson } from '../../../base/json/json.ts'
 import type { RecordedDecision } from '../../../spec/operator/decide.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { Session } from '../../../spec/session.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { RunStep } from '../../../spec/step.ts'
+import { REFERENCE_BYTES, toReference } from '../../../spec/value-reference.ts'
 import type { SessionPosition } from '../../../store/queries.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorAction } from '../people/act.ts'
@@ -16,8 +20,17 @@ import { toRecordedDecision } from './recorded-decision.ts'
 const PAGE = 200
 
 export const listDecisions: OperatorAction<'GET /decisions'> = async ({ services, query }) => {
-  const items = await collectDecisions(services, query)
+  const found = await collectDecisions(services, query)
+  const items = query.values === 'ref' ? found.map(withReference) : found
   return { items, total: items.length }
+}
+
+/** The digest of the arguments is that of their canonical text, under which they are read. */
+function withReference(decision: RecordedDecision): RecordedDecision {
+  const bytes = Buffer.byteLength(canonicalJson(decision.arguments))
+  if (bytes <= REFERENCE_BYTES) return decision
+  const reference = toReference(decision.runId as RunId, decision.argsDigest as Digest, bytes)
+  return { ...decision, arguments: { ...reference } }
 }
 
 interface DecisionFilter {

@@ -1,11 +1,14 @@
 /** Decides recorded calls again under edited policies. Source: console, 4.3. */
 import { setImmediate } from 'node:timers/promises'
 import { backtest, type BacktestResult } from '../../../policy/replay/backtest.ts'
+import type { WhatIfView } from '../../../spec/operator/decide.ts'
 import type { PolicySet } from '../../../spec/policy-set.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
+import type { ServerServices } from '../../runtime/services.ts'
 import type { OperatorAction } from '../people/act.ts'
 import { collectDecisions, snapshotsOf } from './decisions.ts'
-import { compilerOf, readEdits } from './edits.ts'
+import { compareEdited } from '../versions/authority.ts'
+import { compilerOf, readEdits, versionNamed } from './edits.ts'
 
 /** Default number of flips in an answer. */
 const TAKE = 200
@@ -22,6 +25,7 @@ export const askWhatIf: OperatorAction<'POST /what-if'> = async ({ services, bod
   const compiled = await compilerOf(services).compile(await readEdits(services, body))
   const { findings, policiesOf } = compiled
   if (!policiesOf) return { calls: 0, flips: [], decisions: [], changes: [], findings }
+  const authority = body.base && (await differenceOfEdits(services, body.base, policiesOf))
   const pause = takeTurns(call.request.signal)
   const filter = { ...(agent !== undefined && { agent }), ...(since !== undefined && { since }) }
   const recorded = await collectDecisions(services, filter, pause)
@@ -38,8 +42,19 @@ export const askWhatIf: OperatorAction<'POST /what-if'> = async ({ services, bod
     ...(assumed.length > 0 && { assumed }),
     decisions: shown.map(({ decision }) => decision.decisionId),
     changes: countChanges(flips),
+    ...(authority && { authority }),
     findings,
   }
+}
+
+/** The changes that the edits make to a published version and to the agents that it pins. */
+async function differenceOfEdits(
+  services: ServerServices,
+  base: { readonly agent: string; readonly version?: string },
+  policiesOf: (snapshot: AgentSnapshot) => PolicySet,
+): Promise<WhatIfView['authority']> {
+  const { snapshot } = await versionNamed(services, base)
+  return await compareEdited(services, snapshot, (each) => ({ ...each, policies: policiesOf(each) }))
 }
 
 /** Yields to other work every few milliseconds, and stops when nobody waits for the answer any more. */

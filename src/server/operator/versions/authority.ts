@@ -1,5 +1,6 @@
 /** The authority of versions, and the differences between two of them. Source: console, 4.3. */
 import { fail } from '../../../base/failure.ts'
+import type { ChangeView } from '../../../spec/operator/publication.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
 import type { AuthorityReader, LoadSnapshot } from '../../runtime/authority-reader.ts'
 import type { ServerServices } from '../../runtime/services.ts'
@@ -20,6 +21,23 @@ export const getDifference: OperatorAction<'GET /difference'> = async ({ service
   const [from, to] = [await findVersion(services, agent, query.from), await findVersion(services, agent, query.to)]
   const { breaking, widens, changes } = await reader.difference(from.snapshot, to.snapshot, loaderOf(services))
   return { breaking, widens, changes }
+}
+
+/** What a version would do with `edit` in it and in the agents that it pins. Undefined without the compiler. */
+export async function compareEdited(
+  services: ServerServices,
+  snapshot: AgentSnapshot,
+  edit: (snapshot: AgentSnapshot) => AgentSnapshot,
+): Promise<{ readonly widens: boolean; readonly changes: readonly ChangeView[] } | undefined> {
+  const { authority } = services
+  if (!authority) return undefined
+  const load = loaderOf(services)
+  const loadEdited: LoadSnapshot = async (id, version) => {
+    const found = await load(id, version)
+    return found && edit(found)
+  }
+  const { widens, changes } = await authority.difference(snapshot, edit(snapshot), load, loadEdited)
+  return { widens, changes }
 }
 
 /**

@@ -8,18 +8,18 @@ import type { Database } from 'better-sqlite3'
 
 export interface CostTable {
   readonly reads: Pick<Store, 'costs'>
-  /** Adds a completion to the sums of its day. */
-  add(workspaceId: WorkspaceId, agentN: number, spend: CompletionSpend, now: Instant): void
+  /** Adds a completion to the sums of its day. @param version label of the agent's version */
+  add(workspaceId: WorkspaceId, agentN: number, version: string, spend: CompletionSpend, now: Instant): void
   /** Money of one day in one currency. */
   spentOn(workspaceId: WorkspaceId, day: number, currency: string): string
 }
 
 export function openCosts(db: Database): CostTable {
-  const key = 'workspace_id = ? and day = ? and agent_n = ? and provider = ? and model = ? and currency = ?'
-  type Key = [string, number, number, string, string, string]
+  const key = 'workspace_id = ? and day = ? and agent_n = ? and version = ? and provider = ? and model = ? and currency = ?'
+  type Key = [string, number, number, string, string, string, string]
   const amountOf = db.prepare<Key, string>(`select amount from cost_day where ${key}`).pluck()
   const put = db.prepare<[...Key, number, number, number, number, number, number, string]>(
-    `insert into cost_day values (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)
+    `insert into cost_day values (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)
      on conflict do update set completions = completions + 1, unpriced = unpriced + excluded.unpriced,
        input_tokens = input_tokens + excluded.input_tokens,
        cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens,
@@ -36,7 +36,7 @@ export function openCosts(db: Database): CostTable {
   const range = db.prepare<[string, number, number, number], StoredCost>(
     `select c.*, a.name as agent from cost_day c join agent a on a.n = c.agent_n
      where c.workspace_id = ? and c.day >= ? and c.day <= ?
-     order by c.day, a.name, c.provider, c.model, c.currency
+     order by c.day, a.name, c.version, c.provider, c.model, c.currency
      limit ?`,
   )
   return {
@@ -45,9 +45,9 @@ export function openCosts(db: Database): CostTable {
         return range.all(workspaceId, dayOf(from), dayOf(to), limit).map(toCostRow)
       },
     },
-    add(workspaceId, agentN, { provider, model, usage, cost }, now) {
+    add(workspaceId, agentN, version, { provider, model, usage, cost }, now) {
       const currency = cost?.currency ?? ''
-      const values: Key = [workspaceId, dayOf(now), agentN, provider, model, currency]
+      const values: Key = [workspaceId, dayOf(now), agentN, version, provider, model, currency]
       // Read and added here: no arithmetic of SQLite is exact for money.
       const amount = addDecimals(amountOf.get(...values) ?? '0', cost?.amount ?? '0')
       put.run(

@@ -1,18 +1,19 @@
 /** Why the calls of a run were held or let through: each decision with the lines that made it, and other arguments to try. */
 import { useMemo, useState } from 'preact/hooks'
-import { safeJson, safeText } from '../../base/escape-text.ts'
-import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
-import type { DecideView, RecordedDecision } from '../../spec/operator/decide.ts'
-import { ArgumentForm, fieldsOf, textsOfFields, type FormOutcome } from '../card/argument-form.ts'
-import { html, type View } from '../parts/html.ts'
-import { Icon } from '../parts/icon.ts'
-import { TimeOfDay } from '../parts/moments.ts'
-import { EmptyState, ErrorNote, showUnread } from '../parts/states.ts'
-import { ComparisonView } from '../policy/comparison-view.ts'
-import { DecisionBadge } from '../policy/explanation-view.ts'
-import { address, withQuery } from '../wire/navigation.ts'
-import { callOperator, findRefusal, type RequestError } from '../wire/request.ts'
-import { aboutNothing, useOperator } from '../wire/resource.ts'
+import { safeJson, safeText } from '../../../base/escape-text.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
+import type { DecideView, RecordedDecision } from '../../../spec/operator/decide.ts'
+import { ArgumentForm, fieldsOf, textsOfFields, type FormOutcome } from '../../card/argument-form.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Icon } from '../../parts/icon.ts'
+import { referenceIn } from '../../parts/long-text.ts'
+import { TimeOfDay } from '../../parts/moments.ts'
+import { EmptyState, ErrorNote, showUnread } from '../../parts/states.ts'
+import { ComparisonView } from '../../policy/comparison-view.ts'
+import { DecisionBadge } from '../../policy/explanation-view.ts'
+import { address, withQuery } from '../../wire/navigation.ts'
+import { callOperator, findRefusal, sendText, type RequestError } from '../../wire/request.ts'
+import { aboutNothing, useOperator } from '../../wire/resource.ts'
 
 /** Characters of the arguments of a call in the list. */
 const SHOWN_ARGUMENTS = 300
@@ -27,7 +28,7 @@ export function WhyTab({
   /** Id of the call that the chosen step is about. */
   readonly call: string | undefined
 }): View {
-  const decisions = useOperator('GET /decisions', { query: { run: id } }, aboutNothing, last)
+  const decisions = useOperator('GET /decisions', { query: { run: id, values: 'ref' } }, aboutNothing, last)
   const items = decisions.value.value?.items
   if (!items) return showUnread(decisions, 3)
   if (items.length === 0) return html`<${EmptyState} icon="policies" title="No call was decided yet." />`
@@ -45,7 +46,7 @@ export function WhyTab({
                 <span class="decision-head"
                   ><b>${safeText(each.ref)}</b><${DecisionBadge} decision=${each.decision}
                 /></span>
-                <code class="decision-args">${safeJson(each.arguments).slice(0, SHOWN_ARGUMENTS)}</code>
+                <code class="decision-args">${describeArguments(each.arguments)}</code>
                 <span class="dim"><${TimeOfDay} at=${each.recordedAt} /> ${safeText(each.state)}</span>
               </a>
             </li>
@@ -55,6 +56,12 @@ export function WhyTab({
       <${WhyDecision} key=${chosen.decisionId} recorded=${chosen} />
     </div>
   `
+}
+
+function describeArguments(value: JsonValue): string {
+  const reference = referenceIn(value)
+  if (reference) return `${reference.bytes.toLocaleString('en')} bytes`
+  return safeJson(value).slice(0, SHOWN_ARGUMENTS)
 }
 
 /** The decision that is named, that of the chosen step, that of the call a card shows, or the last one that did not allow. */
@@ -77,7 +84,16 @@ function choose(
 function WhyDecision({ recorded }: { readonly recorded: RecordedDecision }): View {
   const { runId, decisionId, agent, versionLabel, decision } = recorded
   const [tried, setTried] = useState<DecideView | undefined>(undefined)
-  const [isEditing, setEditing] = useState(false)
+  const [edited, setEdited] = useState<JsonObject | undefined>(undefined)
+  const [problem, setProblem] = useState<RequestError | undefined>(undefined)
+  const edit = async (): Promise<void> => {
+    const reference = referenceIn(recorded.arguments)
+    const refusal = await findRefusal(async () => {
+      const value = reference ? (JSON.parse(await sendText(reference.url)) as JsonValue) : recorded.arguments
+      if (isJsonObject(value)) setEdited(value)
+    })
+    setProblem(refusal)
+  }
   const first = useOperator('POST /decide', { body: { run: runId, decision: decisionId } }, aboutNothing)
   const read = tried ?? first.value.value
   if (!read) return showUnread(first, 5)
@@ -94,10 +110,11 @@ function WhyDecision({ recorded }: { readonly recorded: RecordedDecision }): Vie
         </p>`
       }
       <div class="buttons">
-        ${!isEditing && isJsonObject(recorded.arguments) && html`<button type="button" class="button small" onClick=${() => setEditing(true)}><${Icon} name="pencil" />Other arguments</button>`}
+        ${!edited && isJsonObject(recorded.arguments) && html`<button type="button" class="button small" onClick=${() => void edit()}><${Icon} name="pencil" />Other arguments</button>`}
         <a class="button small" href=${`/policies?${whatIf}`}><${Icon} name="policies" />What if</a>
       </div>
-      ${isEditing && html`<${OtherArguments} recorded=${recorded} onDecided=${setTried} onDone=${() => (setEditing(false), setTried(undefined))} />`}
+      <${ErrorNote} error=${problem} />
+      ${edited && html`<${OtherArguments} recorded=${recorded} before=${edited} onDecided=${setTried} onDone=${() => (setEdited(undefined), setTried(undefined))} />`}
       <${ComparisonView} decided=${read} name="With these arguments" />
     </article>
   `
@@ -105,14 +122,16 @@ function WhyDecision({ recorded }: { readonly recorded: RecordedDecision }): Vie
 
 function OtherArguments({
   recorded,
+  before,
   onDecided,
   onDone,
 }: {
   readonly recorded: RecordedDecision
+  /** Its arguments, whole. */
+  readonly before: JsonObject
   readonly onDecided: (decided: DecideView) => void
   readonly onDone: () => void
 }): View {
-  const before = recorded.arguments as JsonObject
   const fields = useMemo(() => fieldsOf(undefined, before), [recorded])
   const [outcome, setOutcome] = useState<FormOutcome>({ value: before, problems: {} })
   const [problem, setProblem] = useState<RequestError | undefined>(undefined)

@@ -1,20 +1,20 @@
 /** Keys, triggers, browsers that are signed in, and the log. */
-import { safeText } from '../../base/escape-text.ts'
-import { shortId } from '../../base/short-text.ts'
-import type { KeyView, OperatorKeyView, TriggerView } from '../../spec/operator/access.ts'
-import { Badge } from '../parts/badge.ts'
-import { ConfirmButton } from '../parts/confirm-button.ts'
-import { Facts, type Fact } from '../parts/facts.ts'
-import { html, type View } from '../parts/html.ts'
-import { Age } from '../parts/moments.ts'
-import { EmptyState, showUnread } from '../parts/states.ts'
-import { Table } from '../parts/table.ts'
-import { Tabs } from '../parts/tabs.ts'
-import { exactTime } from '../wire/moment.ts'
-import { address } from '../wire/navigation.ts'
-import { callOperator } from '../wire/request.ts'
-import { aboutWorkspace, useOperator } from '../wire/resource.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import { shortId } from '../../../base/short-text.ts'
+import type { KeyView, OperatorKeyView, TriggerView } from '../../../spec/operator/access.ts'
+import { Badge } from '../../parts/badge.ts'
+import { ConfirmButton } from '../../parts/confirm-button.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Age } from '../../parts/moments.ts'
+import { EmptyState, showUnread } from '../../parts/states.ts'
+import { Table } from '../../parts/table.ts'
+import { Tabs } from '../../parts/tabs.ts'
+import { exactTime } from '../../wire/moment.ts'
+import { address } from '../../wire/navigation.ts'
+import { callOperator } from '../../wire/request.ts'
+import { aboutWorkspace, useOperator } from '../../wire/resource.ts'
 import { LogTab } from './logs.ts'
+import { ServerTab } from './server.ts'
 
 const TABS = [
   ['keys', 'Keys'],
@@ -178,20 +178,4 @@ function SessionsTab(): View {
       )}
     </${Table}>
   `
-}
-
-function ServerTab(): View {
-  const status = useOperator('GET /status')
-  const read = status.value.value
-  if (!read) return showUnread(status, 3)
-  const facts: readonly Fact[] = [
-    ['Version', safeText(read.version)],
-    ['Workspace', safeText(read.workspace)],
-    ['Process', String(read.pid)],
-    ['API', safeText(read.url ?? 'none')],
-    ['Uploads', safeText(read.uploadUrl ?? 'none')],
-    ['Console', safeText(read.consoleUrl ?? 'none')],
-    ['Started', html`<${Age} at=${read.startedAt} />`],
-  ]
-  return html`<${Facts} facts=${facts} />`
 }

@@ -1,14 +1,14 @@
 /** The server's log, newest last. */
-import { safeJson, safeText } from '../../base/escape-text.ts'
-import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
-import { Badge, type Tone } from '../parts/badge.ts'
-import { html, type View } from '../parts/html.ts'
-import { Tabs } from '../parts/tabs.ts'
-import { TimeOfDay } from '../parts/moments.ts'
-import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
-import { address } from '../wire/navigation.ts'
-import { RequestError, sendText } from '../wire/request.ts'
-import { useResource } from '../wire/resource.ts'
+import { safeJson, safeText } from '../../../base/escape-text.ts'
+import { isJsonObject, type JsonObject } from '../../../base/json/json.ts'
+import { Badge, type Tone } from '../../parts/badge.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Tabs } from '../../parts/tabs.ts'
+import { TimeOfDay } from '../../parts/moments.ts'
+import { EmptyState, ErrorNote, Loading } from '../../parts/states.ts'
+import { address } from '../../wire/navigation.ts'
+import { RequestError, sendText } from '../../wire/request.ts'
+import { useResource } from '../../wire/resource.ts'
 
 const LEVELS = ['info', 'warn', 'error'].map((level) => [level, level] as const)
 const TONES: Readonly<Record<string, Tone>> = { warn: 'waiting', error: 'bad', debug: 'quiet' }

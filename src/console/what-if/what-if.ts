@@ -11,8 +11,9 @@ import { Choice } from '../parts/choice.ts'
 import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { EmptyState, ErrorNote, Loading, showUnread } from '../parts/states.ts'
-import { FlipList } from '../policy/flip-list.ts'
-import { writePatch } from '../policy/patch.ts'
+import { CodeEditor } from './code-editor.ts'
+import { FlipList } from './flip-list.ts'
+import { writePatch } from './patch.ts'
 import { now } from '../wire/moment.ts'
 import { address, goTo, withQuery } from '../wire/navigation.ts'
 import { callOperator, findRefusal, type RequestError } from '../wire/request.ts'
@@ -28,17 +29,11 @@ const SINCE = [
 /** Typed texts by agent, version and path, so that looking at a run in between loses nothing. */
 const drafts = signal<ReadonlyMap<string, string>>(new Map())
 
-type Editor = typeof import('../policy/code-editor.ts').CodeEditor
-const editor = signal<{ readonly view: Editor } | undefined>(undefined)
-
-export function WhatIf({ loadEditor }: { readonly loadEditor: () => Promise<{ readonly CodeEditor: Editor }> }): View {
+export function WhatIfScreen(): View {
   const agents = useOperator('GET /agents', {}, aboutWorkspace)
   const { query } = address.value
   const deployed = agents.value.value?.items.filter((each) => each.deployed !== null) ?? []
   const agent = query.get('agent') ?? deployed[0]?.name
-  useEffect(() => {
-    if (!editor.value) void loadEditor().then(({ CodeEditor: view }) => (editor.value = { view }))
-  }, [])
   if (!agents.value.value) return showUnread(agents)
   if (agent === undefined) return html`<${EmptyState} icon="policies" title="No agent is deployed yet." isScreen />`
   const version = query.get('version') ?? deployed.find(({ name }) => name === agent)?.deployed?.versionLabel
@@ -156,18 +151,14 @@ function EditedFile({
               >`,
           )}
         </nav>
-        ${
-          editor.value
-            ? html`<${editor.value.view}
-                key=${`${file.path} ${round}`}
-                text=${text}
-                label=${`Text of ${file.path}`}
-                findings=${findings}
-                onText=${setText}
-                onSubmit=${() => void ask()}
-              />`
-            : html`<${Loading} rows=${8} />`
-        }
+        <${CodeEditor}
+          key=${`${file.path} ${round}`}
+          text=${text}
+          label=${`Text of ${file.path}`}
+          findings=${findings}
+          onText=${setText}
+          onSubmit=${() => void ask()}
+        />
         ${
           findings.length > 0 &&
           html`<ul class="findings" aria-label="Findings">

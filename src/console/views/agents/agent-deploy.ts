@@ -1,19 +1,19 @@
 /** Deploying a version: what it may do more is read first, and why it is done is asked. */
 import { useState } from 'preact/hooks'
-import { safeJson, safeText } from '../../base/escape-text.ts'
-import type { ChangeView, VersionView } from '../../spec/operator/publication.ts'
-import { announce } from '../parts/announce.ts'
-import { Badge } from '../parts/badge.ts'
-import { html, type View } from '../parts/html.ts'
-import { Icon } from '../parts/icon.ts'
-import { takeText } from '../parts/input.ts'
-import { Age } from '../parts/moments.ts'
-import { Table } from '../parts/table.ts'
-import { ErrorNote, showUnread } from '../parts/states.ts'
-import { ActionForm } from '../steer/action-form.ts'
-import { withQuery } from '../wire/navigation.ts'
-import { callOperator } from '../wire/request.ts'
-import { aboutNothing, aboutWorkspace, useOperator, useResource } from '../wire/resource.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import type { VersionView } from '../../../spec/operator/publication.ts'
+import { announce } from '../../parts/announce.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Icon } from '../../parts/icon.ts'
+import { takeText } from '../../parts/input.ts'
+import { Age } from '../../parts/moments.ts'
+import { Table } from '../../parts/table.ts'
+import { ErrorNote, showUnread } from '../../parts/states.ts'
+import { ChangeList } from '../../policy/change-list.ts'
+import { ActionForm } from '../../steer/action-form.ts'
+import { withQuery } from '../../wire/navigation.ts'
+import { callOperator } from '../../wire/request.ts'
+import { aboutNothing, aboutWorkspace, useOperator, useResource } from '../../wire/resource.ts'
 
 /** Shows what would change before it is deployed: a wider authority is the first thing that is read. */
 export function DeployForm({
@@ -54,7 +54,7 @@ export function DeployForm({
     >
       ${to.yanked && html`<p class="note bad"><${Icon} name="warning" /><span>This version is yanked${to.yankReason ? `: ${safeText(to.yankReason)}` : ''}.</span></p>`}
       <${ErrorNote} error=${difference.error.value} />
-      ${difference.value.value && html`<${Changes} changes=${difference.value.value.changes} />`}
+      ${difference.value.value && html`<${ChangeList} changes=${difference.value.value.changes} />`}
       ${widens && html`<label class="switch"><input type="checkbox" checked=${isUnderstood} onChange=${() => setUnderstood(!isUnderstood)} /><span>It may do more than before, and that is intended.</span></label>`}
       <label class="field"
         ><span>Why</span
@@ -88,29 +88,9 @@ export function Difference({
         <a class="button small" href=${withQuery({ from: undefined })}>Done</a>
       </div>
     </header>
-    ${read ? html`<${Changes} changes=${read.changes} />` : showUnread(difference, 3)}
+    ${read ? html`<${ChangeList} changes=${read.changes} />` : showUnread(difference, 3)}
   `
 }
-
-const Changes = ({ changes }: { readonly changes: readonly ChangeView[] }): View =>
-  changes.length === 0
-    ? html`<p class="dim">Nothing changes.</p>`
-    : html`
-        <ul class="changes-list">
-          ${changes.map(
-            (change, at) => html`
-              <li key=${at} class=${change.widens ? 'wider' : ''}>
-                <p>
-                  ${change.widens ? html`<${Badge} tone="bad" icon="warning" text="may do more" />` : html`<${Badge} tone="quiet" icon="dot" text=${change.severity} />`}
-                  <span>${safeText(change.say)}</span>
-                  ${change.path !== null && html`<span class="place">${safeText(change.path)}</span>`}
-                </p>
-                ${change.witness && html`<p class="witness">for example <code>${safeText(change.witness.tool)} ${safeJson(change.witness.arguments)}</code><span class="dim"> was </span>${safeText(change.witness.before)}<span class="dim">, is </span><b>${safeText(change.witness.after)}</b></p>`}
-              </li>
-            `,
-          )}
-        </ul>
-      `
 
 /** Who made which version the active one, and why. */
 export function DeploymentHistory({ name }: { readonly name: string }): View | null {

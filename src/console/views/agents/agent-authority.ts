@@ -1,12 +1,12 @@
 /** What a version may do: the decision of each call, and how the agent is told. */
-import { safeBlock, safeText } from '../../base/escape-text.ts'
-import type { AgentSnapshot } from '../../spec/snapshot.ts'
-import { DecisionBadge } from '../policy/explanation-view.ts'
-import { Facts, type Fact } from '../parts/facts.ts'
-import { html, type View } from '../parts/html.ts'
-import { Table } from '../parts/table.ts'
-import { showUnread } from '../parts/states.ts'
-import { aboutNothing, useOperator } from '../wire/resource.ts'
+import { safeBlock, safeText } from '../../../base/escape-text.ts'
+import type { AgentSnapshot } from '../../../spec/snapshot.ts'
+import { DecisionBadge } from '../../policy/explanation-view.ts'
+import { Facts, type Fact } from '../../parts/facts.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Table } from '../../parts/table.ts'
+import { showUnread } from '../../parts/states.ts'
+import { aboutNothing, useOperator } from '../../wire/resource.ts'
 
 export function AuthorityMatrix({ name, version }: { readonly name: string; readonly version: string }): View {
   const matrix = useOperator('GET /matrix', { query: { agent: name, version } }, aboutNothing)

@@ -1,15 +1,15 @@
 /** The ledger of a run: every call with its keys, how often it was sent, and what became of it. */
-import { safeText } from '../../base/escape-text.ts'
-import { shortId } from '../../base/short-text.ts'
-import type { CallView } from '../../spec/operator/runs.ts'
-import { describeUndoing } from '../../spec/view/undo.ts'
-import { Badge, type Tone } from '../parts/badge.ts'
-import { html, type View } from '../parts/html.ts'
-import { Table } from '../parts/table.ts'
-import type { IconName } from '../parts/icon.ts'
-import { TimeOfDay } from '../parts/moments.ts'
-import { EmptyState, showUnread } from '../parts/states.ts'
-import { aboutNothing, useOperator } from '../wire/resource.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import { shortId } from '../../../base/short-text.ts'
+import type { CallView } from '../../../spec/operator/runs.ts'
+import { describeUndoing } from '../../../spec/view/undo.ts'
+import { Badge, type Tone } from '../../parts/badge.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Table } from '../../parts/table.ts'
+import type { IconName } from '../../parts/icon.ts'
+import { TimeOfDay } from '../../parts/moments.ts'
+import { EmptyState, showUnread } from '../../parts/states.ts'
+import { aboutNothing, useOperator } from '../../wire/resource.ts'
 
 export function EffectsTab({ id, last }: { readonly id: string; readonly last: number }): View {
   const calls = useOperator('GET /runs/:id/calls', { id }, aboutNothing, last)

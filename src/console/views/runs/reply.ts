@@ -1,8 +1,8 @@
 /** A reply to a run that asks. */
 import { useState } from 'preact/hooks'
-import { html, type View } from '../parts/html.ts'
-import { takeText } from '../parts/input.ts'
-import { callOperator, findRefusal } from '../wire/request.ts'
+import { html, type View } from '../../parts/html.ts'
+import { takeText } from '../../parts/input.ts'
+import { callOperator, findRefusal } from '../../wire/request.ts'
 
 export function ReplyPanel({ runId, onSent }: { readonly runId: string; readonly onSent: () => void }): View {
   const [text, setText] = useState('')

@@ -7,22 +7,29 @@ import { html, type View } from '../parts/html.ts'
 import { Icon } from '../parts/icon.ts'
 import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
 import { aboutNothing, useResource } from '../wire/resource.ts'
-import { ComparisonView } from './comparison-view.ts'
-import { DecisionBadge } from './explanation-view.ts'
-import { isLooserDecision } from './truth.ts'
+import { ChangeList } from '../policy/change-list.ts'
+import { ComparisonView } from '../policy/comparison-view.ts'
+import { DecisionBadge } from '../policy/explanation-view.ts'
+import { isLooserDecision } from '../policy/truth.ts'
 
 /** Opens one decision before and after. */
 export type DecideFlip = (run: string, decision: string) => Promise<DecideView>
 
 export function FlipList({ answer, decide }: { readonly answer: WhatIfView; readonly decide: DecideFlip }): View {
   const [opened, setOpened] = useState<string | undefined>(undefined)
-  const { calls, flips, decisions, changes, assumed = [] } = answer
+  const { calls, flips, decisions, changes, assumed = [], authority } = answer
   const total = changes.reduce((sum, each) => sum + each.flips, 0)
   const looser = changes.filter(({ was, now }) => isLooserDecision(was, now)).reduce((sum, each) => sum + each.flips, 0)
   return html`
     <section class="flips" aria-label="What would change">
       <p class="flips-sum" role="status"><b>${describeChanges(answer)}</b></p>
       ${looser > 0 && html`<p class="note bad"><${Icon} name="warning" /><span>${looser === 1 ? 'One call' : `${looser.toLocaleString('en')} calls`} could happen with less than before.</span></p>`}
+      ${
+        authority &&
+        html`<h2 class="section">What it may do</h2>
+          <${ChangeList} changes=${authority.changes} />
+          <h2 class="section">What was done</h2>`
+      }
       ${assumed.length > 0 && html`<p class="dim">Counted over the recorded calls as they ended: ${safeText(assumed.join(', '))}</p>`}
       ${
         changes.length > 0 &&

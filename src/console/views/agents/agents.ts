@@ -1,11 +1,11 @@
 /** The agents of the workspace. */
-import { safeText } from '../../base/escape-text.ts'
-import { html, type View } from '../parts/html.ts'
-import { Table } from '../parts/table.ts'
-import { Age } from '../parts/moments.ts'
-import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
-import { Pauses } from '../steer/pauses.ts'
-import { useOperator } from '../wire/resource.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Table } from '../../parts/table.ts'
+import { Age } from '../../parts/moments.ts'
+import { EmptyState, ErrorNote, Loading } from '../../parts/states.ts'
+import { Pauses } from '../../steer/pauses.ts'
+import { useOperator } from '../../wire/resource.ts'
 
 export const hrefOfAgent = (name: string): string => `/agents/${encodeURIComponent(name)}`
 

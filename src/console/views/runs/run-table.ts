@@ -1,15 +1,15 @@
 /** The table of a list of runs. */
-import { safeText } from '../../base/escape-text.ts'
-import { shortDuration, shortId } from '../../base/short-text.ts'
-import type { RunView } from '../../spec/operator/runs.ts'
-import { describeCost } from '../../spec/price.ts'
-import { StatusBadge } from '../parts/badge.ts'
-import { ConfirmButton } from '../parts/confirm-button.ts'
-import { html, type View } from '../parts/html.ts'
-import { Table } from '../parts/table.ts'
-import { Age } from '../parts/moments.ts'
-import { now } from '../wire/moment.ts'
-import { callOperator } from '../wire/request.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import { shortDuration, shortId } from '../../../base/short-text.ts'
+import type { RunView } from '../../../spec/operator/runs.ts'
+import { describeCost } from '../../../spec/price.ts'
+import { StatusBadge } from '../../parts/badge.ts'
+import { ConfirmButton } from '../../parts/confirm-button.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Table } from '../../parts/table.ts'
+import { Age } from '../../parts/moments.ts'
+import { now } from '../../wire/moment.ts'
+import { callOperator } from '../../wire/request.ts'
 
 export const RunTable = ({ items }: { readonly items: readonly RunView[] }): View => html`
   <${Table} label="Runs" heads=${['Run', 'Status', 'Agent', 'Input', ['Tokens', 'num'], ['Cost', 'num'], ['Took', 'num'], 'Started', '']}>

@@ -1,27 +1,27 @@
 /** What waits for people: the list, and the card of the task that is chosen. */
 import { useEffect } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
-import { shortDuration } from '../../base/short-text.ts'
-import type { InboxItem } from '../../spec/operator/inbox.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import { shortDuration } from '../../../base/short-text.ts'
+import type { InboxItem } from '../../../spec/operator/inbox.ts'
 import {
   describeDecided,
   describeLooking,
   describeMissing,
   describeNotYours,
   describeSubject,
-} from '../../spec/view/task-card.ts'
-import { readInboxItem } from '../../spec/view/task-content.ts'
-import { EffectBadge } from '../parts/badge.ts'
-import { html, type View } from '../parts/html.ts'
-import { Icon } from '../parts/icon.ts'
-import { useKeys } from '../parts/keys.ts'
-import { Age } from '../parts/moments.ts'
-import { EmptyState, ErrorNote, Loading } from '../parts/states.ts'
-import { now } from '../wire/moment.ts'
-import { address, goTo, withQuery } from '../wire/navigation.ts'
-import { callOperator } from '../wire/request.ts'
-import { aboutAnySession, useResource } from '../wire/resource.ts'
-import { inboxState, mineOf } from '../wire/inbox-count.ts'
+} from '../../../spec/view/task-card.ts'
+import { readInboxItem } from '../../../spec/view/task-content.ts'
+import { EffectBadge } from '../../parts/badge.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Icon } from '../../parts/icon.ts'
+import { useKeys } from '../../parts/keys.ts'
+import { Age } from '../../parts/moments.ts'
+import { EmptyState, ErrorNote, Loading } from '../../parts/states.ts'
+import { now } from '../../wire/moment.ts'
+import { address, goTo, withQuery } from '../../wire/navigation.ts'
+import { callOperator } from '../../wire/request.ts'
+import { aboutAnySession, useResource } from '../../wire/resource.ts'
+import { inboxState, mineOf } from '../../wire/inbox-count.ts'
 import { TaskScreen } from './task.ts'
 
 const TABS = [

@@ -1,11 +1,11 @@
 /** What a list of runs is narrowed by. Each filter is a parameter of the address, so that a view can be kept and sent. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Choice } from '../parts/choice.ts'
-import { html, type View } from '../parts/html.ts'
-import { Icon } from '../parts/icon.ts'
-import { address, goTo, withQuery } from '../wire/navigation.ts'
-import { callOperator } from '../wire/request.ts'
-import { aboutWorkspace, useOperator, useResource } from '../wire/resource.ts'
+import { Choice } from '../../parts/choice.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Icon } from '../../parts/icon.ts'
+import { address, goTo, withQuery } from '../../wire/navigation.ts'
+import { callOperator } from '../../wire/request.ts'
+import { aboutWorkspace, useOperator, useResource } from '../../wire/resource.ts'
 
 const SINCE = [
   ['', 'any time'],

@@ -1,16 +1,16 @@
 /** One agent: what its deployed version may do, its versions, and what one may do that another could not. */
 import { useState } from 'preact/hooks'
-import { safeText } from '../../base/escape-text.ts'
-import type { VersionView } from '../../spec/operator/publication.ts'
-import { Badge } from '../parts/badge.ts'
-import { html, type View } from '../parts/html.ts'
-import { Table } from '../parts/table.ts'
-import { Icon } from '../parts/icon.ts'
-import { Age } from '../parts/moments.ts'
-import { EmptyState, showUnread } from '../parts/states.ts'
-import { Pauses } from '../steer/pauses.ts'
-import { address, withQuery } from '../wire/navigation.ts'
-import { aboutWorkspace, useOperator } from '../wire/resource.ts'
+import { safeText } from '../../../base/escape-text.ts'
+import type { VersionView } from '../../../spec/operator/publication.ts'
+import { Badge } from '../../parts/badge.ts'
+import { html, type View } from '../../parts/html.ts'
+import { Table } from '../../parts/table.ts'
+import { Icon } from '../../parts/icon.ts'
+import { Age } from '../../parts/moments.ts'
+import { EmptyState, showUnread } from '../../parts/states.ts'
+import { Pauses } from '../../steer/pauses.ts'
+import { address, withQuery } from '../../wire/navigation.ts'
+import { aboutWorkspace, useOperator } from '../../wire/resource.ts'
 import { AuthorityMatrix } from './agent-authority.ts'
 import { DeployForm, DeploymentHistory, Difference } from './agent-deploy.ts'
 
@@ -30,7 +30,7 @@ export function AgentScreen({ id: name = '' }: { readonly id?: string }): View {
       <header class="screen-head">
         <h1>${safeText(name)}${deployed && html`<span class="dim">@${safeText(deployed.versionLabel)}</span>`}</h1>
         <div class="buttons">
-          ${deployed && html`<a class="button small" href=${`/try/${encodeURIComponent(name)}`}><${Icon} name="try" />Try it</a>`}
+          ${shown !== undefined && html`<a class="button small" href=${`/try/${encodeURIComponent(name)}${shown === deployed?.versionLabel ? '' : `?version=${encodeURIComponent(shown)}`}`}><${Icon} name="try" />Try it</a>`}
           <a class="button small" href=${`/policies?agent=${encodeURIComponent(name)}`}
             ><${Icon} name="policies" />What if</a
           >
