@@ -90,7 +90,9 @@ describe.skipIf(!server)('a database', () => {
     const [code, { ok, say }] = await look(url)
     expect([code, ok]).toEqual([0, true])
     expect(say.slice(0, name.length + 2)).toBe(`${name}: `)
-    expect(say.slice(name.length + 2)).toMatch(new RegExp(`^schema ${NEWEST}, clock -?\\d+ ms off, longest transaction \\d+\\.\\d s$`))
+    expect(say.slice(name.length + 2)).toMatch(
+      new RegExp(`^schema ${NEWEST}, clock -?\\d+ ms off, longest transaction \\d+\\.\\d s$`),
+    )
   })
 
   test('that nobody serves at this address', async () => {
@@ -121,13 +123,15 @@ describe.skipIf(!server)('a database', () => {
       ),
     )
     await sql('update svc.svc_schema set version = 3')
-    expect(await look(url)).toEqual(refused(`${name}: schema 3, and this svc brings 4`, 'svc store migrate'))
+    expect(await look(url)).toEqual(refused(`${name}: schema 3, and this svc brings ${NEWEST}`, 'svc store migrate'))
     await sql('update svc.svc_schema set version = 2')
-    expect(await look(url)).toEqual(refused(`The database ${name} has schema 2, and this svc needs schema ${NEWEST}.`, migrate))
+    expect(await look(url)).toEqual(
+      refused(`The database ${name} has schema 2, and this svc needs schema ${NEWEST}.`, migrate),
+    )
     await sql('update svc.svc_schema set version = 9, min_reader = 9')
     expect(await look(url)).toEqual(
       refused(
-        `${name} cannot be used as a store: a newer svc wrote it (schema 9, this one knows 4).`,
+        `${name} cannot be used as a store: a newer svc wrote it (schema 9, this one knows ${NEWEST}).`,
         'Use that version of svc, or a newer one.',
       ),
     )
