@@ -132,7 +132,13 @@ const toSaveColumns = ({ update, holder, turn }: PendingSave, i: number) => ({
 })
 
 const toSpendColumns = ({ session, runs, spends }: SessionUpdate) =>
-  spends.map((spend) => toCostColumns(session.workspaceId, runs.find(({ id }) => id === spend.runId)!, spend))
+  spends.map((spend) =>
+    toCostColumns(
+      session.workspaceId,
+      runs.find(({ id }) => id === spend.runId)!,
+      spend,
+    ),
+  )
 
 const toStartColumnsOf = ({ update, holder, turn, limits, claim }: PendingStart, i: number) => ({
   i,

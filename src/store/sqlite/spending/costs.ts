@@ -15,7 +15,8 @@ export interface CostTable {
 }
 
 export function openCosts(db: Database): CostTable {
-  const key = 'workspace_id = ? and day = ? and agent_n = ? and version = ? and provider = ? and model = ? and currency = ?'
+  const key =
+    'workspace_id = ? and day = ? and agent_n = ? and version = ? and provider = ? and model = ? and currency = ?'
   type Key = [string, number, number, string, string, string, string]
   const amountOf = db.prepare<Key, string>(`select amount from cost_day where ${key}`).pluck()
   const put = db.prepare<[...Key, number, number, number, number, number, number, string]>(
