@@ -39,7 +39,7 @@ test('an exported type is found by searching for its name: no two files export t
   expect(declaredTwice(textsBelow(SRC, CLIENT), EXPORTED_TYPE)).toEqual([])
 })
 
-test('an exported function or constant has one home, save that routes are named as what they call', () => {
+test('an exported function or constant has one file, except routes, which are named as the method they call', () => {
   const texts = textsBelow(SRC)
   const others = Object.entries(texts).filter(([path]) => !/^server\/(?:routes|operator)\//.test(path))
   expect(declaredTwice(Object.fromEntries(others), EXPORTED_VALUE)).toEqual([])
@@ -50,7 +50,7 @@ test('at most two type names in a hundred are declared in several files, private
   expect(names.filter((paths) => paths.length > 1).length / names.length).toBeLessThan(0.02)
 })
 
-test('a name that two files declare is told with both', () => {
+test('a name that two files declare is reported with both files', () => {
   const texts = {
     'a.ts': 'export interface Row {}\nexport const toRow = 1\n',
     'b.ts': 'export type Row = string\ninterface Cell {}\nexport async function toRow() {}\n',

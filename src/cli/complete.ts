@@ -5,6 +5,7 @@
  */
 import { readdir } from 'node:fs/promises'
 import type { OperatorRoutes } from '../spec/operator/routes.ts'
+import { RUN_STATUSES } from '../spec/run.ts'
 import { safeText } from '../base/escape-text.ts'
 import type { CommandSpec, OptionSpec } from './shell/command.ts'
 import type { Io } from './shell/io.ts'
@@ -45,6 +46,12 @@ async function suggestFor(before: readonly string[], typed: string, io: Io): Pro
   const options = [...(spec?.options ?? []), ...globalOptions]
   const open = optionNamed(before.at(-1), options)
   if (open && takesValue(open)) return await valuesOf(nameOf(open.flags), open.choices, io)
+  const [flag, value] = typed.split('=', 2)
+  const joined = value === undefined ? undefined : optionNamed(flag, options)
+  if (joined && takesValue(joined)) {
+    const { suggestions } = await valuesOf(nameOf(joined.flags), joined.choices, io)
+    return { suggestions: suggestions.map((each) => ({ ...each, value: `${flag}=${each.value}` })) }
+  }
   if (typed.startsWith('-')) return { suggestions: options.flatMap(flagsOf) }
   if (!spec) return { suggestions: nextWords(before.filter((each) => !each.startsWith('-'))) }
   const operands = operandsIn(rest, options)
@@ -108,6 +115,7 @@ const SOURCES: Readonly<Record<string, (io: Io) => Promise<readonly Suggestion[]
   trigger: triggers,
   term: rules,
   rule: rules,
+  status: async () => RUN_STATUSES.map((value) => ({ value })),
 }
 
 /** Options and arguments whose values are files. */

@@ -2,12 +2,13 @@
  * Forks of runs: a new run, in a session of its own, with the first steps of another one as they were. What follows is decided,
  * asked and made anew. Source: decisions, section 18; command line, 2.7.
  */
-import { fail } from '../base/failure.ts'
+import { fail, isFailure } from '../base/failure.ts'
 import type { RunId, SessionId } from '../base/ids.ts'
 import type { CallOutcome, Run, RunState, ToolCall } from '../spec/run.ts'
 import type { Session } from '../spec/session.ts'
 import type { RunStep } from '../spec/step.ts'
 import type { CallRow, SessionTree, SessionUpdate } from '../store/session-update.ts'
+import type { IdempotencyClaim, StartOutcome } from '../store/start-outcome.ts'
 import type { Store } from '../store/store.ts'
 import { proposeCalls } from './calls/calls.ts'
 import { checkNotPaused } from './check-start.ts'
@@ -77,7 +78,7 @@ export async function startFork(
     sessionId: update.session.id,
     taken: update.steps.length,
   }
-  const started = await parts.store.start(update, request.limits, claim && closeClaim(claim, fork))
+  const started = await storeFork(parts.store, source, request, update, claim && closeClaim(claim, fork))
   if (started.outcome === 'replayed' || started.outcome === 'key_reused')
     return toRepeated(started) as unknown as StartedFork
   if (started.outcome === 'plan_limited')
@@ -85,6 +86,34 @@ export async function startFork(
   if (started.outcome !== 'started') throw new Error(`A fork was not started: ${started.outcome}.`)
   driver.reload(update)
   return fork
+}
+
+/** Times that the run which is forked may go on while its fork is stored. */
+const MOST_MOVES = 20
+
+/**
+ * The fork counts as a save of the session that it was forked from: a process which has that one in memory reads it again before
+ * its next call, and then looks at those of the fork.
+ */
+async function storeFork(
+  store: Store,
+  { session: { id: sessionId } }: ForkSource,
+  { limits, isDry = false }: ForkRequest,
+  update: SessionUpdate,
+  claim: IdempotencyClaim | undefined,
+): Promise<StartOutcome> {
+  // The store of a dry run does not have that session.
+  if (isDry) return store.start(update, limits, claim)
+  for (let move = 1; ; move++) {
+    const session = await store.session(sessionId)
+    if (!session) throw fail('not_found', { what: 'run' })
+    if (session.erasedAt !== undefined) throw fail('session_erased')
+    try {
+      return await store.start({ ...update, follows: { sessionId, version: session.version } }, limits, claim)
+    } catch (error) {
+      if (!isFailure(error, 'run_moved_on') || move === MOST_MOVES) throw error
+    }
+  }
 }
 
 function toForkUpdate(parts: EngineParts, source: ForkSource, request: ForkRequest): SessionUpdate {

@@ -19,19 +19,20 @@ import type { PlanRoom, TransitionContext } from './session/context.ts'
 import type { EngineParts, StartRequest } from './session/engine.ts'
 import { createCompletionToken } from './session/completion-token.ts'
 import { openTransaction } from './session/transaction/open-transaction.ts'
-import { claimOf, closeClaim, findRepeated, toRepeated } from './session/repeated-request.ts'
+import { claimOf, closeClaim, findRepeated, toRepeated, type OpenClaim } from './session/repeated-request.ts'
+
+type StartDriver = Pick<SessionDriver, 'beginStart' | 'reload'>
 
 /** @param driver takes over the stored session; not called when no run was started */
 export async function startSession(
   parts: EngineParts,
   request: StartRequest,
-  driver: Pick<SessionDriver, 'beginStart' | 'reload'>,
+  driver: StartDriver,
 ): Promise<StartRunResponse> {
-  const { store } = parts
   const { idempotency, continued } = request
   const claim = idempotency && claimOf(parts, request.principal, `POST /v1/agents/${request.agentId}/runs`, idempotency)
-  const before = claim && (await findRepeated(parts, claim))
-  if (before) return before as unknown as StartRunResponse
+  const repeated = claim && (await findRepeated(parts, claim))
+  if (repeated) return repeated as unknown as StartRunResponse
   if (continued) await checkContinuable(parts, continued.sessionId)
   const version = await readVersion(parts, request)
   await checkNotPaused(parts, version)
@@ -39,26 +40,30 @@ export async function startSession(
   await checkInput(version.snapshot, input)
   await checkStartFiles(parts, request, input)
   await checkConfiguration(parts, version, continued?.sessionId ?? request.sessionId)
+  return await storeStart(parts, request, driver, version, input, claim)
+}
+
+/** Stores the start; again if its session was changed meanwhile, or if the run has to wait for the plan of the workspace. */
+async function storeStart(
+  parts: EngineParts,
+  request: StartRequest,
+  driver: StartDriver,
+  version: AgentVersion,
+  input: JsonObject,
+  claim: OpenClaim | undefined,
+): Promise<StartRunResponse> {
+  const { continued } = request
   let room: PlanRoom = 'free'
   for (;;) {
     const update = continued
       ? await nextUpdate(parts, request, version, input, continued.sessionId)
       : firstUpdate(parts, request, version, input, room)
-    const response: StartRunResponse = {
-      sessionId: update.session.id,
-      runId: update.session.rootRunId,
-      status: update.session.status,
-      totalTokensUsed: 0,
-      output: null,
-      agentId: request.agentId,
-      triggerId: request.triggerId,
-      pending: [],
-    }
+    const response = toStartResponse(request, update)
     // A session that continues, or repeats another one, is read again with its history before this process takes it.
     const start = continued || request.origin ? undefined : driver.beginStart()
     let started: StartOutcome
     try {
-      started = await store.start(update, request.limits, claim && closeClaim(claim, response), start?.holder)
+      started = await parts.store.start(update, request.limits, claim && closeClaim(claim, response), start?.holder)
     } catch (error) {
       // Another start or a late outcome changed the session first, so check again whether it may continue.
       if (continued && isFailure(error, 'run_moved_on')) continue
@@ -74,6 +79,17 @@ export async function startSession(
     return response
   }
 }
+
+const toStartResponse = ({ agentId, triggerId }: StartRequest, { session }: SessionUpdate): StartRunResponse => ({
+  sessionId: session.id,
+  runId: session.rootRunId,
+  status: session.status,
+  totalTokensUsed: 0,
+  output: null,
+  agentId,
+  triggerId,
+  pending: [],
+})
 
 /** The response to a start that starts no run. */
 function toResponse(started: StartOutcome): StartRunResponse {
@@ -252,7 +268,7 @@ export const contextOf = (parts: EngineParts, version: AgentVersion, now: number
   describedBy: () => undefined,
   stepsOf: () => [],
   calls: new Map(),
-  repeatedCalls: [],
+  relatedCalls: [],
   callsElsewhere: [],
   revoked: new Set(),
   attachedTexts: () => [],

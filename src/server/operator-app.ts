@@ -2,6 +2,7 @@
  * The operator application: the routes of `/v1` with an operator as principal, and the operator's own routes, one line per
  * route, in the order of `spec/operator.ts`.
  */
+import { OPERATOR_QUESTIONS } from '../spec/operator/routes.ts'
 import { toNodeHandler } from 'h3/node'
 import { fail } from '../base/failure.ts'
 import { listApiRoutes } from './app.ts'
@@ -137,9 +138,6 @@ const STREAMED: ReadonlySet<string> = new Set<OwnOperatorRoute>([
 /** The route whose body is not JSON; its action reads the bytes. */
 const BYTES: OwnOperatorRoute = 'POST /files'
 
-/** Routes that take a body and change nothing. */
-const ASKED: ReadonlySet<string> = new Set<OwnOperatorRoute>(['POST /lint', 'POST /decide', 'POST /what-if'])
-
 /** A whole compiled bundle travels in one body (bundles, section 2: 32 MiB of sources), schemas nested in it. */
 const BODY: BodyLimits = { maxBytes: 64 * 1024 * 1024, maxLevels: 256, maxValues: Infinity }
 
@@ -204,7 +202,7 @@ function toRoute(
         call,
       })
       // The engine also reports changes of sessions; a superfluous hint costs a reader one request.
-      if (method !== 'GET' && !ASKED.has(line)) services.changes.tell()
+      if (method !== 'GET' && !OPERATOR_QUESTIONS.has(line)) services.changes.tell()
       return STREAMED.has(line) ? (answer as HttpReply) : { status: 200, json: answer }
     },
   }

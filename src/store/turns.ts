@@ -1,12 +1,11 @@
 /**
- * Whose turn it is when sessions are claimed: those of each trigger, or of each agent where operators started them, so that one
- * with many leaves room for the others. A claim goes on after the trigger at which the last one ended.
- * Source: scale-out, section 3.6.
+ * The order in which sessions are claimed. Claimants take turns, so that one with many sessions does not delay the others. The
+ * claimant of a session is its trigger, or its agent where an operator started it. Source: scale-out, section 3.6.
  */
 import type { SessionLease } from './lease.ts'
 
 export interface ClaimedSession extends SessionLease {
-  /** The trigger, or what stands for the agent. */
+  /** Id of the trigger, or what identifies the agent. */
   readonly claimant: string
   readonly startedAt: number
   readonly n: number

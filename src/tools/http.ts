@@ -1,5 +1,6 @@
 /** A tool behind a URL: the call is POSTed as JSON and the response body is the result. Source: decisions, section 14. */
 import type { Clock } from '../base/clock.ts'
+import { retryAfterMs } from '../base/retry.ts'
 import { isHeldBack, isUnsent, unsentCode, type FetchFunction } from '../base/net/transport.ts'
 import { failedOutcome, HELD_BACK, toInvocationBody, withDeadline, parseResult, saysNotExecuted } from './outcome.ts'
 import { MAX_OUTPUT_BYTES, type ToolInvocation, type ToolOutcome } from './tool.ts'
@@ -44,6 +45,10 @@ export async function callHttp(
       const text = body.toString('utf8').trim()
       const detail = text === '' ? '' : `: ${text.slice(-TAIL_CHARACTERS)}`
       const location = response.headers.get('location')
+      const refused = saysNotExecuted(text)
+        ? undefined
+        : toRefusal(response, invocation, `${host} answered ${response.status}${detail}`, parts.clock)
+      if (refused) return refused
       return failedOutcome(
         `HTTP ${response.status}${location === null ? '' : ` (a redirect to ${location}, which is not followed)`}${detail}`,
         took,
@@ -73,8 +78,30 @@ export async function callHttp(
   }
 }
 
+/** Statuses with which a gateway says that the tool behind it cannot be reached. */
+const UNAVAILABLE: ReadonlySet<number> = new Set([502, 503, 504])
+
+/**
+ * The call is to be made again later: it was refused before anything was done (429), or a gateway does not reach the tool. What a
+ * gateway passed on is unknown, so that only counts where a repetition does no harm; for any other call it is the tool's error.
+ */
+function toRefusal(
+  { status, headers }: Response,
+  { tool }: ToolInvocation,
+  error: string,
+  clock: Clock,
+): ToolOutcome | undefined {
+  const isSafe = tool.sideEffectClass === 'read_only' || tool.sideEffectClass === 'idempotent_write'
+  if (status !== 429 && !(isSafe && UNAVAILABLE.has(status))) return undefined
+  const wait = retryAfterMs(headers.get('retry-after'), clock.now())
+  const later = wait !== undefined && { retryAfterMs: wait }
+  return status === 429
+    ? { at: 'not_sent', code: 'unreachable', error, ...later }
+    : { at: 'unknown', code: 'broken', error, ...later }
+}
+
 /** Statuses of a request that the tool refused before it did anything. Source: policies, section 8. */
-const NOT_EXECUTED: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 413, 415, 422, 429])
+const NOT_EXECUTED: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 413, 415, 422])
 
 const TAIL_CHARACTERS = 2000
 

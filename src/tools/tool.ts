@@ -41,8 +41,15 @@ export type ToolOutcome =
       /** `held_back`: `mayLeave` said no; the call is still to be made. */
       readonly code: 'no_handler' | 'refused' | 'unreachable' | 'secret_missing' | 'cancelled' | 'held_back'
       readonly error: string
+      /** The tool asked not to be called again before (`Retry-After`). */
+      readonly retryAfterMs?: number
     }
-  | { readonly at: 'unknown'; readonly code: 'timeout' | 'broken'; readonly error: string }
+  | {
+      readonly at: 'unknown'
+      readonly code: 'timeout' | 'broken'
+      readonly error: string
+      readonly retryAfterMs?: number
+    }
 
 export interface ToolRoute {
   readonly route: 'mcp' | 'command' | 'http' | 'builtin' | 'mock'

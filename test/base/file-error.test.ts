@@ -47,6 +47,6 @@ test('a full disk is no matter of permissions, a spent limit of watches no full 
     fileFailure(Object.assign(new Error(), { code: 'ENOSPC', syscall, path: '/data' }))?.fix
   expect([fixOf('write'), fixOf('watch')]).toEqual([
     'Free disk space there, or choose another path.',
-    'Choose another path, or mend its permissions.',
+    'Choose another path, or change its permissions.',
   ])
 })

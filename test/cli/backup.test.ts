@@ -273,7 +273,7 @@ test('a server that ends during a backup ends it with exit 8 and leaves no archi
   expect([code, stdout, stderr.split('\n')[0]]).toEqual([
     8,
     '',
-    'error[backup_broken]: The server ended before the backup was whole; what arrived cannot be restored.',
+    'error[backup_broken]: The server ended before the backup was complete; the received part cannot be restored.',
   ])
   expect(readdirSync(parent).filter((name) => name.startsWith('broken'))).toEqual([])
 })

@@ -1,5 +1,5 @@
 /** What `svc doctor store` says of the store: healthy, out of reach, of another version or project, or badly kept. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -10,6 +10,9 @@ import { migrateDatabase } from '../../src/store/postgres/migrate-database.ts'
 import { bucketUrl, refusedByBucket } from '../bucket.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { svc, temporary } from './recording-io.ts'
+
+/** The schema of this program: its migrations are numbered from 1. */
+const NEWEST = readdirSync(join(import.meta.dirname, '../../src/store/postgres/migrations')).length
 
 const server = startPostgres()
 afterAll(() => server?.stop())
@@ -87,7 +90,9 @@ describe.skipIf(!server)('a database', () => {
     const [code, { ok, say }] = await look(url)
     expect([code, ok]).toEqual([0, true])
     expect(say.slice(0, name.length + 2)).toBe(`${name}: `)
-    expect(say.slice(name.length + 2)).toMatch(/^schema 4, clock -?\d+ ms off, longest transaction \d+\.\d s$/)
+    expect(say.slice(name.length + 2)).toMatch(
+      new RegExp(`^schema ${NEWEST}, clock -?\\d+ ms off, longest transaction \\d+\\.\\d s$`),
+    )
   })
 
   test('that nobody serves at this address', async () => {
@@ -113,18 +118,20 @@ describe.skipIf(!server)('a database', () => {
     const empty = server!.url(`empty_${count}`)
     expect(await look(empty)).toEqual(
       refused(
-        `The database ${name.replace('doctor', 'empty')} has no tables of svc, and this svc needs schema 4.`,
+        `The database ${name.replace('doctor', 'empty')} has no tables of svc, and this svc needs schema ${NEWEST}.`,
         migrate,
       ),
     )
     await sql('update svc.svc_schema set version = 3')
-    expect(await look(url)).toEqual(refused(`${name}: schema 3, and this svc brings 4`, 'svc store migrate'))
+    expect(await look(url)).toEqual(refused(`${name}: schema 3, and this svc brings ${NEWEST}`, 'svc store migrate'))
     await sql('update svc.svc_schema set version = 2')
-    expect(await look(url)).toEqual(refused(`The database ${name} has schema 2, and this svc needs schema 4.`, migrate))
+    expect(await look(url)).toEqual(
+      refused(`The database ${name} has schema 2, and this svc needs schema ${NEWEST}.`, migrate),
+    )
     await sql('update svc.svc_schema set version = 9, min_reader = 9')
     expect(await look(url)).toEqual(
       refused(
-        `${name} cannot be used as a store: a newer svc wrote it (schema 9, this one knows 4).`,
+        `${name} cannot be used as a store: a newer svc wrote it (schema 9, this one knows ${NEWEST}).`,
         'Use that version of svc, or a newer one.',
       ),
     )
@@ -166,7 +173,7 @@ describe.skipIf(!server)('a database', () => {
 
   test('that belongs to another workspace, or has its files in another bucket', async () => {
     const own =
-      'Give each cluster a database of its own. Where it is the same one, and its bucket was moved: svc store migrate --claim.'
+      'Give each cluster its own database. If it is the same cluster and its bucket has moved: svc store migrate --claim.'
     await sql(`update svc.svc_schema set workspace = 'other'`)
     expect(await look(url)).toEqual(
       refused(
@@ -191,7 +198,7 @@ describe.skipIf(!server)('a database', () => {
     expect(await look(url)).toEqual(
       refused(
         `${name} was copied to sqlite:/var/lib/svc: if both went on, everything would be done twice.`,
-        'Serve the copy. Where that was thrown away: svc store copy --reopen.',
+        'Serve the copy. If you discarded it: svc store copy --reopen.',
       ),
     )
   })

@@ -394,6 +394,9 @@ test('a trigger shows its limits and can be changed', async () => {
     ratePerDay: 5,
     exposeTimeline: true,
   })
+  // Completion offers names, so they are taken.
+  expect(await json(['triggers', 'show', 'web'])).toMatchObject({ triggerId })
+  expect(await svc(['triggers', 'show', 'wub'])).toMatchObject({ code: 5 })
   expect(await json(['triggers', 'delete', triggerId, '--yes'])).toEqual({ triggerId })
   expect(await svc(['triggers', 'show', triggerId])).toMatchObject({ code: 5 })
 })

@@ -230,6 +230,15 @@ describe('completion', () => {
     expect(await run(['complete', '--', ...words])).toMatchObject({ code: 0, stdout, stderr: '' })
   })
 
+  test('values are offered behind = too, and the statuses of runs', async () => {
+    const offered = async (...words: string[]) => (await run(['complete', '--', ...words])).stdout
+    expect(await offered('lint', '--format=ju')).toBe('--format=junit\n:4\n')
+    expect(await offered('runs', 'list', '--status=Wa')).toBe(
+      '--status=WaitingForHITL\n--status=WaitingForAITL\n--status=WaitingForResponse\n:4\n',
+    )
+    expect(await offered('runs', 'list', '--status', 'Com')).toBe('Completed\n:4\n')
+  })
+
   test('rules are offered with their law', async () => {
     expect((await run(['complete', '--', 'explain', 'tool/unres'])).stdout).toMatch(/^tool\/unresolved\t.+\n:4\n$/)
   })

@@ -82,11 +82,15 @@ test('what cannot be done now is one sentence and the way on', async () => {
   expect(await told(['send', run, 'hello'])).toEqual([
     6,
     'error[run_not_waiting]: The run does not wait for a reply; its status is WaitingForHITL.',
-    '  fix:  svc send RUN TEXT --steer reaches a run that works; svc inbox shows tasks that wait for an answer.',
+    expect.stringMatching(/^  fix: {2}svc approve ([0-9a-f]{6}) {3}or {3}svc reject \1 --reason …$/),
   ])
   expect(await told(['signal', run, 'parcel', '--data', '{"parcel":7'])).toEqual([
     2,
     expect.stringMatching(/^error\[usage\]: The data is not JSON: /),
+  ])
+  expect(await told(['signal', run, 'parcel', '--data', 'oslo'])).toEqual([
+    2,
+    'error[usage]: --data is not JSON, and there is no directory oslo.',
   ])
   expect(await told(['signal', run, 'parcel', '--data', '{"parcel":7}'])).toEqual([
     6,
@@ -138,6 +142,9 @@ test('a profile that names another server by its address alone changes nothing h
       '  fix:  svc config set profiles.prod.host https://ADDRESS --user, its operator listener; or leave the profile out.',
     ])
   expect(await shown(['runs', 'get', run])).toContain('\nstatus\tWaitingForHITL\n')
+  // What only asks is answered here, also where it asks by POST.
+  const dry = ['runs', 'fork', run, '--at', '1', '--dry', '--profile', 'prod']
+  expect(await shown(dry)).toContain('would differ')
 })
 
 test('a cancelled run names the task that it closed, once', async () => {

@@ -137,19 +137,21 @@ test('sends a safe call without an outcome again with the same key, then returns
   )
 })
 
+const MAX_OUTAGE_MS = 600_000
 const unreachable: ToolOutcome = { at: 'not_sent', code: 'unreachable', error: 'Nobody listens there.' }
 
-test('still treats a call as possibly executed when its next attempt is not sent', async () => {
+test('still treats a call as possibly executed when its later attempts are not sent for as long as is allowed', async () => {
   const put = tool('put', { sideEffectClass: 'idempotent_write' })
-  const outcomes = [unknown, unreachable, unreachable]
+  const outcomes = [unknown]
   const bench = await openBench({
-    agents: [snapshotOf({ name: 'root', tools: [put] })],
+    agents: [{ ...snapshotOf({ name: 'root', tools: [put] }), maxOutageMs: MAX_OUTAGE_MS }],
     models: { root: echo({ calls: [{ name: 'put' }] }) },
-    tools: { put: () => outcomes.shift()! },
+    tools: { put: () => outcomes.shift() ?? unreachable },
   })
   const run = await bench.start('root')
+  await bench.advance(MAX_OUTAGE_MS)
   const task = await bench.waitForTask(run)
-  expect(task).toMatchObject({ kind: 'anomaly_review', reason: 'Nobody listens there.', context: { attempt: 3 } })
+  expect(task).toMatchObject({ kind: 'anomaly_review', reason: 'Nobody listens there.' })
   expect(new Set(bench.invoked.map((each) => each.idempotencyKey))).toEqual(new Set([`svc:${run}:1:0`]))
   await bench.engine.answer(run, reply(task, { by: operator(), selectedOptionId: 'happened', textValue: '{"done":1}' }))
   expect(await outputOf(bench, run)).toEqual({ done: 1 })
@@ -164,6 +166,7 @@ test('executes a call on the third attempt when the second is not sent', async (
     tools: { put: () => outcomes.shift()! },
   })
   const run = await bench.start('root')
+  await bench.advance(2000)
   expect(await outputOf(bench, run)).toEqual({ done: 1 })
 })
 
@@ -354,6 +357,7 @@ test.each([
     tools: { look: () => (bench.invoked.length > 3 ? returns('seen') : { at: 'unknown', code, error: 'Lost.' }) },
   })
   const run = await bench.start('root')
+  await bench.advance(3000)
   const task = await bench.waitForTask(run)
   expect(task).toMatchObject({ kind: 'escalation', tool: { name: 'look' } })
   await bench.engine.answer(run, reply(task, { by: operator(), approved: true }))

@@ -74,6 +74,75 @@ test('a run whose model cannot be reached is held after three attempts, and goes
   ])
 })
 
+/** A tool whose connections break, or that asks to wait, and a model that repeats what it answered. */
+async function withFaultyTool(sideEffectClass: 'read_only' | 'idempotent_write' | 'non_idempotent_write') {
+  const outcomes: ToolOutcome[] = []
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [tool('put', { sideEffectClass })] })],
+    models: { root: ({ messages }) => (messages.length > 1 ? 'Done.' : { calls: [{ name: 'put' }] }) },
+    tools: { put: () => outcomes.shift() ?? returns('stored') },
+  })
+  const keys = () => new Set(bench.invoked.map(({ idempotencyKey }) => idempotencyKey))
+  return { bench, outcomes, keys }
+}
+const broken: ToolOutcome = { at: 'unknown', code: 'broken', error: 'The connection broke.' }
+const refused: ToolOutcome = { at: 'not_sent', code: 'unreachable', error: 'Nobody listens there.' }
+
+test.each(['read_only', 'idempotent_write'] as const)(
+  'a call of class %s whose tool dies during it is held until the tool is back, and made with the same key',
+  async (sideEffectClass) => {
+    const { bench, outcomes, keys } = await withFaultyTool(sideEffectClass)
+    outcomes.push(broken, ...Array.from({ length: 6 }, () => refused))
+    const run = await bench.start('root')
+    await bench.advance(2000)
+    expect(bench.invoked).toHaveLength(3)
+    expect(await holdOf(bench, run)).toMatchObject({ reason: 'tool_unreachable' })
+    await bench.advance(5 * MINUTE)
+    expect(await statusOf(bench, run)).toMatchObject({ status: 'Completed' })
+    expect([bench.invoked.length, keys().size]).toEqual([8, 1])
+  },
+)
+
+test('a person is asked about a write that broke off ten times, and a model reads of such a read', async () => {
+  for (const [sideEffectClass, status] of [
+    ['idempotent_write', 'WaitingForHITL'],
+    ['read_only', 'Completed'],
+  ] as const) {
+    const { bench, outcomes } = await withFaultyTool(sideEffectClass)
+    outcomes.push(...Array.from({ length: 20 }, () => broken))
+    const run = await bench.start('root')
+    await bench.advance(HOUR)
+    expect(bench.invoked).toHaveLength(10)
+    expect(await statusOf(bench, run)).toMatchObject({ status })
+  }
+})
+
+test('a call that broke off and may not be repeated is a question for a person at once', async () => {
+  const { bench, outcomes } = await withFaultyTool('non_idempotent_write')
+  outcomes.push(broken)
+  const run = await bench.start('root')
+  expect(await bench.waitForTask(run)).toMatchObject({ kind: 'anomaly_review' })
+  await bench.advance(HOUR)
+  expect(bench.invoked).toHaveLength(1)
+})
+
+test('a tool that asks to wait is called when it said, also for a payment', async () => {
+  const { bench, outcomes } = await withFaultyTool('non_idempotent_write')
+  outcomes.push({ ...refused, error: 'Too many requests.', retryAfterMs: 10 * MINUTE })
+  const run = await bench.start('root')
+  await bench.advance(0)
+  expect(await holdOf(bench, run)).toEqual({
+    reason: 'tool_unreachable',
+    since: new Date(T0).toISOString(),
+    nextAttemptAt: new Date(T0 + 10 * MINUTE).toISOString(),
+  })
+  await bench.advance(9 * MINUTE)
+  expect(bench.invoked).toHaveLength(1)
+  await bench.advance(MINUTE)
+  expect(await statusOf(bench, run)).toMatchObject({ status: 'Completed' })
+  expect(bench.invoked).toHaveLength(2)
+})
+
 test('a held run that works on after its model answered is told as resumed', async () => {
   const look = tool('look')
   const answers: ModelReply[] = [down, down, down, { calls: [{ name: 'look' }] }, 'Done.']

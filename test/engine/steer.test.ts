@@ -106,7 +106,7 @@ test('a message to a run that has ended changes nothing', async () => {
   expect(await steer(run, 'Not red.')).toMatchObject({
     status: 'Completed',
     code: 'run_not_working',
-    error: 'The run does not work now; its status is Completed.',
+    error: 'The run is not working; its status is Completed.',
   })
   expect(await bench.timeline(run)).toEqual(before)
 })

@@ -26,8 +26,8 @@ const agent = (version: string, script: readonly ScriptTurn[], more: Partial<Age
     ...more,
   })
 
-/** A server whose tools write a line for each call, and a run that looked, paid and completed. */
-async function paidRun() {
+/** Tools that write a line for each call. */
+function countedTools() {
   const log = `${directory()}-calls`
   const handler = `${log}.mjs`
   writeFileSync(
@@ -40,10 +40,14 @@ appendFileSync(${JSON.stringify(log)}, tool + '\\n')
 console.log(JSON.stringify(tool === 'acme.look' ? { due: 20 } : 'receipt 7'))`,
   )
   const command = { command: [process.execPath, handler] }
-  const house = await running({
-    snapshot: agent('1.0.0', [LOOK, pay(20), { say: 'Paid 20.' }]),
-    config: { tools: { 'acme.look': command, 'acme.pay': command } },
-  })
+  const made = (): string[] => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [])
+  return { config: { tools: { 'acme.look': command, 'acme.pay': command } }, made }
+}
+
+/** A server with such tools, and a run that looked, paid and completed. */
+async function paidRun() {
+  const { config, made } = countedTools()
+  const house = await running({ snapshot: agent('1.0.0', [LOOK, pay(20), { say: 'Paid 20.' }]), config })
   const { body } = await house.start({ order: 'A-1' })
   const runId = body['runId'] as string
   await house.until(runId, 'engine.session.completed')
@@ -51,7 +55,6 @@ console.log(JSON.stringify(tool === 'acme.look' ? { due: 20 } : 'receipt 7'))`,
     house.operator('POST /publish', {
       bundle: { root: DESK, agents: [snapshot], documents: [], closureDigest: digestOf(snapshot.digest) },
     })
-  const made = (): string[] => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [])
   const dry = async (more: object = {}) =>
     (await house.operator('POST /runs/dry-fork', { runs: [runId], at: 1, ...more })) as {
       items: DryForkView[]
@@ -94,6 +97,94 @@ test('a fork has the first steps as they were, and what follows is decided and m
     'ToolResult',
     'Reasoning',
   ])
+})
+
+const EVENT = tool('svc.wait_event', { sideEffectClass: 'read_only', builtin: true, wire: 'wait_event' })
+const WAIT: ScriptTurn = { call: { tool: 'wait_event', arguments: { name: 'go' } } }
+
+test.each([['run'], ['fork'], ['other fork']])(
+  'of a run at work and its forks the %s pays first, and the others ask before they pay the same again',
+  async (first) => {
+    const { config, made } = countedTools()
+    const snapshot = agent('1.0.0', [WAIT, pay(20), { say: 'Paid 20.' }], {
+      tools: [...TOOLS, EVENT],
+      policies: policiesFor('look', 'pay', 'wait_event'),
+    })
+    const house = await running({ snapshot, config })
+    const runId = (await house.start({ order: 'A-1' })).body['runId'] as string
+    await house.until(runId, 'engine.run.paused')
+    const fork = async (): Promise<string> => {
+      const { items } = (await house.operator('POST /runs/fork', { runs: [runId], at: 1 })) as { items: RunView[] }
+      await house.until(items[0]!.runId, 'engine.run.paused')
+      return items[0]!.runId
+    }
+    const runs = { run: runId, fork: await fork(), 'other fork': await fork() }
+    const go = async (id: string): Promise<unknown> => house.post(`/v1/runs/${id}/signals/go`, {})
+    const paying = runs[first as keyof typeof runs]
+    await go(paying)
+    await house.until(paying, 'engine.session.completed')
+    for (const id of Object.values(runs).filter((each) => each !== paying)) {
+      await go(id)
+      await house.until(id, 'engine.user_task.created')
+      const { items } = (await house.operator('GET /tasks')) as {
+        items: { runId: string; reason: string; why: string }[]
+      }
+      expect(items.find((each) => each.runId === id)).toMatchObject({
+        reason: 'duplicate_call',
+        why: expect.stringContaining(`before in run ${paying}`) as string,
+      })
+    }
+    expect(made()).toEqual(['acme.pay'])
+  },
+)
+
+/** A run that waits for an approval of its payment, and a fork of it that waits for one, too. */
+async function twoApprovals(labels: Readonly<Record<string, string>> = {}) {
+  const { config, made } = countedTools()
+  const entry = policy('ask', { effect: 'require_approval' })
+  const policies = sealSet({ ...policiesFor('pay'), entries: [entry], index: { pay: [entry.id] } })
+  const tools = [tool('acme.pay', { sideEffectClass: 'irreversible_action', labels })]
+  const snapshot = agent('1.0.0', [pay(20), { say: 'Paid 20.' }], { tools, policies })
+  const house = await running({ snapshot, config })
+  const run = (await house.start({ order: 'A-1' })).body['runId'] as string
+  await house.until(run, 'engine.user_task.created')
+  const { items } = (await house.operator('POST /runs/fork', { runs: [run], at: 1 })) as { items: RunView[] }
+  const fork = items[0]!.runId
+  await house.until(fork, 'engine.user_task.created')
+  type Task = { userTaskId: string; runId: string; reason: string; why: string }
+  const tasks = async () => ((await house.operator('GET /tasks')) as { items: Task[] }).items
+  const approve = async ({ runId, userTaskId }: Task): Promise<unknown> =>
+    house.operator(`POST /runs/${runId}/messages`, { userTaskId, approved: true })
+  const reasons = async () => (await tasks()).map(({ reason }) => reason)
+  return { house, run, fork, tasks, reasons, approve, made }
+}
+
+test('of a run and its fork that are both approved one pays, and the other is asked about again', async () => {
+  const { house, run, tasks, reasons, approve, made } = await twoApprovals()
+  const asked = await tasks()
+  expect(asked).toHaveLength(2)
+  await Promise.all(asked.map(approve))
+  await expect.poll(reasons, { timeout: 10_000 }).toEqual(['because of ask; duplicate_call'])
+  const [again] = await tasks()
+  const paid = asked.find(({ runId }) => runId !== again!.runId)!.runId
+  expect(again!.why).toContain(`was called with the same arguments before in run ${paid}`)
+  await house.until(paid, 'engine.session.completed')
+  expect(made()).toEqual(['acme.pay'])
+  // Who approves it now knows of the other payment.
+  await approve(again!)
+  await house.until(again!.runId, 'engine.session.completed')
+  expect([made(), again!.runId === run || paid === run]).toEqual([['acme.pay', 'acme.pay'], true])
+})
+
+test('a payment that waits for a report from outside counts as made for the fork', async () => {
+  const { house, run, fork, tasks, reasons, approve, made } = await twoApprovals({ 'svc/completion': 'external' })
+  const asked = await tasks()
+  await approve(asked.find(({ runId }) => runId === run)!)
+  const hold = async () => (await house.get<RunStatusBody>(`/v1/runs/${run}`)).hold?.reason
+  await expect.poll(hold, { timeout: 10_000 }).toBe('external')
+  await approve(asked.find(({ runId }) => runId === fork)!)
+  await expect.poll(reasons, { timeout: 10_000 }).toEqual(['because of ask; duplicate_call'])
+  expect(made()).toEqual(['acme.pay'])
 })
 
 test('a step can be edited before the fork goes on', async () => {

@@ -20,7 +20,7 @@ test('a new data directory needs 20 MiB, and the refusal names it and the remedy
   disk.freeBytes = 3.9 * MIB
   await expect(openServer(options(dataDirectory))).rejects.toMatchObject({
     code: 'data_directory_full',
-    message: `There is no room for data in ${dataDirectory}: 3 MiB are free, a server needs 20.`,
+    message: `There is no space for data in ${dataDirectory}: 3 MiB are free, a server needs 20.`,
     fix: 'Free disk space there, or name another directory with --data.',
   })
   disk.freeBytes = 20 * MIB
@@ -45,7 +45,7 @@ test('SQLite’s own words for a full disk become the same sentence; others keep
   const said = (code: string): Error => Object.assign(new Error('disk I/O error'), { code })
   expect(databaseFailure(file, said('SQLITE_FULL'))).toMatchObject({
     code: 'data_directory_full',
-    message: `There is no room for data in ${at}: no space is left on the device.`,
+    message: `There is no space for data in ${at}: no space is left on the device.`,
   })
   expect(databaseFailure(file, said('SQLITE_IOERR_WRITE'))).toMatchObject({
     code: 'store_unreadable',

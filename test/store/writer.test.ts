@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type Database from 'better-sqlite3'
 import { connectSqlite } from '../../src/store/sqlite/database/connect.ts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createOutageLog } from '../../src/store/outage-log.ts'
 import { openBallast } from '../../src/store/sqlite/database/ballast.ts'
 import { createWriter } from '../../src/store/sqlite/database/writer.ts'
 import type { GroupWriter } from '../../src/store/sqlite/database/writer.ts'
@@ -84,6 +85,28 @@ test('on a full disk the ballast makes room for outcomes, and new work is refuse
   held = true
   expect(await put('new', false)).toBe(1)
   expect(lines().map((line) => line.slice(0, 7))).toEqual(['outcome', 'outcome', 'new'])
+})
+
+test('an operator is told once of a full disk, and once that there is room', async () => {
+  const told: object[] = []
+  let now = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => now)
+  const outages = createOutageLog({ write: (_, message, about) => void told.push({ message, ...about }) })
+  const guarded = createWriter(db, () => {}, undefined, outages)
+  const put = (text: string) => guarded.write(() => db.prepare('insert into line values (?)').run(text).changes)
+  await put('first')
+  db.pragma(`max_page_count = ${(db.pragma('page_count', { simple: true }) as number) + 2}`)
+  for (let n = 0; n < 3; n++) await expect(put('x'.repeat(100_000))).rejects.toMatchObject({ code: 'storage_full' })
+  const full = {
+    message: 'the database cannot be used now',
+    code: 'storage_full',
+    detail: 'database or disk is full',
+  }
+  expect(told).toEqual([full])
+  db.pragma('max_page_count = 100000')
+  now += 5000
+  await put('small')
+  expect(told).toEqual([full, { message: 'the database can be used again', refused: 3 }])
 })
 
 test('the ballast is a file of its size, and is reserved again when there is space', async () => {

@@ -247,13 +247,19 @@ test('an error of the protocol is the answer to the call', async () => {
   expect(await call('say', {})).toEqual({ at: 'returned', isError: true, result: 'No ledger is open.' })
 })
 
-test.each([401, 403, 429])('HTTP %i comes before the call runs: nothing happened', async (status) => {
+test.each([
+  [401, {}],
+  [403, {}],
+  [429, { code: 'unreachable', retryAfterMs: 90_000 }],
+])('HTTP %i comes before the call runs: nothing happened', async (status, expected) => {
   await start('stateless')
-  fake.intercept = (rpc, _, response) => rpc === 'tools/call' && Boolean(response.writeHead(status).end('no'))
+  const headers = { 'retry-after': '90' }
+  fake.intercept = (rpc, _, response) => rpc === 'tools/call' && Boolean(response.writeHead(status, headers).end('no'))
   expect(await call()).toMatchObject({
     at: 'not_sent',
     code: 'refused',
     error: expect.stringMatching(`^MCP server "orders" answered ${status}: `),
+    ...expected,
   })
 })
 

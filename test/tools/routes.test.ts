@@ -202,6 +202,18 @@ describe('http', () => {
     expect(await invoke(at(await serve(answer)), tool, {})).toEqual(outcome)
   })
 
+  test.each([
+    [429, 'non_idempotent_write', { at: 'not_sent', code: 'unreachable', retryAfterMs: 30_000 }],
+    [429, 'read_only', { at: 'not_sent', code: 'unreachable', retryAfterMs: 30_000 }],
+    [503, 'read_only', { at: 'unknown', code: 'broken', retryAfterMs: 30_000 }],
+    [502, 'idempotent_write', { at: 'unknown', code: 'broken' }],
+    [503, 'non_idempotent_write', { at: 'returned', isError: true, result: 'HTTP 503: busy' }],
+    [503, 'irreversible_action', { at: 'returned', isError: true, result: 'HTTP 503: busy' }],
+  ] as const)('%i of a tool of class %s says whether it is called again', async (status, sideEffectClass, outcome) => {
+    const url = await serve((response) => response.writeHead(status, { 'retry-after': '30' }).end('busy'))
+    expect(await invoke(at(url), { ...tool, sideEffectClass }, {})).toMatchObject(outcome)
+  })
+
   test('a connection cut before or in the middle of the answer: it may have happened', async () => {
     const cut = await invoke(at(await serve((response) => response.destroy())), tool, {})
     expect(cut).toMatchObject({ at: 'unknown', code: 'broken' })

@@ -73,7 +73,8 @@ export const accessFailures = {
   console_header_missing: {
     status: 403,
     exit: EXIT.denied,
-    message: () => 'A request that changes something comes from the console itself: x-svc-console and Origin say so.',
+    message: () =>
+      'A request that changes something must come from the console itself, with x-svc-console and its Origin.',
     fix: 'Send x-svc-console: 1 and the Origin of the console, or an operator credential as X-Operator-Key.',
   },
   tls_required: {
@@ -131,6 +132,7 @@ export const accessFailures = {
     status: 422,
     exit: EXIT.usage,
     message: (a: { agent: string }) => `The input does not match the input contract of ${a.agent}.`,
+    fix: 'svc agents show AGENT shows the contract.',
   },
   file_not_found: {
     status: 422,
@@ -158,7 +160,7 @@ export const accessFailures = {
   storage_full: {
     status: 503,
     exit: EXIT.unavailable,
-    message: () => 'The server has no room left to store this.',
+    message: () => 'The server has no disk space left to store this.',
     fix: 'Free disk space for its data directory (svc doctor disk); it then accepts work by itself.',
   },
 } satisfies Record<string, FailureRow>

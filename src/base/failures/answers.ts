@@ -21,12 +21,12 @@ export const answerFailures = {
   },
   run_not_working: {
     exit: EXIT.conflict,
-    message: (a: { status: string }) => `The run does not work now; its status is ${a.status}.`,
+    message: (a: { status: string }) => `The run is not working; its status is ${a.status}.`,
     fix: 'Answer what it waits for, or start a run.',
   },
   steering_full: {
     exit: EXIT.conflict,
-    message: (a: { most: number }) => `${a.most} messages wait for the run's next completion already.`,
+    message: (a: { most: number }) => `${a.most} messages already wait for the run's next completion.`,
     fix: 'Send it after that completion.',
   },
   signal_not_awaited: {
@@ -42,7 +42,7 @@ export const answerFailures = {
   completion_used: {
     status: 409,
     exit: EXIT.conflict,
-    message: () => 'The call of this token has ended with another report; nothing has changed.',
+    message: () => 'The call of this token has already ended with another report; nothing has changed.',
   },
   arguments_changed: {
     exit: EXIT.conflict,

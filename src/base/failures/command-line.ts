@@ -11,7 +11,7 @@ export const commandLineFailures = {
   file_unusable: {
     exit: EXIT.usage,
     message: (a: { path: string; doing: string; why: string }) => `${a.path} cannot be ${a.doing}: ${a.why}.`,
-    fix: 'Choose another path, or mend its permissions.',
+    fix: 'Choose another path, or change its permissions.',
   },
   data_directory_unusable: {
     exit: EXIT.usage,
@@ -20,7 +20,7 @@ export const commandLineFailures = {
   },
   data_directory_full: {
     exit: EXIT.usage,
-    message: (a: { directory: string; why: string }) => `There is no room for data in ${a.directory}: ${a.why}.`,
+    message: (a: { directory: string; why: string }) => `There is no space for data in ${a.directory}: ${a.why}.`,
     fix: 'Free disk space there, or name another directory with --data.',
   },
 
@@ -52,5 +52,5 @@ export const commandLineFailures = {
     exit: EXIT.usage,
     message: (a: { text: string; candidates: string }) => `"${a.text}" could be ${a.candidates}.`,
   },
-  timed_out: { exit: EXIT.timeout, message: (a: { after: string }) => `Gave up after ${a.after}; the work goes on.` },
+  timed_out: { exit: EXIT.timeout, message: (a: { after: string }) => `Gave up after ${a.after}; the work continues.` },
 } satisfies Record<string, FailureRow>

@@ -18,8 +18,8 @@ export const runFailures = {
   stale_view: {
     status: 409,
     exit: EXIT.conflict,
-    message: () => 'The task is not what was shown any more.',
-    fix: 'Look at it again and decide about what it says now.',
+    message: () => 'The task has changed since it was shown.',
+    fix: 'Read the task again, then decide.',
   },
   idempotency_key_reused: {
     status: 409,
@@ -62,7 +62,7 @@ export const runFailures = {
     status: 409,
     exit: EXIT.conflict,
     message: (a: { runId: string; why: string }) => `Run ${a.runId} cannot be moved to another version now: ${a.why}.`,
-    fix: 'Where something is under way: svc agents pause AGENT@VERSION, and move it then. One that has ended: svc runs fork RUN --at STEP --version VERSION.',
+    fix: 'While an effect is in flight: svc agents pause AGENT@VERSION, then move the run. For an ended run: svc runs fork RUN --at STEP --version VERSION.',
   },
   run_not_resumable: {
     status: 409,
@@ -166,7 +166,7 @@ export const runFailures = {
   session_erased: {
     status: 409,
     exit: EXIT.conflict,
-    message: () => 'The content of this session was erased; it can neither go on nor be changed.',
+    message: () => 'The content of this session was erased; it can be neither continued nor changed.',
     fix: 'Start a new session.',
   },
   session_limit_reached: {

@@ -42,7 +42,7 @@ export const storeFailures = {
   state_not_saved: {
     status: 500,
     exit: 70,
-    message: (a: { why: string }) => `What happened cannot be stored: ${a.why}.`,
+    message: (a: { why: string }) => `The outcome cannot be stored: ${a.why}.`,
   },
   store_locked: {
     exit: EXIT.conflict,
@@ -70,7 +70,7 @@ export const storeFailures = {
     exit: EXIT.unavailable,
     message: (a: { database: string; why: string }) =>
       `The database ${a.database} has no room for more work now: ${a.why}.`,
-    fix: 'Try again. Where it lasts, give PostgreSQL more connections (a server needs 14), or find what holds its locks.',
+    fix: 'Try again. If this continues, give PostgreSQL more connections (a server needs 14), or find the holder of its locks.',
   },
   store_not_migrated: {
     exit: EXIT.conflict,
@@ -103,7 +103,7 @@ export const storeFailures = {
     exit: EXIT.conflict,
     message: (a: { store: string; to: string }) =>
       `${a.store} was copied to ${a.to}: if both went on, everything would be done twice.`,
-    fix: 'Serve the copy. Where that was thrown away: svc store copy --reopen.',
+    fix: 'Serve the copy. If you discarded it: svc store copy --reopen.',
   },
   store_copy_differs: {
     exit: EXIT.bad,
@@ -115,19 +115,19 @@ export const storeFailures = {
     exit: EXIT.unavailable,
     message: (a: { store: string; to: string }) =>
       `The connection broke while the copy in ${a.to} was committed: it is complete, or nothing of it is there; ${a.store} stays closed.`,
-    fix: 'Look with svc runs list there. Where it has your runs, serve it; else svc store copy --reopen, and copy again.',
+    fix: 'Check the target with svc runs list. If it has your runs, serve it; else svc store copy --reopen, and copy again.',
   },
   backup_elsewhere: {
     status: 409,
     exit: EXIT.usage,
     message: (a: { database: string }) => `svc does not back up the database ${a.database} itself.`,
-    fix: 'Back it up with the means of PostgreSQL, such as pg_dump, and the bucket with those of your storage.',
+    fix: 'Back up the database with pg_dump or another PostgreSQL tool, and the bucket with a tool of your storage.',
   },
   store_of_another: {
     exit: EXIT.conflict,
     message: (a: { database: string; what: 'workspace' | 'bucket'; theirs: string; ours: string }) =>
       `The database ${a.database} belongs to the ${a.what} ${a.theirs}, and this is ${a.ours}: two clusters on one database would run each other's agents.`,
-    fix: 'Give each cluster a database of its own. Where it is the same one, and its bucket was moved: svc store migrate --claim.',
+    fix: 'Give each cluster its own database. If it is the same cluster and its bucket has moved: svc store migrate --claim.',
   },
   bucket_not_named: {
     status: 409,
@@ -159,7 +159,7 @@ export const storeFailures = {
 
   backup_broken: {
     exit: EXIT.unavailable,
-    message: () => 'The server ended before the backup was whole; what arrived cannot be restored.',
+    message: () => 'The server ended before the backup was complete; the received part cannot be restored.',
     fix: 'svc backup again, once the server runs.',
   },
   backup_invalid: { exit: EXIT.bad, message: (a: { why: string }) => `This backup cannot be restored: ${a.why}.` },

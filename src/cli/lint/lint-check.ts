@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import type { FileContents } from '../../documents/text/files.ts'
-import { lintWorkspace as check, type LintOptions } from '../../documents/lint/lint.ts'
+import { lintWorkspace, type LintOptions } from '../../documents/lint/lint.ts'
 import { selectFiles } from '../../documents/workspace/load.ts'
 import { isUnder } from '../../documents/text/paths.ts'
 import { rules } from '../../documents/rules/index.ts'
@@ -43,19 +43,19 @@ export async function checkDocuments(
   isWritten: boolean,
 ): Promise<CheckedProject> {
   const { given, io } = call
-  const workspace = await load(call, project, input, texts)
+  const workspace = await loadNamed(call, project, input, texts)
   const registry = createRecordingRegistry(true)
   const env = given.flag('check-env')
     ? await (await import('../project/dot-env.ts')).withDotEnv(io.env, project.directory, workspace)
     : undefined
   const options = { ...optionsOf(call, project), published: registry, ...(env && { env }) }
-  const findings = check(workspace, options)
+  const findings = lintWorkspace(workspace, options)
   const facts = await factsFor(call, project, workspace, options, registry, findings, isWritten)
-  return { workspace, findings: facts ? check(workspace, { ...options, ...facts }) : findings }
+  return { workspace, findings: facts ? lintWorkspace(workspace, { ...options, ...facts }) : findings }
 }
 
 /** Loads the whole project; only the named paths are reported on. Standard input replaces a file. */
-async function load(
+async function loadNamed(
   { given, cwd, out, mode }: CommandContext,
   project: Project,
   input: VirtualDocument | undefined,
@@ -124,7 +124,7 @@ async function factsFor(
     hasTests &&
     isWritten &&
     // Errors in other files are not reported, but tests cannot run with them.
-    isSound(options, workspace.focus === undefined ? known : check(unfocused(workspace), options))
+    isSound(options, workspace.focus === undefined ? known : lintWorkspace(unfocused(workspace), options))
   if (!live && !tests && options.strict !== true) return facts
   const { askServers, runPolicyTests } = await import('./lint-facts.ts')
   return {
@@ -155,7 +155,7 @@ async function askRegistry(
     import('./lint-facts.ts'),
   ])
   return await withOperator(project, call, async (operator) => {
-    const known = (await registry.fetch(operator)) ? check(workspace, options) : findings
+    const known = (await registry.fetch(operator)) ? lintWorkspace(workspace, options) : findings
     return {
       known,
       facts: {

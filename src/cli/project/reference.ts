@@ -5,6 +5,7 @@ import type { InboxItem } from '../../spec/operator/inbox.ts'
 import type { AgentView } from '../../spec/operator/publication.ts'
 import type { RunView } from '../../spec/operator/runs.ts'
 import type { ShownTask } from '../../spec/task.ts'
+import { describeSubject } from '../../spec/view/task-card.ts'
 import { readInboxItem } from '../../spec/view/task-content.ts'
 import { suggestWord } from '../shell/nearest.ts'
 import type { OperatorClient } from './server/operator.ts'
@@ -78,7 +79,7 @@ const onlyTask = (text: string, items: readonly InboxItem[]): ShownTask =>
     text,
     'task',
     items.filter((each) => each.kind !== 'reply').map(readInboxItem),
-    (each) => `${each.id} (${each.kind}, ${each.agent})`,
+    (each) => `${each.id} (${each.kind}${each.tool ? ` ${describeSubject(each)}` : ''}, ${each.agent})`,
   )
 
 function only<T>(text: string, what: string, items: readonly T[], show: (item: T) => string): T {

@@ -2,6 +2,7 @@
 import type { ShownTask } from '../../spec/task.ts'
 import { describeMissing, describeSubject } from '../../spec/view/task-card.ts'
 import { safeText } from '../../base/escape-text.ts'
+import { shortId } from '../../base/short-text.ts'
 
 /**
  * `vote of operator ana counted for acme.refunds amount 1500: 1 of 2; waits for another treasurer`, or
@@ -19,4 +20,12 @@ export function describeApproval(
   const whose = people === undefined ? 'your vote' : `vote of ${safeText(people.you)}`
   const missing = describeMissing({ approvalsReceived: have, approvalsRequired: need, ...(people && { people }) })
   return `${whose} ${isRepeated ? 'counts already' : 'counted'} for ${subject}: ${have} of ${need}; ${safeText(missing ?? 'waits for another person')}`
+}
+
+/** The command that answers a task. */
+export function answerCommand(kind: string, taskId: string): string {
+  const id = shortId(taskId)
+  return kind === 'approval' || kind === 'escalation'
+    ? `svc approve ${id}   or   svc reject ${id} --reason …`
+    : `svc answer ${id} …`
 }

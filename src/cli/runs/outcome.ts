@@ -7,6 +7,7 @@ import { safeBlock, safeText } from '../../base/escape-text.ts'
 import { formatDuration } from '../../terminal/time.ts'
 import type { CommandContext } from '../shell/command.ts'
 import type { FollowEnd } from './follow.ts'
+import { answerCommand } from './describe-answer.ts'
 import { describeTask } from './wait-handler.ts'
 import { Interrupted } from '../shell/io.ts'
 
@@ -72,12 +73,7 @@ export async function printOutcome(
     out.hint(`  see:  svc runs watch ${id}`)
     return 9
   }
-  const short = task?.id.slice(-6)
-  if (task && (task.kind === 'approval' || task.kind === 'escalation'))
-    out.message(
-      `waiting for ${describeTask(task)}. Answer with: svc approve ${short}   or   svc reject ${short} --reason …`,
-    )
-  else if (task) out.message(`waiting for ${describeTask(task)}. Answer with: svc answer ${short} …`)
+  if (task) out.message(`waiting for ${describeTask(task)}. Answer with: ${answerCommand(task.kind, task.id)}`)
   else if (run.status === 'WaitingForResponse') out.message(`waiting for a reply. Answer with: svc send ${id} "…"`)
   else out.message(`waiting for a person, by a task that this key cannot see. Answer with: svc inbox`)
   return 3

@@ -69,7 +69,7 @@ export const authorCommands: readonly CommandEntry[] = [
   {
     path: 'lint',
     plane: 'offline',
-    summary: 'check documents: shape, meaning and what spans files',
+    summary: 'check documents: form, meaning and references between files',
     arguments: [{ name: '[paths...]', description: 'documents, directories or globs; - reads standard input' }],
     options: [
       {
@@ -84,7 +84,7 @@ export const authorCommands: readonly CommandEntry[] = [
       { flags: '--fix-dry-run', description: 'show what --fix would do, write nothing' },
       {
         flags: '--changed [base]',
-        description: 'files changed since a git base, and what depends on them',
+        description: 'only files changed since a git base, and those that depend on them',
         preset: 'HEAD',
       },
       { flags: '--no-cross-file', description: 'check each document by itself' },
@@ -135,7 +135,7 @@ export const authorCommands: readonly CommandEntry[] = [
   {
     path: 'compile',
     plane: 'offline',
-    summary: 'compile a bundle to what the runtime evaluates, and write svc.lock',
+    summary: 'compile a bundle for the runtime, and write svc.lock',
     arguments: [{ name: '[root]', description: 'bundle, agent or directory; the current one by default' }],
     options: [
       { flags: '--out <dir>', description: 'write the compiled snapshots there' },
@@ -144,7 +144,7 @@ export const authorCommands: readonly CommandEntry[] = [
       { flags: '--update <id>', description: 'choose a newer version of one published member' },
       { flags: '--strict', description: 'a boundary without a policy is an error' },
       { flags: '--explain <boundary>', description: 'show the policies of an authority boundary, write nothing' },
-      { flags: '--matrix', description: 'show what is decided for each tool, write nothing' },
+      { flags: '--matrix', description: 'show the decisions for each tool, write nothing' },
     ],
     examples: ['svc compile', 'svc compile bundle.yaml --matrix', 'svc compile --check'],
     ...printsDocument(compileAnswer),

@@ -41,7 +41,7 @@ export const bundleCommands: readonly CommandEntry[] = [
   {
     path: 'bundle diff',
     plane: 'offline',
-    summary: 'what one bundle may do that another could not',
+    summary: 'show what one bundle may do that another could not',
     arguments: [{ name: '[bundles...]', description: 'two bundles, archives or directories; one with --against' }],
     options: [
       { flags: '--against <version>', description: 'a published version: namespace.name, or with @version' },

@@ -21,7 +21,7 @@ import { listFilters, metadataOption } from './shared.ts'
 const followOptions: readonly OptionSpec[] = [
   {
     flags: '--show <what>',
-    description: 'what to show while the run goes on',
+    description: 'what to show while the run works',
     choices: ['all', 'steps', 'text', 'none'],
   },
   {
@@ -65,7 +65,7 @@ export const driveCommands: readonly CommandEntry[] = [
       { flags: '--idempotency-key <key>', description: 'a second start with the same key returns the first run' },
       {
         flags: '--session <session>',
-        description: 'go on with this ended session',
+        description: 'continue this ended session',
       },
     ],
     examples: [
@@ -95,7 +95,7 @@ export const driveCommands: readonly CommandEntry[] = [
       { flags: '--tool <id>', description: 'that called this tool' },
       { flags: '--effect <key>', description: 'a call of which took this effect key' },
       { flags: '--version <label>', description: 'of this version' },
-      { flags: '--trigger <name>', description: 'that this trigger started; operator where none did' },
+      { flags: '--trigger <name>', description: 'started by this trigger; `operator` for runs without one' },
       { flags: '--person <name>', description: 'that this person started or voted on' },
       { flags: '--approver <name>', description: 'on which this person voted' },
       { flags: '--label <k=v>', description: 'with this in its metadata' },
@@ -250,7 +250,7 @@ export const driveCommands: readonly CommandEntry[] = [
   {
     path: 'send',
     plane: 'client',
-    summary: 'reply to a run that waits for text, or go on after a completed one',
+    summary: 'reply to a run that waits for text, or continue a completed one',
     arguments: [
       { name: '<run>', description: 'id, unique ending, @last or @waiting' },
       { name: '[text]', description: 'the reply; - reads standard input' },
@@ -260,7 +260,7 @@ export const driveCommands: readonly CommandEntry[] = [
       metadataOption,
       { flags: '--path <path>', description: 'route to use', choices: ['input', 'messages'] },
       { flags: '--steer', description: 'to a run that works: its next completion takes the text up' },
-      { flags: '--interrupt', description: 'to a run that works: drops the completion under way' },
+      { flags: '--interrupt', description: 'replace the present completion of a working run' },
       { flags: '-f, --follow', description: 'follow the run afterwards' },
     ],
     examples: [
@@ -316,8 +316,8 @@ export const driveCommands: readonly CommandEntry[] = [
     arguments: [{ name: '<session>', description: 'id, unique ending, @last or @waiting' }],
     options: [
       { flags: '--title <text>', description: 'its title; an empty one removes it' },
-      { flags: '--metadata <key=value>', description: 'its metadata, in place of what it has', many: true },
-      { flags: '--tag <tag>', description: 'its tags, in place of what it has', many: true },
+      { flags: '--metadata <key=value>', description: 'replace its metadata', many: true },
+      { flags: '--tag <tag>', description: 'replace its tags', many: true },
       { flags: '--legal-hold', description: 'exempt it from erasure and retention' },
       { flags: '--no-legal-hold', description: 'end that' },
     ],

@@ -92,7 +92,7 @@ export const operateCommands: readonly CommandEntry[] = [
   {
     path: 'doctor',
     plane: 'offline',
-    summary: 'check what svc needs: machine, project, data, and what agents call',
+    summary: 'check machine, project, data, and the servers that agents call',
     arguments: [
       {
         name: '[checks...]',

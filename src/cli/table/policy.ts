@@ -22,7 +22,7 @@ export const policyCommands: readonly CommandEntry[] = [
       { flags: '--coverage [min]', description: 'print the coverage; exit 1 below this percentage', preset: '0' },
       { flags: '--filter <text>', description: 'only calls whose file or name has this text' },
       { flags: '--format <format>', description: 'output format', choices: ['text', 'json', 'junit', 'tap'] },
-      { flags: '--update', description: 'write what is decided into the tests' },
+      { flags: '--update', description: 'write the actual decisions into the tests' },
       { flags: '--watch', description: 'run again on every save' },
     ],
     examples: ['svc policy test', 'svc policy test --coverage 90', 'svc policy test --filter boundary --format junit'],

@@ -114,7 +114,7 @@ export const serveCommands: readonly CommandEntry[] = [
     ],
     options: [
       { flags: '--storage <url>', description: 's3://bucket[?endpoint=…] of the PostgreSQL side' },
-      { flags: '--reopen', description: 'let <from> be served again, where its copy was thrown away' },
+      { flags: '--reopen', description: 'allow <from> to be served again, after its copy was discarded' },
     ],
     examples: [
       'svc store copy sqlite: postgres://svc@db/svc --storage s3://desk-files',
@@ -183,8 +183,8 @@ export const serveCommands: readonly CommandEntry[] = [
     arguments: [{ name: '[file]', description: 'a backup; - reads standard input' }],
     options: [
       { flags: '--force', description: 'replace existing data' },
-      { flags: '--plan', description: 'list what a restore holds, and what may repeat once it is released' },
-      { flags: '--resume', description: 'release everything, or what the options name' },
+      { flags: '--plan', description: 'list what a restore holds, and the calls that a release may repeat' },
+      { flags: '--resume', description: 'release everything, or the part that the options name' },
       { flags: '--run <run>', description: 'with --plan or --resume: this run with its tree' },
       { flags: '--agent <agent>', description: 'with --plan or --resume: the runs of this agent, and its triggers' },
       { flags: '--trigger <trigger>', description: 'with --plan or --resume: this trigger' },

@@ -64,7 +64,7 @@ export const shipCommands: readonly CommandEntry[] = [
   {
     path: 'versions show',
     plane: 'operator',
-    summary: 'a published version: what it calls, and under which policies',
+    summary: 'show a published version: its calls and their policies',
     arguments: [{ name: '<version>', description: 'namespace.name@version' }],
     examples: ['svc versions show acme.refund-desk@1.2.0', 'svc versions show acme.refund-desk@1.2.0 --json'],
     json: 'the snapshot, with yanked and yankReason? where it was yanked',
@@ -93,7 +93,7 @@ export const shipCommands: readonly CommandEntry[] = [
   {
     path: 'versions diff',
     plane: 'operator',
-    summary: 'what one published version may do that another could not',
+    summary: 'show what one published version may do that another could not',
     arguments: [
       { name: '<before>', description: 'namespace.name@version' },
       { name: '<after>', description: 'namespace.name@version' },
@@ -110,10 +110,10 @@ export const shipCommands: readonly CommandEntry[] = [
   {
     path: 'versions yank',
     plane: 'operator',
-    summary: 'stop choosing a version; whatever pins it keeps it',
+    summary: 'withdraw a version; bundles that pin it keep it',
     arguments: [{ name: '<version>', description: 'namespace.name@version of an agent, tool or policy' }],
     options: [
-      { flags: '--reason <text>', description: 'why, in one line; shown to whoever would deploy it' },
+      { flags: '--reason <text>', description: 'the reason, in one line; svc deploy shows it' },
       { flags: '--undo', description: 'choose it again' },
       { flags: '--kind <kind>', description: 'if several kinds have this name', choices: ['agent', 'tool', 'policy'] },
     ],
@@ -181,7 +181,7 @@ export const shipCommands: readonly CommandEntry[] = [
   {
     path: 'agents pause',
     plane: 'operator',
-    summary: 'no new effect of an agent leaves; its runs stay where they are',
+    summary: 'stop all new effects of an agent; its runs stay where they are',
     arguments: [{ name: '<agent>', description: 'namespace.name or id, or one version: acme.refund-desk@1.2.0' }],
     options: [{ flags: '--reason <text>', description: 'why; it is recorded' }],
     examples: [
@@ -195,7 +195,7 @@ export const shipCommands: readonly CommandEntry[] = [
   {
     path: 'agents resume',
     plane: 'operator',
-    summary: 'a paused agent goes on, with its runs where they were',
+    summary: 'continue a paused agent; its runs continue where they were',
     arguments: [{ name: '<agent>', description: 'namespace.name or id, or one version: acme.refund-desk@1.2.0' }],
     options: [{ flags: '--reason <text>', description: 'why; it is recorded' }],
     examples: ['svc agents resume acme.refund-desk', 'svc agents resume acme.refund-desk@1.2.0 --json'],
@@ -216,7 +216,7 @@ export const shipCommands: readonly CommandEntry[] = [
     path: 'triggers show',
     plane: 'operator',
     summary: 'one trigger',
-    arguments: [{ name: '<trigger>', description: 'id or unique ending' }],
+    arguments: [{ name: '<trigger>', description: 'id, unique ending or name' }],
     examples: ['svc triggers show 5e2c11', 'svc triggers show 5e2c11 --json'],
     ...printsDocument(triggerAnswer),
     exits: { 5: 'no such trigger' },
@@ -251,7 +251,7 @@ export const shipCommands: readonly CommandEntry[] = [
     path: 'triggers update',
     plane: 'operator',
     summary: 'change a trigger',
-    arguments: [{ name: '<trigger>', description: 'id or unique ending' }],
+    arguments: [{ name: '<trigger>', description: 'id, unique ending or name' }],
     options: [
       { flags: '--max-concurrent <n>', description: 'runs at once' },
       { flags: '--rate <n/unit>', description: 'starts allowed, 10/m or 100/d', many: true },
@@ -272,7 +272,7 @@ export const shipCommands: readonly CommandEntry[] = [
     path: 'triggers delete',
     plane: 'operator',
     summary: 'delete a trigger; its keys no longer work',
-    arguments: [{ name: '<trigger>', description: 'id or unique ending' }],
+    arguments: [{ name: '<trigger>', description: 'id, unique ending or name' }],
     examples: ['svc triggers delete 5e2c11', 'svc triggers delete 5e2c11 --yes --json'],
     ...printsDocument(deletedTrigger),
     exits: { 5: 'no such trigger' },
@@ -282,10 +282,7 @@ export const shipCommands: readonly CommandEntry[] = [
     path: 'keys list',
     plane: 'operator',
     summary: 'API keys and operator credentials; never their secrets',
-    options: [
-      ...listFilters,
-      { flags: '--all', description: 'also those that single commands made for themselves, long over' },
-    ],
+    options: [...listFilters, { flags: '--all', description: 'also keys that commands made for themselves' }],
     examples: ['svc keys list', 'svc keys list --agent acme.refund-desk --json'],
     ...printsDocument(keysAnswer),
     load: async () => (await import('../commands/ship/keys.ts')).keysList,

@@ -9,10 +9,10 @@ export const steerCommands: readonly CommandEntry[] = [
   {
     path: 'runs resume',
     plane: 'operator',
-    summary: 'let failed, cancelled or held runs go on where they stopped',
+    summary: 'continue failed, cancelled or held runs where they stopped',
     arguments: [{ name: '<runs...>', description: 'ids, unique endings or @last' }],
     options: [
-      { flags: '--with-version <version>', description: 'go on with this version of the agent' },
+      { flags: '--with-version <version>', description: 'continue with this version of the agent' },
       { flags: '--allow-widen', description: 'also with a version that may do more' },
       { flags: '--allow-yanked', description: 'also with a version that is yanked' },
       { flags: '--grant', description: 'grant the limit that ended the run once more' },
@@ -64,13 +64,13 @@ export const steerCommands: readonly CommandEntry[] = [
   {
     path: 'runs fork',
     plane: 'operator',
-    summary: 'new runs with the first steps of others; --dry only tells',
+    summary: 'start runs with the first steps of others; --dry only shows the result',
     arguments: [{ name: '[runs...]', description: 'ids, unique endings or @last' }],
     options: [
       { flags: '--at <step>', description: 'ordinal of the last step to take over; svc runs steps lists them' },
       {
         flags: '--edit <step=text>',
-        description: 'what this step says instead: 3=text, or 5:=json for the result of a call',
+        description: 'replace the content of a step: 3=text, or 5:=json for the result of a call',
         many: true,
       },
       { flags: '--version <version>', description: "this version of the agent; the run's own by default" },
@@ -93,12 +93,12 @@ export const steerCommands: readonly CommandEntry[] = [
   {
     path: 'runs undo',
     plane: 'operator',
-    summary: 'undo what an ended run made, newest first; --plan only tells',
+    summary: 'undo the calls of an ended run, newest first; --plan only shows them',
     arguments: [{ name: '<run>', description: 'id, unique ending or @last' }],
     options: [
       {
         flags: '--plan',
-        description: 'what can be undone, with which call, and what the policies say; nothing happens',
+        description: 'show what can be undone, by which call, and the decision of the policies; undo nothing',
       },
       { flags: '--reason <text>', description: 'why; it is recorded' },
     ],
@@ -122,16 +122,16 @@ export const steerCommands: readonly CommandEntry[] = [
   {
     path: 'stop',
     plane: 'operator',
-    summary: 'no new effect leaves, of what is named or of anything',
+    summary: 'stop all new effects of an agent, a tool, a provider or everything',
     options: [
       { flags: '--all', description: 'of anything: the kill switch' },
       { flags: '--agent <agent>', description: 'of this agent, and of what works below it' },
       { flags: '--version <version>', description: 'of one version: acme.refund-desk@1.2.0' },
       { flags: '--tool <tool>', description: 'of this tool' },
       { flags: '--provider <provider>', description: 'of the models of this provider' },
-      { flags: '--resume', description: 'what is named goes on' },
+      { flags: '--resume', description: 'end the pause' },
       { flags: '--reason <text>', description: 'why; it is recorded' },
-      { flags: '--list', description: 'what is paused, by whom and why' },
+      { flags: '--list', description: 'list what is paused, by whom and why' },
     ],
     examples: [
       'svc stop --all --reason "the bank called"',

@@ -24,7 +24,7 @@ export interface LintOptions extends Partial<Omit<LintProject, 'workspace'>> {
  * findings that only follow from another. No content of a document makes it throw.
  */
 export function lintWorkspace(workspace: Workspace, options: LintOptions = {}): Diagnostic[] {
-  const ruled = checkDocuments(workspace, options)
+  const ruled = applyRules(workspace, options)
   const graded = [...workspace.findings, ...ruled].flatMap((each) => {
     const severity = severityOf(each, options)
     return severity === 'off' ? [] : [each.severity === severity ? each : { ...each, severity }]
@@ -38,7 +38,7 @@ export function lintWorkspace(workspace: Workspace, options: LintOptions = {}): 
 }
 
 /** What the rules find, document by document. Every finding has its rule's own severity. */
-function checkDocuments(workspace: Workspace, options: LintOptions): Diagnostic[] {
+function applyRules(workspace: Workspace, options: LintOptions): Diagnostic[] {
   const found: Diagnostic[] = []
   const { published = { versions: () => [] }, providers = {}, guardrails = [] } = options
   const project: LintProject = { ...options, workspace, published, providers, guardrails }

@@ -7,7 +7,7 @@ import type { TaskRecord } from '../../spec/task.ts'
 import { agentNamed, textOf } from '../session/bindings.ts'
 import type { CallHandle } from '../session/transaction/call-handle.ts'
 import type { NewTask } from '../session/transaction/transaction.ts'
-import { decideCall, toSourceTexts, type GateDecision } from './decide-call.ts'
+import { decideCall, DUPLICATE_CALL, toSourceTexts, type GateDecision } from './decide-call.ts'
 import { approvedRepetition, callEffectOf, effectOfTask } from './effect.ts'
 import { findArgumentProblems, findTarget } from './target.ts'
 
@@ -86,6 +86,9 @@ export function isCoveredByApproval(
   const request = call.run.lastStep(
     (step) => step.type === 'UserTaskReq' && step.content['user_task_id'] === approved.task,
   )
+  // Nobody who approved it knew of the earlier call.
+  const reasons = textOf(request?.content['reason']).split('; ')
+  if (decision.reasons.includes(DUPLICATE_CALL) && !reasons.includes(DUPLICATE_CALL)) return false
   const seen = request?.content['effect']
   const earlier = isJsonObject(seen) && isJsonObject(seen['previous']) ? seen['previous'] : undefined
   if (!approvedRepetition(call, effect, earlier)) return false

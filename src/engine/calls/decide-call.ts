@@ -1,5 +1,5 @@
 /** Decides a call by the policies of its run and of the run's ancestors, and records the decision. Source: policies, sections 1 and 4. */
-import type { DecisionId, RunId } from '../../base/ids.ts'
+import type { DecisionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { CallFacts, PolicyDecision } from '../../policy/condition/decision.ts'
 import { previousAsJson } from '../../spec/effect.ts'
@@ -41,37 +41,61 @@ export function decideCall(call: CallHandle, target: CallTarget, trigger: Dispat
   // Of the ancestors' policies, only inherited gates apply.
   const policySets = { own: run.snapshot.policies, ancestors: above.map(({ snapshot }) => snapshot.policies) }
   const decision = decideByPolicies(policySets, record.name, facts)
-  const duplicate = findDuplicate(call)
-  const guarded = duplicate ? guardDuplicate(decision, duplicate, run.id) : decision
+  const duplicate = whereDuplicated(call)
+  const guarded = duplicate === undefined ? decision : guardDuplicate(decision, duplicate)
   return { decision: guarded, facts, history: seen, sources, ...(effect && { effect }) }
 }
 
 /** States that make a later equal call a duplicate; calls that failed for certain or never ran are left out. */
-const MAY_HAVE_HAPPENED = new Set(['executed', 'sent', 'unknown', 'ready', 'retrying', 'awaiting', 'approved'])
+const MAY_HAVE_HAPPENED = new Set([
+  'executed',
+  'sent',
+  'unknown',
+  'waiting',
+  'ready',
+  'retrying',
+  'awaiting',
+  'approved',
+])
 
 /**
- * The call that an unsafe one repeats, in its run or in those that its root repeats: models sometimes make the same call twice.
+ * Where an unsafe call was made before, in its run or in one that does the same work: models sometimes make the same call twice.
  * Source: reliability, "Duplicate guard".
  */
-function findDuplicate({ tx, run, record }: CallHandle): CallRow | undefined {
+function whereDuplicated({ tx, run, record }: CallHandle): string | undefined {
   if (!isUnsafeCall(run.snapshot, record)) return undefined
+  // Of two calls that await a person, the second card names the first. An approved one finds what was made since.
+  const isApproved = record.state.at === 'proposed' && record.state.approved !== undefined
   const isSame = (row: CallRow): boolean =>
-    row.ref === record.ref && row.argumentsDigest === record.argumentsDigest && MAY_HAVE_HAPPENED.has(row.state)
+    row.ref === record.ref &&
+    row.argumentsDigest === record.argumentsDigest &&
+    MAY_HAVE_HAPPENED.has(row.state) &&
+    !(isApproved && row.state === 'awaiting')
   // Each undoing call has a run of its own; for repetitions these count like the calls of one run.
   const isNear = (row: CallRow): boolean =>
     row.runId === run.id
       ? row.callId !== record.id
       : undoneCallOf(run.record) !== undefined && undoneCallOf(tx.run(row.runId).record) !== undefined
   const own = tx.callRows().find((row) => isNear(row) && isSame(row))
-  return own ?? tx.context.repeatedCalls.find(isSame)
+  if (own) return own.runId === run.id ? 'this run' : `run ${own.runId}`
+  // One that awaits a person is decided again before it leaves, and then finds this one.
+  const other = tx.context.relatedCalls.find(({ row }) => row.state !== 'awaiting' && isSame(row))
+  if (!other) return undefined
+  const how = other.isRepeated ? 'which this one repeats' : 'which repeats this one or the same run'
+  return `run ${other.row.runId}, ${how}`
 }
 
-const guardDuplicate = (decision: PolicyDecision, { runId }: CallRow, run: RunId): PolicyDecision =>
-  requireApproval(
-    decision,
-    'duplicate_call',
-    `the same tool was called with the same arguments before in ${runId === run ? 'this run' : `run ${runId}, which this one repeats`}.`,
-  )
+/** The reason of a decision about a call that was made before. */
+export const DUPLICATE_CALL = 'duplicate_call'
+
+function guardDuplicate(decision: PolicyDecision, where: string): PolicyDecision {
+  const what = `same tool was called with the same arguments before in ${where}.`
+  const guarded = requireApproval(decision, DUPLICATE_CALL, `the ${what}`)
+  // Who is asked by a policy anyway reads of the earlier call as well.
+  return decision.decision === 'require_approval' || decision.decision === 'escalate'
+    ? { ...guarded, explanation: `${decision.explanation} The ${what}` }
+    : guarded
+}
 
 /**
  * Records a decision with those facts that cannot be derived later.

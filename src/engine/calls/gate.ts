@@ -9,6 +9,7 @@ import { DEFAULT_MAX_TOOL_CALLS } from '../../spec/snapshot.ts'
 import type { DispatchTrigger } from '../limits/facts.ts'
 import type { CallHandle } from '../session/transaction/call-handle.ts'
 import { askPerson, isCoveredByApproval } from './approval.ts'
+import { openOutcomeReview } from './outcome-review.ts'
 import { allowRepetition, awaitEarlierCall, callEffectOf, settleWithEarlier } from './effect.ts'
 import { decideCall, recordDecision } from './decide-call.ts'
 import { settleWithError, toolError } from './settle.ts'
@@ -46,6 +47,9 @@ export function authorizeCall(call: CallHandle): ToolCall {
   const recorded = recordDecision(call, decided)
   if (decision.decision === 'deny') {
     const message = decision.message ?? decision.explanation
+    // The model must not read that it was not made.
+    if (record.inDoubt)
+      return openOutcomeReview(recorded, `It may have been executed before, and is denied now: ${message}`)
     const repeated = decision.reasons.includes(EFFECT_REPEATED) ? { reason: EFFECT_REPEATED } : {}
     const error = toolError('denied', message, { decision_id: recorded.record.decisionId!, ...repeated })
     return settleWithError(recorded, 'denied', error)

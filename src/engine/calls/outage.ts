@@ -1,6 +1,6 @@
 /**
- * Calls that were certainly not made, because their tool or a secret cannot be reached: they are made later, after they
- * were authorized again, and the model does not see the delay.
+ * Calls whose tool or secret cannot be reached: they are made later, after they were authorized again, and the model does not
+ * see the delay. They were certainly not made, or their class allows that they are made again.
  */
 import type { Instant } from '../../base/clock.ts'
 import { isHeldBy } from '../../spec/outage.ts'
@@ -12,20 +12,22 @@ import type { OutageReport, TransitionEventOf } from '../session/event.ts'
 import { toolCause } from '../session/outages.ts'
 import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
 import { updateCalls } from './calls.ts'
+import { isReadOnlyCall, MAX_ATTEMPTS, mayBeRepeated, reviewForgotten } from './recover.ts'
 
-type NotSent = Extract<ToolOutcome, { at: 'not_sent' }>
+type Unanswered = Exclude<ToolOutcome, { at: 'returned' }>
 
 /**
- * The call as it waits for its next attempt; undefined where its outcome is no outage, or the agent does not wait. An outage that
- * outlasts what the agent allows fails the run.
+ * The call as it waits for its next attempt; undefined where its outcome is no outage, the agent does not wait, or the call may not
+ * be made again. An outage that outlasts what the agent allows fails the run, unless a person has to say what became of the call.
  */
-export function postponeCall(call: CallHandle, outcome: NotSent): ToolCall | undefined {
+export function postponeCall(call: CallHandle, outcome: Unanswered): ToolCall | undefined {
   const report = reportOf(call, outcome)
   if (!report) return undefined
   const { run, record } = call
+  const inDoubt = record.inDoubt === true || (outcome.at === 'unknown' && !isReadOnlyCall(call))
   const step = nextAttempt(run, record.outage, report)
   if (step.outcome === 'give_up') {
-    if (!step.expired || !record.outage) return undefined
+    if (!step.expired || !record.outage || inDoubt) return undefined
     const error = describeExpired(record.outage, run.tx.now, outcome.error)
     return call.moveTo({ at: 'settled', outcome: 'not_sent', ends: { error, errorCode: 'outage' } })
   }
@@ -33,15 +35,23 @@ export function postponeCall(call: CallHandle, outcome: NotSent): ToolCall | und
   run.setTimer('retry', record.id, step.until)
   return call.update({
     attempt: record.attempt + 1,
+    ...(inDoubt && { inDoubt }),
     outage: step.outage,
     state: { at: 'retrying', until: step.until },
   })
 }
 
-function reportOf({ run, tool }: CallHandle, { code, error }: NotSent): OutageReport | undefined {
+function reportOf(call: CallHandle, { at, code, error, retryAfterMs }: Unanswered): OutageReport | undefined {
+  const { run, record, tool } = call
+  if ((at === 'unknown' || record.inDoubt) && !mayBeRepeated(call)) return undefined
   if (code === 'secret_missing') return { reason: 'secret_missing', cause: error }
-  if (code !== 'unreachable' || !tool) return undefined
-  return { reason: tool.mcp ? 'mcp_unreachable' : 'tool_unreachable', cause: toolCause(run.snapshot, tool) }
+  const isBroken = code === 'broken' && record.attempt < MAX_ATTEMPTS
+  if (!tool || (code !== 'unreachable' && !isBroken)) return undefined
+  return {
+    reason: tool.mcp ? 'mcp_unreachable' : 'tool_unreachable',
+    cause: toolCause(run.snapshot, tool),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  }
 }
 
 /** Makes the calls that are due. The timer of a later attempt is set again, since one that fired has cleared it. */
@@ -81,6 +91,8 @@ export function callsToResume(run: RunHandle, { turn, calls }: StateAt<'calling'
 function authorizeAgain(call: CallHandle): ToolCall {
   const { run, record } = call
   run.setTimer('retry', record.id, null)
+  const forgotten = reviewForgotten(call)
+  if (forgotten) return forgotten
   return call.moveTo({ at: 'proposed', ...(record.approval && { approved: record.approval }) })
 }
 

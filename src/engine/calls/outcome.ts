@@ -10,7 +10,7 @@ import { updateCalls } from './calls.ts'
 import { routeToPerson } from './gate.ts'
 import { keepLateOutcome } from './late.ts'
 import { postponeCall } from './outage.ts'
-import { MAX_LIVE_ATTEMPTS, recoverDispatch } from './recover.ts'
+import { isReadOnlyCall, MAX_LIVE_ATTEMPTS, recoverDispatch, routeLost } from './recover.ts'
 import { settleCall, settleWithError, toolError } from './settle.ts'
 import { endsOutside, waitOutside } from './wait.ts'
 
@@ -44,12 +44,17 @@ function applyOutcome(call: CallHandle, outcome: ToolOutcome): ToolCall {
     call.closeDispatch(outcome.error)
     return call.update({ attempt: call.record.attempt + 1, state: { at: 'ready' } })
   }
+  // A policy that says who decides about a lost read comes before the wait for its tool.
+  if (outcome.at === 'unknown' && isReadOnlyCall(call) && call.record.attempt === MAX_LIVE_ATTEMPTS) {
+    const routed = routeLost(call, outcome.error, `dispatch:${outcome.code}`)
+    if (routed) return routed
+  }
+  const postponed = postponeCall(call, outcome)
+  if (postponed) return postponed
   if (outcome.at === 'unknown' || call.record.inDoubt) {
     const { error, code } = outcome
     return recoverDispatch(call, { error, code: `dispatch:${code}`, attempts: MAX_LIVE_ATTEMPTS })
   }
-  const postponed = postponeCall(call, outcome)
-  if (postponed) return postponed
   const routed = outcome.code === 'no_handler' ? routeToPerson(call, 'no_handler') : undefined
   if (!routed) return settleWithError(call, 'not_sent', toolError(`dispatch:${outcome.code}`, outcome.error))
   call.closeDispatch(outcome.error)

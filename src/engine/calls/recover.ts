@@ -6,11 +6,11 @@ import type { ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { isRepeatable } from '../session/bindings.ts'
 import type { CallHandle } from '../session/transaction/call-handle.ts'
-import { openReview, OPTIONS_WHILE_OPEN } from '../session/review.ts'
+import { openOutcomeReview } from './outcome-review.ts'
 import { routeToPerson } from './gate.ts'
 import { settleWithError, toolError } from './settle.ts'
 
-/** Dispatches of a safe call that time out or break, before the model gets the error. */
+/** Dispatches of a safe call that time out, before the model gets the error. */
 export const MAX_LIVE_ATTEMPTS = 3
 /** Dispatches of a safe call across restarts. */
 export const MAX_ATTEMPTS = 10
@@ -34,8 +34,19 @@ export interface LostDispatch {
 }
 
 /** False once the tool may have forgotten the key of the call, which it has known since the first attempt. */
-export const isKeyRemembered = ({ tx, record }: CallHandle): boolean =>
-  tx.now - (record.firstSentAt ?? tx.now) < KEY_TTL_MS
+const isKeyRemembered = ({ tx, record }: CallHandle): boolean => tx.now - (record.firstSentAt ?? tx.now) < KEY_TTL_MS
+
+/** True for a call whose repetition does no harm, although an earlier attempt may have been made. */
+export const mayBeRepeated = (call: CallHandle): boolean =>
+  isReadOnlyCall(call) || (isRepeatable(call.tool?.sideEffectClass) && isKeyRemembered(call))
+
+export const isReadOnlyCall = ({ tool }: CallHandle): boolean => tool?.sideEffectClass === 'read_only'
+
+/** Asks what became of a call that may have been made and was held for too long to be sent again; undefined for any other. */
+export const reviewForgotten = (call: CallHandle): ToolCall | undefined =>
+  call.record.inDoubt && !isKeyRemembered(call)
+    ? openOutcomeReview(call, 'It was held for longer than its tool remembers its key.')
+    : undefined
 
 /**
  * Recovers a dispatch of unknown outcome. A safe call is sent again with the same key; any other is reviewed by a person, and
@@ -43,9 +54,8 @@ export const isKeyRemembered = ({ tx, record }: CallHandle): boolean =>
  */
 export function recoverDispatch(call: CallHandle, { error, code, attempts, earlier }: LostDispatch): ToolCall {
   const { record } = call
-  const sideEffectClass = call.tool?.sideEffectClass
-  const isReadOnly = sideEffectClass === 'read_only'
-  if (isRepeatable(sideEffectClass) && (isReadOnly || isKeyRemembered(call)) && record.attempt < attempts) {
+  const isReadOnly = isReadOnlyCall(call)
+  if (mayBeRepeated(call) && record.attempt < attempts) {
     call.closeDispatch(error)
     return call.update({
       attempt: record.attempt + 1,
@@ -53,14 +63,14 @@ export function recoverDispatch(call: CallHandle, { error, code, attempts, earli
       state: { at: 'ready' },
     })
   }
-  if (isReadOnly) {
-    const routed = routeToPerson(call, code === 'dispatch:timeout' ? 'timeout' : 'indeterminate')
-    if (!routed) return settleWithError(call, 'failed', toolError(code, error))
-    call.closeDispatch(error)
-    return { ...routed, attempt: record.attempt + 1 }
-  }
+  if (isReadOnly) return routeLost(call, error, code) ?? settleWithError(call, 'failed', toolError(code, error))
+  return openOutcomeReview(call, error, earlier)
+}
+
+/** The read as a policy routes it to a person, once its own attempts are used up; undefined where none does. */
+export function routeLost(call: CallHandle, error: string, code: string): ToolCall | undefined {
+  const routed = routeToPerson(call, code === 'dispatch:timeout' ? 'timeout' : 'indeterminate')
+  if (!routed) return undefined
   call.closeDispatch(error)
-  const review = openReview(call, error, OPTIONS_WHILE_OPEN, earlier)
-  call.endEffect('unknown')
-  return call.moveTo({ at: 'unknown', task: review.id })
+  return { ...routed, attempt: call.record.attempt + 1 }
 }

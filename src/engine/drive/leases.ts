@@ -19,7 +19,7 @@ import type { Store } from '../../store/store.ts'
 /** Sessions claimed with one statement. */
 const CLAIMED_AT_ONCE = 100
 
-/** A process that lags takes one session in so long, so that none waits for ever where every process lags. */
+/** A process that lags claims one session per this time, so that none waits for ever when every process lags. */
 const CLAIM_WHILE_BEHIND_MS = 10_000
 
 export interface LeaseEvents {

@@ -77,7 +77,7 @@ export function createSessionLoop(loop: SessionLoopParts): (actor: SessionActor)
     await live.versions.prepare(live.tree.runs, next)
     const deciding = decidingVersions(live, next)
     await readAttachedTexts(parts, live, deciding)
-    if (!looksBack(deciding)) return commit(actor, live, batch, NO_OUTLOOK)
+    if (!looksBack(live, deciding)) return commit(actor, live, batch, NO_OUTLOOK)
     const done = lastLookBack.then(async () =>
       commit(actor, live, batch, await readOutlook(store, clock, live, deciding)),
     )

@@ -6,6 +6,7 @@ import type { Store } from '../../store/store.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
+import { readRelatedCalls, repeatedRunOf, type RelatedCall } from '../session/related-calls.ts'
 import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { Outages } from '../session/outages.ts'
 import type { ConcurrencyBounds, Slots } from '../session/slots.ts'
@@ -48,7 +49,7 @@ export function transitionContextOf(
     describedBy: (tool) => described.get(tool),
     stepsOf: (id) => live.steps.get(id) ?? [],
     calls: live.calls,
-    repeatedCalls: live.repeatedCalls,
+    relatedCalls: outlook.related,
     callsElsewhere: outlook.calls,
     revoked: outlook.revoked,
     attachedTexts: (run) => live.attached.get(run) ?? [],
@@ -82,11 +83,13 @@ export function transitionContextOf(
 export interface Outlook {
   readonly calls: readonly CallRow[]
   readonly revoked: ReadonlySet<string>
-  /** Version of the workspace's history; absent where no policy of the session looks beyond it. */
+  /** Calls of runs that do the same work. */
+  readonly related: readonly RelatedCall[]
+  /** Version of the workspace's history; absent where nothing of the session looks beyond it. */
   readonly version?: number
 }
 
-export const NO_OUTLOOK: Outlook = { calls: [], revoked: new Set() }
+export const NO_OUTLOOK: Outlook = { calls: [], revoked: new Set(), related: [] }
 
 /** Reads the files of a session, once each, where a policy of an open run asks where values come from. */
 export async function readAttachedTexts(
@@ -120,17 +123,22 @@ export const decidingVersions = (
     (id) => versions.find(id) ?? [],
   )
 
-/** True where a policy counts calls of other sessions, or can be ended by an operator. */
-export const looksBack = (deciding: readonly AgentVersion[]): boolean =>
+/**
+ * True where a policy counts calls of other sessions, or can be ended by an operator, and where other runs do the same work: of two
+ * that decide at once, the later one sees what the other may have called.
+ */
+export const looksBack = (live: LiveSession, deciding: readonly AgentVersion[]): boolean =>
+  hasRelatives(live) ||
   deciding.map(({ snapshot }) => lookBackOf(snapshot)).some(({ ms, standing }) => ms > 0 || standing.length > 0)
 
-/** Reads calls in other sessions of those agents whose policies look back over a window, and what operators have ended. */
+/** Reads calls in other sessions: of agents whose policies look back over a window, and of runs that do the same work; and what operators have ended. */
 export async function readOutlook(
   store: Store,
   clock: Clock,
-  { tree, lastAt }: LiveSession,
+  live: LiveSession,
   deciding: readonly AgentVersion[],
 ): Promise<Outlook> {
+  const { tree, lastAt } = live
   const { id, workspaceId } = tree.session
   // Before the calls: what is decided meanwhile raises it, and the save is refused.
   const { version, revoked } = await store.workspaceHistory(workspaceId)
@@ -143,5 +151,9 @@ export async function readOutlook(
     for (const row of await store.calls({ ...whose, since: now - ms }))
       if (row.sessionId !== id) rows.set(callKey(row.runId, row.callId), row)
   }
-  return { calls: [...rows.values()], revoked: new Set(revoked), version }
+  const related = hasRelatives(live) ? await readRelatedCalls(store, tree) : []
+  return { calls: [...rows.values()], revoked: new Set(revoked), related, version }
 }
+
+const hasRelatives = ({ isRepeated, tree }: LiveSession): boolean =>
+  isRepeated || tree.runs.some((run) => repeatedRunOf(run) !== undefined)

@@ -177,7 +177,7 @@ export interface EngineParts {
   readonly leaseTimes?: LeaseTimes
   /** Sessions that this process may hold before it leaves what is free to others; any number where absent. */
   readonly maxClaimed?: number
-  /** True while this process is late with what it does, and leaves what is free to others; never where absent. */
+  /** True while this process cannot keep up with its own work and should claim none; never where absent. */
   readonly isBehind?: () => boolean
   /** The system's where absent. */
   readonly timers?: QueueTimers

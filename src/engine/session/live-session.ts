@@ -1,13 +1,14 @@
 /** A session in memory: its stored state and the versions its runs use. */
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
-import type { RepeatedRun, Run } from '../../spec/run.ts'
+import type { Run } from '../../spec/run.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow, SessionTree, SessionUpdate } from '../../store/session-update.ts'
 import type { WorkerId } from '../../store/lease.ts'
 import type { Store } from '../../store/store.ts'
 import { callKey } from './keys.ts'
 import { MAX_MESSAGES, messagesOfRun } from './prompt/earlier.ts'
+import { isRepeatedSession } from './related-calls.ts'
 import type { VersionLookup } from './versions.ts'
 
 export interface LiveSession {
@@ -18,8 +19,8 @@ export interface LiveSession {
   readonly calls: Map<string, CallRow>
   /** Who held its lease when it was read. */
   readonly heldBy: WorkerId | undefined
-  /** Calls of the runs that its root runs repeat. */
-  readonly repeatedCalls: readonly CallRow[]
+  /** True where another run repeats one of its runs. Who starts such a run saves this session, which is then read again. */
+  readonly isRepeated: boolean
   /** Texts of attached files by run, where they were read. */
   readonly attached: Map<RunId, readonly string[]>
   /** True for a session restored from a backup and not released yet: changes are stored, but no effect starts. */
@@ -35,7 +36,7 @@ export function createLive(
   steps: readonly RunStep[],
   calls: readonly CallRow[],
   versions: VersionLookup,
-  { heldSince, heldBy, repeatedCalls = [] }: Partial<Pick<LiveSession, 'heldSince' | 'heldBy' | 'repeatedCalls'>> = {},
+  { heldSince, heldBy, isRepeated = false }: Partial<Pick<LiveSession, 'heldSince' | 'heldBy' | 'isRepeated'>> = {},
 ): LiveSession {
   const isHeld = heldSince !== undefined
   const live: LiveSession = {
@@ -44,7 +45,7 @@ export function createLive(
     steps: new Map(),
     calls: new Map(),
     heldBy,
-    repeatedCalls,
+    isRepeated,
     attached: new Map(),
     isHeld,
     heldSince,
@@ -64,13 +65,13 @@ export async function loadLive(
   const stored = await store.load(id)
   if (!stored) return undefined
   const { heldBy, ...tree } = stored
-  const [steps, calls, heldSince, repeatedCalls] = await Promise.all([
+  const [steps, calls, heldSince, isRepeated] = await Promise.all([
     readSteps(store, tree),
     store.calls({ sessionId: id }),
     store.restoredAt(id),
-    readRepeatedCalls(store, tree.runs),
+    isRepeatedSession(store, tree),
   ])
-  return createLive(tree, steps, calls, versionsOf(tree), { heldSince, heldBy, repeatedCalls })
+  return createLive(tree, steps, calls, versionsOf(tree), { heldSince, heldBy, isRepeated })
 }
 
 /** More messages than any model gets from earlier runs. */
@@ -120,30 +121,6 @@ function createRootLookup(runs: readonly Run[]): (id: RunId) => RunId {
     return at
   }
 }
-
-/** Maximum length of a chain of runs that repeat each other. */
-const MAX_ORIGINS = 20
-
-/**
- * Calls of the runs that these repeat, and of those that they repeat in turn: an unsafe call is not made twice without an
- * approval.
- */
-async function readRepeatedCalls(store: Store, runs: readonly Run[]): Promise<readonly CallRow[]> {
-  const rows: CallRow[] = []
-  const seen = new Set<SessionId>()
-  let origins = runs.flatMap(repeatedRun)
-  while (origins.length > 0 && seen.size < MAX_ORIGINS) {
-    const { sessionId, runId } = origins.shift()!
-    if (seen.has(sessionId)) continue
-    seen.add(sessionId)
-    rows.push(...(await store.calls({ sessionId })))
-    const earlier = await store.run(runId)
-    if (earlier) origins = [...origins, ...repeatedRun(earlier)]
-  }
-  return rows
-}
-
-const repeatedRun = ({ origin }: Run): readonly RepeatedRun[] => (origin && origin.kind !== 'undo' ? [origin] : [])
 
 /** Applies a saved update to the session in memory. */
 export function takeUpdate(live: LiveSession, update: SessionUpdate, now: Instant): void {

@@ -1,6 +1,5 @@
 /** Explains a decision: each policy's tree with the values of the call, and what would have changed the outcome. */
 import type { JsonValue } from '../../base/json/json.ts'
-import type { SideEffectClass } from '../../spec/document.ts'
 import type { ExplainedNode, ExplainedPolicy } from '../../spec/explanation.ts'
 import type { PolicyEntry } from '../../spec/policy-set.ts'
 import type { Condition, ConditionLeaf } from '../condition/condition.ts'
@@ -22,13 +21,8 @@ export interface DecisionExplanation {
   readonly turns: readonly string[]
 }
 
-export function explainDecision(
-  sets: PolicySets,
-  wire: string,
-  facts: CallFacts,
-  effectiveClass?: SideEffectClass,
-): DecisionExplanation {
-  const verdict = evaluatePolicies(sets, wire, facts, effectiveClass)
+export function explainDecision(sets: PolicySets, wire: string, facts: CallFacts): DecisionExplanation {
+  const verdict = evaluatePolicies(sets, wire, facts)
   // A hypothetical call may lack the arguments of its key; then only the known facts of the key count.
   const guard = (made: PolicyDecision): PolicyDecision => (facts.effect ? guardEffect(made, facts) : made)
   const decision = guard(describeVerdict(verdict))
@@ -38,7 +32,7 @@ export function explainDecision(
     turns: findTurningPoints(
       verdict.policies.map(({ rule }) => rule),
       decision.decision,
-      (other) => guard(describeVerdict(evaluatePolicies(sets, wire, other, effectiveClass))).decision,
+      (other) => guard(describeVerdict(evaluatePolicies(sets, wire, other))).decision,
       facts,
     ),
   }

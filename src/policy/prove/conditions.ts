@@ -46,14 +46,10 @@ export function isNeverUnknown(leaf: ConditionLeaf, domains: PossibleValuesAt = 
 }
 
 /** True when every value that makes the first true makes the second true. */
-export function conditionImplies(
-  first: Condition,
-  second: Condition,
-  domains: PossibleValuesAt = unknownDomains,
-): boolean {
+export function conditionImplies(first: Condition, second: Condition): boolean {
   const [one, other] = [expandBranches(first, true), expandBranches(second, false)]
   if (one === undefined || other === undefined || one.length * other.length > MAX_BRANCHES) return false
-  return !one.some((a) => other.some((b) => isBranchPossible([...a, ...b], domains)))
+  return !one.some((a) => other.some((b) => isBranchPossible([...a, ...b], unknownDomains)))
 }
 
 /**

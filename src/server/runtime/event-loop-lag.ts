@@ -1,20 +1,20 @@
 /**
- * How late the event loop of this process is: it takes no work from others while it cannot keep up with its own, and autoscalers
- * are told. Source: scale-out, sections 3.5 and 3.6.
+ * Measures how late the event loop of this process is. A process that cannot keep up with its own work claims none of others.
+ * Source: scale-out, sections 3.5 and 3.6.
  */
 import type { Clock } from '../../base/clock.ts'
 import { systemTimers, type QueueTimers } from '../../queue/timers.ts'
 
 const LOOK_EVERY_MS = 100
-/** The mean of a second counts: a single pause for garbage says little. */
+/** The mean of a second counts, because a single pause for garbage collection says little. */
 const LOOKS = 10
 /** Source: scale-out, section 3.5. */
 const MOST_LAG_MS = 100
 
 export interface EventLoopLag {
-  /** By how much timers of the last second were late, on average. */
+  /** Mean lateness of the timers of the last second. */
   meanMs(): number
-  /** True where it leaves the work of others to them. */
+  /** True while the process should claim no work. */
   isBehind(): boolean
   close(): void
 }
@@ -38,7 +38,7 @@ export function watchEventLoop(
   look()
 
   function meanMs(): number {
-    // The one that is due counts when it is late: whoever asks may run before it.
+    // Includes the timer that is overdue now: the caller may run before it.
     const all = [...late, latenessNow()].slice(-LOOKS)
     return all.reduce((sum, ms) => sum + ms, 0) / LOOKS
   }

@@ -98,7 +98,9 @@ async function openDatabaseOf(
   const file = dataDirectory === undefined ? ':memory:' : join(dataDirectory, 'data.db')
   const ballastBytes = dataDirectory !== undefined && serving ? BALLAST_BYTES : 0
   if (dataDirectory !== undefined && serving) await checkFreeSpace(dataDirectory, file, log)
-  return readOnly ? await openSqliteReadOnly(file, clock) : openSqlite(file, { clock, ballastBytes })
+  return readOnly
+    ? await openSqliteReadOnly(file, clock)
+    : openSqlite(file, { clock, ballastBytes, ...(serving && { log }) })
 }
 
 /**

@@ -136,7 +136,7 @@ async function openParts(
   })
   closing.push(() => tools.close())
 
-  // Of this process, whatever time it is for its runs.
+  // The real clock, even where a test sets the time of runs.
   const lag = watchEventLoop(systemClock)
   closing.push(() => lag.close())
   const maxIterations = config.limits?.max_loop_iterations

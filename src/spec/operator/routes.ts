@@ -48,6 +48,14 @@ import type { UndoPlanView } from './undo.ts'
  */
 export const OPERATOR_KEY_HEADER = 'x-operator-key'
 
+/** Routes that change nothing, and are asked by POST since what they are asked is long. */
+export const OPERATOR_QUESTIONS: ReadonlySet<string> = new Set<keyof OperatorRoutes>([
+  'POST /lint',
+  'POST /decide',
+  'POST /what-if',
+  'POST /runs/dry-fork',
+])
+
 export interface OperatorList<T> {
   readonly items: readonly T[]
   readonly total: number

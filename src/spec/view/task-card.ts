@@ -89,8 +89,13 @@ const KEY_ID = /^key:([0-9a-f-]{36})$/
 export function describeCause(task: TaskRequest): string {
   const policy = task.policies?.find(({ matched }) => matched !== false)
   if (!policy) return task.prompt ?? task.title
-  return `${policy.id}@${policy.version}: ${policy.condition ?? policy.decision}`
+  const earlier = earlierCallIn(task.prompt)
+  return `${policy.id}@${policy.version}: ${policy.condition ?? policy.decision}${earlier === undefined ? '' : `; ${earlier}`}`
 }
+
+/** What a question says of a call that was made before, behind the sentence about its policy. */
+const earlierCallIn = (question = ''): string | undefined =>
+  /\bthe same tool was called with the same arguments before in .+$/i.exec(question)?.[0]
 
 /** `acme.refunds amount 180`: the tool and its first number; the kind where no call is held. */
 export function describeSubject({ tool, kind, arguments: args }: TaskRequest): string {
@@ -146,11 +151,13 @@ function rowsOf(task: ShownTask): CardRow[] {
     (task.reason !== undefined && DEFAULT_QUESTION.test(task.prompt ?? ''))
   const isRepetition = task.effect?.previous !== undefined && task.prompt?.startsWith('effect_repeated: ')
   if (task.prompt && !isTold && !isRepetition) add('question', task.prompt, { emphasis: 'strong' })
+  const earlier = isTold ? earlierCallIn(task.prompt) : undefined
   if (task.arguments !== undefined) rows.push({ label: 'with', values: toArgumentValues(task.arguments, policies) })
   const { undoes, ...context } = task.context ?? {}
   if (isJsonObject(undoes)) add('undoes', describeUndoneCall(undoes), { emphasis: 'strong' })
   if (task.effect?.previous)
     add('repeats', describeRepeated(task.effect.key, task.effect.previous), { emphasis: 'strong' })
+  if (earlier !== undefined) add('repeats', earlier, { emphasis: 'strong' })
   for (const [path, names] of Object.entries(task.sources ?? {}))
     add('from', `${path}: ${names.map(describeSource).join('; ')}`)
   const edit = task.edits?.at(-1)

@@ -1,7 +1,9 @@
 import { dirname } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
 import type { SessionHint } from '../lease.ts'
+import { createOutageLog, type OutageLog } from '../outage-log.ts'
 import type { Store } from '../store.ts'
 import { openAgents } from './agents.ts'
 import { ballastOf, openBallast, NO_BALLAST } from './database/ballast.ts'
@@ -44,6 +46,8 @@ export interface SqliteOptions {
   readonly clock: Clock
   /** Disk space reserved beside the file for when the disk is full; none by default. */
   readonly ballastBytes?: number
+  /** Is told when the disk is full, and when there is room again. */
+  readonly log?: Log
 }
 
 /**
@@ -52,15 +56,15 @@ export interface SqliteOptions {
  * @param path a file, or `:memory:`
  * @throws Failure `store_unreadable`
  */
-export function openSqlite(path: string, { clock, ballastBytes = 0 }: SqliteOptions): Store {
+export function openSqlite(path: string, { clock, ballastBytes = 0, log }: SqliteOptions): Store {
   const db = openDatabase(path)
   releaseAllLeases(db)
   const ballast = ballastBytes > 0 ? openBallast(ballastOf(dirname(path)), ballastBytes, clock) : NO_BALLAST
-  return createSqliteStore(db, clock, ballast)
+  return createSqliteStore(db, clock, ballast, log && createOutageLog(log))
 }
 
 /** Creates the store over an open database. SQLite refuses writes to a read-only connection. */
-export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLAST): Store {
+export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLAST, outages?: OutageLog): Store {
   const agents = openAgents(db)
   const sessions = openSessions(db, agents)
   const runs = openRuns(db, agents)
@@ -107,7 +111,7 @@ export function createSqliteStore(db: Database, clock: Clock, ballast = NO_BALLA
   const leases = openLeases(db, clock)
   const sessionClaims = openSessionClaims(db, clock)
   const restored = openRestored(db)
-  const { write, flush } = createWriter(db, keys.writeDueUses, ballast)
+  const { write, flush } = createWriter(db, keys.writeDueUses, ballast, outages)
 
   return {
     ...agents.reads,

@@ -86,6 +86,8 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
           [`r.status not like 'WaitingFor%'`, filter.waiting === false || undefined],
           ['r.started_at >= :since', filter.since],
           [`json_extract(r.origin, '$.runId') = :origin`, filter.origin],
+          // Redundant too: the index of origins leaves out runs without one.
+          ['r.origin is not null', filter.origin !== undefined || undefined],
           ['r.session_n = (select n from session where id = :sessionId)', filter.sessionId],
           ['r.parent_run_id is null', filter.roots === true || undefined],
           [WITH_TEXT, filter.text === undefined ? undefined : toMatch(filter.text)],

@@ -29,12 +29,12 @@ export async function lint(call: CommandContext<AnswerOf<typeof lintAnswer>>): P
     openDocuments(call, paths[0] === undefined || stdin ? undefined : resolve(cwd, paths[0]))
   const project = await open()
   const input = stdin ? await standardInput(call, project) : undefined
-  if (!given.flag('watch')) return await once(call, project, input)
-  const last: Last = {}
-  let code = await once(call, project, input, last)
+  if (!given.flag('watch')) return await lintOnce(call, project, input)
+  const last: LastOutput = {}
+  let code = await lintOnce(call, project, input, last)
   const again = async (): Promise<void> => {
     try {
-      code = await once(call, await open(), input, last)
+      code = await lintOnce(call, await open(), input, last)
     } catch (error) {
       // The project file may be invalid, or documents missing, until the next save.
       if (!isFailure(error)) throw error
@@ -72,15 +72,15 @@ async function standardInput({ given, cwd, io }: CommandContext, project: Projec
 }
 
 /** The last output: one save may cause several file events. */
-interface Last {
+interface LastOutput {
   output?: string
 }
 
-async function once(
+async function lintOnce(
   call: CommandContext<AnswerOf<typeof lintAnswer>>,
   project: Project,
   input: VirtualDocument | undefined,
-  last?: Last,
+  last?: LastOutput,
 ): Promise<number> {
   const { given, mode, out, io } = call
   const maxWarnings = wholeNumber(given.text('max-warnings'), 'max-warnings')

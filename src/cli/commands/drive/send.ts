@@ -5,6 +5,7 @@ import { shortId } from '../../../base/short-text.ts'
 import type { MessageAccepted, StartRunResponse } from '../../../spec/api.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { exitOfCode } from '../../shell/exit.ts'
+import { answerCommand } from '../../runs/describe-answer.ts'
 import { followToOutcome } from './follow-run.ts'
 import { metadataOf } from '../../project/metadata.ts'
 import type { FollowAnswer } from '../../runs/outcome.ts'
@@ -36,7 +37,11 @@ export async function send(call: CommandContext<FollowAnswer | MessageAccepted |
       signal,
       path: (given.text('path') ?? 'messages') as 'input' | 'messages',
     })
-    if (accepted.error !== undefined) throw new RefusedAnswer(accepted, exitOfCode(accepted.code))
+    if (accepted.error !== undefined) {
+      const open = accepted.code === 'run_not_waiting' ? before.pending?.find((each) => each.userTaskId) : undefined
+      const fix = open && answerCommand(open.kind, open.userTaskId!)
+      throw new RefusedAnswer(accepted, exitOfCode(accepted.code), fix)
+    }
     out.hint(steer === undefined ? 'sent; the run continues' : SENT[`${steer}`])
     if (!given.flag('follow')) {
       if (mode.json) await out.json(accepted)

@@ -142,11 +142,13 @@ function changesOf(given: TypedArguments): TriggerChanges {
   }
 }
 
-/** Finds a trigger by its id or the end of it. @throws Failure `not_found`, `ambiguous_reference` */
+/** Finds a trigger by its id, the end of it, or its name. @throws Failure `not_found`, `ambiguous_reference` */
 export async function triggerOf(text: string, operator: OperatorClient): Promise<TriggerView> {
   const { items } = await operator.call('GET /triggers', { query: {} })
   const found = items.filter((each) =>
-    isUuid(text) ? each.triggerId === text.toLowerCase() : each.triggerId.endsWith(text.toLowerCase()),
+    isUuid(text)
+      ? each.triggerId === text.toLowerCase()
+      : each.triggerId.endsWith(text.toLowerCase()) || each.name === text,
   )
   if (found.length === 0) throw fail('not_found', { what: `trigger ${text}` }, { fix: 'svc triggers list shows them.' })
   if (found.length > 1)

@@ -1,4 +1,6 @@
 /** `svc signal` and `svc complete`: end the wait of a run for something outside svc. Source: command line, 2.7. */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { completeCall, sendSignal } from '../../../client/index.ts'
 import { parseJson, type JsonValue } from '../../../base/json/json.ts'
 import type { CompletionAccepted, MessageAccepted } from '../../../spec/api.ts'
@@ -16,6 +18,9 @@ export async function signal(call: CommandContext<MessageAccepted>): Promise<voi
   // `--data` also names the data directory, so a value that is JSON, or begins like an object, a list or a text, is a
   // payload.
   const flag = isJson(globals.data) || /^\s*[[{"]/.test(globals.data ?? '') ? globals.data : undefined
+  // A directory that is not there holds no run that waits.
+  if (flag === undefined && globals.data !== undefined && !existsSync(resolve(call.cwd, globals.data)))
+    throw usageFailure(`--data is not JSON, and there is no directory ${globals.data}.`)
   if (flag !== undefined && given.argument(2) !== undefined) throw usageFailure('Give the data once.')
   const data = jsonOf(given.argument(2) ?? flag, 'The data')
   const { data: _directory, ...others } = globals

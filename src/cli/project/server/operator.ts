@@ -6,7 +6,7 @@ import { fail } from '../../../base/failure.ts'
 import { silentLog } from '../../../base/log.ts'
 import { isLoopback } from '../../../base/net/loopback.ts'
 import type { OpenOperator } from '../../../server/open.ts'
-import { OPERATOR_KEY_HEADER, type OperatorRoutes } from '../../../spec/operator/routes.ts'
+import { OPERATOR_KEY_HEADER, OPERATOR_QUESTIONS, type OperatorRoutes } from '../../../spec/operator/routes.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { answersAt, sendOverSocket, socketOf } from './operator-socket.ts'
 import type { Project } from '../project.ts'
@@ -83,7 +83,7 @@ export async function openOperatorChannel(
 const readingElsewhere =
   ({ target }: Project, send: SendRequest): SendRequest =>
   async (request) => {
-    if (target?.name === undefined || target.url === undefined || request.method === 'GET') return await send(request)
+    if (target?.name === undefined || target.url === undefined || isQuestion(request)) return await send(request)
     throw fail(
       'usage',
       {
@@ -94,6 +94,9 @@ const readingElsewhere =
       },
     )
   }
+
+const isQuestion = ({ method, url }: Request): boolean =>
+  method === 'GET' || OPERATOR_QUESTIONS.has(`${method} ${new URL(url).pathname}`)
 
 /** Opens the application read-only for reads, so that reading commands can run at the same time as one that writes. */
 function openInProcess(

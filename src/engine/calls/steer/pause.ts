@@ -2,7 +2,7 @@
 import type { ToolCall } from '../../../spec/run.ts'
 import { pauseOfCall } from '../../limits/pause.ts'
 import type { CallHandle } from '../../session/transaction/call-handle.ts'
-import { isKeyRemembered, recoverDispatch } from '../recover.ts'
+import { reviewForgotten } from '../recover.ts'
 
 /** True while a pause holds the effect of the call, or the run that it would start. */
 export const isCallPaused = ({ run, record }: CallHandle): boolean =>
@@ -16,10 +16,8 @@ export const holdCall = ({ tx, record }: CallHandle): ToolCall =>
 export function resumeCall(call: CallHandle): CallHandle {
   const { paused: _, ...record } = call.record
   const { approval } = record
-  if (record.inDoubt && !isKeyRemembered(call)) {
-    const error = 'It was held for longer than its tool remembers its key.'
-    return call.as(recoverDispatch(call.as(record), { error, code: 'dispatch:indeterminate', attempts: 0 }))
-  }
+  const forgotten = reviewForgotten(call.as(record))
+  if (forgotten) return call.as(forgotten)
   if (record.state.at !== 'ready') return call.as(record)
   return call.as({ ...record, state: { at: 'proposed', ...(approval && { approved: approval }) } })
 }

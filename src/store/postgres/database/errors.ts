@@ -34,6 +34,10 @@ export const isOutOfConnections = (error: unknown): boolean => hasState(error, '
 export const isOverloaded = (error: unknown): boolean =>
   isPoolExhausted(error) || hasState(error, '53', '55P03', '57014')
 
+/** A new connection writes a file, and where that fails the server says only that it did. */
+const isFullAtConnect = (error: unknown): boolean =>
+  hasState(error, 'XX000') && (error as ServerError).message === 'could not write init file'
+
 /** Values or constraints: another attempt would be refused as well. */
 export const isContentError = (error: unknown): boolean =>
   hasState(error, '22', '23', '54') || error instanceof RangeError || error instanceof TypeError
@@ -53,7 +57,7 @@ export const isLostConnection = (error: unknown): boolean =>
 
 /** The failure that callers get: `storage_full`, `store_busy`, `store_unreachable`, or the error itself. */
 export function toStoreFailure(error: unknown, database: string): unknown {
-  if (hasState(error, '53100', '53400'))
+  if (hasState(error, '53100', '53400') || isFullAtConnect(error))
     return fail('storage_full', undefined, { cause: error, retryAfterSeconds: FULL_RETRY_SECONDS })
   if (isOverloaded(error) || isConflict(error)) {
     const why = isPoolExhausted(error) ? 'every connection of this process is in use' : reasonOf(error)
@@ -68,7 +72,15 @@ export function toStoreFailure(error: unknown, database: string): unknown {
 }
 
 export const storeUnreachable = (database: string, cause: unknown): Failure =>
-  fail('store_unreachable', { database, why: reasonOf(cause) }, { cause, retryAfterSeconds: UNREACHABLE_RETRY_SECONDS })
+  fail(
+    'store_unreachable',
+    { database, why: reasonOf(cause) },
+    {
+      cause,
+      retryAfterSeconds: UNREACHABLE_RETRY_SECONDS,
+      ...(hasState(cause, '3D000') && { fix: 'Create the database with createdb, or name another one.' }),
+    },
+  )
 
 /** Of several attempts to connect, as to both addresses of a name, the first reason. */
 function reasonOf(error: unknown): string {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, Pool, PoolClient, PoolConfig, QueryResultRow } from 'pg'
 import { fail } from '../../../base/failure.ts'
 import { hasState, isConflict, isLostConnection, isOutOfConnections, NOT_OPEN, toStoreFailure } from './errors.ts'
-import type { OutageLog } from './outage-log.ts'
+import type { OutageLog } from '../../outage-log.ts'
 import { toPositional, type NamedValues } from './named-values.ts'
 
 /** Queries on one connection or another. Values are named in the text: `:id`. */

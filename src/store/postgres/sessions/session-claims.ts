@@ -1,22 +1,19 @@
-/** Takes sessions that nobody holds, those of each claimant in turn. */
+/** Claims sessions that no process holds, those of each claimant in turn. */
 import type { SessionLease, WorkerId } from '../../lease.ts'
 import type { Store } from '../../store.ts'
 import { inTurn, type ClaimedSession } from '../../turns.ts'
 import type { DatabaseMoment } from '../database/moment.ts'
 import type { PostgresPool } from '../database/pool.ts'
 
-/** As in the index of free sessions. */
+/** Must match the index `session_free`. */
 const CLAIMANT = 'coalesce(trigger_id, agent_id)'
 const IS_FREE = 'busy and owner is null and restored_at is null'
 
 export function claimMethod(db: PostgresPool, moment: DatabaseMoment): Store['claim'] {
-  /** After which the next claim goes on; empty where it begins with the first one. */
+  /** The next claim continues after this claimant; empty = with the first one. */
   let lastClaimant = ''
 
-  /**
-   * Makes sessions free whose lease has run out, the oldest of each claimant first. Wherever a lease is looked at, one that has
-   * run out counts as none.
-   */
+  /** Ends expired leases, the oldest of each claimant first. An expired lease permits nothing, so ending it takes nothing away. */
   async function endExpired(most: number): Promise<void> {
     await db.rows(
       `with expired as (
@@ -37,10 +34,10 @@ export function claimMethod(db: PostgresPool, moment: DatabaseMoment): Store['cl
     )
   }
 
-  /** Takes the oldest sessions of the claimants after this one, each having its part of `most`. */
+  /** Claims the oldest sessions of the claimants that follow `after`, an equal part of `most` from each. */
   async function takeFree(worker: WorkerId, most: number, ttlMs: number, after: string): Promise<ClaimedSession[]> {
     const claimed = await db.rows<ClaimedSession & { readonly nth: number }>(
-      // Each step of the recursion finds the next claimant by the index, however many sessions the one before has.
+      // Each step of the recursion skips to the next claimant in the index, however many sessions the previous one has.
       `with recursive claimant (name, nth) as (
          (select ${CLAIMANT}, 1 from session
           where ${IS_FREE} and ${CLAIMANT} > :after order by ${CLAIMANT} limit 1)
@@ -77,7 +74,7 @@ export function claimMethod(db: PostgresPool, moment: DatabaseMoment): Store['cl
     await endExpired(most)
     const begun = lastClaimant
     const claimed = await takeFree(worker, most, ttlMs, begun)
-    // Beyond the last of them is the first one.
+    // The last claimant is followed by the first one.
     if (begun !== '' && claimed.length < most)
       claimed.push(...(await takeFree(worker, most - claimed.length, ttlMs, '')))
     return inTurn(claimed)

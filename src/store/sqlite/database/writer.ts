@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { startWork } from '../../../base/event-loop.ts'
 import { dieAtFailpoint } from '../../../base/failpoint.ts'
 import { fail, type Failure } from '../../../base/failure.ts'
+import type { OutageLog } from '../../outage-log.ts'
 import { NO_BALLAST } from './ballast.ts'
 
 /** Writes per commit; bounds how long one group blocks the event loop. */
@@ -30,7 +31,12 @@ export interface GroupWriter {
 }
 
 /** @param beforeCommit adds writes that do not justify a commit of their own */
-export function createWriter(db: Database, beforeCommit: () => void = () => {}, ballast = NO_BALLAST): GroupWriter {
+export function createWriter(
+  db: Database,
+  beforeCommit: () => void = () => {},
+  ballast = NO_BALLAST,
+  outages?: OutageLog,
+): GroupWriter {
   const begin = db.prepare('begin immediate')
   const commit = db.prepare('commit')
   const rollback = db.prepare('rollback')
@@ -70,8 +76,10 @@ export function createWriter(db: Database, beforeCommit: () => void = () => {}, 
       dieAtFailpoint('commit.before')
       commit.run()
       dieAtFailpoint('commit.after')
+      if (outages && ballast.isHeld()) outages.answered()
     } catch (error) {
       if (db.inTransaction) rollback.run()
+      outages?.failed(toFailure(error))
       const retried = isFull(error) && ballast.release() ? group.filter(({ mustSucceed }) => mustSucceed) : []
       waiting.unshift(...retried)
       for (const each of group) if (!retried.includes(each)) each.reject(toFailure(error))
@@ -127,7 +135,11 @@ export function createWriter(db: Database, beforeCommit: () => void = () => {}, 
 
   return {
     write<T>(work: () => T, mustSucceed = false) {
-      if (!mustSucceed && !ballast.isHeld()) return Promise.reject(storageFull())
+      if (!mustSucceed && !ballast.isHeld()) {
+        const failure = storageFull()
+        outages?.failed(failure)
+        return Promise.reject(failure)
+      }
       return new Promise<T>((resolve, reject) => {
         waiting.push({ work, mustSucceed, resolve: resolve as (value: unknown) => void, reject })
         schedule()

@@ -1,4 +1,4 @@
-/** Takes sessions that nobody holds, those of each claimant in turn. */
+/** Claims sessions that no process holds, those of each claimant in turn. */
 import type { Database } from 'better-sqlite3'
 import type { Clock } from '../../../base/clock.ts'
 import type { SessionLease, WorkerId } from '../../lease.ts'
@@ -11,7 +11,7 @@ export interface SessionClaimTable {
   claim(worker: WorkerId, most: number, ttlMs: number): readonly SessionLease[]
 }
 
-/** As in the index of free sessions. */
+/** Must match the index `session_free`. */
 const CLAIMANT = `ifnull(trigger_id, 'agent ' || agent_n)`
 const IS_FREE = `busy = 1 and owner is null
   and not exists (select 1 from restored_session h where h.session_n = session.n)`
@@ -19,7 +19,7 @@ const IS_FREE = `busy = 1 and owner is null
 export function openSessionClaims(db: Database, clock: Clock): SessionClaimTable {
   const anyFree = db.prepare<[]>(`select 1 from session where ${IS_FREE} limit 1`)
   const anyExpired = db.prepare<[number]>('select 1 from session where owner is not null and lease_until <= ? limit 1')
-  // Wherever a lease is looked at, one that has run out counts as none.
+  // An expired lease permits nothing, so ending it takes nothing away.
   const endExpired = db.prepare<[number, number]>(
     `update session set owner = null, lease_until = null where n in (
        select n from session where owner is not null and lease_until <= ?
@@ -41,10 +41,10 @@ export function openSessionClaims(db: Database, clock: Clock): SessionClaimTable
      returning id as sessionId, epoch, ${CLAIMANT} as claimant, started_at as startedAt, n`,
   )
 
-  /** After which the next claim goes on; empty where it begins with the first one. */
+  /** The next claim continues after this claimant; empty = with the first one. */
   let lastClaimant = ''
 
-  /** Takes the oldest sessions of the claimants after this one, each having its part of `most`. */
+  /** Claims the oldest sessions of the claimants that follow `after`, an equal part of `most` from each. */
   function takeFree(worker: WorkerId, most: number, until: number, after: string): ClaimedSession[] {
     const claimants: string[] = []
     for (let name = nextClaimant.get(after); name !== undefined; name = nextClaimant.get(name))
@@ -62,7 +62,7 @@ export function openSessionClaims(db: Database, clock: Clock): SessionClaimTable
       endExpired.run(now, most)
       const begun = lastClaimant
       const claimed = takeFree(worker, most, now + ttlMs, begun)
-      // Beyond the last of them is the first one.
+      // The last claimant is followed by the first one.
       if (begun !== '' && claimed.length < most)
         claimed.push(...takeFree(worker, most - claimed.length, now + ttlMs, ''))
       return inTurn(claimed)

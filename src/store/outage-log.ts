@@ -1,7 +1,6 @@
 /** Tells once that the database cannot be used, however many requests find out, and once that it can be used again. */
-import { isFailure, type Failure } from '../../../base/failure.ts'
-import type { Log } from '../../../base/log.ts'
-import { isStoreAway } from '../../store-away.ts'
+import type { Log } from '../base/log.ts'
+import { isStoreAway } from './store-away.ts'
 
 export interface OutageLog {
   answered(): void
@@ -25,12 +24,11 @@ export function createOutageLog(log: Log): OutageLog {
       refused = 0
     },
     failed(error) {
-      if (!hasAnswered || !isOutage(error)) return
-      if (refused++ === 0)
-        log.write('warn', 'the database cannot be used now', { code: error.code, detail: error.message })
+      if (!hasAnswered || !isStoreAway(error)) return
+      // Callers are not told which disk of the database is full; operators need it.
+      const detail = error.code === 'storage_full' && error.cause instanceof Error ? error.cause.message : error.message
+      if (refused++ === 0) log.write('warn', 'the database cannot be used now', { code: error.code, detail })
       failedAt = performance.now()
     },
   }
 }
-
-const isOutage = (error: unknown): error is Failure => isStoreAway(error) || isFailure(error, 'storage_full')
