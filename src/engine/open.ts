@@ -98,6 +98,7 @@ export function createEngine(parts: EngineParts): Engine {
     text: notifier,
     watch: (listener) => notifier.watch(listener),
     fullSince: (sessionId) => driver.fullSince(sessionId),
+    nextAttempt: (cause) => driver.nextAttempt(cause),
     leasesHeld: () => driver.leasesHeld(),
     waitForPause: (run, signal) => waitForPause(store, notifier, driver, run, signal),
     conversation: (sessionId, part) => conversationOf(store, sessionId, part),

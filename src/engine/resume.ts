@@ -43,7 +43,7 @@ export async function resumeStoredRun(
       if (isHeld)
         here.addStep('RunResumed', { resumed_by: event.by, reason: why, status: here.record.status, error: null })
       if (isHeld && event.version) throw fail('run_not_ended', { runId, status: here.record.status })
-      if (isHeld) for (const held of tx.runs().filter(outageHold)) advanceRun(tx.run(held.id), event)
+      if (isHeld) for (const held of tx.runs().filter((each) => outageHold(each))) advanceRun(tx.run(held.id), event)
       else advanceRun(here, event)
       return here.statusNow()
     },
@@ -71,7 +71,7 @@ function checkResumable({ id: runId, record, state, usage, tx }: RunHandle): voi
         { runId, why: 'an operator paused it' },
         { fix: 'Let it go on with svc stop --resume.' },
       )
-    if (!tx.runs().some(outageHold)) throw fail('run_not_ended', { runId, status: record.status })
+    if (!tx.runs().some((each) => outageHold(each))) throw fail('run_not_ended', { runId, status: record.status })
     return
   }
   if (state.outcome === 'completed') throw fail('run_completed', { runId })

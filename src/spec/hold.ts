@@ -12,6 +12,9 @@ export type RunHold = {
   readonly nextAttemptAt?: string
 }
 
+/** When any run tries what this cause keeps out of reach; the others go on with the one that reaches it. */
+export type AttemptLookup = (cause: string) => Instant | undefined
+
 /** The hold of a run that came from a backup. */
 export const restoredHold = (since: Instant): { hold: RunHold } => ({
   hold: { reason: 'restored', since: toIsoText(since) },
@@ -21,19 +24,23 @@ export const restoredHold = (since: Instant): { hold: RunHold } => ({
  * The hold of a run that an operator paused, or whose model, tool or secret is missing; undefined if it works, waits for a
  * person or has ended.
  */
-export function holdOfState(run: Pick<Run, 'state'>): RunHold | undefined {
+export function holdOfState(run: Pick<Run, 'state'>, attemptOf?: AttemptLookup): RunHold | undefined {
   const since = pausedSince(run)
   if (since !== undefined) return { reason: 'paused', since: toIsoText(since) }
-  return outageHold(run) ?? waitHold(run)
+  return outageHold(run, attemptOf) ?? waitHold(run)
 }
 
 /** The hold of a run, else the longest one of a sub-agent that it waits for. */
-export function holdWithin(run: Pick<Run, 'state'>, runs: readonly Run[]): RunHold | undefined {
-  const own = holdOfState(run)
+export function holdWithin(
+  run: Pick<Run, 'state'>,
+  runs: readonly Run[],
+  attemptOf?: AttemptLookup,
+): RunHold | undefined {
+  const own = holdOfState(run, attemptOf)
   if (own || run.state.at !== 'calling') return own
   const below = run.state.calls.flatMap(({ state }) => {
     const child = state.at === 'delegated' ? runs.find(({ id }) => id === state.child) : undefined
-    return (child && holdWithin(child, runs)) ?? []
+    return (child && holdWithin(child, runs, attemptOf)) ?? []
   })
   return below.toSorted((a, b) => (a.since < b.since ? -1 : 1))[0]
 }
@@ -68,10 +75,12 @@ function waitHold({ state }: Pick<Run, 'state'>): RunHold | undefined {
 }
 
 /** The hold of a run whose model, tool or secret is missing. */
-export function outageHold({ state }: Pick<Run, 'state'>): RunHold | undefined {
+export function outageHold({ state }: Pick<Run, 'state'>, attemptOf?: AttemptLookup): RunHold | undefined {
   const held = findHeld(state)
   if (!held) return undefined
-  const { outage, until } = held
+  const { outage } = held
+  const others = held.until === undefined ? undefined : attemptOf?.(outage.cause)
+  const until = others === undefined ? held.until : Math.min(held.until!, others)
   return {
     reason: outage.reason,
     since: toIsoText(outage.since),

@@ -143,6 +143,22 @@ test('a tool that asks to wait is called when it said, also for a payment', asyn
   expect(bench.invoked).toHaveLength(2)
 })
 
+test('a run that waits for the attempt of another one shows when that is due', async () => {
+  const { bench } = await withModel()
+  const runs = [await bench.start('root'), await bench.start('root')]
+  await bench.advance(7000)
+  const next = async (run: RunId, isShown: boolean) => {
+    const stored = (await bench.store.run(run))!
+    const hold = outageHold(stored, isShown ? bench.engine.nextAttempt : undefined)
+    return Date.parse(hold!.nextAttemptAt!) - bench.clock.now()
+  }
+  const shown = await Promise.all(runs.map((run) => next(run, true)))
+  expect(Math.max(...shown)).toBeLessThanOrEqual(10_000)
+  // Its own timer is only for the case that nobody makes that attempt.
+  const own = await Promise.all(runs.map((run) => next(run, false)))
+  expect(Math.max(...own)).toBeGreaterThan(4 * MINUTE)
+})
+
 test('a held run that works on after its model answered is told as resumed', async () => {
   const look = tool('look')
   const answers: ModelReply[] = [down, down, down, { calls: [{ name: 'look' }] }, 'Done.']

@@ -271,6 +271,7 @@ export function openHouse(
     },
     leasesHeld: () => 0,
     fullSince: () => undefined,
+    nextAttempt: () => undefined,
     watch: () => () => {},
     waitForPause: async (run, signal) => doors.waitForPause?.(run, signal),
     conversation: (sessionId) => doors.conversation!(sessionId),

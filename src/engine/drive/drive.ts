@@ -3,6 +3,7 @@
  * new state asks for (`session-loop.ts`). The outcomes of effects arrive in the mailbox again. This file puts the parts together.
  */
 import { fail } from '../../base/failure.ts'
+import type { AttemptLookup } from '../../spec/hold.ts'
 import type { Instant } from '../../base/clock.ts'
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { SessionQueue } from '../../queue/queue.ts'
@@ -54,6 +55,8 @@ export interface SessionDriver {
   inMemory(sessionId: SessionId, runId: RunId): Run | undefined
   /** Since when a save of the session has failed on a full disk. */
   fullSince(sessionId: SessionId): Instant | undefined
+  /** See `Engine.nextAttempt`. */
+  readonly nextAttempt: AttemptLookup
   /** How many sessions this process holds. */
   leasesHeld(): number
   /** Stores how long a restore has held a session, which uses none of its limits. */
@@ -179,6 +182,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
       return actor.live?.tree.runs.find(({ id }) => id === runId)
     },
     fullSince: (sessionId) => mailboxes.find(sessionId)?.fullSince,
+    nextAttempt: (cause) => outages.nextAttempt(cause, clock.now()),
     leasesHeld: () => leases.count(),
     async endHold(sessionId) {
       if (lifecycle.phase !== 'open') throw fail('shutting_down')

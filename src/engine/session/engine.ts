@@ -1,4 +1,5 @@
 /** The interface of the engine, used by the server, the operator application and the demo. */
+import type { AttemptLookup } from '../../spec/hold.ts'
 import type { Clock, Instant } from '../../base/clock.ts'
 import type { AgentId, IdSource, RunId, SessionId, TaskId, TriggerId, VersionId, WorkspaceId } from '../../base/ids.ts'
 import type { JsonObject, JsonValue } from '../../base/json/json.ts'
@@ -292,6 +293,8 @@ export interface Engine {
   watch(listener: (sessionId: SessionId) => void): () => void
   /** Since when this process cannot store what happens to a session, because the disk is full; undefined where it can. */
   fullSince(sessionId: SessionId): Instant | undefined
+  /** When a run of this process next tries what an outage keeps out of reach. */
+  readonly nextAttempt: AttemptLookup
   /**
    * Resolves when the run has ended or waits for somebody, or when the signal aborts, with the run as it is then where it was
    * looked at.

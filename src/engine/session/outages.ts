@@ -21,6 +21,8 @@ export interface Outages {
   laterThan(cause: string, run: RunId, session: SessionId, now: Instant): Instant | undefined
   /** An attempt of a held run failed; the next is due at `until`. */
   failed(outage: Outage, run: RunId, until: Instant): void
+  /** When the next attempt of any run of this process is due; undefined where none is known, or one is under way. */
+  nextAttempt(cause: string, now: Instant): Instant | undefined
   /** The cause is over: the runs that wait for it continue. */
   over(cause: string): void
 }
@@ -64,6 +66,10 @@ export function createOutages(
       outage.until = Math.max(outage.until, until)
       if (outage.held.size < MAX_WAITING) outage.held.add(run)
       if (outage.attempt?.run === run) outage.attempt = undefined
+    },
+    nextAttempt(cause, now) {
+      const until = open.get(cause)?.until
+      return until !== undefined && until > now ? until : undefined
     },
     over(cause) {
       const outage = open.get(cause)

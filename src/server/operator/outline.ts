@@ -67,7 +67,7 @@ function toRow({ ordinal, type, content, startedAt, finishedAt, tokensUsed, erro
     ordinal,
     run,
     type,
-    summarizeStep(type, content),
+    summarizeStep(type, content, error),
     startedAt,
     finishedAt,
     tokensUsed,

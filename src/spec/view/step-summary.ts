@@ -1,16 +1,26 @@
 /** Summarizes a step in a few words, for outlines, which do not show its content. Not escaped. */
-import type { JsonObject, JsonValue } from '../../base/json/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import { describeResumption } from './resumption.ts'
 import { describeUndoRequest } from './undo.ts'
 
 /** Longest text of a summary. */
 const MAX_CHARACTERS = 120
 
-export function summarizeStep(type: string, content: JsonObject): string {
+/** @param error why the step failed, which says more than what it was about */
+export function summarizeStep(type: string, content: JsonObject, error: string | null = null): string {
+  const about = summarizeContent(type, content)
+  return error === null || !FAILING.has(type) ? about : inOneLine(about === '' ? error : `${about}: ${error}`)
+}
+
+/** Other steps have their error in their content, or are followed by a step that tells it. */
+const FAILING: ReadonlySet<string> = new Set(['Reasoning', 'ToolCall', 'ToolResult', 'RunCompleted'])
+
+function summarizeContent(type: string, content: JsonObject): string {
   const text = (name: string): string => (typeof content[name] === 'string' ? content[name] : '')
   switch (type) {
-    case 'UserMessage':
     case 'Reasoning':
+      return inOneLine(text('text') || namesOf(content['tool_calls']))
+    case 'UserMessage':
       return inOneLine(text('text') || text('message') || textOf(content['output']))
     case 'PolicyDecision':
       return `${text('name')} ${text('decision').replaceAll('_', ' ')}`.trim()
@@ -40,6 +50,14 @@ export function summarizeStep(type: string, content: JsonObject): string {
     default:
       return ''
   }
+}
+
+/** `calls pay, look` */
+const namesOf = (calls: JsonValue | undefined): string => {
+  const names = (Array.isArray(calls) ? calls : []).flatMap((each) =>
+    isJsonObject(each) && typeof each['name'] === 'string' ? [each['name']] : [],
+  )
+  return names.length === 0 ? '' : `calls ${names.join(', ')}`
 }
 
 const textOf = (value: JsonValue | undefined): string =>
