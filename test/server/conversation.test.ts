@@ -179,3 +179,20 @@ test.each([1, 49, 50, 120, 350])('pages of %i items read no more of a long timel
   }
   expect(ordinals).toEqual(Array.from({ length: Math.min(3 * take, 2600) }, (_, index) => index + 1))
 })
+
+test('of more runs than an answer holds the newest are shown, and it says how many are left out', async () => {
+  const store = openSqlite(':memory:', { clock })
+  const session = aSession('a', { lastOrdinal: 1 })
+  const later = Array.from({ length: 4002 }, (_, index) =>
+    aRun(session, { id: runId(`later ${index}`), input: { message: 'x'.repeat(100) } }),
+  )
+  const steps = [aStep(session, 1, { type: 'RunCompleted' })]
+  await store.start(aStart('a', { lastOrdinal: 1 }, { runs: [aRun(session), ...later], steps }), NO_LIMITS)
+  for (const view of [views['whole']!, views['redacted']!]) {
+    const { json } = conversationReply(await conversationOf(store, session.id), { view })
+    const { runs, runsLeftOut, items } = json as unknown as Conversation
+    expect([runs.length, runsLeftOut, items.length]).toEqual([4000, 3, 1])
+    expect(runs.at(-1)!.id).toBe(later.at(-1)!.id)
+    expect(JSON.stringify(json).length).toBeLessThan(8 * MIB)
+  }
+})

@@ -43,7 +43,7 @@ export interface SessionLeases {
   sawVersion(id: SessionId, version: number): void
   /** Forgets the lease of this epoch, but none that was taken since. */
   drop(id: SessionId, epoch: number | undefined): void
-  /** False where this process holds so many, or is so late with what it does, that it leaves what is free to others. */
+  /** False while this process holds its maximum, or lags, and so leaves free sessions to others. */
   hasRoom(): boolean
   /** Takes a session with work in flight that nobody holds. */
   claimOne(id: SessionId): Promise<boolean>

@@ -5,7 +5,7 @@ import { fail } from '../../base/failure.ts'
 import type { SessionId, TaskId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { Conversation, RunSummary, SessionBody, TimelineItem } from '../../spec/api.ts'
-import { starterAbove } from '../../spec/run-starter.ts'
+import { runsById, starterAbove } from '../../spec/run-starter.ts'
 import type { Run } from '../../spec/run.ts'
 import type { Session } from '../../spec/session.ts'
 import type { RunStep, StepType } from '../../spec/step.ts'
@@ -50,7 +50,7 @@ export async function conversationOf(
 ): Promise<PagedConversation> {
   const [session, runs] = await Promise.all([store.session(id), store.runsOfSession(id)])
   if (!session) throw fail('not_found', { what: 'session' })
-  const runById = new Map(runs.map((run) => [run.id, run]))
+  const runById = runsById(runs)
   const perQuery = only ? SIZES : Math.min(SIZES, take + 1)
   const readSizes = async (from: number) => {
     const read = await store.stepSizes(id, from, perQuery)
@@ -87,7 +87,7 @@ export async function conversationOf(
   const isWhole = next === undefined && groupSteps(known).length <= 1
   return {
     session: toSessionBody(session),
-    runs: runs.map((run) => toRunSummary(run, starterAbove(run, runs, session), session.erasedAt !== undefined)),
+    runs: runs.map((run) => toRunSummary(run, starterAbove(run, runById, session), session.erasedAt !== undefined)),
     items: first.done ? [] : first.value,
     ...(!isWhole && { more: pages }),
     sizes: known.map(({ bytes }) => bytes),

@@ -15,18 +15,18 @@ export interface EventStreamOptions {
   readonly view: (event: StoredEvent | LiveText) => StoredEvent | LiveText | undefined
   /** Aborted when the reader is gone; aborting it ends the stream. */
   readonly stop: AbortController
-  /** True where a stream that is stopped ends with its server. */
+  /** True once the server is ending; a stream that is stopped then tells its reader when to return. */
   readonly isClosing: () => boolean
   /** Called once, however the stream ended; with the cause when that was a bug. */
   readonly onEnd: (cause?: unknown) => void
 }
 
-/** A reader of an event stream comes back after so many milliseconds. */
+/** Tells the reader how long to wait before it reconnects. */
 const retryLine = (ms: number): string => `retry: ${ms}\n\n`
 
 export const RETRY_LINE = retryLine(1000)
 
-/** Readers of a server that ends come back at moments of their own, not all at once. Source: scale-out, section 3.5. */
+/** Spreads the readers of a server that ends over a second, so that they do not reconnect at once. Source: scale-out, 3.5. */
 export const scatteredRetryLine = (): string => retryLine(randomInt(1001))
 
 export const STREAM_HEADERS: Readonly<Record<string, string>> = {

@@ -24,6 +24,8 @@ export interface ConversationOptions {
 /** An item without its content, a run without its values, and what stands around them; in bytes, rather more than less. */
 const ITEM_BYTES = 700
 const RUN_BYTES = 1000
+/** Runs of an answer at most, the newest; they take half of it. */
+const MAX_RUNS = 4000
 /** Members of a content up to this size stay in it, so that it still says what it is about. */
 const MEMBER_BYTES = 1024
 /** Members of a content whose shape is not fixed: a reference may stand for them. The others have the type that clients expect. */
@@ -45,7 +47,8 @@ export function conversationReply(
   { more, sizes = [], ...conversation }: PagedConversation,
   { view, refsOnly = false, take = Infinity }: ConversationOptions,
 ): HttpReply {
-  const visible = view(conversation)
+  const whole = view(conversation)
+  const visible = withNewestRuns(whole)
   const room =
     MAX_ANSWER_BYTES - visible.runs.length * RUN_BYTES - Math.min(sizes.length, take) * ITEM_BYTES - RUN_BYTES
   const steps = Number.isFinite(take) ? sizes.slice(0, take) : sizes
@@ -55,7 +58,7 @@ export function conversationReply(
   if (!more && limit === Infinity && visible.items.length <= take) return okReply({ ...head, nextCursor: null })
   const pages = (async function* () {
     yield visible.items
-    if (more) for await (const items of more) yield view({ ...visible, items }).items
+    if (more) for await (const items of more) yield view({ ...whole, items }).items
   })()
   const memberLimit = fitting === Infinity ? REFERENCE_BYTES : MEMBER_BYTES
   const chunks = write(head, pages, { limit, memberLimit, take })
@@ -75,12 +78,12 @@ export function conversationReply(
 
 /** Writes the same text as `JSON.stringify` of the whole conversation, as far as it fits. */
 async function* write(
-  { session, runs }: Conversation,
+  { session, runs, runsLeftOut }: Conversation,
   pages: AsyncIterable<readonly TimelineItem[]>,
   { limit, memberLimit, take }: { readonly limit: number; readonly memberLimit: number; readonly take: number },
 ): AsyncGenerator<string> {
   const root = rootOf(runs, session.id)
-  const opening = JSON.stringify({ session, runs, items: [] }).slice(0, -']}'.length)
+  const opening = JSON.stringify({ session, runs, runsLeftOut, items: [] }).slice(0, -']}'.length)
   yield opening
   let left = MAX_ANSWER_BYTES - RUN_BYTES - Buffer.byteLength(opening)
   let naming = MAX_NAMED_BYTES
@@ -110,6 +113,12 @@ async function* write(
   yield `],"nextCursor":${JSON.stringify(next)}}`
 }
 
+/** A session that went on ever again has more runs than an answer holds. */
+function withNewestRuns({ session, runs, items }: Conversation): Conversation {
+  const runsLeftOut = runs.length - MAX_RUNS
+  return runsLeftOut > 0 ? { session, runs: runs.slice(runsLeftOut), runsLeftOut, items } : { session, runs, items }
+}
+
 /** The run by which the values of a session are read. */
 const rootOf = (runs: Conversation['runs'], sessionId: string): RunId =>
   (runs.find(({ parentRunId }) => parentRunId === null)?.id ?? sessionId) as RunId
@@ -124,7 +133,7 @@ function valueSizes({ session, runs }: Conversation): readonly number[] {
 }
 
 /** The session and its runs with references to their large values. */
-function withReferences({ session, runs, items }: Conversation, limit: number): Conversation {
+function withReferences({ session, runs, items, ...others }: Conversation, limit: number): Conversation {
   const root = rootOf(runs, session.id)
   const { startContext } = session
   const userInput = startContext?.['userInput']
@@ -141,6 +150,7 @@ function withReferences({ session, runs, items }: Conversation, limit: number): 
       input: named(run.input, run.id as RunId, limit),
       output: named(run.output, run.id as RunId, limit),
     })),
+    ...others,
     items,
   }
 }

@@ -401,6 +401,8 @@ export type TimelineItem =
 export interface Conversation {
   readonly session: Session
   readonly runs: readonly RunSummary[]
+  /** How many of the oldest runs `runs` leaves out; absent up to 4,000 runs. */
+  readonly runsLeftOut?: number
   readonly items: readonly TimelineItem[]
   /** Where the next page begins; null at the end. */
   readonly nextCursor?: string | null

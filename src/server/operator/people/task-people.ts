@@ -3,7 +3,7 @@ import { toIsoText } from '../../../base/clock.ts'
 import { MAX_CANDIDATES, type TaskPeople, type TaskRecord, type TaskStanding } from '../../../spec/task.ts'
 import type { ApiKey, OperatorKey } from '../../../spec/key.ts'
 import { describeOperator } from '../../../spec/view/task-card.ts'
-import { starterAbove } from '../../../spec/run-starter.ts'
+import { runsById, starterAbove } from '../../../spec/run-starter.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { RunStarter } from '../../../spec/starter.ts'
 import type { ServerServices } from '../../runtime/services.ts'
@@ -29,7 +29,7 @@ export async function createPeopleReader(
   const nameOf = (approver: string): string => describeIdentity(approver, keys)
   return async (task, run) => {
     const session = await store.session(run.sessionId)
-    const startedBy = session && starterAbove(run, await store.runsOfSession(session.id), session)
+    const startedBy = session && starterAbove(run, runsById(await store.runsOfSession(session.id)), session)
     const starter = startedBy && starterIdentity(startedBy)
     const me = `operator:${you.id}`
     const { approverRole, separationOfDuties = false, edits, answer } = task

@@ -2,7 +2,7 @@
 import { toIsoText } from '../../../base/clock.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json/json.ts'
 import type { RecordedDecision } from '../../../spec/operator/decide.ts'
-import { starterAbove } from '../../../spec/run-starter.ts'
+import { runsById, starterAbove } from '../../../spec/run-starter.ts'
 import type { Run } from '../../../spec/run.ts'
 import type { Session } from '../../../spec/session.ts'
 import type { AgentSnapshot } from '../../../spec/snapshot.ts'
@@ -40,7 +40,7 @@ export function toRecordedDecision(
     policies: Array.isArray(content['policies']) ? content['policies'] : [],
     recordedAt: toIsoText(step.startedAt),
     history: objectOf(recorded['history']) as RecordedDecision['history'],
-    facts: factsOf(recorded, starterAbove(run, ancestors, session), run, call, tool, snapshot),
+    facts: factsOf(recorded, starterAbove(run, runsById(ancestors), session), run, call, tool, snapshot),
   }
 }
 

@@ -1,7 +1,7 @@
 /** Claims sessions that no process holds, those of each claimant in turn. */
 import type { SessionLease, WorkerId } from '../../lease.ts'
 import type { Store } from '../../store.ts'
-import { inTurn, type ClaimedSession } from '../../turns.ts'
+import { alternateClaimants, type ClaimedSession } from '../../claim-order.ts'
 import type { DatabaseMoment } from '../database/moment.ts'
 import type { PostgresPool } from '../database/pool.ts'
 
@@ -77,6 +77,6 @@ export function claimMethod(db: PostgresPool, moment: DatabaseMoment): Store['cl
     // The last claimant is followed by the first one.
     if (begun !== '' && claimed.length < most)
       claimed.push(...(await takeFree(worker, most - claimed.length, ttlMs, '')))
-    return inTurn(claimed)
+    return alternateClaimants(claimed)
   }
 }

@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Clock } from '../../../base/clock.ts'
 import type { SessionLease, WorkerId } from '../../lease.ts'
-import { inTurn, type ClaimedSession } from '../../turns.ts'
+import { alternateClaimants, type ClaimedSession } from '../../claim-order.ts'
 
 /** `claim` runs inside the transaction of its caller. */
 export interface SessionClaimTable {
@@ -65,7 +65,7 @@ export function openSessionClaims(db: Database, clock: Clock): SessionClaimTable
       // The last claimant is followed by the first one.
       if (begun !== '' && claimed.length < most)
         claimed.push(...takeFree(worker, most - claimed.length, now + ttlMs, ''))
-      return inTurn(claimed)
+      return alternateClaimants(claimed)
     },
   }
 }

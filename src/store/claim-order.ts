@@ -12,7 +12,7 @@ export interface ClaimedSession extends SessionLease {
 }
 
 /** The first of each claimant, oldest first, then the second of each, and so on. */
-export function inTurn(claimed: readonly ClaimedSession[]): readonly SessionLease[] {
+export function alternateClaimants(claimed: readonly ClaimedSession[]): readonly SessionLease[] {
   const taken = new Map<string, number>()
   return [...claimed]
     .sort((a, b) => a.startedAt - b.startedAt || a.n - b.n)
