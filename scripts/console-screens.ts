@@ -48,14 +48,16 @@ async function photograph(): Promise<void> {
     difference: '/agents/acme.refund-desk?from=1.0.0&version=1.1.0',
     graph: '/agents/acme.refund-desk/graph',
     'what-if': '/policies?file=policies/refund-limit.yaml',
-    try: '/try/acme.refund-desk',
+    try: '/try/acme.refund-desk?version=1.1.0',
     'go-on': `/try/acme.refund-desk?after=${done}`,
     files: '/files',
-    costs: '/costs',
+    costs: '/costs?by=agent,version',
+    outcomes: '/costs?by=outcomes',
     admin: '/admin?tab=sessions',
     triggers: '/admin?tab=triggers',
     secrets: '/admin?tab=secrets',
     logs: '/admin?tab=logs',
+    server: '/admin?tab=server',
   }
   const wanted = process.argv.slice(2)
   const browser = await chromium.launch({

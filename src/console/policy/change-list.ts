@@ -15,14 +15,32 @@ export const ChangeList = ({ changes }: { readonly changes: readonly ChangeView[
               <li key=${at} class=${change.widens ? 'wider' : ''}>
                 <p>
                   ${change.widens ? html`<${Badge} tone="bad" icon="warning" text="may do more" />` : html`<${Badge} tone="quiet" icon="dot" text=${change.severity} />`}
-                  <span>${safeText(change.say)}</span>
+                  <span>${safeText(sentenceOf(change))}</span>
                   ${change.path !== null && html`<span class="place">${safeText(change.path)}</span>`}
                 </p>
-                ${change.witness && html`<p class="witness">for example <code>${safeText(change.witness.tool)} ${safeJson(change.witness.arguments)}</code><span class="dim"> was </span>${wordOf(change.witness.before)}<span class="dim">, is </span><b>${wordOf(change.witness.after)}</b></p>`}
+                ${change.witness && html`<${Witness} witness=${change.witness} />`}
               </li>
             `,
           )}
         </ul>
       `
 
-const wordOf = (decision: string): string => DECISIONS[decision]?.[2] ?? safeText(decision)
+const wordOf = (decision: string): string =>
+  decision === 'refused' ? 'refused by the input schema' : (DECISIONS[decision]?.[2] ?? safeText(decision))
+
+/** A call that shows it, with what else must be true for it. */
+function Witness({ witness }: { readonly witness: NonNullable<ChangeView['witness']> }): View {
+  const { tool, arguments: args, context = {}, before, after } = witness
+  const where = Object.entries(context).map(([path, value]) => `${path} ${safeJson(value)}`)
+  return html`<p class="witness">
+    <span>for example </span
+    ><code>${safeText(tool)} ${safeJson(args)}${where.length > 0 && ` with ${safeText(where.join(', '))}`}</code>
+    ${before === after ? html` <b>is still ${wordOf(after)}</b>, with less asked for` : html`<span class="dim"> was </span>${wordOf(before)}<span class="dim">, is </span><b>${wordOf(after)}</b>`}
+  </p>`
+}
+
+/** The sentence ends with its witness, which has a line of its own here. */
+function sentenceOf({ say, witness }: ChangeView): string {
+  const at = witness ? say.lastIndexOf('; {') : -1
+  return at === -1 ? say : say.slice(0, at)
+}

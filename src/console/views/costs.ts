@@ -106,11 +106,11 @@ function CostTable({ items }: { readonly items: readonly CostView[] }): View {
               <tr key=${name}>
                 <td>${safeText(name)}</td>
                 <td class="share"><i style=${{ width: `${(tokensOf(item) / most) * 100}%` }}></i></td>
-                <td class="num">${item.completions.toLocaleString('en')}</td>
+                <td class="num kept" data-head="Completions">${item.completions.toLocaleString('en')}</td>
                 <td class="num">${item.inputTokens.toLocaleString('en')}</td>
                 <td class="num">${item.cachedInputTokens.toLocaleString('en')}</td>
                 <td class="num">${item.outputTokens.toLocaleString('en')}</td>
-                <td class="num kept">${safeText(describeCost(item.cost) ?? '–')}</td>
+                <td class="num kept" data-head="Cost">${safeText(describeCost(item.cost) ?? '–')}</td>
               </tr>
             `
           })}
@@ -153,8 +153,8 @@ const OUTCOME_HEADS = [
   ['Completed', 'num kept'],
   ['Cancelled', 'num'],
   ['Waited', 'num'],
-  ['Median', 'num'],
-  ['Longest', 'num'],
+  ['Median wait', 'num'],
+  ['Longest wait', 'num'],
   'Failed',
 ] as const
 
@@ -179,9 +179,9 @@ function Outcomes({ since }: { readonly since: string }): View {
         ({ agent, version, runs, open, completed, cancelled, waited, failures }) => html`
           <tr key=${`${agent} ${version}`}>
             <td>${safeText(agent)}<span class="sub">${safeText(version)}</span></td>
-            ${[runs, open, completed, cancelled, waited.runs].map((count, at) => html`<td key=${at} class="num">${count.toLocaleString('en')}</td>`)}
-            ${[waited.medianMs, waited.longestMs].map((ms, at) => html`<td key=${at} class="num">${waited.runs === 0 ? '–' : shortDuration(ms)}</td>`)}
-            <td>
+            ${[runs, open, completed, cancelled, waited.runs].map((count, at) => html`<td key=${at} class="num kept" data-head=${OUTCOME_HEADS[at + 1]![0]}>${count.toLocaleString('en')}</td>`)}
+            ${[waited.medianMs, waited.longestMs].map((ms, at) => html`<td key=${at} class="num kept" data-head=${OUTCOME_HEADS[at + 6]![0]}>${waited.runs === 0 ? '–' : shortDuration(ms)}</td>`)}
+            <td class="failures" data-head="Failed">
               ${failures.length === 0 ? html`<span class="dim">none</span>` : failures.map(({ code, runs: count }) => html`<span key=${code} class="sub">${count.toLocaleString('en')} ${safeText(code)}</span>`)}
             </td>
           </tr>

@@ -2,6 +2,7 @@ import type { RunView } from '../../../spec/operator/runs.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
 import { describeHold } from '../../../spec/hold.ts'
+import { OUTAGE_REASONS } from '../../../spec/outage.ts'
 import type { runsAnswer, runView } from '../../answers/drive.ts'
 import type { AnswerOf } from '../../answers/schema.ts'
 import { withOperator } from '../../project/server/operator.ts'
@@ -31,7 +32,9 @@ export async function runsResume(call: CommandContext<AnswerOf<typeof runsAnswer
     for (const id of ids) {
       const run = await operator.call('POST /runs/:id/resume', { id, body })
       items.push(run)
-      if (!mode.json) out.line(`${shortId(run.runId)} goes on: ${describeRun(run, timesFor(io.stdout, io.clock))}`)
+      // The attempt of a held run begins as this is printed.
+      const how = OUTAGE_REASONS.some((each) => each === run.hold?.reason) ? 'tries again now' : 'goes on'
+      if (!mode.json) out.line(`${shortId(run.runId)} ${how}: ${describeRun(run, timesFor(io.stdout, io.clock))}`)
     }
     if (mode.json) await out.json({ items, total: items.length })
   })

@@ -25,7 +25,10 @@ export const askWhatIf: OperatorAction<'POST /what-if'> = async ({ services, bod
   const compiled = await compilerOf(services).compile(await readEdits(services, body))
   const { findings, policiesOf } = compiled
   if (!policiesOf) return { calls: 0, flips: [], decisions: [], changes: [], findings }
+  // Compiling and comparing each take a few milliseconds: others go first in between.
+  await setImmediate()
   const authority = body.base && (await differenceOfEdits(services, body.base, policiesOf))
+  await setImmediate()
   const pause = takeTurns(call.request.signal)
   const filter = { ...(agent !== undefined && { agent }), ...(since !== undefined && { since }) }
   const recorded = await collectDecisions(services, filter, pause)
