@@ -38,7 +38,7 @@ describe.concurrent('what pages show is what happens', () => {
       if (process.env['UPDATE_PAGES']) writeFileSync(join(ROOT, path), differences.reduceRight(updated, text))
       expect(differences).toEqual([])
     },
-    120_000,
+    300_000,
   )
 })
 
@@ -71,7 +71,7 @@ describe.concurrent('commands that a page lists can be given as they stand', () 
       })
       expect(await play(path, [{ is: 'console', line: 1, parts }])).toEqual([])
     },
-    120_000,
+    300_000,
   )
 })
 
@@ -83,7 +83,7 @@ test('the card of the README is the one that the demo shows on a terminal', asyn
   // The card as it asks; it is drawn again in place with its outcome.
   const [card = ''] = /^┌(?:.*\n[│└])*.*\n/m.exec(stderr) ?? []
   expect({ card, same: matches(shown.trimEnd().split('\n'), card, new Map()) }).toEqual({ card, same: true })
-}, 120_000)
+}, 300_000)
 
 test('every document that a page shows is a file of what it plays', () => {
   for (const { path, text } of pages) {
