@@ -58,6 +58,7 @@ test('a completion shows its provider and its exact cost, and run, session and d
     {
       day: '2026-01-01',
       agent: 'acme.root',
+      version: '1.0.0',
       provider: 'scripted',
       model: 'root-model',
       completions: 3,

@@ -278,7 +278,7 @@ describe('metadata and tags', () => {
     ],
     [{ metadata: { ['é'.repeat(33)]: '' } }, `/metadata/${'é'.repeat(33)}`, 'needs a name of 1 to 64 bytes'],
     [{ metadata: { a: 'é'.repeat(257) } }, '/metadata/a', 'must have at most 512 bytes'],
-    [{ metadata: { a: '\u0000' } }, '/metadata/a', 'must have no control characters'],
+    [{ metadata: { a: '\u0000' } }, '/metadata/a', 'must have no control characters, nor half of a surrogate pair'],
     [{ tags: ['a', 'a'] }, '/tags/1', 'is given twice'],
     [{ tags: ['é'.repeat(33)] }, '/tags/0', 'must have at most 64 bytes'],
     [{ tags: Array.from({ length: 11 }, (_, n) => `t${n}`) }, '/tags', 'must have at most 10 entries'],
