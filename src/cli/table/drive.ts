@@ -109,7 +109,7 @@ export const driveCommands: readonly CommandEntry[] = [
   {
     path: 'runs outcomes',
     plane: 'operator',
-    summary: 'how runs ended and how long they waited for people, by agent and version',
+    summary: 'how runs ended, and how long they waited for people',
     options: [
       { flags: '--agent <agent>', description: 'of this agent' },
       { flags: '--since <time>', description: '10m, 2026-11-20 or RFC 3339; 30 days by default' },
