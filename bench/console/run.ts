@@ -36,8 +36,11 @@ async function timeUntil(path: string, selector: string, look: Page = page): Pro
   return best
 }
 
-const firstPaint = (): Promise<number> =>
-  page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN)
+const firstPaint = async (): Promise<number> => {
+  // The browser tells of it after it has painted.
+  const entry = await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime)
+  return (await entry.jsonValue())!
+}
 
 const empty = await timeUntil('/nowhere', '.empty-title')
 const line = (goal: string, text: string, ms: number, aim: string): void =>
