@@ -105,6 +105,16 @@ const flagsOf = ({ flags, description }: OptionSpec): Suggestion[] =>
 
 /** Options and arguments whose values come from the server or the package. */
 const SOURCES: Readonly<Record<string, (io: Io) => Promise<readonly Suggestion[]>>> = {
+  // Commands whose argument has the name of another thing elsewhere.
+  'keys revoke key': keys,
+  'files get key': files,
+  'effects show key': effects,
+  'effects release key': effects,
+  'secrets set name': secrets,
+  worker: workers,
+  version: versions,
+  before: versions,
+  after: versions,
   agent: agents,
   run: runs,
   runs,
@@ -130,12 +140,14 @@ async function valuesOf(
 ): Promise<CompletionAnswer> {
   if (choices) return { suggestions: choices.map((value) => ({ value })) }
   if (path === 'help') return { suggestions: nextWords([]) }
-  const source = Object.hasOwn(SOURCES, name) ? SOURCES[name] : undefined
+  const source = [`${path} ${name}`, name]
+    .map((each) => (Object.hasOwn(SOURCES, each) ? SOURCES[each] : undefined))
+    .find(Boolean)
   if (!source) return { suggestions: [], files: FILE.test(name) }
   return { suggestions: await source(io).catch(() => []) }
 }
 
-async function ask<R extends 'GET /agents' | 'GET /runs' | 'GET /tasks' | 'GET /triggers'>(
+async function ask<R extends keyof OperatorRoutes & `GET /${string}`>(
   route: R,
   io: Io,
 ): Promise<OperatorRoutes[R]['answer']> {
@@ -176,6 +188,44 @@ async function tasks(io: Io): Promise<readonly Suggestion[]> {
 async function triggers(io: Io): Promise<readonly Suggestion[]> {
   const { items } = await ask('GET /triggers', io)
   return items.map(({ name, triggerId, agent }) => ({ value: name, description: `${agent} ${triggerId.slice(-6)}` }))
+}
+
+async function keys(io: Io): Promise<readonly Suggestion[]> {
+  const { items } = await ask('GET /keys', io)
+  return items
+    .filter(({ revokedAt }) => revokedAt === null)
+    .map((key) => ({
+      value: key.keyId.slice(-6),
+      description: `${key.prefix}… of ${'email' in key ? key.email : `${key.agent} / ${key.trigger}`}`,
+    }))
+}
+
+async function files(io: Io): Promise<readonly Suggestion[]> {
+  const { items } = await ask('GET /files', io)
+  return items.map(({ filename, mediaType }) => ({ value: filename, description: mediaType }))
+}
+
+async function effects(io: Io): Promise<readonly Suggestion[]> {
+  const { items } = await ask('GET /effects', io)
+  return items.map(({ key, tool, outcome }) => ({ value: key, description: `${tool} ${outcome}` }))
+}
+
+async function secrets(io: Io): Promise<readonly Suggestion[]> {
+  const { items } = await ask('GET /secrets', io)
+  return items.map(({ name, agent }) => ({ value: name, description: agent }))
+}
+
+async function workers(io: Io): Promise<readonly Suggestion[]> {
+  const { items } = await ask('GET /workers', io)
+  return items.map(({ workerId, state }) => ({ value: workerId.slice(-6), description: state }))
+}
+
+/** Deployed versions: those of one agent alone would take a question each. */
+async function versions(io: Io): Promise<readonly Suggestion[]> {
+  const { items } = await ask('GET /agents', io)
+  return items.flatMap(({ name, deployed }) =>
+    deployed ? [{ value: `${name}@${deployed.versionLabel}`, description: 'deployed' }] : [],
+  )
 }
 
 async function templates(): Promise<readonly Suggestion[]> {
