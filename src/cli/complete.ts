@@ -24,13 +24,16 @@ const FILES = 0
 /** Limit for the server's answer; the whole completion must stay under 150 ms. */
 const SERVER_TIMEOUT_MS = 60
 
+/** A shell gets the value as it is: other characters could end the word, or run a command that a key or a file name holds. */
+const PLAIN = /^[\w.:@/=+-]+$/
+
 /** @param argv the words after `complete`: `--`, then the command line, whose last word is incomplete */
 export async function completeWords(argv: readonly string[], io: Io): Promise<number> {
   const words = argv[0] === '--' ? argv.slice(1) : argv
   const typed = words.at(-1) ?? ''
   const { suggestions, files } = await suggestFor(words.slice(0, -1), typed, io)
   const lines = suggestions
-    .filter(({ value }) => value.startsWith(typed))
+    .filter(({ value }) => value.startsWith(typed) && PLAIN.test(value))
     .map(({ value, description }) => (description === undefined ? value : `${value}\t${safeText(description)}`))
   io.stdout.write([...lines, `:${files ? FILES : NO_FILES}`, ''].join('\n'))
   return 0
@@ -111,10 +114,12 @@ const SOURCES: Readonly<Record<string, (io: Io) => Promise<readonly Suggestion[]
   'effects show key': effects,
   'effects release key': effects,
   'secrets set name': secrets,
-  worker: workers,
-  version: versions,
-  before: versions,
-  after: versions,
+  'versions show version': versions,
+  'versions source version': versions,
+  'versions yank version': versions,
+  'versions diff before': versions,
+  'versions diff after': versions,
+  'workers drain worker': workers,
   agent: agents,
   run: runs,
   runs,
@@ -187,7 +192,10 @@ async function tasks(io: Io): Promise<readonly Suggestion[]> {
 
 async function triggers(io: Io): Promise<readonly Suggestion[]> {
   const { items } = await ask('GET /triggers', io)
-  return items.map(({ name, triggerId, agent }) => ({ value: name, description: `${agent} ${triggerId.slice(-6)}` }))
+  return items.map(({ name, triggerId, agent }) => ({
+    value: PLAIN.test(name) ? name : triggerId.slice(-6),
+    description: `${agent} ${PLAIN.test(name) ? triggerId.slice(-6) : name}`,
+  }))
 }
 
 async function keys(io: Io): Promise<readonly Suggestion[]> {

@@ -232,6 +232,14 @@ test('TAB offers what a running server knows', async () => {
   expect(await offered('secrets', 'set')).toBe(':4\n')
 })
 
+test('TAB offers no value that a shell would take for more than a word', async () => {
+  const name = 'nightly $(touch x)'
+  await svc(['triggers', 'create', 'acme.refund-desk', '--name', name])
+  const { stdout } = await svc(['complete', '--', 'triggers', 'show', ''])
+  expect(stdout).toMatch(/^[0-9a-f]{6}\tacme\.refund-desk nightly \$\(touch x\)$/m)
+  expect((await svc(['complete', '--', 'triggers', 'show', 'night'])).stdout).toBe(':4\n')
+})
+
 test('TAB offers keys that can be revoked, and none that is', async () => {
   await svc(['keys', 'create', '--agent', 'acme.refund-desk', '--trigger', 'api'])
   const offered = async () => (await svc(['complete', '--', 'keys', 'revoke', ''])).stdout

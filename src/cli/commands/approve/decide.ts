@@ -7,7 +7,7 @@ import { reviewTogether } from '../../../spec/view/bulk-review.ts'
 import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
 import { drawApproval, fitApproval } from '../../../terminal/approval.ts'
 import { drawTable, fitsTable, type TableColumn } from '../../../terminal/table.ts'
-import { shortDigest, shortId } from '../../../base/short-text.ts'
+import { digestStart, shortId } from '../../../base/short-text.ts'
 import { askAcknowledgement } from '../../runs/card/acknowledge.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { parseJsonInput, readText } from '../../runs/input.ts'
@@ -151,7 +151,7 @@ function checkKind(task: ShownTask, digest: string | undefined, approves: boolea
   )
     throw fail(
       'arguments_changed',
-      { reviewed: shortDigest(digest), now: shortDigest(task.argumentsDigest) },
+      { reviewed: digestStart(digest), now: digestStart(task.argumentsDigest) },
       { fix: `svc inbox     look again, then ${approves ? 'approve' : 'reject'}` },
     )
 }
