@@ -121,6 +121,11 @@ describeInBrowser('a call that cannot be undone', () => {
     await stopTime(page)
     await page.getByRole('button', { name: /Hold to approve/ }).dblclick()
     await page.getByText('This cannot be undone once it is sent.').waitFor()
+    const sent: string[] = []
+    page.on('request', (request) => void sent.push(request.url()))
+    await page.getByRole('button', { name: 'Yes, approve acme.refunds' }).click({ force: true })
+    expect(await page.getByRole('button', { name: 'Yes, approve acme.refunds', disabled: true }).count()).toBe(1)
+    expect(sent.filter((url) => url.endsWith('/messages'))).toEqual([])
     expect(await decided()).toBe('pending')
   })
 
