@@ -11,3 +11,25 @@ export function startWork(): () => boolean {
 
 /** Resolves after the event loop has read from its sockets: an immediate of this iteration may run before that, the next does not. */
 export const giveWay = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+
+/** Work that stops after each piece of it, so that its caller may let others go first. */
+export type DividedWork<Result> = Generator<void, Result>
+
+/** Does all pieces at once. */
+export function finishWork<Result>(work: DividedWork<Result>): Result {
+  for (;;) {
+    const { done, value } = work.next()
+    if (done) return value
+  }
+}
+
+/** Does piece by piece; gives way whenever the pieces since the last turn took long. */
+export async function finishInTurns<Result>(work: DividedWork<Result>): Promise<Result> {
+  for (let isLong = startWork(); ;) {
+    const { done, value } = work.next()
+    if (done) return value
+    if (!isLong()) continue
+    await giveWay()
+    isLong = startWork()
+  }
+}
