@@ -33,3 +33,18 @@ export async function finishInTurns<Result>(work: DividedWork<Result>): Promise<
     isLong = startWork()
   }
 }
+
+/** Milliseconds of work before other work may run; garbage collection or a read may add to it. */
+const SLICE_MS = 2
+
+/** Yields to other work every few milliseconds, and stops when nobody waits for the answer any more. */
+export function takeTurns(signal: AbortSignal): () => Promise<void> | void {
+  let until = performance.now() + SLICE_MS
+  return () => {
+    if (performance.now() < until) return
+    return new Promise((resolve) => setImmediate(resolve)).then(() => {
+      signal.throwIfAborted()
+      until = performance.now() + SLICE_MS
+    })
+  }
+}
