@@ -24,7 +24,7 @@ export interface ApprovalLayout {
   readonly footer?: string
   /** Lines above the keys, such as a history or a refusal; styled and safe. */
   readonly below?: readonly string[]
-  /** The keys are not offered yet: their place is kept. */
+  /** True while the keys are not offered yet: their place is kept. */
   readonly isEarly?: boolean
 }
 
@@ -179,7 +179,7 @@ function drawText(
   }
 }
 
-/** Stands for the rest of a value; a rest that takes no more lines than this is shown. */
+/** Lines of the note that replaces the rest of a value; a rest of no more lines is shown. */
 const describeFold = ({ waiting }: Theme, characters: number, width: number): string[] =>
   wrapText(`… folded, ${characters} characters: [v]iew whole`, width).map(waiting)
 
@@ -226,7 +226,7 @@ function drawValue(theme: Theme, value: CardValue, names: number, room: number, 
 
 const MARKS = { deciding: '▸', money: '·', recipient: '→' } as const
 
-/** What a value is, and the comparison that stopped the call with its place. */
+/** Describes a value, and adds the comparison that stopped the call, with its place. */
 function describeNotes({ waiting, dim, strong }: Theme, { weights = [], unit, limit, place }: CardValue): StyledText[] {
   const kind = weights.includes('recipient')
     ? 'recipient'

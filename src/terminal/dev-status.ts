@@ -9,18 +9,18 @@ import type { TextStyle } from './theme.ts'
 
 export interface DevStatus {
   readonly url: string
-  /** Who the server takes this person for, for example `operator ana`. */
+  /** The identity that the server gives this person, for example `operator ana`. */
   readonly operator: string
   /** `namespace.name@version`, each deployed. */
   readonly versions: readonly string[]
   /** Runs that work now. */
   readonly running: number
   readonly waiting: readonly WaitingTaskLine[]
-  /** What operators have paused, for example `tool acme.refunds`; absent where nothing is. */
+  /** What operators have paused, for example `tool acme.refunds`; absent if nothing. */
   readonly paused?: readonly string[]
   /** What the last save allows in addition, until the next save; empty where it widened nothing. */
   readonly wider: readonly string[]
-  /** The last thing that went wrong; absent where nothing did, or it was put right. */
+  /** The last problem; absent if there was none or it is solved. */
   readonly problem?: string
   /** Each as `[k]ey`. */
   readonly keys: readonly string[]
@@ -32,7 +32,7 @@ export interface WaitingTaskLine {
   readonly expiresAt?: Instant
 }
 
-/** Most versions, and most lines of wider authority, that are named. */
+/** Maximum numbers of versions, and of lines of wider authority, that are named. */
 const SHOWN = 3
 
 export function drawDevStatus({ theme, width }: Canvas, status: DevStatus, now: Instant): string[] {

@@ -1,10 +1,10 @@
-/** The whole terminal, drawn anew in place: the other screen of the terminal, so that what was there comes back at the end. */
+/** Draws on the whole terminal. Uses its alternate screen, so that the earlier content comes back at the end. */
 import type { OutputSink } from './screen.ts'
 
 const ENTER = '\x1b[?1049h\x1b[?25l'
 const LEAVE = '\x1b[?25h\x1b[?1049l'
 
-/** Of a terminal that does not say how high it is. */
+/** Rows assumed if the terminal does not report its height. */
 const USUAL_ROWS = 24
 
 export interface FullScreen {
@@ -53,7 +53,7 @@ export function openFullScreen(sink: OutputSink): FullScreen {
         return await work()
       } finally {
         isOpen = true
-        // Whatever the question drew, all is drawn again.
+        // Redraws everything, since the question may have drawn anywhere.
         size = ''
         sink.write('\x1b[?25l')
       }

@@ -8,7 +8,7 @@ import { widthOf } from './width.ts'
 /** From this many columns on, the detail stands beside the list. */
 const WIDE = 100
 
-/** Of it the list takes this share. */
+/** Share of the width that the list takes then. */
 const LIST_SHARE = 0.5
 
 export interface ListView<Row> {
@@ -19,11 +19,11 @@ export interface ListView<Row> {
   readonly rows: readonly Row[]
   /** Number of the chosen row. */
   readonly chosen: number
-  /** Instead of rows where there are none. */
+  /** Shown if there are no rows. */
   readonly emptyMessage: string
   /** Detail of the chosen row, styled and safe. */
   readonly detail: readonly string[]
-  /** The detail has the keys. */
+  /** True if the keys go to the detail. */
   readonly isDetailOpen: boolean
   /** The detail draws its own frame, so no line is drawn beside it. */
   readonly isDetailFramed?: boolean
@@ -66,7 +66,7 @@ export function drawListView<Row>(canvas: Canvas, view: ListView<Row>, { width, 
     : Array.from({ length: rows }, (_, at) => (isDetailOpen ? shown : list)[at] ?? '')
   const left = truncateText(title, width)
   const room = width - widthOf(left) - 2
-  // The beginning of a note about an outage is worth more than none.
+  // A cut note about an outage is better than none.
   const right = widthOf(note) <= room ? note : room < MIN_NOTE ? '' : truncateText(note, room)
   return [
     `${theme.strong(left)}${' '.repeat(Math.max(0, width - widthOf(left) - widthOf(right)))}${theme.dim(right)}`.trimEnd(),

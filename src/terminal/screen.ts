@@ -8,7 +8,7 @@ export interface OutputSink {
   readonly isTTY: boolean
   /** Current number of columns. */
   readonly width: number
-  /** Current number of rows; absent where nobody knows. */
+  /** Current number of rows; absent if unknown. */
   readonly height?: number
 }
 
@@ -29,7 +29,7 @@ export interface Screen extends Canvas {
   lines(...lines: readonly string[]): void
   /**
    * Replaces the status block below the last line. Drawn at most once per frame, and not at all on a pipe or for a screen
-   * reader. Of a block that is higher than the terminal the last lines are shown.
+   * reader. Shows only the last lines of a block that is higher than the terminal.
    */
   status(...lines: readonly string[]): void
   /** Draws the status block now instead of with the next frame. */

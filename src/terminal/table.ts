@@ -10,7 +10,7 @@ export interface TableColumn<Row> {
   readonly title: string
   /** For people: short ids, relative times. Untrusted text is made safe here. */
   readonly cell: (row: Row) => string
-  /** In place of `cell` where the table does not fit: the same without a part that can be missed. */
+  /** Replaces `cell` if the table does not fit: the same without its less important part. */
   readonly short?: (row: Row) => string
   /** For pipes: full ids, ISO times; `cell` when absent. */
   readonly plain?: (row: Row) => string
@@ -72,7 +72,7 @@ export function drawTable<Row>(canvas: Canvas, all: readonly TableColumn<Row>[],
   ]
 }
 
-/** Columns that a flexible column keeps while another can be left out, and in the end. */
+/** Minimum widths of a flexible column: while another column can be left out, and in the end. */
 const USUAL_FLEXIBLE = 32
 const LEAST_FLEXIBLE = 16
 

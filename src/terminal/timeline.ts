@@ -13,7 +13,7 @@ import type { TextStyle } from './theme.ts'
 import { shortDuration, shortId } from '../base/short-text.ts'
 import { timeOfDay } from './time.ts'
 
-/** Of the longest type, `SessionCompleted`. */
+/** Width of the longest type, `SessionCompleted`. */
 const TYPE_WIDTH = 16
 
 /** Below this many columns the time is left out. */
@@ -53,7 +53,7 @@ export function drawTimeline(
 }
 
 export interface LiveTimeline {
-  /** Lines of an item as it comes; none for an erased one, and for what is shown elsewhere (output, card, call in flight). */
+  /** Lines of an item as it comes; none for an erased item, and none for one shown elsewhere (output, card, call in flight). */
   add(item: TimelineItem): string[]
 }
 
@@ -81,7 +81,7 @@ interface TimelineText {
   readonly note?: string
 }
 
-/** Of an erased step only its type and time are left. */
+/** An erased step has only its type and time. */
 const ERASED: TimelineText = { text: '' }
 
 /** Items by the call or the task they belong to. */

@@ -1,4 +1,5 @@
 /** What an operator reads of paused agents and waiting runs, and what bad input to the verbs that steer is told. */
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { going, svc as runSvc, temporary, type Going, type Ran, type WorldOptions } from './recording-io.ts'
@@ -145,6 +146,22 @@ test('a profile that names another server by its address alone changes nothing h
   // What only asks is answered here, also where it asks by POST.
   const dry = ['runs', 'fork', run, '--at', '1', '--dry', '--profile', 'prod']
   expect(await shown(dry)).toContain('would differ')
+})
+
+test('waiting runs of an agent that a wider version would take are told one by one, with the exit of one that is named', async () => {
+  const limit = join(cwd, 'policies', 'refund-limit.yaml')
+  writeFileSync(limit, readFileSync(limit, 'utf8').replace('value: 100\n', 'value: 250\n'))
+  expect((await svc(['publish', '--bump', 'major', '--allow-widen'])).code).toBe(0)
+  const why = 'A waiting run moves only to a version that may do no more. Version 2.0.0 may do more than 1.0.0: '
+  const one = await svc(['runs', 'migrate', run, '--to', '2.0.0'])
+  expect([one.code, one.stderr]).toEqual([2, expect.stringContaining(`error[migration_widens]: ${why}`)])
+  const all = await svc(['runs', 'migrate', '--agent', 'acme.refund-desk', '--to', '2.0.0'])
+  expect([all.code, all.stdout, all.stderr]).toEqual([
+    2,
+    '',
+    expect.stringContaining(`${run.slice(-6)} stays where it is: ${why}`),
+  ])
+  expect(await shown(['runs', 'get', run])).toContain('\nversion\t1.0.0\n')
 })
 
 test('a cancelled run names the task that it closed, once', async () => {

@@ -194,7 +194,7 @@ test('an outage that outlasts svc/max-outage fails the run', async () => {
   await bench.advance(1)
   expect(await statusOf(bench, run)).toEqual({
     status: 'Failed',
-    error: 'Held for 60 minutes, the longest that is allowed. Nobody listens there.',
+    error: 'Held for 60 min, the longest that is allowed. Nobody listens there.',
     errorCode: 'outage',
   })
   expect(await bench.store.nextTimerAt()).toBeUndefined()
@@ -234,6 +234,27 @@ test.each([
   model.answer = 'Here again.'
   await bench.advance(waits)
   expect(await statusOf(bench, run)).toMatchObject({ status: 'Completed' })
+})
+
+test('with svc/on-outage fail a model that asks to wait for long fails the run at once', async () => {
+  const { bench, model } = await withModel({ onOutage: 'fail' })
+  model.answer = new ProviderError('Busy.', { retryable: true, outage: 'provider_unreachable', retryAfterMs: 20_000 })
+  const run = await bench.start('root')
+  await bench.advance(2000)
+  expect(model.asked).toBe(1)
+  expect(await statusOf(bench, run)).toEqual({ status: 'Failed', error: 'Busy.', errorCode: 'model_error' })
+  expect(await bench.store.nextTimerAt()).toBeUndefined()
+})
+
+test('with svc/on-outage fail a model that asks to wait for seconds is asked three times', async () => {
+  const { bench, model } = await withModel({ onOutage: 'fail' })
+  model.answer = new ProviderError('Busy.', { retryable: true, outage: 'provider_unreachable', retryAfterMs: 5000 })
+  const run = await bench.start('root')
+  await bench.advance(4999)
+  expect(model.asked).toBe(1)
+  await bench.advance(5001)
+  expect(model.asked).toBe(3)
+  expect(await statusOf(bench, run)).toEqual({ status: 'Failed', error: 'Busy.', errorCode: 'model_error' })
 })
 
 test('a model that asks to wait for seconds is waited for without a hold', async () => {
@@ -419,7 +440,7 @@ test('a call that was held for too long fails the run, and leaves no timer', asy
   await bench.advance(11 * MINUTE)
   expect(await statusOf(bench, run)).toEqual({
     status: 'Failed',
-    error: 'Held for 10 minutes, the longest that is allowed. orders.example cannot be reached.',
+    error: 'Held for 10 min, the longest that is allowed. orders.example cannot be reached.',
     errorCode: 'outage',
   })
   expect(read).toEqual([])

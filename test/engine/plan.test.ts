@@ -99,7 +99,7 @@ test('a run that is held longer than svc/max-outage fails', async () => {
   await bench.advance(60_000)
   expect(await stateOf(bench, run)).toMatchObject({
     status: 'Failed',
-    error: 'Held for 1 minutes, the longest that is allowed. The workspace has used up its plan of the day.',
+    error: 'Held for 60 s, the longest that is allowed. The workspace has used up its plan of the day.',
     errorCode: 'outage',
   })
 })

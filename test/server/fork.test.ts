@@ -234,6 +234,24 @@ test('a changed policy is tried on what really happened: what it would ask is to
   expect(made()).toEqual(['acme.look', 'acme.pay'])
 })
 
+test('an approval that nobody has given yet is not taken as refused: it stops the dry run', async () => {
+  const { config, made } = countedTools()
+  const entry = policy('ask', { effect: 'require_approval' })
+  const policies = sealSet({ ...policiesFor('look', 'pay'), entries: [entry], index: { look: [], pay: [entry.id] } })
+  const house = await running({ snapshot: agent('1.0.0', [LOOK, pay(20), { say: 'Paid 20.' }], { policies }), config })
+  const { body } = await house.start({ order: 'A-1' })
+  const runId = body['runId'] as string
+  await house.until(runId, 'engine.user_task.created')
+  const { items } = (await house.operator('POST /runs/dry-fork', { runs: [runId], at: 1 })) as { items: DryForkView[] }
+  expect(items[0]).toMatchObject({
+    status: { was: 'WaitingForHITL', would: 'Cancelled' },
+    stopped: expect.stringMatching(/^a person would be asked: .* wants to call pay$/) as string,
+    differences: [],
+    differs: true,
+  })
+  expect(made()).toEqual(['acme.look'])
+})
+
 test('a call that the recording does not have stops the dry run before it is made', async () => {
   const { publish, made, dry } = await paidRun()
   await publish(agent('1.2.0', [LOOK, pay(2000), { say: 'Paid 2000.' }]))

@@ -18,7 +18,7 @@ export interface DecisionRule {
   readonly tool?: string
   /** Condition on the held call, as in a policy. */
   readonly when?: JsonObject
-  /** From the question to the answer; at once when absent. */
+  /** Time from the question to the answer; at once when absent. */
   readonly after?: string
   readonly approve?: boolean
   readonly reject?: string | boolean
@@ -32,7 +32,7 @@ export interface DecisionRule {
   readonly roles?: readonly string[]
 }
 
-/** What rules match of a task. Of a reply `id` names the question. */
+/** The parts of a task that rules match. For a reply, `id` names the question. */
 export type WaitingTask = Pick<ShownTask, 'id' | 'kind' | 'tool' | 'arguments' | 'options' | 'argumentsDigest'>
 
 export interface ScriptedAnswers {

@@ -1,4 +1,4 @@
-/** Says what an answer to a task has done: a vote is told as a vote, and never as the decision. */
+/** Says what an answer to a task did. A vote is reported as a vote, never as the decision. */
 import type { ShownTask } from '../../spec/task.ts'
 import { describeMissing, describeSubject } from '../../spec/view/task-card.ts'
 import { safeText } from '../../base/escape-text.ts'

@@ -15,7 +15,7 @@ export interface DisplayOptions {
 
 export interface EventDisplay {
   readonly show: (event: StreamEvent) => void
-  /** Holds what comes while a card is open, and shows it afterwards. */
+  /** Holds events while a card is open, and shows them afterwards. */
   holdDuring<T>(card: () => Promise<T>): Promise<T>
   /** Leaves out the answer to a task whose card has told the outcome. */
   markTold(taskId: string): void

@@ -86,7 +86,7 @@ const asksForSomebody = ({ subject, data }: StreamEvent, runId: string): boolean
   subject === 'engine.user_task.created' || (subject === 'engine.run.paused' && data.runId === runId)
 
 /**
- * Says why a run does nothing, so that who watches it does not take it for hanging. A message to a held run repeats the event.
+ * Says why a run does nothing, so that nobody who watches thinks it hangs. A message to a held run repeats the event.
  * @returns what was said last
  */
 function tellHold(

@@ -11,7 +11,7 @@ const OUTAGES: ReadonlySet<string> = new Set([...OUTAGE_REASONS, 'storage_full']
 export interface HeldRuns {
   readonly reason: RunHold['reason']
   readonly runs: number
-  /** Since when the first of them is held. */
+  /** When the first of them was held. */
   readonly since: string
   /** The next attempt of any of them. */
   readonly nextAttemptAt?: string
@@ -47,7 +47,7 @@ export async function readHeldRuns(operator: OperatorClient): Promise<readonly H
 export const describeHeldRuns = ({ runs, ...hold }: HeldRuns, showTime?: (iso: string) => string): string =>
   `${countNoun(runs, 'run')} held ${describeHold(hold, showTime)}`
 
-/** How times in sentences are written: for a person on a terminal by the clock, elsewhere whole. */
+/** The format of times in sentences: clock time for a person on a terminal, else the full time. */
 export const timesFor =
   (stream: { readonly isTTY: boolean }, { now }: Pick<Clock, 'now'>) =>
   (iso: string): string =>

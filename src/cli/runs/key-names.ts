@@ -3,7 +3,7 @@ import { isJsonObject } from '../../base/json/json.ts'
 import type { TimelineItem } from '../../spec/api.ts'
 import type { OperatorClient } from '../project/server/operator.ts'
 
-/** The items with the names of the keys that answered, where an operator looks; else as they are. */
+/** For an operator, the items with the names of the keys that answered; else unchanged. */
 export async function withKeyNames(
   items: readonly TimelineItem[],
   operator: OperatorClient | undefined,

@@ -94,7 +94,7 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
   /** What an open card shows in the detail pane. */
   let card: readonly string[] | undefined
   let detail: readonly string[] = []
-  /** What is read whole in the detail pane, over the card. */
+  /** Full text in the detail pane, over the card. */
   let paged: readonly string[] | undefined
   let closing: AbortController | undefined
   /** The open item is done, and its end is shown until the next key. */
@@ -166,7 +166,7 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
     await refresh()
   }
 
-  /** The detail pane, as the place where a card is decided. */
+  /** The detail pane as the screen on which a card is decided. */
   const surface: CardSurface = {
     get canvas() {
       return canvasOf(detailSize(size()).width)
@@ -221,7 +221,7 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
     closing = new AbortController()
     try {
       await list.open(item, surface, AbortSignal.any([signal, closing.signal]))
-      // What was decided stays to be read until the next key.
+      // The outcome stays on the screen until the next key.
       if (card !== undefined && card.length > 0) {
         isDone = true
         draw()

@@ -1,4 +1,4 @@
-/** After a run that failed or was cancelled: how what it made can be undone. Source: decisions, section 18, "Undo". */
+/** Tells how to undo the effects of a run that failed or was cancelled. Source: decisions, section 18, "Undo". */
 import { shortId } from '../../base/short-text.ts'
 import { isTerminal } from '../../spec/run.ts'
 import type { UndoPlanView } from '../../spec/operator/undo.ts'
@@ -10,7 +10,7 @@ interface EndedRun {
   readonly status: string
 }
 
-/** Undefined where the run goes on, or where only a key is at hand. The run was told: what goes wrong here is not about it. */
+/** Undefined if the run goes on or only a key is at hand. The outcome was already printed, so an error here is ignored. */
 export async function readUndoPlan(
   operator: OperatorClient | undefined,
   { runId, status }: EndedRun,

@@ -1,4 +1,4 @@
-/** The last words of a command that stayed with a run, and its exit code. Source: command line, 1.4 and 2.4. */
+/** The final output of a command that followed a run, and its exit code. Source: command line, 1.4 and 2.4. */
 import { isoOrNull } from '../../base/clock.ts'
 import type { JsonValue } from '../../base/json/json.ts'
 import { isTerminal, isWaiting, type RunStatus, type StreamEvent } from '../../client/index.ts'
@@ -31,12 +31,12 @@ export interface RunOutcome {
   }
 }
 
-/** The last line where events are printed before it. */
+/** The last line if events were printed before it. */
 export interface RunResultLine extends RunOutcome {
   readonly type: 'result'
 }
 
-/** All that a command may print that follows a run. */
+/** Everything that a command which follows a run may print. */
 export type FollowAnswer = RunOutcome | RunResultLine | StreamEvent
 
 /** stdout gets the output and nothing else. */

@@ -36,7 +36,7 @@ function contentField(event: StreamEvent, name: string): JsonValue | undefined {
   return isJsonObject(content) ? content[name] : undefined
 }
 
-/** Whether a message says this value: as the text itself or as JSON. */
+/** True if a message consists of this value, as the text itself or as JSON. */
 function isSameValue(text: JsonValue | undefined, output: JsonValue | undefined): boolean {
   if (typeof text !== 'string' || output === undefined) return false
   if (text === output) return true

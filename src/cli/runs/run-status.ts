@@ -13,7 +13,7 @@ import { suggestWord } from '../shell/nearest.ts'
 import { usageFailure } from '../shell/usage-failure.ts'
 
 export interface RunStatusExtras {
-  /** Of an ended run, where an operator asks. */
+  /** Set for an ended run if an operator asks. */
   readonly plan: UndoPlanView | undefined
   /** What `readAwaitedSignals` found. */
   readonly signals: readonly string[]

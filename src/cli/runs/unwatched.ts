@@ -1,7 +1,7 @@
 /** Waiting for a run that nobody watches, such as in a script. */
 import { isTerminal, isWaiting, type RunStatus, type SvcClient } from '../../client/index.ts'
 
-/** The part of `FollowOptions` that says who looks on. */
+/** The part of `FollowOptions` that says who watches. */
 interface WatchOptions {
   readonly show: string
   readonly events: boolean
@@ -9,11 +9,11 @@ interface WatchOptions {
   readonly scriptedAnswers?: object
 }
 
-/** True where nobody sees the steps of the run, and nothing is to be answered on the way. */
+/** True if nobody sees the steps of the run and nothing has to be answered on the way. */
 export const isUnwatched = ({ show, events, onTask, scriptedAnswers }: WatchOptions): boolean =>
   show === 'none' && !events && onTask === 'exit' && scriptedAnswers === undefined
 
-/** Less than proxies let a request wait. */
+/** Shorter than the time for which proxies let a request wait. */
 const WAIT_SECONDS = 20
 
 /**

@@ -26,7 +26,7 @@ export interface WaitHandler {
 }
 
 /**
- * @param signal of following: nothing is asked after it
+ * @param signal aborts following: nothing is asked after it
  * @param stopFollowing leaves the run waiting, for `task` where it is one
  */
 export function createWaitHandler(
@@ -68,7 +68,7 @@ export function createWaitHandler(
     }
   }
 
-  /** @returns false for a task that is left as it is, which ends following */
+  /** @returns false if the task is left as it is; following then ends */
   const handleTask = async (task: ShownTask, closed: AbortSignal): Promise<boolean> => {
     if (await applyRule(session, options, task, task.runId)) return true
     switch (onTask) {

@@ -18,7 +18,7 @@ export interface AdoptionParts {
   readonly versionsOf: (tree: SessionTree) => VersionLookup
 }
 
-/** @param askedAt before the store was asked to start it, from when its lease counts */
+/** @param askedAt time before the store was asked to start it; its lease counts from then */
 export function adoptSession(
   { parts, mailboxes, leases, notifier, timers, versionsOf }: AdoptionParts,
   update: SessionUpdate,

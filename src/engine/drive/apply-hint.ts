@@ -1,4 +1,4 @@
-/** What other processes tell of sessions: those at work here are read again, and those that are free are taken. */
+/** Applies hints of other processes: reads changed sessions again if they are at work here, and takes free ones. */
 import type { SessionId } from '../../base/ids.ts'
 import type { SessionHint } from '../../store/lease.ts'
 import type { InternalPosts } from './internal-posts.ts'

@@ -43,7 +43,8 @@ export interface AppliedItem {
  * @param readContext called again where an item has to be applied again
  * @param historySeen version of the workspace's history that the context has counted
  * @returns undefined when another process had saved the session meanwhile, or another session had taken an effect key or
- * decided calls that count, or the plan of the workspace has no room for a completion: the items are back in the inbox, to be applied to what is stored now
+ * decided calls that count, or the plan of the workspace has no room for a completion: the items are back in the inbox, to be
+ * applied to the state that is stored now
  * @throws Failure `state_not_saved` when the store refused the content; any error of the store
  */
 export async function commitBatch(
@@ -65,9 +66,9 @@ export async function commitBatch(
     actor.planRoom = 'free'
     return applied
   }
-  // Only what was decided depends on what was counted.
+  // Only decisions depend on counted calls.
   const update = historySeen === undefined || made.calls.length === 0 ? made : { ...made, historySeen }
-  // A save writes what the work made, which then takes long as well.
+  // After long work the save has much to write and takes long as well.
   if (tookLong) await giveWay()
   const holder = actor.maySend ? leases.holderOf(actor.epoch) : undefined
   const askedAt = leases.now()
@@ -105,7 +106,7 @@ const MOVED_ON = ['run_moved_on', 'effect_taken', 'history_moved_on'] as const
 /** Effect keys of one batch. A batch of calls has far fewer, so more of them is a bug that must not loop for ever. */
 const MAX_KEYS = 10_000
 
-/** Does the work again with each effect key that it turns out to need: keys follow from arguments, which come with the batch. */
+/** Repeats the work with each effect key that it turns out to need: keys follow from arguments, which are known only from the batch. */
 async function workWithEffects<T>(
   store: Store,
   clock: Clock,

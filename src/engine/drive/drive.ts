@@ -47,11 +47,11 @@ export interface SessionDriver {
     apply: (tx: SessionTransaction) => T,
     options?: Pick<MailboxOptions, 'versions'>,
   ): Promise<T>
-  /** As `post`, but what is applied is dropped: only its result is wanted. */
+  /** Like `post`, but drops the change: only its result is wanted. */
   ask<T>(sessionId: SessionId, look: (tx: SessionTransaction) => T): Promise<T>
   /** Continues a session that has work in flight, or had when an earlier process ended. */
   wake(sessionId: SessionId): Promise<void>
-  /** A run as it is stored, where its session is at work in this process. */
+  /** A run as stored, if its session is at work in this process. */
   inMemory(sessionId: SessionId, runId: RunId): Run | undefined
   /** Since when a save of the session has failed on a full disk. */
   fullSince(sessionId: SessionId): Instant | undefined
@@ -59,11 +59,11 @@ export interface SessionDriver {
   readonly nextAttempt: AttemptLookup
   /** How many sessions this process holds. */
   leasesHeld(): number
-  /** Stores how long a restore has held a session, which uses none of its limits. */
+  /** Stores how long a restore has held a session: that time counts against none of its limits. */
   endHold(sessionId: SessionId): Promise<void>
-  /** Reads a session again that is held no longer, and continues it. */
+  /** Reads a session again after its hold was released, and continues it. */
   release(sessionId: SessionId): Promise<void>
-  /** Something was paused, or goes on, in the store. */
+  /** Called after a pause was set or ended in the store. */
   pausesChanged(): Promise<void>
   /** Applies the timers that are due, and retries failed saves; resolves with the time of the next timer. */
   applyDueTimers(): Promise<Instant | undefined>
@@ -71,7 +71,7 @@ export interface SessionDriver {
 }
 
 export interface SessionStart {
-  /** Holds what it starts; undefined where this process performs no effects. */
+  /** Holds the sessions it starts; undefined if this process performs no effects. */
   readonly holder: LeaseHolder | undefined
   /** Takes over the session once it is stored, and starts its effects. */
   adopt(update: SessionUpdate): void
@@ -82,7 +82,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
   const lifecycle: DriverLifecycle = { phase: 'open' }
   const cache: VersionCache = new Map()
   const described: DescribedTools = new WeakMap()
-  /** A process that has the store to itself is told of every change. */
+  /** A process that has the store to itself sees every change. */
   const isShared = parts.leaseTimes?.claimEveryMs !== undefined
   const bounds = { ...DEFAULT_CONCURRENCY, ...parts.concurrency }
   const versionsOf = (tree: SessionTree): VersionLookup => createVersions(store, cache, tree.session.workspaceId)
@@ -177,7 +177,7 @@ export function createDriver(parts: EngineParts, notifier: SessionNotifier, queu
     wake: posts.wake,
     inMemory(sessionId, runId) {
       const actor = mailboxes.find(sessionId)
-      // What another process may have changed is read from the store.
+      // Another process may have changed it, so it is read from the store.
       if (!actor || actor.isStale || leases.epochOf(sessionId) === undefined) return undefined
       return actor.live?.tree.runs.find(({ id }) => id === runId)
     },

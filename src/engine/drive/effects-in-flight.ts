@@ -82,7 +82,7 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
     started: EffectInFlight,
   ): Promise<void> {
     const { workspaceId } = live.tree.session
-    // Where it cannot be read nothing leaves.
+    // If the pauses cannot be read, nothing leaves.
     if (!pauses.known(workspaceId)) await pauses.read(workspaceId).catch(() => {})
     const event = await outcomeOf(runner, live, effect, started)
     if (!event) return
@@ -111,7 +111,7 @@ export function createEffectRunner(runner: EffectRunnerParts): EffectRunner {
         return
       }
       const inFlight = new Set(actor.inFlight.keys())
-      // Calls that are recorded as sent but never left must not be taken for lost at the next start.
+      // Closes calls that were recorded as sent but never left: the next start would take them for lost.
       for (const runId of new Set(missing.map((effect) => effect.runId)))
         void postEvent(actor.id, runId, { type: 'stopped', inFlight })
     },
@@ -158,13 +158,13 @@ async function outcomeOf(
   }
 }
 
-/** An effect that was not begun: it is asked for again, or held where it is. */
+/** An effect that was not started: it is requested again, or held. */
 const heldBack = (effect: RunEffect): RunTransitionEvent =>
   effect.do === 'complete'
     ? { type: 'model.held_back', turn: effect.turn, attempt: effect.attempt }
     : { type: 'call.ended', callId: effect.call.id, attempt: effect.call.attempt, outcome: HELD_BACK }
 
-/** What a pause has to name to hold the effect. */
+/** The names by which a pause holds the effect. */
 function subjectOfEffect({ tree, versions }: LiveSession, effect: RunEffect): EffectSubject {
   const agents: string[] = []
   const labels: string[] = []

@@ -35,7 +35,7 @@ export function isolateUnsavable(
 
 /**
  * The session could not be loaded or saved. Outcomes go back into the inbox, callers get the error.
- * @param isClosed nothing is kept any more
+ * @param isClosed true if the driver is closed and keeps nothing for another attempt
  * @returns true when items wait for another attempt
  */
 export function keepForRetry(

@@ -39,7 +39,7 @@ export async function* followRunEvents(
     if (hasEnded) return
     while (!signal.aborted) {
       const seen = subscription.count() // before the read: an event stored meanwhile notifies again
-      // Text that arrives during the replay would be out of place.
+      // Drops text that arrives during the replay: it would be out of order.
       if (!isLive) subscription.takeDeltas(Infinity)
       // A wake-up for model text alone needs no query.
       const tookLong = startWork()
@@ -68,7 +68,7 @@ export async function* followRunEvents(
         if (hasLast) break
       }
       const isCaughtUp = hasLast || page.length < EVENT_PAGE
-      // Marks the end of the replay, also where the run has ended and the stream ends with it.
+      // Marks the end of the replay, even if the run has ended and the stream ends here.
       if (isCaughtUp && !isLive) batch.push('live')
       isLive ||= isCaughtUp
       // The remaining text belongs to a step that is not stored yet.
@@ -111,7 +111,7 @@ const isLastEvent =
   ({ runId, subject }: StoredEvent): boolean =>
     runId === id && (isRoot ? LAST_OF_SESSION : LAST_OF_RUN).has(subject)
 
-/** True where the run has ended, and not only for a while, with the event at the cursor. */
+/** True if the event at the cursor ended the run, and the run was not resumed after it. */
 async function isOver(store: Store, id: RunId, cursor: number): Promise<boolean> {
   const run = await store.run(id)
   return !run || (isTerminal(run.status) && isReadToEnd(store, run, cursor))
@@ -133,7 +133,7 @@ interface RunFamily {
   /** True where every run of the session belongs to it. */
   readonly isWholeSession: boolean
   has(id: RunId): Promise<boolean>
-  /** Events of the family, and those of the session that tell of the root run above it. */
+  /** Events of the family, and those of the session that concern its root run. */
   sees(event: StoredEvent): Promise<boolean>
 }
 

@@ -6,7 +6,7 @@ import { toTimelineItem } from '../../spec/view/timeline-item.ts'
 import type { SessionUpdateEvent } from '../../store/session-update.ts'
 import type { LiveSession } from '../session/live-session.ts'
 
-/** @param live the session with the save applied; a step that it does not have makes the result undefined: the store has it */
+/** @param live the session with the save applied; if it lacks a step, the result is undefined and readers ask the store */
 export function freshEvents(
   live: LiveSession,
   events: readonly SessionUpdateEvent[],
@@ -22,7 +22,7 @@ export function freshEvents(
     const run = runs.get(runId)
     const step = stepOf(live, runId, ordinal)
     if (!run || !step) return undefined
-    // A step that started had no end yet, though it may have ended in the same save.
+    // A started event shows the step without its end, even if the step ended in the same save.
     const shown = subject === 'engine.step.started' ? { ...step, error: null, finishedAt: null } : step
     const item = toTimelineItem(shown, run) as unknown as JsonObject
     fresh.push({ sessionId, seq, runId, ts, kind, subject, data: { sessionId, runId, step: item } })

@@ -22,7 +22,7 @@ export async function holdSession(
   if (parts.sends === false || isHeld) return NOT_OURS
   if (leases.epochOf(id) === undefined) {
     if (lifecycle.phase !== 'open' || (heldBy !== undefined && heldBy !== parts.worker)) return NOT_OURS
-    // What is not busy is taken by the save that makes it so, in the same transaction.
+    // A session that is not busy is taken in the same transaction as the save that makes it busy.
     if (!hasWork(tree.runs)) return { maySend: true, epoch: undefined }
     if (!(await leases.claimOne(id))) return NOT_OURS
   }

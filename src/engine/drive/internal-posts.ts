@@ -1,4 +1,4 @@
-/** What the driver posts to mailboxes by itself. Nobody waits for it, and what fails is logged where it is applied or saved. */
+/** Posts of the driver itself to mailboxes. Nobody waits for them; failures are logged where they are applied or saved. */
 import type { RunId, SessionId } from '../../base/ids.ts'
 import { advanceRun } from '../machine/advance.ts'
 import type { RunTransitionEvent } from '../session/event.ts'
@@ -14,7 +14,7 @@ export interface InternalPosts {
     event: RunTransitionEvent,
     options?: MailboxOptions,
   ) => Promise<void>
-  /** Posts what is of use only to a driver that goes on. */
+  /** Posts a change that a closing driver does not need. */
   readonly eventIfOpen: (sessionId: SessionId, runId: RunId, event: RunTransitionEvent) => Promise<void>
   /** Continues a session that has work in flight, or had when an earlier process ended. */
   readonly wake: (sessionId: SessionId) => Promise<void>

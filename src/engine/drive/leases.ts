@@ -41,7 +41,7 @@ export interface SessionLeases {
   keep(lease: SessionLease, askedAt: LeaseStart): void
   /** A session was read or saved, and has this version. */
   sawVersion(id: SessionId, version: number): void
-  /** Forgets the lease of this epoch, but none that was taken since. */
+  /** Forgets the lease of this epoch, but not one taken since. */
   drop(id: SessionId, epoch: number | undefined): void
   /** False while this process holds its maximum, or lags, and so leaves free sessions to others. */
   hasRoom(): boolean
@@ -52,11 +52,11 @@ export interface SessionLeases {
   /** True while an effect of the lease of this epoch may leave. */
   mayLeave(id: SessionId, epoch: number): boolean
   now(): LeaseStart
-  /** From now on nothing is claimed: what a claim under way still gets is given back. */
+  /** Stops claiming; sessions that a claim under way still gets are given back. */
   claimNoMore(): void
   /** Gives the lease of a session back, so that another process goes on with it at once. */
   giveBack(id: SessionId): void
-  /** Renews no more, and gives back every lease but those of sessions that `isKept` names. */
+  /** Stops renewing, and gives back every lease except those of sessions for which `isKept` is true. */
   close(isKept: (id: SessionId) => boolean): Promise<void>
 }
 
@@ -168,7 +168,7 @@ export function createLeases(
     while (returned.length > 0) {
       const given = returned
       returned = []
-      // What the store does not learn of ends with its time.
+      // A lease whose return does not reach the store ends by time.
       await store.release(worker, given).catch(() => {})
     }
     returning = undefined

@@ -22,16 +22,16 @@ export async function loadSession(
   const live = await loadLive(holding.parts.store, actor.id, versionsOf)
   if (live) Object.assign(actor, await holdSession(holding, live))
   actor.live = live
-  // Of an earlier reading, when this process was about to take the session: its present holder may be making those calls.
+  // Drops checks from an earlier reading, when this process was about to take the session: its present holder may be making those calls.
   actor.inbox = actor.inbox.filter(({ isRecovery }) => isRecovery !== true)
-  // What another process holds is recovered by that one, and what a restore holds when it is released.
+  // A session held by another process is recovered by that process, one held by a restore when it is released.
   if (!actor.live || !actor.maySend) return
   const inFlight = new Set(actor.inFlight.keys())
   const unfinished = actor.live.tree.runs.filter(({ state }) => state.at !== 'done')
   actor.inbox.unshift(...unfinished.map(({ id }) => toRecovery(id, inFlight)))
 }
 
-/** The check of a run whose calls an earlier process may have sent. */
+/** The check of a run with calls that an earlier process may have sent. */
 const toRecovery = (runId: RunId, inFlight: ReadonlySet<string>): MailboxItem => ({
   runId,
   retrySave: true,

@@ -13,15 +13,15 @@ export interface MailboxItem {
   readonly apply: (tx: SessionTransaction) => unknown
   /** The run that fails when this cannot be applied; absent where only the caller is concerned. */
   readonly runId?: RunId | undefined
-  /** `RunEffect.key` of the effect whose outcome this is. */
+  /** `RunEffect.key` of the effect that had this outcome. */
   readonly effectKey?: string | undefined
-  /** True for what must survive a failed save: it is tried again. Callers of anything else get the error and may ask again. */
+  /** True if the item must survive a failed save: it is tried again. For other items, the caller gets the error and may ask again. */
   readonly retrySave?: boolean | undefined
   /** Versions that runs are about to execute: they are read before this is applied. */
   readonly versions?: readonly VersionId[]
   /** True for the check of calls that an earlier process sent: no effect starts before all of these are applied. */
   readonly isRecovery?: boolean
-  /** True for what is only asked: it sees the session as it was before the batch, and changes nothing. */
+  /** True for a query: it sees the session as it was before the batch, and changes nothing. */
   readonly isQuestion?: boolean
   /** True for the failure of a run that replaces an item; it is dropped if it cannot be applied either. */
   readonly isRunFailure?: boolean
@@ -43,14 +43,14 @@ export interface SessionActor {
   /** False where another process holds the session, or this one performs no effects. */
   maySend: boolean
   /**
-   * Of the lease under which the session was read and its calls recovered: effects start under no other. Undefined where nobody
+   * Epoch of the lease under which the session was read and its calls recovered: effects start under no other. Undefined if nobody
    * holds it. A lease that has been taken since is good for the session only once it was read again.
    */
   epoch: number | undefined
   inbox: MailboxItem[]
   /** Resolves when the inbox is processed; undefined while nobody processes it. */
   running: Promise<void> | undefined
-  /** True while all that is in the inbox waits for the next attempt to save it. */
+  /** True while the whole inbox waits for the next attempt to save it. */
   awaitsRetry: boolean
   /** Since when saves have failed on a full disk. */
   fullSince: Instant | undefined
@@ -95,7 +95,7 @@ export interface Mailboxes {
   idle(): Promise<void>
 }
 
-/** True where nothing of a session is under way in this process. */
+/** True if nothing of the session is under way in this process. */
 export const isIdle = (actor: SessionActor | undefined): boolean =>
   !actor || (!actor.running && actor.inbox.length === 0 && actor.inFlight.size === 0)
 
@@ -178,7 +178,7 @@ export function createMailboxes(
   }
 }
 
-/** What replaces an item that cannot be applied or saved: the failure of its run; nothing if it concerns no run or is that failure. */
+/** The replacement of an item that cannot be applied or saved: the failure of its run; none if it concerns no run or is that failure. */
 export function toRunFailure(item: MailboxItem, errorCode?: 'state_not_saved'): MailboxItem[] {
   const { runId } = item
   if (runId === undefined || item.isRunFailure) return []

@@ -31,7 +31,7 @@ export interface SessionNotifier extends TextExchange {
 export interface FreshEvents {
   /** Number of the last event before them. */
   readonly after: number
-  /** Undefined where they cannot be made, or are too many for a page. */
+  /** Undefined if they cannot be made or are too many for a page. */
   readonly make: () => readonly StoredEvent[] | undefined
 }
 
@@ -55,7 +55,7 @@ const MAX_DELTAS = 1000
 /** How long text that follows other text waits for more. Nobody sees the difference; each wake-up costs every reader. */
 const TEXT_MS = 50
 
-/** Pieces that wait for more at most, far below what is kept for a reader: a model may send thousands in that time. */
+/** Maximum number of pieces that wait for more, far below the number kept for a reader: a model may send thousands in that time. */
 const MAX_HELD = 100
 
 interface Subscriber {
@@ -75,7 +75,7 @@ interface SessionChannel {
   /** Number of the newest event that a reader has got. */
   readSeq: number
   /**
-   * What has woken readers in this turn of the event loop: what comes until its end is delivered together then. Only a first
+   * What has woken readers in this turn of the event loop: later news is delivered together at its end. Only a first
    * piece of text does not wait: the turn may go on for milliseconds, with the rest of a short answer and its commit.
    */
   wokenBy: 'nothing' | 'events' | 'text'
@@ -99,7 +99,7 @@ export function createNotifier(): SessionNotifier {
   }
   const hasNews = ({ notifications, textTimer }: SessionChannel, { seen, deltas }: Subscriber): boolean =>
     notifications > seen || (textTimer === undefined && deltas.length > 0)
-  /** Wakes those who wait and have news. @returns false where there are none */
+  /** Wakes readers that wait and have news. @returns false if there are none */
   const wakeReady = (channel: SessionChannel, by: 'events' | 'text'): boolean => {
     const ready = [...channel.subscribers].filter((each) => each.wake !== undefined && hasNews(channel, each))
     if (ready.length === 0) return false
@@ -120,7 +120,7 @@ export function createNotifier(): SessionNotifier {
     clearTimeout(channel.textTimer)
     channel.textTimer = undefined
   }
-  /** Wakes those who have text, and holds back what follows it. */
+  /** Wakes readers that have text, and holds back the text that follows. */
   const releaseText = (channel: SessionChannel): void => {
     endTextTimer(channel)
     channel.held = 0

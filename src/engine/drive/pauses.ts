@@ -1,5 +1,5 @@
 /**
- * What operators have paused, as this process knows it. Only this process pauses anything where no other one uses its store; else
+ * What operators have paused, as this process knows it. Without other processes on the store, only this one pauses anything; else
  * the store is asked again and again, and no effect leaves on an answer older than a second. Source: decisions, section 18.
  */
 import type { Clock } from '../../base/clock.ts'
@@ -13,15 +13,15 @@ import type { Store } from '../../store/store.ts'
 
 /** How often the store is asked where other processes pause things, too. */
 const ASK_EVERY_MS = 400
-/** An effect leaves on no older answer. */
+/** An older answer lets no effect leave. */
 const LONGEST_MS = 1000
 
 export interface Pauses {
-  /** As last read; undefined where that is too long ago, or was never done: then nothing may leave. */
+  /** The pauses as last read; undefined if they were never read, or too long ago: then nothing may leave. */
   known(workspaceId: WorkspaceId): readonly PauseAct[] | undefined
-  /** What holds now; reads the store where the last answer may be too old. */
+  /** The pauses now; reads the store if the last answer may be too old. */
   read(workspaceId: WorkspaceId): Promise<readonly PauseAct[]>
-  /** Asks the store now: something was paused, or goes on. */
+  /** Asks the store now, because a pause was set or ended. */
   changed(): Promise<void>
   close(): void
 }
@@ -40,13 +40,13 @@ interface PausesAnswer {
   readonly askedAt: number
 }
 
-/** @param onChange called when what holds is not what held before */
+/** @param onChange called when the pauses have changed */
 export function createPauses(
   { store, clock, log, leaseTimes, timers = systemTimers }: PausesParts,
   onChange: () => void,
 ): Pauses {
   const answers = new Map<WorkspaceId, PausesAnswer>()
-  /** Questions under way, for those who would ask the same. */
+  /** Queries under way, shared by callers that would ask the same. */
   const asking = new Map<WorkspaceId, { readonly askedAt: number; readonly answer: Promise<readonly PauseAct[]> }>()
   const isShared = leaseTimes?.claimEveryMs !== undefined
   let timer: unknown
@@ -56,7 +56,7 @@ export function createPauses(
     const askedAt = clock.monotonic()
     const pauses = await store.pauses(workspaceId)
     const before = answers.get(workspaceId)
-    // An older question may be answered later.
+    // An older query may be answered later.
     if (before && before.askedAt > askedAt) return before.pauses
     answers.set(workspaceId, { pauses, askedAt })
     if (before && JSON.stringify(before.pauses) !== JSON.stringify(pauses)) onChange()

@@ -35,7 +35,7 @@ export interface SessionLoopParts {
   readonly pauses: Pauses
   readonly effects: EffectRunner
   readonly versionsOf: (tree: SessionTree) => VersionLookup
-  /** Continues a session after what is under way for it. */
+  /** Continues a session once the work under way for it is done. */
   readonly wake: (sessionId: SessionId) => Promise<void>
 }
 
@@ -71,7 +71,7 @@ export function createSessionLoop(loop: SessionLoopParts): (actor: SessionActor)
     }
   }
 
-  /** Reads from outside what the transitions will ask for, since they are pure. */
+  /** Reads in advance the outside facts that transitions need, since they are pure. */
   async function applyAndSave(actor: SessionActor, live: LiveSession, batch: readonly MailboxItem[]): Promise<void> {
     const next = batch.flatMap(({ versions = [] }) => versions)
     await live.versions.prepare(live.tree.runs, next)

@@ -8,7 +8,7 @@ import type { EffectRunner } from './effects-in-flight.ts'
 import type { SessionLeases } from './leases.ts'
 import { isIdle, type DriverLifecycle, type Mailboxes } from './mailbox.ts'
 
-/** Resolves when nothing runs any more; what was not stored by then continues at the next start. */
+/** Resolves when nothing runs any more; work that was not stored by then continues at the next start. */
 export async function shutDown(
   lifecycle: DriverLifecycle,
   mailboxes: Mailboxes,

@@ -1,4 +1,4 @@
-/** Stored timers: when to look for due ones, and what they do to their session. */
+/** Stored timers: when to look for due ones, and how they change their session. */
 import type { Clock, Instant } from '../../base/clock.ts'
 import type { TaskId } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'

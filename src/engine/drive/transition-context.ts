@@ -1,4 +1,4 @@
-/** What transitions of a session may know of this server: versions, routes, slots, and calls of other sessions. */
+/** The facts about this server that transitions of a session may use: versions, routes, slots, and calls of other sessions. */
 import type { Clock } from '../../base/clock.ts'
 import type { VersionId } from '../../base/ids.ts'
 import type { CallRow } from '../../store/session-update.ts'
@@ -79,13 +79,13 @@ export function transitionContextOf(
   }
 }
 
-/** What the decisions of a session depend on beyond it. */
+/** Facts outside a session on which its decisions depend. */
 export interface Outlook {
   readonly calls: readonly CallRow[]
   readonly revoked: ReadonlySet<string>
   /** Calls of runs that do the same work. */
   readonly related: readonly RelatedCall[]
-  /** Version of the workspace's history; absent where nothing of the session looks beyond it. */
+  /** Version of the workspace's history; absent if nothing in the session looks beyond it. */
   readonly version?: number
 }
 

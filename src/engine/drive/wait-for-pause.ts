@@ -6,7 +6,7 @@ import type { SessionNotifier } from './notifier.ts'
 
 /**
  * Resolves when a run has ended or waits for somebody, or when the signal aborts. Keeps no run in memory.
- * @returns the run as it is then; undefined where it was not looked at again
+ * @returns the run as it is then; undefined if it was not read again
  */
 export async function waitForPause(
   store: Store,

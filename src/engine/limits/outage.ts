@@ -12,7 +12,7 @@ const FIRST_PAUSE_MS = 5000
 const LONGEST_PAUSE_MS = 300_000
 /** Longest delay that a server may ask for. */
 const LONGEST_RETRY_AFTER_MS = 3600_000
-/** A longer delay makes quick attempts pointless: the run is held at once, with the reason. */
+/** A longer delay makes quick attempts pointless: the run is held at once, with the reason, or fails. */
 const LONGEST_UNHELD_MS = 10_000
 const DEFAULT_MAX_OUTAGE_MS = 24 * 3600_000
 
@@ -26,7 +26,7 @@ export function nextAttempt(run: RunHandle, before: Outage | undefined, report: 
   const { now, context } = run.tx
   const { onOutage, maxOutageMs = DEFAULT_MAX_OUTAGE_MS } = run.snapshot
   const { reason, cause, retryAfterMs, endsAt } = report
-  const waitsLong = onOutage !== 'fail' && (retryAfterMs ?? 0) > LONGEST_UNHELD_MS
+  const waitsLong = (retryAfterMs ?? 0) > LONGEST_UNHELD_MS
   const failures = Math.max((before?.failures ?? 0) + 1, waitsLong ? ATTEMPTS_BEFORE_HOLD : 0)
   const outage: Outage = { reason, cause, since: before?.since ?? now, failures }
   const isHeld = isHeldBy(outage)
@@ -53,4 +53,7 @@ export const laterAttempt = (run: RunHandle, outage: Outage | undefined): Instan
 
 /** The error of a run that gave up. */
 export const describeExpired = ({ since }: Pick<Outage, 'since'>, now: Instant, error: string): string =>
-  `Held for ${Math.round((now - since) / 60_000)} minutes, the longest that is allowed. ${error}`
+  `Held for ${secondsOrMinutes(now - since)}, the longest that is allowed. ${error}`
+
+const secondsOrMinutes = (ms: number): string =>
+  ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`

@@ -236,7 +236,9 @@ function answerOf(
     return task.kind === 'text' ? { textValue: value } : { selectedOptionId: value }
   }
   if ((task.kind !== 'approval' && task.kind !== 'escalation') || task.callId === undefined) return undefined
-  const approved = played.approved ?? (played.result !== undefined && played.decision !== 'deny')
+  // Nobody has answered it in the recording either.
+  if (played.approved === undefined && !played.result) return undefined
+  const approved = played.approved ?? played.decision !== 'deny'
   const digest = task.argumentsDigest
   return {
     approved,

@@ -29,7 +29,7 @@ export const sendMessage = (services: ServerServices, identify: IdentifyCaller):
     // A refused message changed nothing, so there is nothing to wait for.
     const waited = accepted.error === undefined ? await waitAsPreferred(services, call, caller, run) : undefined
     const later = waited?.run
-    // What was refused before it reached the run has changed nothing.
+    // A message refused before it reached the run has changed nothing.
     const pending = (!later && accepted.pending) || (await readPending(services.store, later ?? run, isHidden))
     return {
       ...acceptedReply({ ...accepted, status: later?.status ?? accepted.status, pending }),

@@ -1,4 +1,4 @@
-/** `Prefer: wait=SECONDS`: an answer that leaves when the run pauses or ends. Source: decisions, section 17; RFC 7240. */
+/** `Prefer: wait=SECONDS`: the server answers when the run pauses or ends. Source: decisions, section 17; RFC 7240. */
 import type { RunId, SessionId } from '../../base/ids.ts'
 import type { Run } from '../../spec/run.ts'
 import type { AuthenticatedCaller } from '../auth/auth.ts'
@@ -20,8 +20,8 @@ const LONGEST_WAIT_S = 60
 const MAX_WAITS = 100
 
 /**
- * Waits as the request asks, until the run pauses or ends, the time is over, the caller goes away or the server stops.
- * @returns the headers that say what was granted, none where nothing was asked for or granted; and the run as it is after the wait
+ * Waits, if the request asks for it, until the run pauses or ends, the time is over, the caller goes away or the server stops.
+ * @returns headers that say what was granted, if anything was, and the run after the wait
  */
 export async function waitAsPreferred(
   services: ServerServices,
@@ -54,7 +54,7 @@ export async function waitAsPreferred(
   return { headers: { 'preference-applied': `wait=${seconds}` }, ...(after && { run: after }) }
 }
 
-/** Seconds of `wait` in a list of preferences; undefined where there is none, or one that no number follows. */
+/** Seconds of `wait` in a list of preferences; undefined if it is missing or has no number. */
 export function parseWait(prefer: string | null): number | undefined {
   const [, digits] = /(?:^|[,;])\s*wait\s*=\s*"?(\d+)"?\s*(?:[,;]|$)/i.exec(prefer ?? '') ?? []
   return digits === undefined ? undefined : Math.min(Number(digits), LONGEST_WAIT_S)

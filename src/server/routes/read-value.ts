@@ -15,7 +15,7 @@ import type { ServerServices } from '../runtime/services.ts'
 
 /**
  * GET /v1/runs/{runId}/values/{digest} (extension): a value that an answer named by reference, to whoever may read that answer.
- * `?ordinal=` says in which step of the timeline it is. Source: decisions, section 2, "Bounded answers".
+ * `?ordinal=` names the step of the timeline that has it. Source: decisions, section 2, "Bounded answers".
  */
 export const readValue = (services: ServerServices, identify: IdentifyCaller): RouteHandler =>
   withCaller(services, identify, async ({ url, params }, { principal }) => {
@@ -70,7 +70,7 @@ async function findCallState(
 
 const valueReply = (text: string): HttpReply => ({ status: 200, text })
 
-/** While the timeline is hidden, what the list and the status show: nothing of sub-agents. */
+/** While the timeline is hidden, only what the list and the status show: for a sub-agent run, its output. */
 const valuesOf = (principal: ApiPrincipal, run: Run, session: Session): readonly JsonValue[] =>
   seesTimeline(principal) || run.parentRunId === null
     ? [session.input, session.output, run.input, run.output]

@@ -48,7 +48,7 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
     const run = { id: started.runId as RunId, sessionId: started.sessionId as SessionId }
     if (versionId !== undefined && !continued) logNamedVersion(services, run.id, versionId, principal)
     const { triggerId } = started
-    // A session that goes on belongs to the trigger that began it.
+    // A continued session belongs to the trigger that began it.
     if (!continued) services.scopes.add(run.sessionId, { agentId, triggerId: triggerId as TriggerId | null })
     const waited = await waitAsPreferred(services, call, caller, run)
     const now =
@@ -56,11 +56,11 @@ export const startRun = (services: ServerServices, identify: IdentifyCaller): Ro
     return { ...acceptedReply({ ...started, ...now }), headers: waited.headers }
   })
 
-/** Runs of another version than the deployed one are an operator's choice, which the log keeps. */
+/** Only an operator may start a session with another version than the deployed one, and the log records it. */
 export const logNamedVersion = ({ log }: ServerServices, runId: RunId, version: string, by: ApiPrincipal): void =>
   log.write('info', 'an operator started a run of a named version', { runId, version, by: by.id })
 
-/** What a response says of its run, as the run is after a wait. */
+/** The members of a response that describe the run, after any wait. */
 const toStartedNow = ({ status, output, error, usage }: Run, pending: readonly PendingAnswer[]) => ({
   status,
   output,

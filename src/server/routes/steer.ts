@@ -1,4 +1,4 @@
-/** What reaches a run from outside while it works: signals, and reports of work that was done elsewhere. */
+/** Input from outside to a run at work: signals, and reports of work that was done elsewhere. */
 import { fail } from '../../base/failure.ts'
 import { runInScope } from '../auth/scope.ts'
 import { withCaller, type IdentifyCaller } from '../auth/auth.ts'
@@ -19,7 +19,7 @@ export const sendSignal = (services: ServerServices, identify: IdentifyCaller): 
     return acceptedReply(await services.engine.signal(run.id, decodeName(call.params['name']!), data))
   })
 
-/** As its sender wrote it. No name that a run can wait for has such characters, but the refusal shows it. */
+/** The name as its sender wrote it. No run can wait for a name with such characters, but the refusal shows it. */
 function decodeName(name: string): string {
   try {
     return decodeURIComponent(name)

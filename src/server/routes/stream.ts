@@ -27,7 +27,7 @@ export const streamRun = (services: ServerServices, identify: IdentifyCaller): R
     return openStream(services, call, run, { grants: grantsOfCaller(caller), endsAt: expiresAt }, view)
   })
 
-// Made outside the route, whose run and session would otherwise stay in memory with each stream.
+// Created outside the route: a closure inside would keep its run and session in memory with each stream.
 const outputView =
   (rootRunId: RunId): EventStreamOptions['view'] =>
   (event) =>
@@ -43,7 +43,7 @@ const tooManyStreams = (): Failure =>
 
 /** What ends an open stream early. */
 export interface StreamLease {
-  /** It ends when one of these is taken away or changes. */
+  /** The stream ends when one of these is revoked or changes. */
   readonly grants: ReaderGrants
   /** When the permission to read expires; null = never. */
   readonly endsAt: Instant | null
@@ -81,7 +81,7 @@ export async function openStream(
   return { status: 200, events, headers: STREAM_HEADERS }
 }
 
-/** The longest timer that node keeps: 2^31 - 1 ms. */
+/** The longest timer that Node supports: 2^31 - 1 ms. */
 const LONGEST_TIMER_MS = 2_147_483_647
 
 /** Calls `act` at a moment. @returns a function that cancels it */
@@ -100,7 +100,7 @@ function callAt(clock: Clock, moment: Instant, act: () => void): () => void {
 const PAGE = 256
 const ENDINGS = ['completed', 'failed', 'cancelled']
 
-/** True if the terminal event of an ended run (of the session, for a root run) comes after the cursor. */
+/** True if the run has ended and its terminal event (for a root run, that of the session) comes after the cursor. */
 async function endsAfter({ store }: ServerServices, run: Run, session: Session, cursor: number): Promise<boolean> {
   const kind = run.parentRunId === null ? 'session' : 'run'
   const endings = ENDINGS.map((each) => `engine.${kind}.${each}`)

@@ -12,7 +12,7 @@ import type { RouteHandler } from '../http/route.ts'
 import { parseTasksQuery } from '../http/validate.ts'
 import type { ServerServices } from '../runtime/services.ts'
 
-/** Stored bytes of a page; as they are shown, tasks take a little more. */
+/** Maximum stored bytes per page; the answer is a little larger. */
 const MAX_PAGE_BYTES = 6 * 1024 * 1024
 
 /** GET /v1/tasks (extension): user tasks of the runs in the caller's scope, newest first; none while the timeline is hidden. */

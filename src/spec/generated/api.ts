@@ -22,7 +22,7 @@ export interface ErrorBody {
   readonly error: string
   readonly code: string
   readonly details?: readonly ErrorDetail[]
-  /** A sentence that says what helps, where it is another than the usual one of the code. */
+  /** A sentence that says what to do, if it differs from the usual one of the code. */
   readonly fix?: string
   readonly requestId: string
 }
@@ -38,7 +38,7 @@ export interface StartRunBody {
   readonly input?: JsonObject
   readonly metadata?: Metadata
   readonly tags?: Tags
-  /** An ended session of this agent that goes on: the run becomes its newest root run, and its model is given the earlier messages and outputs as far as they fit. Metadata and tags that are given replace those of the session. */
+  /** An ended session of this agent to continue: the run becomes its newest root run, and its model is given the earlier messages and outputs as far as they fit. Metadata and tags in the request replace those of the session. */
   readonly sessionId?: string
   /** With sessionId, the version that the run executes, in place of the deployed one. It was deployed before and is not yanked. A key that starts a new session runs the deployed version. */
   readonly versionId?: string
@@ -111,7 +111,7 @@ export interface TaskContent extends TaskFields {
   readonly user_task_id: string
 }
 
-/** What a user task has; what does not apply is absent. Null as content of an erased step. */
+/** The members of a user task; those that do not apply are absent. Null as content of an erased step. */
 export interface TaskFields {
   readonly user_task_id: string
   /** The last three are answered by operators alone. */
@@ -253,7 +253,7 @@ export interface RunStatus {
   readonly undoneCall?: string
   readonly cost?: Cost
   readonly pending?: PendingAnswers
-  /** When the content of its session was erased; output and error are gone since. */
+  /** When the content of its session was erased; output and error are gone from then on. */
   readonly erasedAt?: Timestamp
 }
 
@@ -288,7 +288,7 @@ export interface Hold {
 /** Any JSON value; a ValueReference in its place where the answer would be too large. */
 export type AnyValue = JsonValue
 
-/** Stands for an AnyValue that would make its answer larger than 8 MiB; the largest values give way first. GET the url for the value. */
+/** Stands for an AnyValue that would make its answer larger than 8 MiB; the largest values are replaced first. GET the url for the value. */
 export interface ValueReference {
   /** sha256: and the digest of the body that url answers. */
   readonly svcValue: string
@@ -376,7 +376,7 @@ export interface RunSummary {
   readonly versionLabel: string | null
 }
 
-/** An item of the timeline; `type` says what its content holds. Later servers may send further types, which a reader passes over. */
+/** An item of the timeline; `type` says what its content holds. Later servers may send further types; a reader skips those it does not know. */
 export type TimelineItem =
   | UserMessageItem
   | ReasoningItem
@@ -407,7 +407,7 @@ export interface Conversation {
   readonly nextCursor?: string | null
 }
 
-/** An event of a run's stream; `subject` says what its data holds. Later servers may send further subjects, which a reader passes over. */
+/** An event of a run's stream; `subject` says what its data holds. Later servers may send further subjects; a reader skips those it does not know. */
 export type StreamEvent =
   | SessionEvent
   | RunEvent
@@ -434,7 +434,7 @@ export interface MessageBody {
   readonly text?: string
   /** Alias of text. */
   readonly message?: string
-  /** For a run that works: its next completion takes the text up. `interrupt` drops the completion under way. Needs text, and no userTaskId. */
+  /** For a run at work: its next completion takes up the text. `interrupt` drops the completion under way. Needs text, and no userTaskId. */
   readonly steer?: true | 'interrupt'
   readonly files?: readonly FileItem[]
   /** An email address; kept as a claim, never used as an identity. */
@@ -822,7 +822,7 @@ export interface AitlResponseContent extends StepContent {
   readonly answered_by: 'parent' | 'person' | (string & {})
 }
 
-/** A limit stopped the run, an operator is asked about it, or older messages are left out of the prompt for it. */
+/** A limit stopped the run, an operator is asked about it, or older messages are left out of the prompt because of it. */
 export interface LimitReachedContent extends StepContent {
   readonly limit: string
   /** A number, or an amount of money as text. */
@@ -853,7 +853,7 @@ export interface OutputValidationContent extends StepContent {
   readonly action: 'accept' | 'retry' | 'repair' | 'escalate' | 'fail' | (string & {})
 }
 
-/** An operator let the run go on after it had ended or while it was held. */
+/** An operator resumed the run after it had ended or while it was held. */
 export interface RunResumedContent extends StepContent {
   readonly resumed_by: string
   readonly reason: string | null

@@ -9,7 +9,7 @@ export interface OperatorRequests<Bundle> {
     readonly body: {
       readonly bundle: Bundle
       readonly deploy?: boolean
-      /** Why, in the words of who publishes or deploys. */
+      /** The reason, in the words of the person who publishes or deploys. */
       readonly message?: string
       /** The files of the bundle as they were written, for people to read later. */
       readonly sources?: readonly {
@@ -25,7 +25,7 @@ export interface OperatorRequests<Bundle> {
       readonly rollback?: boolean
       /** Without it a yanked version is refused. */
       readonly allowYanked?: boolean
-      /** Why, in the words of who publishes or deploys. */
+      /** The reason, in the words of the person who publishes or deploys. */
       readonly message?: string
     }
   }
@@ -75,7 +75,7 @@ export interface OperatorRequests<Bundle> {
     readonly query: {
       readonly kind?: 'Agent' | 'Tool' | 'Policy'
       readonly id: string
-      /** The deployed one of an agent, where none is named. */
+      /** The deployed version of the agent when absent. */
       readonly version?: string
     }
   }
@@ -86,7 +86,7 @@ export interface OperatorRequests<Bundle> {
   }
   'POST /lint': {
     readonly body: {
-      /** The publication that the edited documents belong to; its deployed version where none is named. */
+      /** The publication that the edited documents belong to; its deployed version when absent. */
       readonly base?: {
         readonly agent: string
         readonly version?: string
@@ -104,7 +104,7 @@ export interface OperatorRequests<Bundle> {
       readonly decision: string
       /** In place of the recorded ones. */
       readonly arguments?: JsonValue
-      /** The publication that the edited documents belong to; its deployed version where none is named. */
+      /** The publication that the edited documents belong to; its deployed version when absent. */
       readonly base?: {
         readonly agent: string
         readonly version?: string
@@ -117,7 +117,7 @@ export interface OperatorRequests<Bundle> {
   }
   'POST /what-if': {
     readonly body: {
-      /** The publication that the edited documents belong to; its deployed version where none is named. */
+      /** The publication that the edited documents belong to; its deployed version when absent. */
       readonly base?: {
         readonly agent: string
         readonly version?: string
@@ -130,7 +130,7 @@ export interface OperatorRequests<Bundle> {
       readonly agent?: string
       /** An RFC 3339 time. */
       readonly since?: string
-      /** Flips in the answer; 200 where absent. */
+      /** Flips in the answer; 200 when absent. */
       readonly take?: number
     }
   }
@@ -190,7 +190,7 @@ export interface OperatorRequests<Bundle> {
       readonly trigger: string
       readonly allowUploads?: boolean
       readonly name?: string
-      /** What is done with the key is done by the one who asks for it. */
+      /** What is done with the key counts as done by the person who asks for it. */
       readonly oneCommand?: boolean
       readonly expiresInSeconds?: number
     }
@@ -216,11 +216,11 @@ export interface OperatorRequests<Bundle> {
       readonly input?: JsonObject
       /** Label of a published version, executed in place of the deployed one. */
       readonly version?: string
-      /** A run that is not what its agent's documents say. Only a development server rehearses. */
+      /** A rehearsal, which differs from what the agent's documents say. Only a development server accepts it. */
       readonly rehearsal?: {
         /** `provider/name`, asked instead of the models of every agent. */
         readonly model?: string
-        /** Absolute path: what models and tools answer is kept there. */
+        /** Absolute path of the recording to write: what models and tools answer. */
         readonly record?: string
         /** Absolute path of a recording: no model and no tool is asked. Not with `record`. */
         readonly replay?: string
@@ -317,9 +317,9 @@ export interface OperatorRequests<Bundle> {
     readonly body: {
       /** Ids of root runs. */
       readonly runs: readonly string[]
-      /** Ordinal of the last step that is taken over. */
+      /** Ordinal of the last step to take over. */
       readonly at: number
-      /** Label of the version; that of each run where it is absent. */
+      /** Label of the version; that of each run when absent. */
       readonly version?: string
       readonly edits?: readonly {
         readonly step: number
@@ -337,9 +337,9 @@ export interface OperatorRequests<Bundle> {
     readonly body: {
       /** Ids of root runs. */
       readonly runs: readonly string[]
-      /** Ordinal of the last step that is taken over. */
+      /** Ordinal of the last step to take over. */
       readonly at: number
-      /** Label of the version; that of each run where it is absent. */
+      /** Label of the version; that of each run when absent. */
       readonly version?: string
       readonly edits?: readonly {
         readonly step: number

@@ -48,7 +48,7 @@ export const callReads = (db: PostgresPool): Pick<Store, 'calls' | 'callsNamed' 
 const STATE = `c.session_id, c.run_id, c.call_id, c.agent_id, c.ref, c.arguments_digest, c.state, c.attempt,
          c.idempotency_key, c.at`
 
-/** Before every id. */
+/** Sorts before every id. */
 const FIRST_RUN = '00000000-0000-0000-0000-000000000000'
 
 export const toCallColumns = (sessionId: SessionId, call: CallRow) => ({

@@ -20,7 +20,7 @@ export const fileMethods = (db: PostgresPool): FileMethods => ({
     db.transaction(async (tx) => {
       const { workspaceId } = file
       if (quota !== null) {
-        // Locks the sums, so that uploads which are announced at the same time are counted one after the other.
+        // Locks the sums, so that uploads announced at the same time are counted one after the other.
         await tx.run('insert into file_total values (:workspaceId, 0, 0) on conflict do nothing', { workspaceId })
         const total = await tx.row<{ bytes: number }>(
           'select bytes from file_total where workspace_id = :workspaceId for update',

@@ -1,6 +1,6 @@
 /**
  * Finds out whether a statement was committed whose reply got lost: each save names itself in the row of its session, so nobody
- * guesses. A save that is taken for lost although it stands would leave calls behind that were recorded as sent and never left.
+ * guesses. If a stored save were taken for lost, calls would stay recorded as sent that never left.
  * Source: scale-out, section 3.3.
  */
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,7 +10,7 @@ import type { LeaseHolder } from '../lease.ts'
 import type { SessionUpdate } from '../session-update.ts'
 
 const TRIES = 10
-/** Of a name in PostgreSQL. */
+/** Maximum bytes of a name in PostgreSQL. */
 const LONGEST_NAME = 63
 const TRIED_FOR_MS = 30_000
 
@@ -56,7 +56,7 @@ async function askAgain<T>(
   }
 }
 
-/** The statement may still be under way, and commit after somebody has looked: its connection is ended first. */
+/** The statement may still be under way and commit after the check, so its connection is ended first. */
 async function endBackend(pool: PostgresPool, backend: number): Promise<void> {
   await pool.rows(
     `select pg_terminate_backend(pid, 5000) from pg_stat_activity

@@ -5,7 +5,7 @@ import { SCHEMA } from './open.ts'
 
 /**
  * Brings a database to the schema of this program; safe while servers of the version before run on it.
- * @param claim makes the database that of this cluster, whosever it was
+ * @param claim makes the database belong to this cluster, whoever owned it before
  * @throws Failure `store_unreachable`, `store_unreadable`, `store_rights_missing`, `postgres_client_missing`
  */
 export async function migrateDatabase(

@@ -42,19 +42,19 @@ export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */
   readonly url: string
   readonly schema?: string
-  /** Instead of the clock of the database: for tests. */
+  /** Replaces the clock of the database in tests. */
   readonly clock?: Clock
-  /** Of the pool; one more listens. */
+  /** Connections of the pool; one more listens. */
   readonly connections?: number
   /** Whose store it is: recorded by the first server, and compared by the others. */
   readonly cluster?: ClusterIdentity
   /** Schema of the job runner, whose tables the user of a server must own. */
   readonly jobs?: string
-  /** Of a server: tells when the database cannot be used. */
+  /** Log of a server, for times when the database cannot be used. */
   readonly log?: Log
 }
 
-/** Of our tables, unless a test names another. */
+/** Schema of our tables, unless a test names another. */
 export const SCHEMA = 'svc'
 const CONNECTIONS = 10
 /** Source: scale-out, section 3.5. */
@@ -63,7 +63,7 @@ const MAX_OFF_MS = 5000
 const SHARDS = 32
 
 /**
- * Opens the store of a process among several. Writes and reads go to the database, and nothing that an operator can revoke is
+ * Opens the store for one of several processes. Writes and reads go to the database, and nothing that an operator can revoke is
  * cached. The schema must be migrated.
  * @throws Failure `clock_off`, `store_moved`, `store_rights_missing`, `store_of_another`, `store_unreachable`, `store_not_migrated`, `store_unreadable`, `postgres_client_missing`
  */
@@ -86,7 +86,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   }
 }
 
-/** Stamps come from this machine, so they must not stray far from the moments that the database decides by. */
+/** Timestamps come from this machine, so its clock must stay close to that of the database, which decides. */
 async function checkClock(pool: PostgresPool): Promise<void> {
   const before = Date.now()
   const there = (await pool.row<{ now: number }>('select svc_now(null) as now'))!.now

@@ -1,9 +1,9 @@
-/** How a search of runs finds them. */
+/** Conditions of the search for runs. */
 
 /** Runs that a search looks at for each of its parts, newest first. */
 const MOST_FOUND = 2000
 
-/** Of runs that hold all words of `:text` in their input, or in their output and error. */
+/** Runs with all words of `:text` in their input, or in their output and error. */
 export const WITH_WORDS = `r.id in (
   select distinct run_id from run_words
   where words @@ to_tsquery('simple', :text)
@@ -42,13 +42,13 @@ const STARTED_BY = `coalesce(
 export const WITH_PERSON_IN = `(${STARTED_BY} = :person and ${AMONG_NEWEST}
   or ${WITH_VOTE_OF.replace(':approver', ':person')})`
 
-/** Of sessions whose metadata has the member `:metadataKey` with the JSON text `:metadataValue`, among the newest. */
+/** Sessions whose metadata has the member `:metadataKey` with the JSON text `:metadataValue`, among the newest. */
 export const WITH_METADATA_MEMBER = `s.metadata is not null
   and (s.metadata::json -> :metadataKey)::text = :metadataValue and ${AMONG_NEWEST}`
 
 /**
  * The words of a text as a query: all of them, each also as the beginning of a longer one. A word with marks inside, such as
- * `A-1042`, stays together. Undefined where there are none.
+ * `A-1042`, stays together. Undefined if there are none.
  */
 export function toTextQuery(text: string): string | undefined {
   const words = text.split(/\s+/).flatMap((word) => {

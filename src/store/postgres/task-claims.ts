@@ -3,7 +3,7 @@ import type { Store } from '../store.ts'
 import type { SessionHints } from './database/hints.ts'
 import type { PostgresPool } from './database/pool.ts'
 
-/** @param hints other processes show whoever looks at their tasks, too */
+/** @param hints tells other processes, which show the claim too */
 export const taskClaimMethods = (
   db: PostgresPool,
   hints: SessionHints,

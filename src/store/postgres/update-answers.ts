@@ -1,4 +1,4 @@
-/** What starts and saves ask of the database, and what it answers. */
+/** Requests of starts and saves to the database, and its answers. */
 import { fail, type Failure } from '../../base/failure.ts'
 import type { Session } from '../../spec/session.ts'
 import type { LeaseHolder, SessionLease } from '../lease.ts'
@@ -96,7 +96,7 @@ export function toStartAnswer(
 const movedOn = ({ id, version }: Pick<Session, 'id' | 'version'>): Failure =>
   fail('run_moved_on', { sessionId: id, seen: version })
 
-/** What refuses starts and saves alike. Without an outcome the reply was lost, and nothing is stored. */
+/** Refusals that starts and saves have in common. Without an outcome the reply was lost, and nothing is stored. */
 function toRefusal(session: Session, outcome: string | undefined, detail: string, database: string): Error {
   if (outcome === 'not_found') return fail('not_found', { what: 'session' })
   if (outcome === 'run_moved_on') return movedOn(session)

@@ -9,7 +9,7 @@ import { toEndColumns, toStepColumns } from './steps.ts'
 import { toTaskColumns, toVoteColumns } from './tasks.ts'
 import { toClearColumns, toTimerColumns } from './timers.ts'
 
-/** Of each list its JSON text, in the order of the arguments of `save_sessions`; null where it is empty. */
+/** The JSON text of each list, in the order of the arguments of `save_sessions`; null if it is empty. */
 export function toRowLists(updates: readonly SessionUpdate[]): readonly (string | null)[] {
   const steps = updates.flatMap((each) => each.steps.map((step) => toStepColumns(each.session.id, step)))
   const lists: readonly (readonly object[])[] = [
@@ -42,7 +42,7 @@ export function toRowLists(updates: readonly SessionUpdate[]): readonly (string 
   return lists.map(toJsonRows)
 }
 
-/** One statement touches a row once: of rows with one key the last counts. */
+/** A statement may touch a row only once, so of rows with the same key the last one counts. */
 function lastOfEach<Row>(rows: readonly Row[], keyOf: (row: Row) => string): readonly Row[] {
   const byKey = new Map(rows.map((row) => [keyOf(row), row]))
   return byKey.size === rows.length ? rows : [...byKey.values()]

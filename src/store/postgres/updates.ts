@@ -38,7 +38,7 @@ export interface UpdateParts {
   readonly pool: PostgresPool
   readonly moment: DatabaseMoment
   readonly hints: SessionHints
-  /** Of the kept counts that this process adds to. */
+  /** Shard of the kept counts that this process adds to. */
   readonly shard: number
 }
 
@@ -164,7 +164,7 @@ const toStartColumnsOf = ({ update, holder, turn, limits, claim }: PendingStart,
 
 const triggerOf = ({ session, runs }: SessionUpdate): string | null => (runs.at(-1)?.starter ?? session).triggerId
 
-/** What a start counts or claims, each under one name: whoever counts the same waits for it. */
+/** Names of what a start counts or claims: starts that count the same wait for each other. */
 function locksOf({ update, limits, claim }: PendingStart): readonly string[] {
   const trigger = triggerOf(update)
   const { ratePerMinute, ratePerDay, maxConcurrentRuns, planRunsPerDay, planTokensPerDay, planCostPerDay } = limits
@@ -190,7 +190,7 @@ function numberBefore({ session, events }: SessionUpdate): number {
 
 const isStarted = (answer: StartAnswer): boolean => !(answer instanceof Error) && answer.outcome === 'started'
 
-/** Rows that name what is not there are a bug of ours, and no content that could be refused. */
+/** Rows that refer to missing rows are a bug of ours, not content to refuse. */
 const toUpdateFailure = (error: unknown, pool: PostgresPool): unknown =>
   hasState(error, 'SV003') ? new Error((error as Error).message, { cause: error }) : pool.toFailure(error)
 

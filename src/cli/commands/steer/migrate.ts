@@ -27,7 +27,7 @@ export async function runsMigrate(call: CommandContext<AnswerOf<typeof runsAnswe
         ? await Promise.all(named.map((text) => runIdOf(text, operator)))
         : await runsOf(operator, agent)
     const items: RunView[] = []
-    let refused = 0
+    const refusals = new Set<number>()
     for (const id of ids) {
       try {
         const { changed, ...run } = await operator.call('POST /runs/:id/migrate', {
@@ -42,13 +42,14 @@ export async function runsMigrate(call: CommandContext<AnswerOf<typeof runsAnswe
       } catch (error) {
         // A missing version is the same error for all runs.
         if (agent === undefined || !(error instanceof RemoteError) || error.status === 404) throw error
-        refused++
+        refusals.add(error.exit)
         out.message(`${shortId(id)} stays where it is: ${error.message}`)
       }
     }
     if (mode.json) await out.json({ items, total: items.length })
     else if (ids.length === 0) out.line('No run of it waits.')
-    return refused > 0 ? 6 : 0
+    const [exit = 0, ...others] = refusals
+    return others.length > 0 ? 6 : exit
   })
 }
 

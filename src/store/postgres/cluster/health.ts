@@ -1,4 +1,4 @@
-/** What an operator should know of a database that servers share. Reads only. */
+/** Figures about a shared database that an operator should know. Only reads. */
 import { checkSchemaVersions, readSchemaVersions } from '../database/migrate.ts'
 import { openPool, type PostgresPool } from '../database/pool.ts'
 import { SCHEMA } from '../open.ts'
@@ -43,7 +43,7 @@ const LONG_TRANSACTION_S = 60
 const FULL_QUEUE = 0.5
 /** Dead rows beyond the living ones, in a table of some size. */
 const BLOATED_ROWS = 10_000
-/** Work that nobody has taken for so long shows that no server serves. */
+/** If nobody has taken work for this long, no server is running. */
 const UNCLAIMED_MS = 30_000
 const LAG_S = 30
 
@@ -101,7 +101,7 @@ async function readFigures(pool: PostgresPool, schema: string): Promise<Database
   return row!
 }
 
-/** What of these figures an operator should change, with the command or act that does. */
+/** The figures on which an operator should act, with the command or step that helps. */
 export function findProblems(figures: DatabaseFigures & DatabaseState, schema = SCHEMA): readonly DatabaseProblem[] {
   const { found, newest, offMs, longest, notify, bloated, dead, unclaimed, lag } = figures
   const problems: DatabaseProblem[] = []

@@ -49,7 +49,7 @@ export async function refuseMovedDatabase(pool: PostgresPool): Promise<void> {
   if (row?.to) throw fail('store_moved', { store: pool.database, to: row.to })
 }
 
-/** Makes the database that of a cluster, whosever it was. @throws Failure `store_served` */
+/** Makes the database belong to a cluster, whoever owned it before. @throws Failure `store_served` */
 export async function claimCluster(pool: PostgresPool, { workspace, bucket }: ClusterIdentity): Promise<void> {
   const serving = await pool.row<{ id: string }>(
     `select id from worker where seen_at > svc_now(null) - ${SILENT_WORKER_MS} limit 1`,

@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failure.ts'
 import type { PostgresPool } from '../database/pool.ts'
 
-/** Looks whether the user may do with every table what a server does. @throws Failure `store_rights_missing` */
+/** Checks that the user has the rights of a server on every table. @throws Failure `store_rights_missing` */
 export async function checkTableRights(pool: PostgresPool, schema: string): Promise<void> {
   const row = await pool.row<{ what: string; name: string; user: string }>(
     `select p.what, c.relname as name, current_user as user
@@ -22,7 +22,7 @@ export async function checkTableRights(pool: PostgresPool, schema: string): Prom
 }
 
 /**
- * Looks whether the user owns the tables of a schema, or is of the role that does: graphile-worker lets nobody else use its own.
+ * Checks that the user owns the tables of a schema, or is a member of the role that does: graphile-worker lets nobody else use its own.
  * @throws Failure `store_rights_missing`
  */
 export async function checkOwnership(pool: PostgresPool, schema: string): Promise<void> {

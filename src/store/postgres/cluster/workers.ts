@@ -33,7 +33,7 @@ export const workerMethods = (db: PostgresPool, moment: DatabaseMoment): WorkerM
     if (asked === 0) throw fail('not_found', { what: 'worker' })
   },
   async forgetWorker(id) {
-    // Also those that were killed long ago, so that restarts leave no rows behind.
+    // Also deletes processes that were killed long ago, so that restarts leave no rows behind.
     await db.run(
       `delete from worker w
        where w.id = :id

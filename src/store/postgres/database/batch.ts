@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isConflict, isOverloaded, isServerError } from './errors.ts'
 
 export interface BatchParts<Item, Answer> {
-  /** Items of one key are not made together; undefined = any. */
+  /** Items with the same key are not made together; undefined: no restriction. */
   readonly key: (item: Item) => string | undefined
   /** Makes all items in one transaction, and resolves with an answer for each. */
   readonly make: (items: readonly Item[]) => Promise<readonly Answer[]>
@@ -36,7 +36,7 @@ export function createBatchQueue<Item, Answer>({ key, make }: BatchParts<Item, A
     // After this tick, so that all writes of one tick share a statement.
     await new Promise((resolve) => setImmediate(resolve))
     while (waiting.length > 0) await makeTogether(takeSome())
-    // In the same step as the last look: what is added later starts work of its own.
+    // In the same step as the last check, so that an item added later starts new work.
     working = undefined
   }
 
@@ -61,7 +61,7 @@ export function createBatchQueue<Item, Answer>({ key, make }: BatchParts<Item, A
       const answers = await withoutConflict(() => make(batch.map(({ item }) => item)))
       for (const [index, { resolve }] of batch.entries()) resolve(answers[index]!)
     } catch (error) {
-      // The server refused the whole: nothing of it is stored, and only one of them may be the cause.
+      // The server refused the whole batch: nothing is stored, and one item alone may be the cause.
       if (batch.length > 1 && isServerError(error) && !isOverloaded(error))
         for (const each of batch) await makeTogether([each])
       else for (const { reject } of batch) reject(error)

@@ -30,11 +30,11 @@ const isPoolExhausted = (error: unknown): boolean =>
 /** The server has no connection left. */
 export const isOutOfConnections = (error: unknown): boolean => hasState(error, '53300')
 
-/** No connection, memory, time or lock was to be had: nothing is stored, and another statement now would fare no better. */
+/** The server lacked a connection, memory, time or a lock: nothing is stored, and another statement now would fail too. */
 export const isOverloaded = (error: unknown): boolean =>
   isPoolExhausted(error) || hasState(error, '53', '55P03', '57014')
 
-/** A new connection writes a file, and where that fails the server says only that it did. */
+/** A new connection writes a file; if that fails, the server says only that it failed. */
 const isFullAtConnect = (error: unknown): boolean =>
   hasState(error, 'XX000') && (error as ServerError).message === 'could not write init file'
 
@@ -82,7 +82,7 @@ export const storeUnreachable = (database: string, cause: unknown): Failure =>
     },
   )
 
-/** Of several attempts to connect, as to both addresses of a name, the first reason. */
+/** The first reason of several failed attempts to connect, for example to both addresses of a name. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   if (error instanceof Error && error.message.includes('client password must be'))

@@ -10,7 +10,7 @@ import type { SessionHint } from '../../lease.ts'
 import type { PostgresPool } from './pool.ts'
 
 const EVERY_MS = 10
-/** What fits into the 8,000 bytes of a notification. */
+/** Number of hints that fit into the 8,000 bytes of a notification. */
 const MAX_NAMED = 340
 const MAX_RECONNECT_MS = 2000
 
@@ -59,7 +59,7 @@ export function createHints(pool: PostgresPool, schema: string, self: string): S
           attempt = 0
           yield* notificationsOf(client, self, signal)
         } catch {
-          // The connection is lost, and so may hints be.
+          // The connection is lost, and hints may be lost with it.
         } finally {
           await client.end().catch(ignoreLost)
         }
@@ -83,7 +83,7 @@ async function* notificationsOf(client: Client, self: string, signal: AbortSigna
   client.on('notification', ({ payload = '' }) => {
     const [from, held = '', free = ''] = payload.split(' ')
     if (from === self) return
-    // A reader that is slow is told everything at once.
+    // A slow reader is told to read everything again.
     if (held === '*' || waiting.length > MAX_NAMED) waiting = ['all']
     else {
       if (held !== '') waiting.push({ sessions: lengthen(held), isFree: false })
@@ -111,7 +111,7 @@ const pause = (signal: AbortSignal, ms: number): Promise<void> =>
   delay(ms, undefined, { signal, ref: false }).catch(ignoreLost)
 
 function ignoreLost(): void {
-  // Whoever needs the hint looks by itself a little later.
+  // A process that needs the hint looks by itself a little later.
 }
 
 /** The 16 bytes of an id as 22 characters. */

@@ -7,7 +7,7 @@ import type { PostgresPool } from './pool.ts'
 const OLDEST_READ = 3
 
 export interface SchemaVersions {
-  /** Of the database; 0 where it has none of our tables. */
+  /** Version of the database; 0 if it has none of our tables. */
   readonly found: number
   readonly newest: number
   /** Oldest program version of the schema that may go on with the database. */
@@ -27,7 +27,7 @@ export async function readSchemaVersions(pool: PostgresPool, schema: string): Pr
   )
   const [first] = tables
   if (first === undefined) return { found: 0, newest, minReader: 0 }
-  // Its tables would not be found, as if there were none.
+  // Without the right, its tables would look missing.
   if (!first.usable)
     throw fail(
       'store_rights_missing',

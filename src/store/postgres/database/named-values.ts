@@ -4,7 +4,7 @@ type QueryValue = string | number | boolean | null | undefined | readonly string
 export type NamedValues = Readonly<Record<string, QueryValue>>
 
 interface PositionalQuery {
-  /** Under which a connection keeps the plan: our texts are few and fixed. */
+  /** Name under which a connection keeps the plan: our texts are few and fixed. */
   readonly name: string
   readonly text: string
   readonly values: readonly unknown[]
@@ -16,7 +16,7 @@ interface PreparedText {
   readonly names: readonly string[]
 }
 
-/** Not the second colon of a cast. */
+/** Excludes the second colon of a cast. */
 const NAME = /(?<!:):([a-zA-Z]\w*)/g
 
 const prepared = new Map<string, PreparedText>()

@@ -20,7 +20,7 @@ export interface PostgresPool extends PostgresQueries {
   readonly database: string
   /** One transaction. It is tried again after a conflict with another one, so `work` has no effects of its own. */
   transaction<T>(work: (queries: PostgresQueries) => Promise<T>): Promise<T>
-  /** What callers get of an error, noted for the log. */
+  /** The failure that callers get for an error; also notes it for the log. */
   toFailure(error: unknown): unknown
   /** Gives a connection of the pool to `work`, and its errors as they are. */
   withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T>
@@ -36,14 +36,14 @@ export interface PostgresPool extends PostgresQueries {
 export interface PoolOptions {
   readonly url: string
   readonly schema: string
-  /** Shown by the server beside each connection. */
+  /** Name that the server shows for each connection. */
   readonly name: string
   readonly connections: number
-  /** Of a server; a command prints its failure itself. */
+  /** Log of a server; a command prints its failure itself. */
   readonly outages?: OutageLog
 }
 
-/** Beyond these a statement or the network is stuck, and whoever waits for it is told so. */
+/** After these times a statement or the network is stuck, and the caller gets an error. */
 const CONNECT_MS = 5000
 const STATEMENT_MS = 30_000
 const LOCK_MS = 10_000
@@ -80,7 +80,7 @@ export async function openPool({ url, schema, name, connections, outages }: Pool
       `statement_timeout=${STATEMENT_MS}`,
       `lock_timeout=${LOCK_MS}`,
       `idle_in_transaction_session_timeout=${STATEMENT_MS}`,
-      // The plans of short statements are worth no compilation.
+      // Compiling the plans of short statements would not pay.
       'jit=off',
     ]
       .map((each) => `-c ${each}`)
@@ -105,7 +105,7 @@ async function loadPg(): Promise<typeof import('pg')> {
   }
 }
 
-/** What may be said of an address: its password never. */
+/** The parts of an address that may be shown: never the password. */
 export function describeUrl(url: string): string {
   const { host, pathname, searchParams } = new URL(url)
   return `${host || (searchParams.get('host') ?? 'localhost')}${pathname}`

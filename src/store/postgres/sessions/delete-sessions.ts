@@ -11,7 +11,7 @@ const OF_SESSIONS = [
   'delete from timer where session_id = any (:ids::uuid[])',
   'delete from run_words where session_id = any (:ids::uuid[])',
   'delete from plan_reservation where session_id = any (:ids::uuid[])',
-  // Left by calls that were sent; what was denied or never left has had no effect.
+  // Only calls that were sent leave a record; a call that was denied or never left had no effect.
   `insert into kept_call (agent_id, session_id, run_id, call_id, ref, arguments_digest, state, attempt, idempotency_key, at)
    select agent_id, session_id, run_id, call_id, ref, arguments_digest, state, attempt, idempotency_key, at
    from call

@@ -31,7 +31,7 @@ const STATEMENTS = [
    delete from large_result l
    where digest in (select result_digest from erased where result_digest is not null)
      and not exists (select 1 from step t where t.result_digest = l.digest and t.session_id <> :id)`,
-  // What an event tells of states stays: readers find the end of a run by it.
+  // States in events stay: readers find the end of a run by them.
   `update event
    set data = case
      when kind in ('run', 'session') and data like '[%'
@@ -41,7 +41,7 @@ const STATEMENTS = [
      else '[{}]' end
    where session_id = :id and ordinal is null`,
   'update vote set comment = null where task_id in (select id from user_task where session_id = :id)',
-  // That the effect was made stays: it must not happen again.
+  // The record that the effect was made stays, so that it does not happen again.
   'update effect set result = null where session_id = :id',
   'delete from run_words where session_id = :id',
   'delete from session_tag where session_id = :id',

@@ -8,7 +8,7 @@ export const SESSION_FIELDS = `s.id, s.workspace_id, s.agent_id, s.agent_name, s
   s.total_tokens_used, s.run_count, s.start_context, s.error, s.metadata, s.tags, s.started_at, s.finished_at, s.version,
   s.last_seq, s.last_ordinal, s.cost, s.title, s.erased_at, s.legal_hold::int as legal_hold`
 
-/** What a save may change. `turn` names the save. */
+/** The columns that a save may change. `turn` names the save. */
 export function toChangedColumns(session: Session, busy: boolean, turn: string) {
   const output = toText(session.output)
   return {
@@ -32,7 +32,7 @@ export function toChangedColumns(session: Session, busy: boolean, turn: string) 
   }
 }
 
-/** All that a start writes. */
+/** The columns that a start writes. */
 export function toStartColumns(session: Session, busy: boolean, turn: string) {
   const input = toText(session.input)!
   return {

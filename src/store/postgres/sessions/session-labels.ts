@@ -1,7 +1,7 @@
 import type { SessionLabels } from '../../queries.ts'
 import { toText } from '../../rows/json-column.ts'
 
-/** The arguments of `label_session`: what is absent stays, an empty value removes. */
+/** The arguments of `label_session`: an absent one changes nothing, an empty one removes the value. */
 export const toLabelColumns = ({ title, metadata, tags, legalHold }: SessionLabels) => ({
   has_title: title !== undefined,
   title: title ?? null,

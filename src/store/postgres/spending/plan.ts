@@ -1,6 +1,6 @@
 import type { PlanChange } from '../../session-update.ts'
 
-/** What completions begin and end, as the function that counts them reads it. */
+/** Completions that begin and end, in the form that the counting function reads. */
 export const toPlanColumns = ({ cap, reserves, frees }: PlanChange) => ({
   max_tokens: cap.tokens ?? null,
   max_cost: cap.cost?.amount ?? null,

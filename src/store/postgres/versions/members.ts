@@ -11,7 +11,7 @@ export async function publishMembers(
   publication: VersionPublication,
 ): Promise<readonly StoredMember[]> {
   const { workspaceId, agents, documents, at, by, message } = publication
-  // One publication of a workspace after the other: two of the same version must not both find it new.
+  // Publications of a workspace run one after the other: two of the same version must not both find it new.
   await tx.rows(`select pg_advisory_xact_lock(hashtextextended(current_schema() || ' publish ' || :workspaceId, 0))`, {
     workspaceId,
   })

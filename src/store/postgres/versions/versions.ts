@@ -37,7 +37,7 @@ const MAX_CACHED = 256
 export function versionMethods(db: PostgresPool): VersionMethods {
   const snapshots = new Map<VersionId, AgentSnapshot>()
 
-  /** What may change of a version is read each time: a yank counts at once in every process. */
+  /** The columns of a version that may change are read each time: a yank counts at once in every process. */
   async function findVersion(where: string, values: Record<string, string>): Promise<AgentVersion | undefined> {
     const row = await db.row<Omit<VersionRow, 'snapshot'>>(`select ${COLUMNS} ${FROM} where ${where}`, values)
     if (!row) return undefined
