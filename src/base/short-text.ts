@@ -18,5 +18,11 @@ export function shortDuration(ms: number): string {
 /** The last six digits of a UUID, since its beginning is the time. Other text is returned unchanged. */
 export const shortId = (id: string): string => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? id.slice(-6) : id)
 
+/** The beginning of a digest that somebody gave, with or without its algorithm: `sha256:4d1b2c3e…`; `?` for any other text. */
+export const digestStart = (text: unknown): string =>
+  typeof text === 'string' && /^(?:sha256:)?[0-9a-f]+$/.test(text)
+    ? `sha256:${text.replace(/^sha256:/, '').slice(0, 8)}…`
+    : '?'
+
 /** The name of a tool or an agent without the first part of its namespace, where there is no room for it. */
 export const withoutNamespace = (id: string): string => id.replace(/^[^.\s]+\./, '')

@@ -24,13 +24,16 @@ const FILES = 0
 /** Limit for the server's answer; the whole completion must stay under 150 ms. */
 const SERVER_TIMEOUT_MS = 60
 
+/** A shell gets the value as it is: other characters could end the word, or run a command that a key or a file name holds. */
+const PLAIN = /^[\w.:@/=+-]+$/
+
 /** @param argv the words after `complete`: `--`, then the command line, whose last word is incomplete */
 export async function completeWords(argv: readonly string[], io: Io): Promise<number> {
   const words = argv[0] === '--' ? argv.slice(1) : argv
   const typed = words.at(-1) ?? ''
   const { suggestions, files } = await suggestFor(words.slice(0, -1), typed, io)
   const lines = suggestions
-    .filter(({ value }) => value.startsWith(typed))
+    .filter(({ value }) => value.startsWith(typed) && PLAIN.test(value))
     .map(({ value, description }) => (description === undefined ? value : `${value}\t${safeText(description)}`))
   io.stdout.write([...lines, `:${files ? FILES : NO_FILES}`, ''].join('\n'))
   return 0
@@ -105,6 +108,18 @@ const flagsOf = ({ flags, description }: OptionSpec): Suggestion[] =>
 
 /** Options and arguments whose values come from the server or the package. */
 const SOURCES: Readonly<Record<string, (io: Io) => Promise<readonly Suggestion[]>>> = {
+  // Commands whose argument has the name of another thing elsewhere.
+  'keys revoke key': keys,
+  'files get key': files,
+  'effects show key': effects,
+  'effects release key': effects,
+  'secrets set name': secrets,
+  'versions show version': versions,
+  'versions source version': versions,
+  'versions yank version': versions,
+  'versions diff before': versions,
+  'versions diff after': versions,
+  'workers drain worker': workers,
   agent: agents,
   run: runs,
   runs,
@@ -130,12 +145,14 @@ async function valuesOf(
 ): Promise<CompletionAnswer> {
   if (choices) return { suggestions: choices.map((value) => ({ value })) }
   if (path === 'help') return { suggestions: nextWords([]) }
-  const source = Object.hasOwn(SOURCES, name) ? SOURCES[name] : undefined
+  const source = [`${path} ${name}`, name]
+    .map((each) => (Object.hasOwn(SOURCES, each) ? SOURCES[each] : undefined))
+    .find(Boolean)
   if (!source) return { suggestions: [], files: FILE.test(name) }
   return { suggestions: await source(io).catch(() => []) }
 }
 
-async function ask<R extends 'GET /agents' | 'GET /runs' | 'GET /tasks' | 'GET /triggers'>(
+async function ask<R extends keyof OperatorRoutes & `GET /${string}`>(
   route: R,
   io: Io,
 ): Promise<OperatorRoutes[R]['answer']> {
@@ -175,7 +192,48 @@ async function tasks(io: Io): Promise<readonly Suggestion[]> {
 
 async function triggers(io: Io): Promise<readonly Suggestion[]> {
   const { items } = await ask('GET /triggers', io)
-  return items.map(({ name, triggerId, agent }) => ({ value: name, description: `${agent} ${triggerId.slice(-6)}` }))
+  return items.map(({ name, triggerId, agent }) => ({
+    value: PLAIN.test(name) ? name : triggerId.slice(-6),
+    description: `${agent} ${PLAIN.test(name) ? triggerId.slice(-6) : name}`,
+  }))
+}
+
+async function keys(io: Io): Promise<readonly Suggestion[]> {
+  const { items } = await ask('GET /keys', io)
+  return items
+    .filter(({ revokedAt }) => revokedAt === null)
+    .map((key) => ({
+      value: key.keyId.slice(-6),
+      description: `${key.prefix}… of ${'email' in key ? key.email : `${key.agent} / ${key.trigger}`}`,
+    }))
+}
+
+async function files(io: Io): Promise<readonly Suggestion[]> {
+  const { items } = await ask('GET /files', io)
+  return items.map(({ filename, mediaType }) => ({ value: filename, description: mediaType }))
+}
+
+async function effects(io: Io): Promise<readonly Suggestion[]> {
+  const { items } = await ask('GET /effects', io)
+  return items.map(({ key, tool, outcome }) => ({ value: key, description: `${tool} ${outcome}` }))
+}
+
+async function secrets(io: Io): Promise<readonly Suggestion[]> {
+  const { items } = await ask('GET /secrets', io)
+  return items.map(({ name, agent }) => ({ value: name, description: agent }))
+}
+
+async function workers(io: Io): Promise<readonly Suggestion[]> {
+  const { items } = await ask('GET /workers', io)
+  return items.map(({ workerId, state }) => ({ value: workerId.slice(-6), description: state }))
+}
+
+/** Deployed versions: those of one agent alone would take a question each. */
+async function versions(io: Io): Promise<readonly Suggestion[]> {
+  const { items } = await ask('GET /agents', io)
+  return items.flatMap(({ name, deployed }) =>
+    deployed ? [{ value: `${name}@${deployed.versionLabel}`, description: 'deployed' }] : [],
+  )
 }
 
 async function templates(): Promise<readonly Suggestion[]> {

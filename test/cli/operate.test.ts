@@ -225,6 +225,27 @@ test('TAB offers what a running server knows', async () => {
   expect((await svc(['complete', '--', 'approve', ''])).stdout).toMatch(
     /^[0-9a-f]{6}\tapproval of acme\.refund-desk\n:4\n$/,
   )
+  const offered = async (...words: string[]) => (await svc(['complete', '--', ...words, ''])).stdout
+  expect(await offered('versions', 'show')).toMatch(/^acme\.[\w-]+@1\.0\.0\tdeployed\n/)
+  expect(await offered('effects', 'show')).toMatch(/^refund:A-1042\tacme\.refunds done\n:4\n$/)
+  expect(await offered('workers', 'drain')).toMatch(/^[0-9a-f]{6}\tserving\n:4\n$/)
+  expect(await offered('secrets', 'set')).toBe(':4\n')
+})
+
+test('TAB offers no value that a shell would take for more than a word', async () => {
+  const name = 'nightly $(touch x)'
+  await svc(['triggers', 'create', 'acme.refund-desk', '--name', name])
+  const { stdout } = await svc(['complete', '--', 'triggers', 'show', ''])
+  expect(stdout).toMatch(/^[0-9a-f]{6}\tacme\.refund-desk nightly \$\(touch x\)$/m)
+  expect((await svc(['complete', '--', 'triggers', 'show', 'night'])).stdout).toBe(':4\n')
+})
+
+test('TAB offers keys that can be revoked, and none that is', async () => {
+  await svc(['keys', 'create', '--agent', 'acme.refund-desk', '--trigger', 'api'])
+  const offered = async () => (await svc(['complete', '--', 'keys', 'revoke', ''])).stdout
+  const shown = /^([0-9a-f]{6})\tsvc_\w+… of acme\.refund-desk \/ api\n:4\n$/.exec(await offered())
+  expect(await svc(['keys', 'revoke', shown![1]!, '--yes'])).toMatchObject({ code: 0 })
+  expect(await offered()).toBe(':4\n')
 })
 
 describe('a server elsewhere', () => {

@@ -73,9 +73,10 @@ describe('a run below the limit', () => {
 })
 
 /** Starts a run above the limit and waits for its task. */
-async function held(
-  amount = 180,
-): Promise<{ runId: string; task: { userTaskId: string; kind: string; tool: string; args: unknown } }> {
+async function held(amount = 180): Promise<{
+  runId: string
+  task: { userTaskId: string; kind: string; tool: string; args: unknown }
+}> {
   const { code, stdout } = await svc(['run', 'acme.refund-desk', 'order=A-1042', `amount=${amount}`, '--json'])
   expect(code).toBe(3)
   return JSON.parse(stdout) as Awaited<ReturnType<typeof held>>
@@ -150,7 +151,15 @@ describe('a run above the limit, where nobody can be asked', () => {
     const { runId, task } = await held()
     const refused = await svc(['approve', task.userTaskId, '--args-digest', 'sha256:00aa', '--json'])
     expect([refused.code, refused.stdout]).toEqual([6, ''])
-    expect(JSON.parse(refused.stderr)).toMatchObject({ error: { code: 'arguments_changed' } })
+    const { items } = await json<{ items: { userTaskId: string; argsDigest: string }[] }>(['inbox'])
+    const { argsDigest } = items.find(({ userTaskId }) => userTaskId === task.userTaskId)!
+    const is = /^sha256:[0-9a-f]{8}/.exec(argsDigest)![0]
+    const changed = `The arguments changed since they were reviewed (sha256:00aa… → ${is}…).`
+    expect(JSON.parse(refused.stderr)).toMatchObject({ error: { code: 'arguments_changed', message: changed } })
+    const asText = await svc(['approve', task.userTaskId, '--args-digest', '00aa'])
+    expect(asText).toMatchObject({ code: 6, stdout: '' })
+    expect(asText.stderr).toContain(changed)
+    expect(asText.stderr).toContain('svc inbox     look again, then approve')
     await svc(['runs', 'cancel', runId])
   })
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packageSpecifier } from '../../src/cli/shell/version.ts'
@@ -120,6 +120,20 @@ describe('svc init', () => {
     const { files } = JSON.parse(forced.stdout) as { files: { path: string; action: string }[] }
     expect(files.every(({ action }) => action === 'skipped')).toBe(true)
     expect(readFileSync(join(cwd, 'refund-demo/README.md'), 'utf8')).toBe('mine\n')
+  })
+
+  test('leaves nothing of its own where a file cannot be written, and works once it can', async () => {
+    const given = { 'README.md': 'mine\n', scenarios: 'a file where a folder must be\n' }
+    const directory = join(cwd, 'halfway')
+    mkdirSync(directory)
+    for (const [path, text] of Object.entries(given)) writeFileSync(join(directory, path), text)
+    const init = () => svc(['init', 'halfway', '--template', 'refund', '--force'], { cwd })
+    expect(await init()).toMatchObject({ code: 2, stdout: '' })
+    expect(tree(directory)).toEqual(given)
+    expect(readdirSync(directory).toSorted()).toEqual(Object.keys(given).toSorted())
+    rmSync(join(directory, 'scenarios'))
+    expect(await init()).toMatchObject({ code: 0, stdout: expect.stringContaining('7 scenarios') as string })
+    expect(readFileSync(join(directory, 'README.md'), 'utf8')).toBe('mine\n')
   })
 
   test('--name renames namespace and agent everywhere, and the result is as clean as the template', async () => {

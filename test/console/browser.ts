@@ -43,6 +43,12 @@ export function describeInBrowser(name: string, tests: () => void): void {
   })
 }
 
+/** From now on the page has the time that its clock is given. */
+export async function stopTime(page: Page): Promise<void> {
+  await page.clock.install()
+  await page.clock.pauseAt(Date.now() + 1000)
+}
+
 /** A browser of its own: no cookie is shared with other pages. */
 export async function openPage(address: string, options: BrowserContextOptions = {}): Promise<OpenedPage> {
   browser ??= chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })

@@ -5,7 +5,7 @@ import { safeJson } from '../../src/base/escape-text.ts'
 import type { AgentSnapshot } from '../../src/spec/snapshot.ts'
 import { snapshotOf } from '../server/fixtures.ts'
 import { ask, desk, DESK, policiesFor, publishDesk, tool } from '../server/running.ts'
-import { describeInBrowser, openPage } from './browser.ts'
+import { describeInBrowser, openPage, stopTime } from './browser.ts'
 import { newCode, openWithConsole, signedIn } from './browser-session.ts'
 import { openDesk } from './open-desk.ts'
 
@@ -116,8 +116,33 @@ describeInBrowser('a call that cannot be undone', () => {
     expect(await decided()).toBe('completed')
   })
 
+  test('is not approved by a double click: the second click confirms nothing', async () => {
+    const { page, decided } = await openWaiting('fine')
+    await stopTime(page)
+    await page.getByRole('button', { name: /Hold to approve/ }).dblclick()
+    await page.getByText('This cannot be undone once it is sent.').waitFor()
+    expect(await decided()).toBe('pending')
+  })
+
+  test('is not approved by a key that is let go on another screen', async () => {
+    const { page, decided } = await openWaiting('fine')
+    await page.locator('[aria-keyshortcuts=a]').waitFor()
+    await stopTime(page)
+    await page.keyboard.down('a')
+    await page.locator('.hold.held').waitFor()
+    await page.keyboard.press('Escape')
+    await page.locator('.card').waitFor({ state: 'detached' })
+    await page.keyboard.up('a')
+    await page.clock.runFor(10_000)
+    await page.clock.resume()
+    await page.getByRole('link', { name: /acme.refunds amount 180/ }).click()
+    await page.locator('.digest code').waitFor()
+    expect(await decided()).toBe('pending')
+  })
+
   test('is approved by the key that is held, and not by one that is tapped', async () => {
     const { page, decided } = await openWaiting('fine')
+    await page.locator('[aria-keyshortcuts=a]').waitFor()
     await page.keyboard.press('a')
     await page.getByText('This cannot be undone once it is sent.').waitFor()
     expect(await decided()).toBe('pending')

@@ -6,7 +6,7 @@ import { presentTask } from '../../src/spec/view/task-card.ts'
 import { readInboxItem } from '../../src/spec/view/task-content.ts'
 import { describeTaskView } from '../../src/spec/view/task-view.ts'
 import { findingsOfAxe } from './axe.ts'
-import { describeInBrowser, openPage } from './browser.ts'
+import { describeInBrowser, openPage, stopTime } from './browser.ts'
 import { openAs, openDesk } from './open-desk.ts'
 
 const cardOf = (page: Page) => page.locator('.card')
@@ -155,6 +155,59 @@ describeInBrowser('the inbox', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await cardOf(page).getByText('rejected by operator ana: Ask the customer first.').first().waitFor()
+  })
+
+  test('takes no key for a card that nobody can have read: a double press or a held key approves nothing', async () => {
+    const desk = await openDesk()
+    await desk.start({ order: 'A-1042', amount: 180 })
+    await desk.start({ order: 'A-1043', amount: 190 })
+    const { page } = await openPage(await desk.address())
+    const statuses = async () =>
+      (await desk.operator.call('GET /tasks', { query: { all: 'true' } })).items.map(({ status }) => status).toSorted()
+    const offered = page.locator('[aria-keyshortcuts=a]')
+    await page.getByRole('link', { name: /amount 180/ }).click()
+    await offered.waitFor()
+    await stopTime(page)
+    await page.keyboard.press('a')
+    await page.locator('.card.closed').waitFor()
+    await page.keyboard.press('j')
+    await cardOf(page).getByText('"A-1043"').waitFor()
+    // Effects run with the next frame.
+    await page.clock.runFor(50)
+    await page.getByRole('button', { name: /^Approve/, disabled: false }).waitFor()
+    await page.keyboard.press('a')
+    await cardOf(page).getByText('Not taken: "a" came before this could be read.').waitFor()
+    await page.clock.runFor(500)
+    expect(await offered.count()).toBe(0)
+    // Held: it repeats.
+    await page.keyboard.down('a')
+    await page.keyboard.down('a')
+    await page.clock.runFor(900)
+    await page.keyboard.down('a')
+    await page.clock.runFor(900)
+    expect(await offered.count()).toBe(0)
+    await page.keyboard.up('a')
+    expect(await statuses()).toEqual(['completed', 'pending'])
+    await page.clock.runFor(200)
+    await offered.waitFor()
+    await page.keyboard.press('a')
+    await page.locator('.card.closed').waitFor()
+    expect(await statuses()).toEqual(['completed', 'completed'])
+  })
+
+  test('sends no edit by a double click on the button that shows the difference', async () => {
+    const desk = await openDesk()
+    await desk.start({ order: 'A-1042', amount: 180 })
+    const { page } = await openPage(await desk.address())
+    await page.getByRole('link', { name: /amount 180/ }).click()
+    await page.getByRole('button', { name: /^Edit/ }).click()
+    await page.getByLabel('amount').fill('90')
+    await stopTime(page)
+    await page.getByRole('button', { name: 'See the difference' }).dblclick()
+    await page.locator('.changes').waitFor()
+    expect(await page.getByRole('button', { name: 'Approve with these', disabled: true }).count()).toBe(1)
+    const [item] = (await desk.operator.call('GET /tasks', { query: {} })).items
+    expect(item).toMatchObject({ status: 'pending', args: { amount: 180 } })
   })
 
   test('keeps the reason that is typed before the digest of the card is known', async () => {

@@ -46,7 +46,8 @@ export const answerFailures = {
   },
   arguments_changed: {
     exit: EXIT.conflict,
-    message: () => 'The arguments are not the ones that were reviewed.',
+    message: (a: { reviewed: string; now: string }) =>
+      `The arguments changed since they were reviewed (${a.reviewed} → ${a.now}).`,
     fix: 'Look at the task again, then answer.',
   },
   digest_required: {

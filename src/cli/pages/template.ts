@@ -1,6 +1,6 @@
 /** Templates of the package. Nothing is downloaded or executed. */
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { fail } from '../../base/failure.ts'
 import { makeDirectory } from '../../base/make-directory.ts'
@@ -111,21 +111,38 @@ export async function planTemplate(
   }))
 }
 
-/** Files that exist are never overwritten. */
+/**
+ * Writes all files or none: where one fails, as on a full disk, what was made before it is removed, so that the same command works
+ * once there is room. Files that exist are never overwritten.
+ */
 export async function writeTemplate(
   directory: string,
   files: readonly TemplateFile[],
 ): Promise<readonly WrittenFile[]> {
   const written: WrittenFile[] = []
-  for (const { path, text } of files) {
-    const file = join(directory, path)
-    makeDirectory(dirname(file))
-    const isThere = existsSync(file)
-    if (!isThere) await writeUserFile(file, text)
-    written.push({ path, action: isThere ? 'skipped' : 'created' })
+  const folders: string[] = []
+  try {
+    for (const { path, text } of files) {
+      const file = join(directory, path)
+      folders.push(...missingFolders(dirname(file)))
+      makeDirectory(dirname(file))
+      const isThere = existsSync(file)
+      if (!isThere) await writeUserFile(file, text)
+      written.push({ path, action: isThere ? 'skipped' : 'created' })
+    }
+  } catch (error) {
+    for (const { path, action } of written)
+      if (action === 'created') await rm(join(directory, path), { force: true }).catch(() => undefined)
+    // Only empty ones can be removed.
+    for (const folder of folders.reverse()) await rmdir(folder).catch(() => undefined)
+    throw error
   }
   return written
 }
+
+/** The directories that must be made for `path`, outer ones first. */
+const missingFolders = (path: string): readonly string[] =>
+  existsSync(path) || dirname(path) === path ? [] : [...missingFolders(dirname(path)), path]
 
 const noFiles = (error: NodeJS.ErrnoException): string[] => {
   if (error.code === 'ENOENT') return []

@@ -4,6 +4,7 @@ import { RejectForm } from '../card/reject-form.ts'
 import { HoldButton, useHold } from '../parts/hold-button.ts'
 import { html, type View } from '../parts/html.ts'
 import { takeLostFocus } from '../parts/lost-focus.ts'
+import { SecondButton } from '../parts/second-button.ts'
 
 export function BulkDecidePanel({
   count,
@@ -42,9 +43,9 @@ export function BulkDecidePanel({
       <footer class="decide bulk-decide" role="group" aria-label="Confirm" tabindex="-1" ref=${takeLostFocus}>
         <p class="confirm-text">These cannot be undone once they are sent.</p>
         <div class="buttons">
-          <button type="button" class="button primary" disabled=${isDisabled} onClick=${approve}>
+          <${SecondButton} kind="primary" isDisabled=${isDisabled} onPress=${approve}>
             Yes, approve all ${count}
-          </button>
+          </${SecondButton}>
           <button type="button" class="button" onClick=${() => setMode('choose')}>Back</button>
         </div>
       </footer>

@@ -13,9 +13,11 @@ import { html, type Child, type View } from '../parts/html.ts'
 import { takeText } from '../parts/input.ts'
 import { useKeys } from '../parts/keys.ts'
 import { takeLostFocus } from '../parts/lost-focus.ts'
+import { SecondButton } from '../parts/second-button.ts'
 import { mayDecide, mayEdit, type DecidePanelProps } from './decision.ts'
 import { EditPanel } from './edit-panel.ts'
 import { RejectForm } from './reject-form.ts'
+import { useReading } from './use-reading.ts'
 import { ValuePanel } from './value-panel.ts'
 
 type Mode = 'choose' | 'confirm' | 'reject' | 'edit'
@@ -40,6 +42,8 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
     blocked ??
     (mustOpen ? `Open ${unopened === 1 ? 'the folded value' : `the ${unopened} folded values`} first.` : undefined) ??
     (isUnderstood ? undefined : `Type ${fact ? safeText(fact.name) : '"yes"'} as the call has it.`)
+  const isRead = useReading()
+  const [isEarly, setEarly] = useState(false)
   const canApprove = mayDecide(task) && why === undefined && !isSending
   const approve = (edited?: JsonObject): void =>
     onDecide({
@@ -56,7 +60,9 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
   }
   useKeys({
     a: (event) => {
-      if (event.repeat || !canApprove || mode !== 'choose') return
+      if (event.repeat || mode !== 'choose') return
+      setEarly(!isRead)
+      if (!isRead || !canApprove) return
       if (card.isIrreversible) hold.handle.begin()
       else approve()
     },
@@ -83,25 +89,33 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
       <footer class="decide" role="group" aria-label="Confirm" tabindex="-1" ref=${takeLostFocus}>
         <p class="confirm-text">This cannot be undone once it is sent.</p>
         <div class="buttons">
-          <button type="button" class="button primary" disabled=${!canApprove} onClick=${() => approve()}>
+          <${SecondButton} kind="primary" isDisabled=${!canApprove} onPress=${() => approve()}>
             Yes, approve ${safeText(task.tool?.ref ?? 'this')}
-          </button>
+          </${SecondButton}>
           <button type="button" class="button" onClick=${() => setMode('choose')}>Back</button>
         </div>
       </footer>
     `
+  const offered = isRead && canApprove ? 'a' : undefined
   const label: Child = html`${card.isIrreversible ? 'Hold to approve' : 'Approve'} <kbd>a</kbd>`
   return html`
     <footer class="decide" role="group" aria-label="Decide">
       ${reviewed !== undefined && html`<label class="field"><span>Output as it should be</span><textarea rows="6" class="json" value=${output} onInput=${takeText(setOutput)} /></label>`}
       ${mayDecide(task) && html`<${Comprehension} task=${task} typed=${typed} onType=${setTyped} />`}
+      ${isEarly && html`<p class="why-not" role="status">Not taken: "a" came before this could be read. Nothing was decided.</p>`}
       ${why !== undefined && mayDecide(task) && html`<p class="why-not">${why}</p>`}
       <div class="buttons">
         ${
           mayDecide(task) &&
           (card.isIrreversible
-            ? html`<${HoldButton} hold=${hold} disabled=${!canApprove} onShort=${press}>${label}</${HoldButton}>`
-            : html`<button type="button" class="button primary" disabled=${!canApprove} onClick=${press}>
+            ? html`<${HoldButton} hold=${hold} disabled=${!canApprove} keyName=${offered} onShort=${press}>${label}</${HoldButton}>`
+            : html`<button
+                type="button"
+                class="button primary"
+                disabled=${!canApprove}
+                aria-keyshortcuts=${offered}
+                onClick=${press}
+              >
                 ${label}
               </button>`)
         }

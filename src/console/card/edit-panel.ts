@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json/json.ts'
 import type { ShownTask } from '../../spec/task.ts'
 import { html, type Child, type View } from '../parts/html.ts'
+import { SecondButton } from '../parts/second-button.ts'
 import { callOperator } from '../wire/request.ts'
 import { aboutNothing, useResource } from '../wire/resource.ts'
 import { ArgumentForm, fieldsOf, textsOfFields, type FormOutcome } from './argument-form.ts'
@@ -58,9 +59,7 @@ export function EditPanel({
       <div class="buttons">
         ${
           isShown
-            ? html`<button class="button primary" disabled=${isSending || hint !== undefined}>
-                Approve with these
-              </button>`
+            ? html`<${SecondButton} kind="primary" takesFocus isDisabled=${isSending || hint !== undefined}>Approve with these</${SecondButton}>`
             : html`<button class="button primary" disabled=${changes.length === 0}>See the difference</button>`
         }
         <button type="button" class="button" onClick=${isShown ? () => setShown(false) : onCancel}>Back</button>

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { hintAll } from '../wire/live.ts'
 import { findRefusal } from '../wire/request.ts'
 import { html, type Child, type View } from './html.ts'
+import { SecondButton } from './second-button.ts'
 
 export function ConfirmButton({
   label,
@@ -26,8 +27,6 @@ export function ConfirmButton({
   if (state === 'idle')
     return html`<button type="button" class="button small" onClick=${() => setState('asked')}>${label}</button>`
   return html`<span class="buttons"
-    ><button type="button" class="button small danger" disabled=${state === 'acting'} onClick=${() => void go()}>
-      ${question}</button
-    ><button type="button" class="button small quiet" onClick=${() => setState('idle')}>Back</button></span
+    ><${SecondButton} kind="small danger" isDisabled=${state === 'acting'} onPress=${() => void go()}>${question}</${SecondButton}><button type="button" class="button small quiet" onClick=${() => setState('idle')}>Back</button></span
   >`
 }

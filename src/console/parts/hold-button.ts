@@ -2,7 +2,7 @@
  * A button for an act that cannot be undone. It acts when it was held, by pointer or by key; a short press, or that of a
  * screen reader, asks once more in another way.
  */
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { html, type Child, type View } from './html.ts'
 
 export const HOLD_MS = 600
@@ -32,17 +32,29 @@ export function useHold(act: () => void): { readonly isHeld: boolean; readonly h
     setHeld(false)
     return wasEarly
   }
+  // Who leaves the card or the window has let go, and no event says so.
+  useEffect(() => {
+    const abandon = (): void => void end()
+    addEventListener('blur', abandon)
+    return () => {
+      removeEventListener('blur', abandon)
+      clearTimeout(timer.current)
+    }
+  }, [])
   return { isHeld, handle: { begin, end } }
 }
 
 export function HoldButton({
   hold: { isHeld, handle },
   disabled,
+  keyName,
   onShort,
   children,
 }: {
   readonly hold: ReturnType<typeof useHold>
   readonly disabled: boolean
+  /** The key that does the same. */
+  readonly keyName?: string | undefined
   /** Pressed, but not held. */
   readonly onShort: () => void
   readonly children: Child
@@ -59,6 +71,7 @@ export function HoldButton({
       type="button"
       class="button primary hold ${isHeld ? 'held' : ''}"
       disabled=${disabled}
+      aria-keyshortcuts=${keyName}
       onPointerDown=${(event: PointerEvent) => event.button === 0 && begin()}
       onPointerUp=${end}
       onPointerLeave=${() => handle.end()}

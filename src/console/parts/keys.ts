@@ -26,11 +26,20 @@ export const focusWhenShown = (element: HTMLElement | null): void => element?.fo
 /** Time within which the second key of a pair must come. */
 const PAIR_MS = 1200
 
+/** Keys of a card that decide, also where no card is shown any more. */
+const DECIDING_KEYS: ReadonlySet<string> = new Set(['a', 'e', 'r'])
+
+let decidingTypedAt = Number.NEGATIVE_INFINITY
+
+/** When a deciding key last went down or repeated, in the time of `performance.now`. */
+export const lastDecidingKeyAt = (): number => decidingTypedAt
+
 export function listenToKeys(): void {
   let first: { readonly key: string; readonly at: number } | undefined
   addEventListener('keydown', (event) => {
     // Behind a shadow root the event names its host; the path names the element.
     if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.composedPath()[0] ?? null)) return
+    if (DECIDING_KEYS.has(event.key)) decidingTypedAt = performance.now()
     const pair = first && event.timeStamp - first.at < PAIR_MS ? `${first.key} ${event.key}` : undefined
     first = undefined
     const act = (pair === undefined ? undefined : find(pair)) ?? find(event.key)

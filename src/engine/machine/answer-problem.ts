@@ -1,6 +1,7 @@
 /** Whether an answer to a user task is acceptable. Source: policies, section 5. */
 import { toIsoText } from '../../base/clock.ts'
 import { fail, type Failure } from '../../base/failure.ts'
+import { digestStart } from '../../base/short-text.ts'
 import { canonicalJson, isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import { approverOf } from '../../spec/key.ts'
 import { findBulkProblem, IN_BULK, type GivenAnswer, type TaskRecord } from '../../spec/task.ts'
@@ -17,7 +18,8 @@ import { readOutput, describeErrors } from './output.ts'
 /** The failure that makes an answer unacceptable; undefined when it is acceptable. */
 export function findAnswerProblem(tx: SessionTransaction, task: TaskRecord, answer: GivenAnswer): Failure | undefined {
   const digest = answer.metadata?.['svc/arguments_digest']
-  if (digest !== undefined && digest !== task.argumentsDigest) return fail('arguments_changed')
+  if (digest !== undefined && digest !== task.argumentsDigest)
+    return fail('arguments_changed', { reviewed: digestStart(digest), now: digestStart(task.argumentsDigest) })
   switch (task.kind) {
     case 'approval':
     case 'escalation':

@@ -7,7 +7,7 @@ import { reviewTogether } from '../../../spec/view/bulk-review.ts'
 import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
 import { drawApproval, fitApproval } from '../../../terminal/approval.ts'
 import { drawTable, fitsTable, type TableColumn } from '../../../terminal/table.ts'
-import { shortId } from '../../../base/short-text.ts'
+import { digestStart, shortId } from '../../../base/short-text.ts'
 import { askAcknowledgement } from '../../runs/card/acknowledge.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { parseJsonInput, readText } from '../../runs/input.ts'
@@ -90,7 +90,7 @@ async function decideEach(
   await withTaskChannel(call, async (channel) => {
     const found: ShownTask[] = []
     for (const text of given.rest(0)) found.push(await channel.find(text))
-    for (const task of found) checkKind(task, digest)
+    for (const task of found) checkKind(task, digest, approves)
     if (approves) for (const task of found) await checkSeen(call, task)
     if (approves && found.length > 1) await checkTogether(call, found)
     const items: AnswerReceipt[] = []
@@ -138,7 +138,7 @@ async function checkTogether(call: CommandContext, tasks: readonly ShownTask[]):
   if (!(await io.prompts.confirm(`Approve these ${tasks.length}?`, signal))) throw usageFailure('Nothing was approved.')
 }
 
-function checkKind(task: ShownTask, digest: string | undefined): void {
+function checkKind(task: ShownTask, digest: string | undefined, approves: boolean): void {
   if (task.kind !== 'approval' && task.kind !== 'escalation')
     throw usageFailure(
       `Task ${shortId(task.id)} asks for an answer (${task.kind}), not for an approval.`,
@@ -149,7 +149,11 @@ function checkKind(task: ShownTask, digest: string | undefined): void {
     task.argumentsDigest !== undefined &&
     !task.argumentsDigest.startsWith(digest.startsWith('sha256:') ? digest : `sha256:${digest}`)
   )
-    throw fail('arguments_changed', undefined, { fix: 'svc inbox     look again, then answer' })
+    throw fail(
+      'arguments_changed',
+      { reviewed: digestStart(digest), now: digestStart(task.argumentsDigest) },
+      { fix: `svc inbox     look again, then ${approves ? 'approve' : 'reject'}` },
+    )
 }
 
 /**

@@ -1,0 +1,46 @@
+/** A button that confirms what another one asked for, often in that one's place. */
+import { useEffect, useState } from 'preact/hooks'
+import { HOLD_MS } from './hold-button.ts'
+import { html, type Child, type View } from './html.ts'
+import { focusWhenShown } from './keys.ts'
+
+/**
+ * It takes nothing until it has been shown as long as a button is held, so a double click on the first does not press both, nor
+ * does an Enter that is still held.
+ * @param onPress without it the button submits its form
+ */
+export function SecondButton({
+  kind,
+  isDisabled,
+  takesFocus = false,
+  onPress,
+  children,
+}: {
+  /** Further classes. */
+  readonly kind: string
+  readonly isDisabled: boolean
+  /** Where the first button had it. */
+  readonly takesFocus?: boolean
+  readonly onPress?: () => void
+  readonly children: Child
+}): View {
+  const [isEarly, setEarly] = useState(true)
+  useEffect(() => {
+    const timer = setTimeout(() => setEarly(false), HOLD_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  return html`<button
+    type=${onPress ? 'button' : 'submit'}
+    class=${`button ${kind}`}
+    ref=${takesFocus ? focusWhenShown : undefined}
+    disabled=${isDisabled}
+    aria-disabled=${isEarly ? 'true' : undefined}
+    onKeyDown=${(event: KeyboardEvent) => event.repeat && event.preventDefault()}
+    onClick=${(event: MouseEvent) => {
+      if (isEarly) event.preventDefault()
+      else onPress?.()
+    }}
+  >
+    ${children}
+  </button>`
+}
