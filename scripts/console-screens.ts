@@ -51,6 +51,7 @@ async function photograph(): Promise<void> {
     try: '/try/acme.refund-desk?version=1.1.0',
     'go-on': `/try/acme.refund-desk?after=${done}`,
     files: '/files',
+    keys: '/admin',
     costs: '/costs?by=agent,version',
     outcomes: '/costs?by=outcomes',
     admin: '/admin?tab=sessions',

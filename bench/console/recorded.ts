@@ -35,13 +35,13 @@ const sessionOf = (name: string, { workspace, snapshot: { id, version, digest } 
 
 const ended = { at: 'done', outcome: 'completed' } as never
 
-export async function openWithDecisions(count: number): Promise<RefundServer> {
+export async function openWithDecisions(count: number, each = EACH): Promise<RefundServer> {
   const desk = await openRefundServer()
   const root = await rootOf(desk)
-  for (let made = 0; made < count; made += EACH) {
-    const session = sessionOf(`decided-${made}`, root, EACH)
-    const run = aRun(session, { lastSequence: EACH, state: ended })
-    const calls = Array.from({ length: EACH }, (_, at) => {
+  for (let made = 0; made < count; made += each) {
+    const session = sessionOf(`decided-${made}`, root, each)
+    const run = aRun(session, { lastSequence: each, state: ended })
+    const calls = Array.from({ length: each }, (_, at) => {
       const args = { order: `A-${made + at}`, amount: (made + at) % 1500, currency: 'EUR' }
       return {
         sessionId: session.id,

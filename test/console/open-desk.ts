@@ -12,9 +12,11 @@ afterEach(async () => {
 
 export async function openDesk(): Promise<RefundServer> {
   const desk = await openRefundServer()
-  closers.push(() => desk.close())
+  closeAfterTest(desk)
   return desk
 }
+
+export const closeAfterTest = (desk: RefundServer): void => void closers.push(() => desk.close())
 
 /** Signs a browser in as a person with a credential. */
 export async function openAs(desk: RefundServer, email: string, roles: readonly string[] = []): Promise<OpenedPage> {

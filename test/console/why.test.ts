@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { openWithDecisions } from '../../bench/console/recorded.ts'
 import { REFUND_DESK, type RefundServer } from '../../scripts/screens/refund-server.ts'
 import { findingsOfAxe } from './axe.ts'
 import { describeInBrowser, openPage } from './browser.ts'
-import { openDesk } from './open-desk.ts'
+import { closeAfterTest, openDesk } from './open-desk.ts'
 
 const LIMIT = 'policies/refund-limit.yaml'
 
@@ -27,6 +28,29 @@ async function editLine(page: Page, from: string, to: string): Promise<void> {
 }
 
 describeInBrowser('why', () => {
+  test('shows a hundred decisions of a long run, beginning with those around the one that is named', async () => {
+    const desk = await openWithDecisions(250, 250)
+    closeAfterTest(desk)
+    const { items } = await desk.operator.call('GET /decisions', { query: {} })
+    const { page } = await openPage(await desk.address())
+    const why = `${desk.server.consoleUrl}/runs/${items[0]!.runId}?tab=why`
+    const shown = page.locator('.decision-list p')
+    const chosen = page.locator('.decisions [aria-current]')
+    await page.goto(why)
+    await shown.getByText('151 to 250 of 250').waitFor()
+    await page.getByRole('button', { name: 'Earlier' }).click()
+    await shown.getByText('51 to 150 of 250').waitFor()
+    await page.getByRole('button', { name: 'Earlier' }).click()
+    await shown.getByText('1 to 100 of 250').waitFor()
+    expect(await page.getByRole('button', { name: 'Earlier' }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Later' }).click()
+    await shown.getByText('101 to 200 of 250').waitFor()
+    await page.goto(`${why}&decision=${items[120]!.decisionId}`)
+    await shown.getByText('71 to 170 of 250').waitFor()
+    expect(await chosen.locator('code').innerText()).toContain('"A-120"')
+    expect(await findingsOfAxe(page)).toEqual([])
+  })
+
   test('shows the line that stopped the call of a card, and what other arguments would do', async () => {
     const desk = await openDesk()
     await desk.start({ order: 'A-1042', amount: 180 })

@@ -29,6 +29,32 @@ const refund = (isAllowed: boolean): RecordedDecision =>
   decisions.find(({ ref, decision }) => ref === 'acme.refunds' && (decision === 'allow') === isAllowed)!
 const amountOf = ({ arguments: args }: RecordedDecision): number => (args as { amount: number }).amount
 
+describe('recorded decisions', () => {
+  test('come in pages: the last, that of a named decision, call or arguments, or from a place on', async () => {
+    const page = async (query: Readonly<Record<string, string>>) => {
+      const { items, total, skipped = 0 } = await desk.operator.call('GET /decisions', { query })
+      expect(items).toEqual(decisions.slice(skipped, skipped + items.length))
+      expect(total).toBe(decisions.length)
+      return [skipped, items.length]
+    }
+    const last = decisions.length - 4
+    expect(await page({ take: '4' })).toEqual([last, 4])
+    expect(await page({ take: '4', with: 'nobody' })).toEqual([last, 4])
+    expect(await page({ take: '4', skip: '3' })).toEqual([3, 4])
+    expect(await page({ take: '4', skip: '1000' })).toEqual([1000, 0])
+    expect(await page({ skip: '3' })).toEqual([3, decisions.length - 3])
+    expect(await page({ take: '500' })).toEqual([0, decisions.length])
+    for (const [at, { decisionId, toolCallId, argsDigest }] of decisions.entries())
+      for (const name of [decisionId, toolCallId, argsDigest]) {
+        const [skipped] = await page({ take: '4', with: name })
+        const named = decisions
+          .slice(skipped, skipped! + 4)
+          .map((each) => [each.decisionId, each.toolCallId, each.argsDigest])
+        expect(named.flat(), `${at}`).toContain(name)
+      }
+  })
+})
+
 describe('what if', () => {
   test('lists the calls that an edited policy decides otherwise, and how many', async () => {
     const refunds = decisions.filter(({ ref }) => ref === 'acme.refunds')

@@ -1,4 +1,5 @@
 /** Reads the authority of compiled versions. Loads the compiler on the first use. */
+import { finishInTurns } from '../../base/event-loop.ts'
 import type { AuthorityReader } from '../../server/runtime/authority-reader.ts'
 
 export const lazyAuthority: AuthorityReader = {
@@ -7,11 +8,11 @@ export const lazyAuthority: AuthorityReader = {
     return authorityMatrix(snapshot)
   },
   async difference(from, to, load, loadTo = load) {
-    const [{ diffClosures }, { loadClosure }] = await Promise.all([
+    const [{ compareClosures }, { loadClosure }] = await Promise.all([
       import('../../compile/diff/diff.ts'),
       import('../../compile/diff/closure.ts'),
     ])
     const [before, after] = await Promise.all([loadClosure(from, load), loadClosure(to, loadTo)])
-    return diffClosures(before, after)
+    return await finishInTurns(compareClosures(before, after))
   },
 }

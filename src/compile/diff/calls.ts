@@ -1,4 +1,5 @@
 /** What changed about the calls of one agent: tools and sub-agents that were added, removed or bound differently. */
+import type { DividedWork } from '../../base/event-loop.ts'
 import { isTaintSource, type AgentSnapshot } from '../../spec/snapshot.ts'
 import { bindingChanges, taintChange } from './binding.ts'
 import { callAuthorityChanges, type AgentPair } from './call-authority.ts'
@@ -6,7 +7,7 @@ import { calleesOf, entriesFor, type ComparedCallee } from './callee.ts'
 import { versionChange, type VersionChange } from './change.ts'
 import type { ComparedClosure } from './closure.ts'
 
-export function callChanges(pair: AgentPair): readonly VersionChange[] {
+export function* callChanges(pair: AgentPair): DividedWork<readonly VersionChange[]> {
   const agent = pair.after.agent.id
   const [old, now] = [pair.before, pair.after].map(({ closure, agent }) => calleesOf(closure, agent)) as [
     readonly ComparedCallee[],
@@ -15,6 +16,11 @@ export function callChanges(pair: AgentPair): readonly VersionChange[] {
   const matched = matchCallees(old, now)
   const gone = old.filter((each) => !matched.some(([was]) => was === each))
   const added = now.filter((each) => !matched.some(([, is]) => is === each))
+  const changed: VersionChange[] = []
+  for (const [was, is] of matched) {
+    changed.push(...callAuthorityChanges(pair, was, is), ...bindingChanges(was, is))
+    yield
+  }
   return [
     ...added.map((each) => agentAddition(agent, each, pair.after.agent)),
     ...gone.map((each) =>
@@ -26,7 +32,7 @@ export function callChanges(pair: AgentPair): readonly VersionChange[] {
       }),
     ),
     ...replacedSources(gone, pair.after.agent),
-    ...matched.flatMap(([was, is]) => [...callAuthorityChanges(pair, was, is), ...bindingChanges(was, is)]),
+    ...changed,
   ]
 }
 

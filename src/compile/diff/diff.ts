@@ -1,11 +1,16 @@
 /** What one version may do that another could not, and everything else that differs. Source: bundles, section 5; policies, section 7. */
+import { finishWork, type DividedWork } from '../../base/event-loop.ts'
 import { agentChanges } from './agent.ts'
 import { callChanges, newAgentChanges } from './calls.ts'
 import { versionChange, differenceOf, type VersionChange, type VersionDifference } from './change.ts'
 import type { ComparedClosure } from './closure.ts'
 
 /** Compares two closures agent by agent. Agents match by id. */
-export function diffClosures(before: ComparedClosure, after: ComparedClosure): VersionDifference {
+export const diffClosures = (before: ComparedClosure, after: ComparedClosure): VersionDifference =>
+  finishWork(compareClosures(before, after))
+
+/** As `diffClosures`, one call per step: a server answers others in between. */
+export function* compareClosures(before: ComparedClosure, after: ComparedClosure): DividedWork<VersionDifference> {
   const changes: VersionChange[] = []
   if (before.root.id !== after.root.id)
     changes.push(
@@ -20,11 +25,12 @@ export function diffClosures(before: ComparedClosure, after: ComparedClosure): V
     const earlier = before.agents.get(agent.id)
     if (!earlier) changes.push(...newAgentChanges(after, agent))
     // An unchanged agent may have other ancestors, whose gates apply to it.
-    else
-      changes.push(
-        ...callChanges({ before: { closure: before, agent: earlier }, after: { closure: after, agent } }),
-        ...agentChanges(earlier, agent),
-      )
+    else {
+      const pair = { before: { closure: before, agent: earlier }, after: { closure: after, agent } }
+      changes.push(...(yield* callChanges(pair)))
+      changes.push(...agentChanges(earlier, agent))
+    }
+    yield
   }
   const { root } = after
   if (changes.length === 0 && before.root.digest !== root.digest)

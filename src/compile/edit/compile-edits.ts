@@ -2,6 +2,7 @@
  * Puts edited Policy documents in the place of those of the same name in compiled sets; a new policy applies to every call in
  * its scope. `svc policy backtest` and the console decide by the same sets.
  */
+import type { DividedWork } from '../../base/event-loop.ts'
 import { fail } from '../../base/failure.ts'
 import type { Diagnostic } from '../../documents/text/diagnostic.ts'
 import type { Document } from '../../documents/text/document.ts'
@@ -14,13 +15,16 @@ import { openEditedWorkspace, type EditedTexts } from './edited-workspace.ts'
 import { findingsOfEdits, toWrittenFinding } from './lint-edits.ts'
 import { substitutePolicies } from './substitute.ts'
 
-export function compileEditedPolicies(texts: EditedTexts): {
+/** The pieces are reading, linting and compiling. */
+export function* compileEditedPolicies(texts: EditedTexts): DividedWork<{
   readonly findings: readonly WrittenFinding[]
   /** Absent where an edited document cannot be compiled. */
   readonly policiesOf?: (snapshot: AgentSnapshot) => PolicySet
-} {
+}> {
   const workspace = openEditedWorkspace(texts)
+  yield
   const findings = findingsOfEdits(workspace, texts)
+  yield
   const documents = workspace.documents.filter(({ kind, path }) => kind === 'Policy' && texts.edited.includes(path))
   const trial = compileUnattachedPolicies(workspace, documents, 'svc.nobody', [])
   // Lint errors do not stop the comparison; only a document that cannot be read or compiled does, as in

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { RejectForm } from '../card/reject-form.ts'
 import { HoldButton, useHold } from '../parts/hold-button.ts'
 import { html, type View } from '../parts/html.ts'
+import { takeLostFocus } from '../parts/lost-focus.ts'
 import { SecondButton } from '../parts/second-button.ts'
 
 export function BulkDecidePanel({
@@ -39,7 +40,7 @@ export function BulkDecidePanel({
     />`
   if (mode === 'confirm')
     return html`
-      <footer class="decide bulk-decide" role="group" aria-label="Confirm">
+      <footer class="decide bulk-decide" role="group" aria-label="Confirm" tabindex="-1" ref=${takeLostFocus}>
         <p class="confirm-text">These cannot be undone once they are sent.</p>
         <div class="buttons">
           <${SecondButton} kind="primary" isDisabled=${isDisabled} onPress=${approve}>

@@ -12,6 +12,7 @@ import { HoldButton, useHold } from '../parts/hold-button.ts'
 import { html, type Child, type View } from '../parts/html.ts'
 import { takeText } from '../parts/input.ts'
 import { useKeys } from '../parts/keys.ts'
+import { takeLostFocus } from '../parts/lost-focus.ts'
 import { SecondButton } from '../parts/second-button.ts'
 import { mayDecide, mayEdit, type DecidePanelProps } from './decision.ts'
 import { EditPanel } from './edit-panel.ts'
@@ -85,7 +86,7 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
     </${RejectForm}>`
   if (mode === 'confirm')
     return html`
-      <footer class="decide" role="group" aria-label="Confirm">
+      <footer class="decide" role="group" aria-label="Confirm" tabindex="-1" ref=${takeLostFocus}>
         <p class="confirm-text">This cannot be undone once it is sent.</p>
         <div class="buttons">
           <${SecondButton} kind="primary" isDisabled=${!canApprove} onPress=${() => approve()}>

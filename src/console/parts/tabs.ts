@@ -2,6 +2,9 @@
 import { address, withQuery } from '../wire/navigation.ts'
 import { html, type View } from './html.ts'
 
+/** Where not all tabs fit side by side, the chosen one is scrolled to. */
+const showWhole = (tab: HTMLElement | null): void => tab?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+
 export function Tabs({
   label,
   name = 'tab',
@@ -26,6 +29,7 @@ export function Tabs({
           key=${value}
           href=${withQuery({ [name]: value === first ? undefined : value })}
           aria-current=${chosen === value ? 'page' : undefined}
+          ref=${chosen === value ? showWhole : undefined}
           >${text}</a
         >`,
     )}

@@ -27,9 +27,12 @@ const FileTable = ({ items }: { readonly items: readonly FileView[] }): View => 
     ${items.map(
       (file) => html`
         <tr key=${file.objectKey}>
-          <td>
+          <td class="wide">
             <a href=${`/files/content?key=${encodeURIComponent(file.objectKey)}`} download=${file.filename}
-              >${safeText(file.filename)}</a
+              >${safeText(givenName(file.filename))}</a
+            >
+            <span class="sub file-name" title="The name by which an input names the file"
+              >${safeText(file.filename)}</span
             >
           </td>
           <td class="dim">${safeText(file.mediaType)}</td>
@@ -43,3 +46,6 @@ const FileTable = ({ items }: { readonly items: readonly FileView[] }): View => 
     )}
   </${Table}>
 `
+
+/** The name that the file was uploaded with: the server puts an id before it. */
+const givenName = (filename: string): string => filename.replace(/^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}-(?=.)/, '')

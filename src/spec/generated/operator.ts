@@ -413,6 +413,10 @@ export interface OperatorRequests<Bundle> {
       readonly since?: string
       /** ref = arguments of more than 4 KiB come as references. */
       readonly values?: 'ref'
+      readonly skip?: number
+      readonly take?: number
+      /** Without skip, a page that has this decision, call or digest of arguments; otherwise the last page. */
+      readonly with?: string
     }
   }
   'GET /costs': {

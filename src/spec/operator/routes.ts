@@ -166,8 +166,11 @@ interface OperatorAnswers {
   'POST /tasks/:id/claim': InboxItem
   /** Checks whether a call of unknown outcome happened, with the read-only tool that its author named. */
   'POST /tasks/:id/probe': ProbeView
-  /** Recorded policy decisions, oldest first: of a run's whole tree, of an agent, since an RFC 3339 time. */
-  'GET /decisions': OperatorList<RecordedDecision>
+  /**
+   * Recorded policy decisions, oldest first: of a run's whole tree, of an agent, since an RFC 3339 time. With `take` the last so
+   * many; `skipped` are earlier ones that the page leaves out.
+   */
+  'GET /decisions': OperatorList<RecordedDecision> & { readonly skipped?: number }
   /**
    * Kept sums by `agent`, `model` and `day` (`by`, separated by commas), of whole days in UTC: the last 30 days, or from `since`
    * to `until`. `sum` adds up all of them.

@@ -55,7 +55,9 @@ function KeysTab(): View {
             </td>
             <td>${describeKey(key)}</td>
             <td>${stateOf(key)}</td>
-            <td class="when">${key.lastUsedAt ? html`<${Age} at=${key.lastUsedAt} />` : 'never'}</td>
+            <td class="when" data-head="Last used">
+              ${key.lastUsedAt ? html`<${Age} at=${key.lastUsedAt} />` : 'never'}
+            </td>
             <td class="actions">
               ${key.revokedAt === null && html`<${ConfirmButton} label="Revoke" question="Revoke it now" act=${() => callOperator('POST /keys/:id/revoke', { id: key.keyId, body: undefined })} />`}
             </td>
@@ -99,7 +101,7 @@ function TriggersTab(): View {
           <tr key=${trigger.triggerId}>
             <td>${safeText(trigger.name)}<span class="sub">${shortId(trigger.triggerId)}</span></td>
             <td>${safeText(trigger.agent)}</td>
-            <td>
+            <td class="wide">
               ${describeTrigger(trigger)}
               ${trigger.next.length > 0 && html`<span class="sub" title=${trigger.next.map((at) => exactTime(Date.parse(at))).join('\n')}>next <${Age} at=${trigger.next[0]!} />, ${exactTime(Date.parse(trigger.next[0]!))}</span>`}
             </td>
@@ -168,8 +170,8 @@ function SessionsTab(): View {
           <tr key=${session.sessionId}>
             <td>${safeText(session.operator)}${session.isThis && html`<span class="sub">this browser</span>`}</td>
             <td class="preview">${safeText(session.browser)}</td>
-            <td class="when"><${Age} at=${session.createdAt} /></td>
-            <td class="when"><${Age} at=${session.lastUsedAt} /></td>
+            <td class="when" data-head="Signed in"><${Age} at=${session.createdAt} /></td>
+            <td class="when" data-head="Last used"><${Age} at=${session.lastUsedAt} /></td>
             <td class="actions">
               ${session.endedAt === null ? html`<${ConfirmButton} label="Sign out" question="Sign it out now" act=${() => callOperator('POST /console/sessions/:id/end', { id: session.sessionId, body: undefined })} />` : html`<span class="dim">ended</span>`}
             </td>

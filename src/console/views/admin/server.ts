@@ -60,9 +60,9 @@ const WorkerTable = ({ items }: { readonly items: readonly WorkerView[] }): View
           <td>${safeText(workerId)}<span class="sub">${safeText(url ?? 'no address')}</span></td>
           <td><${Badge} tone=${tone} icon=${icon} text=${word} /></td>
           <td class="num">${leases.toLocaleString('en')}</td>
-          <td>${safeText(version)}</td>
-          <td class="when"><${Age} at=${seenAt} /></td>
-          <td class="when"><${Age} at=${startedAt} /></td>
+          <td data-head="Version">${safeText(version)}</td>
+          <td class="when" data-head="Seen"><${Age} at=${seenAt} /></td>
+          <td class="when" data-head="Started"><${Age} at=${startedAt} /></td>
           <td class="actions">
             ${
               // The only process would end, and nobody would start another one.

@@ -14,6 +14,7 @@ import { announce } from '../../parts/announce.ts'
 import { html, type View } from '../../parts/html.ts'
 import { Icon } from '../../parts/icon.ts'
 import { useKeys } from '../../parts/keys.ts'
+import { takeLostFocus } from '../../parts/lost-focus.ts'
 import { Age } from '../../parts/moments.ts'
 import { EmptyState, showUnread } from '../../parts/states.ts'
 import { inboxState } from '../../wire/inbox-count.ts'
@@ -111,7 +112,7 @@ export function TaskScreen({
   }
   const unopened = foldedPlaces(presentTask(task, 0)).filter((place) => !opened.has(place)).length
   const footer = html`
-    ${notice && html`<p class="note ${notice.tone}" role="status"><${Icon} name=${notice.tone === 'ok' ? 'check' : 'warning'} /><span>${safeText(notice.text)}</span></p>`}
+    ${notice && html`<p class="note ${notice.tone}" role="status" tabindex="-1" ref=${takeLostFocus}><${Icon} name=${notice.tone === 'ok' ? 'check' : 'warning'} /><span>${safeText(notice.text)}</span></p>`}
     ${
       task.kind === 'reply'
         ? html`<${ReplyPanel} runId=${task.runId} onSent=${hintAll} />`
@@ -167,7 +168,7 @@ const blockedBy = (digest: ShownDigest | undefined): string | undefined =>
 /** What is true now. */
 function describeEnd(now: ShownTask | undefined, { approved, arguments: edited }: TaskDecision): Notice {
   const decided = now?.people?.decided
-  if (decided) return { tone: 'ok', text: `${describeDecided(decided)}.` }
+  if (decided) return { tone: 'ok', text: endSentence(describeDecided(decided)) }
   const missing = now && describeMissing(now)
   const count = now?.approvalsRequired === undefined ? '' : `${now.approvalsReceived} of ${now.approvalsRequired}; `
   if (edited) return { tone: 'ok', text: `Edited and checked again. ${count}${missing ?? ''}` }
@@ -177,9 +178,12 @@ function describeEnd(now: ShownTask | undefined, { approved, arguments: edited }
 function refusalOf(now: ShownTask | undefined, error: string): Notice {
   const decided = now?.people?.decided
   return decided
-    ? { tone: 'waiting', text: `Somebody was first: ${describeDecided(decided)}.` }
+    ? { tone: 'waiting', text: endSentence(`Somebody was first: ${describeDecided(decided)}`) }
     : { tone: 'bad', text: error }
 }
+
+/** A reason that a person wrote may end with its own mark. */
+const endSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`)
 
 /** What people decided about the same tool before. */
 function SimilarTasks({ id }: { readonly id: string }): View | null {

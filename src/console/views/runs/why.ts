@@ -15,6 +15,9 @@ import { address, withQuery } from '../../wire/navigation.ts'
 import { callOperator, findRefusal, sendText, type RequestError } from '../../wire/request.ts'
 import { aboutNothing, useOperator } from '../../wire/resource.ts'
 
+/** Decisions in the list; a run may have thousands. */
+const TAKE = 100
+
 /** Characters of the arguments of a call in the list. */
 const SHOWN_ARGUMENTS = 300
 
@@ -28,33 +31,85 @@ export function WhyTab({
   /** Id of the call that the chosen step is about. */
   readonly call: string | undefined
 }): View {
-  const decisions = useOperator('GET /decisions', { query: { run: id, values: 'ref' } }, aboutNothing, last)
-  const items = decisions.value.value?.items
-  if (!items) return showUnread(decisions, 3)
+  const { query } = address.value
+  const [named] = useState(() => query.get('decision') ?? query.get('args') ?? undefined)
+  const [turned, setTurned] = useState<{ readonly skip: number; readonly call: typeof call } | undefined>(undefined)
+  const about = call ?? named
+  // Another step is shown on its own page.
+  const page = turned && turned.call === call ? { skip: String(turned.skip) } : about ? { with: about } : {}
+  const decisions = useOperator(
+    'GET /decisions',
+    { query: { run: id, values: 'ref', take: String(TAKE), ...page } },
+    aboutNothing,
+    last,
+  )
+  const read = decisions.value.value
+  if (!read) return showUnread(decisions, 3)
+  const { items, total, skipped = 0 } = read
   if (items.length === 0) return html`<${EmptyState} icon="policies" title="No call was decided yet." />`
-  const chosen = choose(items, address.value.query, call)
+  const chosen = choose(items, query, call)
   return html`
     <div class="why-tab">
-      <ol class="decisions" aria-label="Decisions">
-        ${items.map(
-          (each) => html`
-            <li key=${each.decisionId}>
-              <a
-                href=${withQuery({ decision: each.decisionId, tool: undefined, args: undefined })}
-                aria-current=${each === chosen ? 'true' : undefined}
-              >
-                <span class="decision-head"
-                  ><b>${safeText(each.ref)}</b><${DecisionBadge} decision=${each.decision}
-                /></span>
-                <code class="decision-args">${describeArguments(each.arguments)}</code>
-                <span class="dim"><${TimeOfDay} at=${each.recordedAt} /> ${safeText(each.state)}</span>
-              </a>
-            </li>
-          `,
-        )}
-      </ol>
+      <div class="decision-list">
+        ${total > items.length && html`<${PageOfDecisions} first=${skipped + 1} count=${items.length} total=${total} onTurn=${(skip: number) => setTurned({ skip, call })} />`}
+        <ol class="decisions" aria-label="Decisions">
+          ${items.map(
+            (each) => html`
+              <li key=${each.decisionId}>
+                <a
+                  href=${withQuery({ decision: each.decisionId, tool: undefined, args: undefined })}
+                  aria-current=${each === chosen ? 'true' : undefined}
+                >
+                  <span class="decision-head"
+                    ><b>${safeText(each.ref)}</b><${DecisionBadge} decision=${each.decision}
+                  /></span>
+                  <code class="decision-args">${describeArguments(each.arguments)}</code>
+                  <span class="dim"><${TimeOfDay} at=${each.recordedAt} /> ${safeText(each.state)}</span>
+                </a>
+              </li>
+            `,
+          )}
+        </ol>
+      </div>
       <${WhyDecision} key=${chosen.decisionId} recorded=${chosen} />
     </div>
+  `
+}
+
+/** Where the page is among all decisions of the run, and the pages beside it. */
+const PageOfDecisions = ({
+  first,
+  count,
+  total,
+  onTurn,
+}: {
+  readonly first: number
+  readonly count: number
+  readonly total: number
+  readonly onTurn: (skip: number) => void
+}): View => {
+  const last = first + count - 1
+  const place = [first, last, total].map((each) => each.toLocaleString('en'))
+  return html`
+    <p class="buttons">
+      <span class="dim">${`${place[0]} to ${place[1]} of ${place[2]}`}</span>
+      <button
+        type="button"
+        class="button small"
+        disabled=${first === 1}
+        onClick=${() => onTurn(Math.max(0, first - 1 - TAKE))}
+      >
+        Earlier
+      </button>
+      <button
+        type="button"
+        class="button small"
+        disabled=${last >= total}
+        onClick=${() => onTurn(Math.min(total - TAKE, last))}
+      >
+        Later
+      </button>
+    </p>
   `
 }
 

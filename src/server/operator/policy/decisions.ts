@@ -1,5 +1,6 @@
 /** Recorded policy decisions, for `policy explain` and `policy backtest`. */
 import type { Digest } from '../../../base/digest.ts'
+import { takeTurns } from '../../../base/event-loop.ts'
 import type { RunId } from '../../../base/ids.ts'
 import { canonicalJson } from '../../../base/json/json.ts'
 import type { RecordedDecision } from '../../../spec/operator/decide.ts'
@@ -19,10 +20,25 @@ import { toRecordedDecision } from './recorded-decision.ts'
 /** Sessions or steps read per query, which blocks other work. */
 const PAGE = 200
 
-export const listDecisions: OperatorAction<'GET /decisions'> = async ({ services, query }) => {
-  const found = await collectDecisions(services, query)
-  const items = query.values === 'ref' ? found.map(withReference) : found
-  return { items, total: items.length }
+export const listDecisions: OperatorAction<'GET /decisions'> = async ({ services, query, call }) => {
+  const found = await collectDecisions(services, query, takeTurns(call.request.signal))
+  const skipped = query.take === undefined ? (query.skip ?? 0) : startOfPage(found, query.take, query)
+  const page = found.slice(skipped, query.take && skipped + query.take)
+  const items = query.values === 'ref' ? page.map(withReference) : page
+  return { items, total: found.length, ...(skipped > 0 && { skipped }) }
+}
+
+/** The last page unless another one is named. */
+function startOfPage(
+  found: readonly RecordedDecision[],
+  take: number,
+  { skip, with: name }: { readonly skip?: number; readonly with?: string },
+): number {
+  if (skip !== undefined) return skip
+  const last = Math.max(0, found.length - take)
+  if (name === undefined) return last
+  const at = found.findLastIndex((each) => [each.decisionId, each.toolCallId, each.argsDigest].includes(name))
+  return at === -1 ? last : Math.min(last, Math.max(0, at - Math.floor(take / 2)))
 }
 
 /** The digest of the arguments is that of their canonical text, under which they are read. */

@@ -1,5 +1,6 @@
 /** Decides recorded calls again under edited policies. Source: console, 4.3. */
 import { setImmediate } from 'node:timers/promises'
+import { takeTurns } from '../../../base/event-loop.ts'
 import { backtest, type BacktestResult } from '../../../policy/replay/backtest.ts'
 import type { WhatIfView } from '../../../spec/operator/decide.ts'
 import type { PolicySet } from '../../../spec/policy-set.ts'
@@ -12,9 +13,6 @@ import { compilerOf, readEdits, versionNamed } from './edits.ts'
 
 /** Default number of flips in an answer. */
 const TAKE = 200
-
-/** Milliseconds of work before other work may run; garbage collection or a read may add to it. */
-const SLICE_MS = 2
 
 export const lintEdits: OperatorAction<'POST /lint'> = async ({ services, body }) => ({
   findings: await compilerOf(services).lint(await readEdits(services, body)),
@@ -58,18 +56,6 @@ async function differenceOfEdits(
 ): Promise<WhatIfView['authority']> {
   const { snapshot } = await versionNamed(services, base)
   return await compareEdited(services, snapshot, (each) => ({ ...each, policies: policiesOf(each) }))
-}
-
-/** Yields to other work every few milliseconds, and stops when nobody waits for the answer any more. */
-function takeTurns(signal: AbortSignal): () => Promise<void> | void {
-  let until = performance.now() + SLICE_MS
-  return () => {
-    if (performance.now() < until) return
-    return setImmediate().then(() => {
-      signal.throwIfAborted()
-      until = performance.now() + SLICE_MS
-    })
-  }
 }
 
 /** A set is compiled once for each version. */
