@@ -147,7 +147,9 @@ const withoutIndent = {
     builder.onLoad({ filter: /src[/\\]console[/\\].*\.ts$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8')
         .replaceAll(/\n +/g, '\n')
-        .replaceAll(/(?<=[>}])\n(?=[<`])|(?<=[>}]|html`)\n(?=\$\{)|(?<=html`)\n(?=<)|\n(?=\/?>)/g, ''),
+        .replaceAll(/(?<=[>}])\n(?=[<`])|(?<=[>}]|html`)\n(?=\$\{)|(?<=html`)\n(?=<)|\n(?=\/?>)/g, '')
+        // Attributes, each on a line: one separator for all compresses better.
+        .replaceAll(/\n(?=[\w-]+=(?:\$\{|"))/g, ' '),
       loader: 'ts',
     }))
   },

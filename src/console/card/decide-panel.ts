@@ -43,7 +43,6 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
     (mustOpen ? `Open ${unopened === 1 ? 'the folded value' : `the ${unopened} folded values`} first.` : undefined) ??
     (isUnderstood ? undefined : `Type ${fact ? safeText(fact.name) : '"yes"'} as the call has it.`)
   const isRead = useReading()
-  const [isEarly, setEarly] = useState(false)
   const canApprove = mayDecide(task) && why === undefined && !isSending
   const approve = (edited?: JsonObject): void =>
     onDecide({
@@ -60,9 +59,7 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
   }
   useKeys({
     a: (event) => {
-      if (event.repeat || mode !== 'choose') return
-      setEarly(!isRead)
-      if (!isRead || !canApprove) return
+      if (event.repeat || !isRead || !canApprove || mode !== 'choose') return
       if (card.isIrreversible) hold.handle.begin()
       else approve()
     },
@@ -102,7 +99,6 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
     <footer class="decide" role="group" aria-label="Decide">
       ${reviewed !== undefined && html`<label class="field"><span>Output as it should be</span><textarea rows="6" class="json" value=${output} onInput=${takeText(setOutput)} /></label>`}
       ${mayDecide(task) && html`<${Comprehension} task=${task} typed=${typed} onType=${setTyped} />`}
-      ${isEarly && html`<p class="why-not" role="status">Not taken: "a" came before this could be read. Nothing was decided.</p>`}
       ${why !== undefined && mayDecide(task) && html`<p class="why-not">${why}</p>`}
       <div class="buttons">
         ${

@@ -32,15 +32,8 @@ export function useHold(act: () => void): { readonly isHeld: boolean; readonly h
     setHeld(false)
     return wasEarly
   }
-  // Who leaves the card or the window has let go, and no event says so.
-  useEffect(() => {
-    const abandon = (): void => void end()
-    addEventListener('blur', abandon)
-    return () => {
-      removeEventListener('blur', abandon)
-      clearTimeout(timer.current)
-    }
-  }, [])
+  // Who leaves the card has let go, and no event says so.
+  useEffect(() => () => clearTimeout(timer.current), [])
   return { isHeld, handle: { begin, end } }
 }
 

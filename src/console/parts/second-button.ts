@@ -2,7 +2,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { HOLD_MS } from './hold-button.ts'
 import { html, type Child, type View } from './html.ts'
-import { focusWhenShown } from './keys.ts'
 
 /**
  * It takes nothing until it has been shown as long as a button is held, so a double click on the first does not press both, nor
@@ -12,15 +11,12 @@ import { focusWhenShown } from './keys.ts'
 export function SecondButton({
   kind,
   isDisabled,
-  takesFocus = false,
   onPress,
   children,
 }: {
   /** Further classes. */
   readonly kind: string
   readonly isDisabled: boolean
-  /** Where the first button had it. */
-  readonly takesFocus?: boolean
   readonly onPress?: () => void
   readonly children: Child
 }): View {
@@ -32,7 +28,6 @@ export function SecondButton({
   return html`<button
     type=${onPress ? 'button' : 'submit'}
     class=${`button ${kind}`}
-    ref=${takesFocus ? focusWhenShown : undefined}
     disabled=${isDisabled}
     aria-disabled=${isEarly ? 'true' : undefined}
     onKeyDown=${(event: KeyboardEvent) => event.repeat && event.preventDefault()}
