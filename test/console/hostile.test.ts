@@ -145,6 +145,18 @@ describeInBrowser('a call that cannot be undone', () => {
     expect(await decided()).toBe('pending')
   })
 
+  test('is not approved by a key that is let go in another window', async () => {
+    const { page, decided } = await openWaiting('fine')
+    await page.locator('[aria-keyshortcuts=a]').waitFor()
+    await stopTime(page)
+    await page.keyboard.down('a')
+    await page.locator('.hold.held').waitFor()
+    await page.evaluate(() => (document.hasFocus = () => false))
+    await page.clock.runFor(10_000)
+    await page.locator('.hold.held').waitFor({ state: 'detached' })
+    expect(await decided()).toBe('pending')
+  })
+
   test('is approved by the key that is held, and not by one that is tapped', async () => {
     const { page, decided } = await openWaiting('fine')
     await page.locator('[aria-keyshortcuts=a]').waitFor()

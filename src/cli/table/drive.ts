@@ -114,7 +114,7 @@ export const driveCommands: readonly CommandEntry[] = [
       { flags: '--agent <agent>', description: 'of this agent' },
       { flags: '--since <time>', description: '10m, 2026-11-20 or RFC 3339; 30 days by default' },
     ],
-    examples: ['svc runs outcomes --since 7d'],
+    examples: ['svc runs outcomes --since 7d', 'svc runs outcomes --agent acme.desk --json'],
     ...printsDocument(outcomesAnswer),
     load: async () => (await import('../commands/drive/outcomes.ts')).runsOutcomes,
   },

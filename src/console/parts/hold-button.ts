@@ -22,7 +22,8 @@ export function useHold(act: () => void): { readonly isHeld: boolean; readonly h
     timer.current = setTimeout(() => {
       timer.current = undefined
       setHeld(false)
-      act()
+      // No event tells of a key that is let go in another window.
+      if (document.hasFocus()) act()
     }, HOLD_MS)
   }
   const end = (): boolean => {

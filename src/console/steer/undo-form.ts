@@ -80,7 +80,7 @@ function UndoRequestForm({ plan, onDone }: { readonly plan: UndoPlanView; readon
   return html`
     <${ActionForm}
       label=${calls.length === 1 ? 'Undo this call' : `Undo ${calls.length} calls`}
-      title=${calls.length === 0 ? 'Nothing of this run can be undone now.' : 'One call after another, newest first. The first that fails or waits for a person holds those after it.'}
+      title=${calls.length === 0 ? 'Nothing of this run can be undone now.' : 'One call after another, newest first. One that fails or waits for a person holds the rest.'}
       isDangerous
       isBlocked=${calls.length === 0}
       act=${undo}

@@ -188,7 +188,7 @@ function Outcomes({ since }: { readonly since: string }): View {
         `,
       )}
     </${Table}>
-    <p class="dim">Waited: runs that waited for a person, and how long in all; a run that called another one waits with it.</p>
+    <p class="dim">Waited: runs that waited for a person, and how long in all.</p>
     <${ExportButton} name="outcomes.csv" heads=${['agent', 'version', ...OUTCOME_NUMBERS, 'failures']} rows=${() => read.items.map(toExportedOutcome)} />
   `
 }

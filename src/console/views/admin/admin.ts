@@ -43,7 +43,7 @@ function KeysTab(): View {
   const items = keys.value.value?.items
   if (!items) return showUnread(keys)
   if (items.length === 0)
-    return html`<${EmptyState} icon="admin" title="No key was made yet."><p class="dim"><code>svc keys create</code> makes one and shows its secret once. Keys are not made in a browser, which would hold the secret.</p></${EmptyState}>`
+    return html`<${EmptyState} icon="admin" title="No key was made yet."><p class="dim"><code>svc keys create</code> makes one and shows its secret once.</p></${EmptyState}>`
   return html`
     <${Table} label="Keys" heads=${['Key', 'For', 'State', 'Last used', '']}>
       ${items.map(
