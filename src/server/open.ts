@@ -215,6 +215,8 @@ async function openInternal(
   const listener = await listenHttp(app, { host, port, ids })
   runtime.onClose((graceMs) => listener.close(graceMs))
   runtime.onClose(() => peers?.close())
+  // Probes are answered, and peers get the text of models, until the work under way has ended.
+  runtime.onClose((graceMs) => engine.close(graceMs).catch(() => {}))
   runtime.onListening(listener.port)
   const url = urlOf(host, listener.port)
   services.serverState.peerUrl = peerUrl ?? (isAnyAddress(host) ? null : url)

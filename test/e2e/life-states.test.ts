@@ -112,21 +112,24 @@ describe.skipIf(!postgres)('a server', () => {
       expect(readiness.seen.slice(1, -1).filter((each) => each !== '503 starting')).toEqual([])
 
       readiness.seen.length = 0
-      const isAlive = async () => (await fetch(`http://127.0.0.1:${port}/v1/healthz`)).status
+      const isAlive = async () =>
+        (await fetch(`http://127.0.0.1:${port}/v1/healthz`, { headers: { connection: 'close' } })).status
+      const readMetrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
       const [goneAt] = [performance.now(), postgres!.crash()]
       await waitUntil(() => readiness.seen.at(-1) === '503 store_away')
       expect(performance.now() - goneAt).toBeGreaterThan(4900)
       expect(await isAlive()).toBe(200)
-      const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-      expect(metrics).toContain('\nsvc_leases_held 0\n')
+      expect(await readMetrics()).toContain('\nsvc_leases_held 0\n')
       postgres!.start()
       await waitUntil(() => readiness.seen.at(-1) === '200 serving')
 
       // A completion is under way, so the server goes on for a while.
       await start(server)
+      await waitUntil(async () => (await readMetrics()).includes('\nsvc_leases_held 1\n'))
       const ended = server.stop('SIGTERM')
       await waitUntil(() => readiness.seen.at(-1) === '503 draining')
-      expect(await isAlive()).toBe(200)
+      // On a connection of its own each time: none that was open before the end began.
+      for (let look = 0; look < 20; look++) expect(await isAlive()).toBe(200)
       expect(await ended).toBe(0)
       await waitUntil(() => readiness.seen.at(-1) === 'nobody')
       readiness.stop()
