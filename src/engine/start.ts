@@ -18,6 +18,7 @@ import { advanceRun } from './machine/advance.ts'
 import type { PlanRoom, TransitionContext } from './session/context.ts'
 import type { EngineParts, StartRequest } from './session/engine.ts'
 import { createCompletionToken } from './session/completion-token.ts'
+import { NO_RELATED_CALLS } from './session/related-calls.ts'
 import { openTransaction } from './session/transaction/open-transaction.ts'
 import { claimOf, closeClaim, findRepeated, toRepeated, type OpenClaim } from './session/repeated-request.ts'
 
@@ -268,7 +269,7 @@ export const contextOf = (parts: EngineParts, version: AgentVersion, now: number
   describedBy: () => undefined,
   stepsOf: () => [],
   calls: new Map(),
-  relatedCalls: [],
+  relatedCalls: NO_RELATED_CALLS,
   callsElsewhere: [],
   revoked: new Set(),
   attachedTexts: () => [],

@@ -138,6 +138,46 @@ test.each([['run'], ['fork'], ['other fork']])(
   },
 )
 
+test(
+  'of more runs that do the same work than are looked through, each is asked about',
+  { timeout: 120_000 },
+  async () => {
+    const { config, made } = countedTools()
+    const snapshot = agent('1.0.0', [WAIT, pay(20), { say: 'Paid 20.' }], {
+      tools: [...TOOLS, EVENT],
+      policies: policiesFor('look', 'pay', 'wait_event'),
+    })
+    const house = await running({ snapshot, config })
+    const runId = (await house.start({ order: 'A-1' })).body['runId'] as string
+    await house.until(runId, 'engine.run.paused')
+    const forks: string[] = []
+    for (let count = 0; count < 52; count++) {
+      const { items } = (await house.operator('POST /runs/fork', { runs: [runId], at: 1 })) as { items: RunView[] }
+      forks.push(items[0]!.runId)
+    }
+    // The oldest, which the run does not look at.
+    await house.until(forks[0]!, 'engine.run.paused')
+    await house.post(`/v1/runs/${forks[0]!}/signals/go`, {})
+    await house.until(forks[0]!, 'engine.user_task.created')
+    const [task] = ((await house.operator('GET /tasks')) as { items: { userTaskId: string; runId: string }[] }).items
+    await house.operator(`POST /runs/${forks[0]!}/messages`, { userTaskId: task!.userTaskId, approved: true })
+    await house.until(forks[0]!, 'engine.session.completed')
+    await house.post(`/v1/runs/${runId}/signals/go`, {})
+    await house.until(runId, 'engine.user_task.created')
+    const { items } = (await house.operator('GET /tasks')) as {
+      items: { runId: string; reason: string; why: string }[]
+    }
+    expect(items).toEqual([
+      expect.objectContaining({
+        runId,
+        reason: 'duplicate_call',
+        why: expect.stringContaining('more runs do the same work as this one than are looked through') as string,
+      }),
+    ])
+    expect(made()).toEqual(['acme.pay'])
+  },
+)
+
 /** A run that waits for an approval of its payment, and a fork of it that waits for one, too. */
 async function twoApprovals(labels: Readonly<Record<string, string>> = {}) {
   const { config, made } = countedTools()

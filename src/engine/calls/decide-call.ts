@@ -41,7 +41,7 @@ export function decideCall(call: CallHandle, target: CallTarget, trigger: Dispat
   // Of the ancestors' policies, only inherited gates apply.
   const policySets = { own: run.snapshot.policies, ancestors: above.map(({ snapshot }) => snapshot.policies) }
   const decision = decideByPolicies(policySets, record.name, facts)
-  const duplicate = whereDuplicated(call)
+  const duplicate = describeDuplicate(call)
   const guarded = duplicate === undefined ? decision : guardDuplicate(decision, duplicate)
   return { decision: guarded, facts, history: seen, sources, ...(effect && { effect }) }
 }
@@ -59,10 +59,11 @@ const MAY_HAVE_HAPPENED = new Set([
 ])
 
 /**
- * Where an unsafe call was made before, in its run or in one that does the same work: models sometimes make the same call twice.
+ * How an unsafe call was made before, in its run or in one that does the same work: models sometimes make the same call twice.
+ * The end of a sentence that begins with "the"; undefined for a call that was not.
  * Source: reliability, "Duplicate guard".
  */
-function whereDuplicated({ tx, run, record }: CallHandle): string | undefined {
+function describeDuplicate({ tx, run, record }: CallHandle): string | undefined {
   if (!isUnsafeCall(run.snapshot, record)) return undefined
   // Of two calls that await a person, the second card names the first. An approved one finds what was made since.
   const isApproved = record.state.at === 'proposed' && record.state.approved !== undefined
@@ -77,19 +78,26 @@ function whereDuplicated({ tx, run, record }: CallHandle): string | undefined {
       ? row.callId !== record.id
       : undoneCallOf(run.record) !== undefined && undoneCallOf(tx.run(row.runId).record) !== undefined
   const own = tx.callRows().find((row) => isNear(row) && isSame(row))
-  if (own) return own.runId === run.id ? 'this run' : `run ${own.runId}`
+  if (own) return madeBeforeIn(own.runId === run.id ? 'this run' : `run ${own.runId}`)
   // One that awaits a person is decided again before it leaves, and then finds this one.
-  const other = tx.context.relatedCalls.find(({ row }) => row.state !== 'awaiting' && isSame(row))
-  if (!other) return undefined
-  const how = other.isRepeated ? 'which this one repeats' : 'which repeats this one or the same run'
-  return `run ${other.row.runId}, ${how}`
+  const { calls, isWhole } = tx.context.relatedCalls
+  const other = calls.find(({ row }) => row.state !== 'awaiting' && isSame(row))
+  if (other) {
+    const how = other.isRepeated ? 'which this one repeats' : 'which repeats this one or the same run'
+    return madeBeforeIn(`run ${other.row.runId}, ${how}`)
+  }
+  return isWhole
+    ? undefined
+    : 'same call may have been made before: more runs do the same work as this one than are looked through.'
 }
 
 /** The reason of a decision about a call that was made before. */
 export const DUPLICATE_CALL = 'duplicate_call'
 
-function guardDuplicate(decision: PolicyDecision, where: string): PolicyDecision {
-  const what = `same tool was called with the same arguments before in ${where}.`
+const madeBeforeIn = (where: string): string => `same tool was called with the same arguments before in ${where}.`
+
+/** @param what from `describeDuplicate` */
+function guardDuplicate(decision: PolicyDecision, what: string): PolicyDecision {
   const guarded = requireApproval(decision, DUPLICATE_CALL, `the ${what}`)
   // Who is asked by a policy anyway reads of the earlier call as well.
   return decision.decision === 'require_approval' || decision.decision === 'escalate'

@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
 import type { EngineParts } from '../session/engine.ts'
 import type { LiveSession } from '../session/live-session.ts'
-import { readRelatedCalls, repeatedRunOf, type RelatedCall } from '../session/related-calls.ts'
+import { NO_RELATED_CALLS, readRelatedCalls, repeatedRunOf, type RelatedCalls } from '../session/related-calls.ts'
 import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { Outages } from '../session/outages.ts'
 import type { ConcurrencyBounds, Slots } from '../session/slots.ts'
@@ -84,12 +84,12 @@ export interface Outlook {
   readonly calls: readonly CallRow[]
   readonly revoked: ReadonlySet<string>
   /** Calls of runs that do the same work. */
-  readonly related: readonly RelatedCall[]
+  readonly related: RelatedCalls
   /** Version of the workspace's history; absent if nothing in the session looks beyond it. */
   readonly version?: number
 }
 
-export const NO_OUTLOOK: Outlook = { calls: [], revoked: new Set(), related: [] }
+export const NO_OUTLOOK: Outlook = { calls: [], revoked: new Set(), related: NO_RELATED_CALLS }
 
 /** Reads the files of a session, once each, where a policy of an open run asks where values come from. */
 export async function readAttachedTexts(
@@ -151,7 +151,7 @@ export async function readOutlook(
     for (const row of await store.calls({ ...whose, since: now - ms }))
       if (row.sessionId !== id) rows.set(callKey(row.runId, row.callId), row)
   }
-  const related = hasRelatives(live) ? await readRelatedCalls(store, tree) : []
+  const related = hasRelatives(live) ? await readRelatedCalls(store, tree) : NO_RELATED_CALLS
   return { calls: [...rows.values()], revoked: new Set(revoked), related, version }
 }
 

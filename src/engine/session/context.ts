@@ -8,7 +8,7 @@ import type { BoundAgent, BoundTool, JsonSchema, AgentSnapshot, SnapshotModel } 
 import type { PauseAct } from '../../spec/steer/pause.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { CallRow, SpendCap } from '../../store/session-update.ts'
-import type { RelatedCall } from './related-calls.ts'
+import type { RelatedCalls } from './related-calls.ts'
 import type { AgentVersion } from '../../store/version-rows.ts'
 import type { ReadEffects } from './effect-ledger.ts'
 import type { SpentTokens } from './event.ts'
@@ -41,7 +41,7 @@ export interface TransitionContext {
   /** Calls of this session so far, by `callKey`. */
   readonly calls: ReadonlyMap<string, CallRow>
   /** Calls of runs in other sessions that do the same work. */
-  readonly relatedCalls: readonly RelatedCall[]
+  readonly relatedCalls: RelatedCalls
   /** Calls in other sessions, of the agent or of all; read only where a policy looks back over a window. */
   readonly callsElsewhere: readonly CallRow[]
   /** Names of standing authorities that an operator has ended. */

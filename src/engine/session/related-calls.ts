@@ -14,6 +14,15 @@ export interface RelatedCall {
   readonly isRepeated: boolean
 }
 
+export interface RelatedCalls {
+  readonly calls: readonly RelatedCall[]
+  /** False if more runs do the same work than are looked through: any call may then have been made by one of the others. */
+  readonly isWhole: boolean
+}
+
+/** For a session whose runs no other run repeats. */
+export const NO_RELATED_CALLS: RelatedCalls = { calls: [], isWhole: true }
+
 /** Sessions that are looked through. */
 const MAX_RELATED = 50
 
@@ -21,42 +30,47 @@ const MAX_RELATED = 50
 export const repeatedRunOf = ({ origin }: Run): RepeatedRun | undefined =>
   origin && origin.kind !== 'undo' ? origin : undefined
 
-/** True where another run repeats one of this session that can still call a tool. */
+/** True if another run repeats, or undoes, one of this session that can still call a tool. */
 export const isRepeatedSession = async (store: Store, tree: SessionTree): Promise<boolean> => {
-  const found = await Promise.all(rootsAtWork(tree).map((run) => repetitionsOf(store, run, 1)))
-  return found.some(({ length }) => length > 0)
+  const found = await Promise.all(rootsAtWork(tree).map((run) => runsFrom(store, run, 1)))
+  return found.some(({ total }) => total > 0)
 }
 
-export async function readRelatedCalls(store: Store, tree: SessionTree): Promise<readonly RelatedCall[]> {
+export async function readRelatedCalls(store: Store, tree: SessionTree): Promise<RelatedCalls> {
   const seen = new Set<SessionId>([tree.session.id])
-  const related: RelatedCall[] = []
+  const calls: RelatedCall[] = []
+  let isWhole = true
+  // Grows while it is read.
   const family = rootsAtWork(tree)
-  const take = async ({ sessionId, startedAt }: Run, isRepeated: boolean): Promise<void> => {
+  const take = async (run: Run, isRepeated: boolean): Promise<void> => {
+    const { sessionId, startedAt } = run
+    if (seen.has(sessionId)) return
+    if (seen.size > MAX_RELATED) {
+      isWhole = false
+      return
+    }
     seen.add(sessionId)
+    family.push(run)
     // A repetition that was forked took over calls from before it began, which are in the run that made them.
     const rows = (await store.calls({ sessionId })).filter((row) => isRepeated || row.at >= startedAt)
-    related.push(...rows.map((row) => ({ row, isRepeated })))
+    calls.push(...rows.map((row) => ({ row, isRepeated })))
   }
-  for (let at = 0; at < family.length && seen.size <= MAX_RELATED; at++) {
-    const origin = repeatedRunOf(family[at]!)
-    const earlier = origin && !seen.has(origin.sessionId) ? await store.run(origin.runId) : undefined
-    if (!earlier) continue
-    await take(earlier, true)
-    family.push(earlier)
+  for (const run of family) {
+    const origin = repeatedRunOf(run)
+    const earlier = origin && (await store.run(origin.runId))
+    if (earlier) await take(earlier, true)
   }
-  for (let at = 0; at < family.length && seen.size <= MAX_RELATED; at++)
-    for (const later of await repetitionsOf(store, family[at]!, MAX_RELATED)) {
-      if (seen.has(later.sessionId)) continue
-      await take(later, false)
-      family.push(later)
-    }
-  return related
+  for (const run of family) {
+    const { items, total } = await runsFrom(store, run, MAX_RELATED)
+    if (total > items.length) isWhole = false
+    for (const later of items) if (repeatedRunOf(later)) await take(later, false)
+  }
+  return { calls, isWhole }
 }
 
 const rootsAtWork = ({ session, runs }: SessionTree): Run[] =>
   runs.filter((run) => run.parentRunId === null && (run.state.at !== 'done' || run.id === session.rootRunId))
 
-async function repetitionsOf(store: Store, { id, workspaceId }: Run, take: number): Promise<readonly Run[]> {
-  const { items } = await store.runs({ workspaceId, origin: id, roots: true }, { skip: 0, take })
-  return items.filter((run) => repeatedRunOf(run) !== undefined)
-}
+/** Runs that repeat or undo this one, newest first. */
+const runsFrom = (store: Store, { id, workspaceId }: Run, take: number): ReturnType<Store['runs']> =>
+  store.runs({ workspaceId, origin: id, roots: true }, { skip: 0, take })
