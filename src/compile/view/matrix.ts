@@ -1,10 +1,9 @@
 /** Every call of an agent with the decisions of its policies: `svc compile --matrix`. Source: policies, section 7. */
-import { readCondition } from '../../policy/condition/condition.ts'
+import { conditionOfEntry } from '../../policy/condition/condition.ts'
 import { describeCondition } from '../../policy/condition/describe.ts'
 import { EFFECT_KEY, EFFECT_WINDOW, effectRepeatOf } from '../../policy/condition/effect-key.ts'
-import type { PolicyEntry } from '../../spec/policy-set.ts'
+import { entriesForCall, type PolicyEntry } from '../../spec/policy-set.ts'
 import type { AgentSnapshot, BoundTool } from '../../spec/snapshot.ts'
-import { inheritedFor } from './ancestors.ts'
 
 export interface MatrixRow {
   /** `namespace.name` of the called tool or agent. */
@@ -26,32 +25,33 @@ export function authorityMatrix(
   snapshot: AgentSnapshot,
   ancestors: readonly AgentSnapshot[] = [],
 ): readonly MatrixRow[] {
-  const entries = new Map(snapshot.policies.entries.map((entry) => [entry.id, entry]))
-  const of = (wire: string, tool: string) => {
-    const own = (snapshot.policies.index[wire] ?? []).flatMap((id) => entries.get(id) ?? [])
-    return [...own, ...inheritedFor(ancestors, tool, own).map(({ entry }) => entry)]
-  }
+  const above = ancestors.map(({ policies }) => policies)
+  const entriesOf = (call: { readonly wire: string; readonly id: string }) =>
+    entriesForCall(snapshot.policies, above, call).map(({ entry }) => entry)
   return [
-    ...snapshot.tools.flatMap(({ wire, id, sideEffectClass, labels }) =>
+    ...snapshot.tools.flatMap((tool) =>
       rowsOf(
-        { tool: id, wire, kind: 'tool' },
+        { tool: tool.id, wire: tool.wire, kind: 'tool' },
         {
-          entries: of(wire, id),
-          byDefault: sideEffectClass ?? 'undeclared class',
-          isIrreversible: sideEffectClass === 'irreversible_action',
-          repetition: repetitionOf(labels, sideEffectClass),
+          entries: entriesOf(tool),
+          byDefault: tool.sideEffectClass ?? 'undeclared class',
+          isIrreversible: tool.sideEffectClass === 'irreversible_action',
+          repetition: repetitionOf(tool),
         },
       ),
     ),
-    ...snapshot.agents.flatMap(({ wire, id }) =>
-      rowsOf({ tool: id, wire, kind: 'agent' }, { entries: of(wire, id), byDefault: 'delegation' }),
+    ...snapshot.agents.flatMap((bound) =>
+      rowsOf(
+        { tool: bound.id, wire: bound.wire, kind: 'agent' },
+        { entries: entriesOf(bound), byDefault: 'delegation' },
+      ),
     ),
   ]
 }
 
 interface CallRules {
   readonly entries: readonly PolicyEntry[]
-  /** What is said of a call that no policy concerns. */
+  /** `when` of a call to which no policy applies. */
   readonly byDefault: string
   readonly isIrreversible?: boolean
   readonly repetition?: Repetition | undefined
@@ -86,7 +86,7 @@ const REPETITIONS = {
   return: { effect: 'grant', decision: 'allow', what: 'again: the earlier result' },
 } as const
 
-function repetitionOf(labels: BoundTool['labels'], sideEffectClass: BoundTool['sideEffectClass']) {
+function repetitionOf({ labels, sideEffectClass }: BoundTool): Repetition | undefined {
   const key = labels[EFFECT_KEY]
   if (key === undefined) return undefined
   const window = labels[EFFECT_WINDOW]
@@ -97,8 +97,9 @@ function repetitionOf(labels: BoundTool['labels'], sideEffectClass: BoundTool['s
 const decisionOf = ({ effect }: PolicyEntry): MatrixRow['decision'] =>
   effect === 'grant' ? 'allow' : effect === 'restrict' ? 'deny' : effect
 
-function whenOf({ when, allow }: PolicyEntry): string {
-  const condition = when && readCondition(when).condition
+function whenOf(entry: PolicyEntry): string {
+  const { allow } = entry
+  const condition = conditionOfEntry(entry)
   const list = allow && `${allow.field} not in ${JSON.stringify(allow.values)}`
   const parts = [list, condition && describeCondition(condition)].filter((part) => part !== undefined)
   return parts.length === 0 ? 'always' : parts.join(' and ')
