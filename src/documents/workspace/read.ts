@@ -8,7 +8,7 @@ import type { SchemaName } from './schema-keys.ts'
 import { checkShape, hasShape } from './shape.ts'
 import { misspeltKey } from './unknown-keys.ts'
 import { createSource, decodeLoosely, type SourceText } from '../text/source.ts'
-import { nearestCandidate } from '../text/suggest.ts'
+import { didYouMean, nearestCandidate } from '../text/suggest.ts'
 import type { YamlNode } from '../text/node.ts'
 import { readYaml } from '../text/yaml.ts'
 
@@ -32,7 +32,7 @@ export interface ReadDocuments {
   readonly findings: Diagnostic[]
 }
 
-/** Reads the documents of a file. Documents with a wrong shape are among them, with `sound: false`. */
+/** Reads the documents of a file. Those with a wrong shape are among them, with `hasValidShape: false`. */
 export function readDocuments(file: FileInput, options: ReadOptions = {}): ReadDocuments {
   const { source, findings } = decodeUtf8(file)
   if (source === undefined)
@@ -238,7 +238,7 @@ function wrongKind(document: Document, found: JsonValue | undefined): Diagnostic
     'doc/kind-unknown',
     'error',
     place,
-    `kind must be ${LIST}, but is ${JSON.stringify(found)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+    `kind must be ${LIST}, but is ${JSON.stringify(found)}.${didYouMean(near)}`,
     {
       ...(near !== undefined && { fix: replaceScalarFix(place, near) }),
     },
