@@ -1,5 +1,5 @@
 /** Why a path in a document cannot be resolved, as one sentence. */
-import type { PathResolution } from '../../documents/workspace/workspace.ts'
+import type { PathResolution } from '../../documents/workspace/resolve-path.ts'
 import { didYouMean } from '../../documents/text/suggest.ts'
 
 export function explainUnresolvedPath(

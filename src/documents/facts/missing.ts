@@ -1,6 +1,7 @@
 import type { FindingText } from '../text/diagnostic.ts'
 import type { FoundText } from '../text/document.ts'
-import type { PathResolution, Workspace } from '../workspace/workspace.ts'
+import type { PathResolution } from '../workspace/resolve-path.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import type { ReportFault } from './rule.ts'
 
 /** The message for a reference to a missing or ambiguous file; undefined when it resolves, or when a rule about paths reports it. */

@@ -187,7 +187,7 @@ async function showFixed(
   const [{ unifiedDiff }, { loadWorkspace }, { decodeUtf8 }] = await Promise.all([
     import('../../../documents/fmt/diff.ts'),
     import('../../../documents/workspace/load.ts'),
-    import('../../../documents/workspace/read.ts'),
+    import('../../../documents/text/decode.ts'),
   ])
   const before = await loadWorkspace(project.directory, {
     focus: [],

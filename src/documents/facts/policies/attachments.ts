@@ -4,7 +4,8 @@ import { linkOf } from './decision.ts'
 import { mappingIn, type Document, type FoundText } from '../../text/document.ts'
 import { groupBy } from '../../text/group.ts'
 import { memoizePerObject, memoizePerWorkspace } from '../../workspace/memoize.ts'
-import type { PathResolution, Workspace } from '../../workspace/workspace.ts'
+import type { PathResolution } from '../../workspace/resolve-path.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
 
 export interface AttachedPolicyRef {
   /** The binding to which it is attached; undefined if it applies to all calls of the document. */
