@@ -2,20 +2,9 @@
 import { conditionOfEntry } from '../../policy/condition/condition.ts'
 import { describeCondition } from '../../policy/condition/describe.ts'
 import { EFFECT_KEY, EFFECT_WINDOW, effectRepeatOf } from '../../policy/condition/effect-key.ts'
+import type { AuthorityRow } from '../../spec/operator/publication.ts'
 import { entriesForCall, type PolicyEntry } from '../../spec/policy-set.ts'
 import type { AgentSnapshot, BoundTool } from '../../spec/snapshot.ts'
-
-export interface MatrixRow {
-  /** `namespace.name` of the called tool or agent. */
-  readonly tool: string
-  readonly wire: string
-  readonly kind: 'tool' | 'agent'
-  readonly decision: 'allow' | 'deny' | 'require_approval' | 'escalate'
-  /** `namespace.name@version` of the policy, `effect key`, or `default`. */
-  readonly by: string
-  /** The condition; the class if the default decides; the effect key of a repetition; `always`; or `otherwise`. */
-  readonly when: string
-}
 
 /** From strict to loose, the order in which they decide. */
 const ORDER = ['deny', 'restrict', 'escalate', 'require_approval', 'grant'] as const
@@ -24,7 +13,7 @@ const ORDER = ['deny', 'restrict', 'escalate', 'require_approval', 'grant'] as c
 export function authorityMatrix(
   snapshot: AgentSnapshot,
   ancestors: readonly AgentSnapshot[] = [],
-): readonly MatrixRow[] {
+): readonly AuthorityRow[] {
   const above = ancestors.map(({ policies }) => policies)
   const entriesOf = (call: { readonly wire: string; readonly id: string }) =>
     entriesForCall(snapshot.policies, above, call).map(({ entry }) => entry)
@@ -58,10 +47,10 @@ interface CallRules {
 }
 
 function rowsOf(
-  call: Pick<MatrixRow, 'tool' | 'wire' | 'kind'>,
+  call: Pick<AuthorityRow, 'tool' | 'wire' | 'kind'>,
   { entries, byDefault, isIrreversible = false, repetition }: CallRules,
-): MatrixRow[] {
-  const rows: MatrixRow[] = []
+): AuthorityRow[] {
+  const rows: AuthorityRow[] = []
   for (const effect of ORDER) {
     if (repetition?.effect === effect) rows.push({ ...call, ...repetition.row })
     for (const entry of [...entries].filter((each) => each.effect === effect).sort(byName)) {
@@ -77,7 +66,7 @@ function rowsOf(
 /** The row of a second call with the effect key of a tool, and among which policies it stands. */
 interface Repetition {
   readonly effect: (typeof ORDER)[number]
-  readonly row: Pick<MatrixRow, 'decision' | 'by' | 'when'>
+  readonly row: Pick<AuthorityRow, 'decision' | 'by' | 'when'>
 }
 
 const REPETITIONS = {
@@ -94,7 +83,7 @@ function repetitionOf({ labels, sideEffectClass }: BoundTool): Repetition | unde
   return { effect, row: { decision, by: 'effect key', when: `${key}${window ? ` within ${window}` : ''} ${what}` } }
 }
 
-const decisionOf = ({ effect }: PolicyEntry): MatrixRow['decision'] =>
+const decisionOf = ({ effect }: PolicyEntry): AuthorityRow['decision'] =>
   effect === 'grant' ? 'allow' : effect === 'restrict' ? 'deny' : effect
 
 function whenOf(entry: PolicyEntry): string {
