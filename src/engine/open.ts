@@ -112,7 +112,8 @@ export function createEngine(parts: EngineParts): Engine {
     },
     async setPaused(workspaceId, act) {
       const isChanged = await store.setPaused(workspaceId, act)
-      if (isChanged) await driver.pausesChanged()
+      // Also where nothing changed: an earlier request may have been stored, and its pause not read back.
+      await driver.pausesChanged()
       return isChanged
     },
     close: (graceMs = GRACE_MS) => (closed ??= close(graceMs)),
