@@ -159,7 +159,7 @@ test('waiting runs of an agent that a wider version would take are told one by o
   expect([all.code, all.stdout, all.stderr]).toEqual([
     2,
     '',
-    expect.stringContaining(`${run.slice(-6)} stays where it is: ${why}`),
+    expect.stringContaining(`error[migration_widens]: ${why}`),
   ])
   expect(await shown(['runs', 'get', run])).toContain('\nversion\t1.0.0\n')
 })

@@ -8,6 +8,7 @@ import type { RunView } from '../../../spec/operator/runs.ts'
 import { safeText } from '../../../base/escape-text.ts'
 import { shortId } from '../../../base/short-text.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
+import { actOnEach } from '../../shell/act-on-each.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { toHtml, toMarkdown } from '../../conversation/page.ts'
 import { readWhole } from '../../conversation/whole.ts'
@@ -25,7 +26,7 @@ import { parseMoment, wholeNumber } from '../../shell/numbers.ts'
 import { withOperator, type OperatorClient } from '../../project/server/operator.ts'
 import { exitOfStatus, type FollowAnswer } from '../../runs/outcome.ts'
 import { openProject, type Project } from '../../project/project.ts'
-import { resolveAgent, runIdOf } from '../../project/reference.ts'
+import { resolveAgent, runIdOf, runIdsOf } from '../../project/reference.ts'
 import { withTarget, type ServerTarget } from '../../project/server/target.ts'
 import { watchList } from '../../shell/screen/watch-list.ts'
 import { writeUserFile } from '../../files/write-file.ts'
@@ -149,20 +150,22 @@ async function runToWatch(
 
 const UNDER_WAY = 'Running,WaitingForHITL,WaitingForAITL,WaitingForResponse'
 
-export async function runsCancel(call: CommandContext<AnswerOf<typeof cancelledRuns>>): Promise<void> {
+export async function runsCancel(call: CommandContext<AnswerOf<typeof cancelledRuns>>): Promise<number> {
   const { given, mode, out } = call
   const reason = given.text('reason')
-  await withOperator(await openProject(call), call, async (operator) => {
-    const ids: string[] = []
-    for (const text of given.rest(0)) ids.push(await runIdOf(text, operator))
-    const items = []
-    for (const id of ids) {
-      const open = mode.json ? [] : await openTasks(operator, id)
-      const item = await operator.call('POST /runs/:id/cancel', { id, body: reason === undefined ? {} : { reason } })
-      items.push(item)
-      if (!mode.json) out.line(await describeCancelled(operator, item, open))
-    }
-    if (mode.json) await out.json({ items, total: items.length })
+  return await withOperator(await openProject(call), call, async (operator) => {
+    const ids = await runIdsOf(given.rest(0), operator)
+    return await actOnEach(
+      call,
+      ids,
+      async (id) => {
+        const open = mode.json ? [] : await openTasks(operator, id)
+        const item = await operator.call('POST /runs/:id/cancel', { id, body: reason === undefined ? {} : { reason } })
+        if (!mode.json) out.line(await describeCancelled(operator, item, open))
+        return item
+      },
+      (runId, error) => ({ runId, error }),
+    )
   })
 }
 
