@@ -2,7 +2,7 @@
 import type { SessionListItem } from '../api.ts'
 import type { RunHold } from '../hold.ts'
 import type { CostSum } from '../price.ts'
-import type { EffectView } from './operations.ts'
+import type { EffectView, PauseView } from './operations.ts'
 import type { UndoingRunView } from './undo.ts'
 
 export interface RunView {
@@ -29,6 +29,23 @@ export interface RunView {
   readonly forkStep?: number
   readonly undoOf?: string
   readonly undoneCall?: string
+}
+
+/** What holds a run, for operators: its pauses with who, when and why, and what is out of reach until when. */
+export interface RunHolders {
+  readonly runId: string
+  /** As in the status of the run; null where it is not held. */
+  readonly hold: RunHold | null
+  /** Pauses that stop what the run or one below it would do next. */
+  readonly pauses: readonly PauseView[]
+  /** Outages that runs of it meet; `until` is when such a run fails. */
+  readonly outages: readonly {
+    readonly runId: string
+    readonly cause: string
+    readonly since: string
+    readonly failures: number
+    readonly until: string
+  }[]
 }
 
 /**

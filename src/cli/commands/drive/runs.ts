@@ -17,7 +17,7 @@ import { NO_RUNS, runColumns, runKeyOf, treeColumns, watchRuns } from './run-lis
 import { offerUndo, readUndoPlan } from '../../runs/offer-undo.ts'
 import { readAwaitedSignals } from '../../runs/awaited-signals.ts'
 import { timesFor } from '../../runs/held.ts'
-import { readRunStatuses, runStatusFields } from '../../runs/run-status.ts'
+import { readHolders, readRunStatuses, runStatusFields } from '../../runs/run-status.ts'
 import { readFollowOptions } from '../../runs/follow-options.ts'
 import { withKeyNames } from '../../runs/key-names.ts'
 import { arrangeRunTree } from '../../runs/run-tree.ts'
@@ -87,7 +87,10 @@ export async function runsGet(call: CommandContext<unknown>): Promise<number> {
     const plan = call.mode.json ? undefined : await readUndoPlan(target.operator, status)
     const signals = call.mode.json ? [] : await readAwaitedSignals(target.client, status)
     const showTime = timesFor(call.io.stdout, call.io.clock)
-    await printOne(call, status, runStatusFields(status, { plan, signals, showTime }))
+    const holders = await readHolders(target.operator, status)
+    const told =
+      holders === undefined ? status : { ...status, heldBy: { pauses: holders.pauses, outages: holders.outages } }
+    await printOne(call, told, runStatusFields(status, { plan, holders, signals, showTime }))
     offerUndo(call, status, plan)
     return given.flag('exit-status') ? exitOfStatus(status.status) : 0
   })
