@@ -1,6 +1,5 @@
 /** Pauses by operators: nothing paused starts a new effect. Source: decisions, section 18; command line, 2.7. */
 import type { Instant } from '../../base/clock.ts'
-import { describeApprover } from '../view/task-card.ts'
 
 export const PAUSE_KINDS = ['all', 'agent', 'version', 'tool', 'provider'] as const
 
@@ -53,13 +52,6 @@ function isPausedBy({ kind, name }: PauseTarget, { agents, versions, tool, provi
 /** `agent acme.desk`; `everything` */
 export const describePaused = ({ kind, name }: PauseTarget): string =>
   kind === 'all' ? 'everything' : `${kind} ${name}`
-
-/** `tool acme.refunds since TIME, by operator ana (the bank called)`. Not escaped. */
-export const describePauseAct = (
-  pause: PauseTarget & { readonly at: string; readonly by: string; readonly reason: string | null },
-  showTime: (iso: string) => string = (iso) => iso,
-): string =>
-  `${describePaused(pause)} since ${showTime(pause.at)}, by ${describeApprover(pause.by)}${pause.reason === null ? '' : ` (${pause.reason})`}`
 
 /** The command that ends the pause. */
 export const resumeCommandOf = ({ kind, name }: PauseTarget): string =>
