@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { invoke, toolNamed } from './invocation.ts'
+import { removeDirectory } from '../remove-directory.ts'
 
 const tool = toolNamed('acme.orders')
 const config = (timeout = '30s', env: string[] = []) => ({
@@ -12,7 +13,7 @@ const config = (timeout = '30s', env: string[] = []) => ({
 
 let directory: string
 beforeAll(async () => void (directory = await mkdtemp(join(tmpdir(), 'svc-command-'))))
-afterAll(() => rm(directory, { recursive: true }))
+afterAll(() => removeDirectory(directory))
 
 test('reads the call on stdin and answers JSON on stdout', async () => {
   expect(await invoke(config(), tool, { do: 'echo', order: 'A-1' })).toEqual({
@@ -136,4 +137,21 @@ test('a cancelled run ends the program', async () => {
     code: 'cancelled',
     error: 'The run was cancelled before the call.',
   })
+})
+
+test('a program that cannot be killed is not waited for, and nobody knows what it did', async () => {
+  const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+    throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' })
+  })
+  const file = join(directory, 'escaped.json')
+  try {
+    expect(await invoke(config('1s'), tool, { do: 'hang', file })).toEqual({
+      at: 'unknown',
+      code: 'timeout',
+      error: 'node did not answer within 1000 ms and could not be ended.',
+    })
+  } finally {
+    kill.mockRestore()
+    for (const pid of JSON.parse(readFileSync(file, 'utf8')) as number[]) process.kill(pid, 'SIGKILL')
+  }
 })
