@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 50_000 } },
     maxWorkers: 2,
     // Processes, browsers and databases on a machine that others use too: a test that fails is tried once more, and CI names it at its
     // end (`test/summary.ts`). Generated cases have a fixed seed (`test/seed.ts`), so a fault of the code fails twice.
