@@ -9,7 +9,7 @@ let desk: RefundServer
 
 beforeAll(async () => {
   desk = await openRefundServer()
-}, 120_000)
+})
 afterAll(() => desk.close())
 
 /** Answers the task of a run, and waits for what follows. */

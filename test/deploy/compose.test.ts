@@ -37,7 +37,7 @@ const operators = parse(readFileSync(join(root, 'deploy/compose/operators.yaml')
 const net = `127.${randomInt(20, 220)}.${randomInt(20, 220)}`
 const addresses = [`${net}.2`, `${net}.3`]
 
-describe.skipIf(!haproxy || !postgres)('compose.yaml', { timeout: 120_000 }, () => {
+describe.skipIf(!haproxy || !postgres)('compose.yaml', { timeout: 240_000 }, () => {
   let project: Project
   let files: LocalStorage
   let names: Socket
@@ -144,7 +144,7 @@ describe.skipIf(!haproxy || !postgres)('compose.yaml', { timeout: 120_000 }, () 
       return (await Promise.all(all)).every((each) => each?.status === 200)
     })
     await waitUntil(async () => (await fetch(`${url}/v1/healthz`).catch(() => undefined))?.status === 200)
-  }, 120_000)
+  })
 
   afterAll(async () => {
     names?.close()

@@ -394,7 +394,7 @@ test('pays once a run after a crash before or after any commit or send, and the 
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
       await bench.engine.close(0)
     }
-}, 120_000)
+})
 
 test('reads of runs that are over only what was said in them', async () => {
   const given: string[][] = []
