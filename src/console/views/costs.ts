@@ -47,7 +47,7 @@ export function CostsScreen(): View {
 
 function Sums({ by, since }: { readonly by: string; readonly since: string }): View {
   const costs = useOperator('GET /costs', { query: { by, since } }, aboutAnySession)
-  const read = costs.value.value
+  const read = costs.value
   if (!read) return showUnread(costs)
   if (read.items.length === 0) return html`<${EmptyState} icon="costs" title="No completion in this time." />`
   return html`
@@ -161,7 +161,7 @@ const OUTCOME_HEADS = [
 /** Waits are for people; failures are counted by their code. */
 function Outcomes({ since }: { readonly since: string }): View {
   const outcomes = useOperator('GET /outcomes', { query: { since } }, aboutAnySession)
-  const read = outcomes.value.value
+  const read = outcomes.value
   if (!read) return showUnread(outcomes)
   if (read.items.length === 0) return html`<${EmptyState} icon="runs" title="No run began in this time." />`
   return html`

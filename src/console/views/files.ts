@@ -10,7 +10,7 @@ import { useOperator } from '../wire/resource.ts'
 
 export function FilesScreen(): View {
   const files = useOperator('GET /files', { query: { take: '200' } })
-  const read = files.value.value
+  const read = files.value
   return html`
     <section class="screen">
       <header class="screen-head">

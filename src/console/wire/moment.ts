@@ -1,5 +1,5 @@
 /** The time that screens show, and how they say it. */
-import { signal } from '@preact/signals'
+import { signal } from './signal.ts'
 import { shortDuration } from '../../base/short-text.ts'
 
 /** Moves once a second. */

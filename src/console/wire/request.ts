@@ -1,5 +1,5 @@
 /** Requests to the operator routes, of the origin that served the page. */
-import { signal } from '@preact/signals'
+import { signal } from './signal.ts'
 import type { ErrorBody } from '../../spec/api.ts'
 import type { FileView } from '../../spec/operator/runs.ts'
 import type { OperatorRoutes } from '../../spec/operator/routes.ts'

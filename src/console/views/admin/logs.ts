@@ -20,15 +20,15 @@ const SINCE_MS = 6 * 3_600_000
 export function LogTab(): View {
   const level = address.value.query.get('level') ?? 'info'
   const log = useResource(`log ${level}`, () => readLog(level))
-  const lines = log.value.value
+  const lines = log.value
   return html`
     <div class="filters">
       <${Tabs} label="Least level" name="level" tabs=${LEVELS} />
     </div>
-    <${ErrorNote} error=${log.error.value} />
+    <${ErrorNote} error=${log.error} />
     ${
       lines === undefined
-        ? !log.error.value && html`<${Loading} />`
+        ? !log.error && html`<${Loading} />`
         : lines.length === 0
           ? html`<${EmptyState} icon="runs" title="No line of this level in the last six hours." />`
           : html`

@@ -47,7 +47,7 @@ export function RunActions({ run, last, hold }: RunActionsProps): View {
       `undo offer ${run.runId} ${isOffered ? last : ''}`,
       async () => (isOffered ? callOperator('GET /runs/:id/undo', { id: run.runId }) : undefined),
       aboutNothing,
-    ).value.value ?? {}
+    ).value ?? {}
   const ask = (what: Asked) => () => setAsked(what)
   const done = (): void => setAsked(undefined)
   return html`

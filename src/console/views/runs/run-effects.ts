@@ -13,7 +13,7 @@ import { aboutNothing, useOperator } from '../../wire/resource.ts'
 
 export function EffectsTab({ id, last }: { readonly id: string; readonly last: number }): View {
   const calls = useOperator('GET /runs/:id/calls', { id }, aboutNothing, last)
-  const items = calls.value.value?.items
+  const items = calls.value?.items
   if (!items) return showUnread(calls, 3)
   if (items.length === 0) return html`<${EmptyState} icon="tool" title="No call was made yet." />`
   return html`

@@ -59,7 +59,7 @@ export function RunsScreen(): View {
     () => read({ take: String(Math.min(take, MOST_READ)) }),
     aboutAnySession,
   )
-  const items = runs.value.value?.items
+  const items = runs.value?.items
   // Those that wait come first, unless somebody looks for something else.
   const sorted = state === '' && items ? items.toSorted((a, b) => Number(waits(b)) - Number(waits(a))) : items
   return html`
@@ -76,7 +76,7 @@ export function RunsScreen(): View {
         <${Tabs} label="Which runs" name="state" tabs=${STATES} />
         <${RunFacets} />
       </div>
-      <${ErrorNote} error=${runs.error.value} />
+      <${ErrorNote} error=${runs.error} />
       ${
         sorted === undefined
           ? html`<${Loading} />`
