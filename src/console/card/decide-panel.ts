@@ -8,6 +8,7 @@ import type { JsonObject } from '../../base/json/json.ts'
 import { outputUnderReview } from '../../spec/view/output-review.ts'
 import { findKeyArgument, presentTask } from '../../spec/view/task-card.ts'
 import type { ShownTask } from '../../spec/task.ts'
+import { announce } from '../parts/announce.ts'
 import { HoldButton, useHold } from '../parts/hold-button.ts'
 import { html, type Child, type View } from '../parts/html.ts'
 import { takeText } from '../parts/input.ts'
@@ -42,7 +43,7 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
     blocked ??
     (mustOpen ? `Open ${unopened === 1 ? 'the folded value' : `the ${unopened} folded values`} first.` : undefined) ??
     (isUnderstood ? undefined : `Type ${fact ? safeText(fact.name) : '"yes"'} as the call has it.`)
-  const isRead = useReading()
+  const { isRead, early, onEarly } = useReading()
   const canApprove = mayDecide(task) && why === undefined && !isSending
   const approve = (edited?: JsonObject): void =>
     onDecide({
@@ -59,7 +60,11 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
   }
   useKeys({
     a: (event) => {
-      if (event.repeat || !isRead || !canApprove || mode !== 'choose') return
+      if (mode !== 'choose' || !mayDecide(task)) return
+      if (!isRead) return onEarly(event.key)
+      if (event.repeat) return
+      if (why !== undefined) announce(why)
+      if (!canApprove) return
       if (card.isIrreversible) hold.handle.begin()
       else approve()
     },
@@ -100,6 +105,7 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
       ${reviewed !== undefined && html`<label class="field"><span>Output as it should be</span><textarea rows="6" class="json" value=${output} onInput=${takeText(setOutput)} /></label>`}
       ${mayDecide(task) && html`<${Comprehension} task=${task} typed=${typed} onType=${setTyped} />`}
       ${why !== undefined && mayDecide(task) && html`<p class="why-not">${why}</p>`}
+      ${early !== undefined && html`<p class="why-not" role="alert">${early}</p>`}
       <div class="buttons">
         ${
           mayDecide(task) &&

@@ -1,14 +1,8 @@
 /** Offers the keys of a card only when it can have been read, so that no earlier key decides it. */
 import { setTimeout as after } from 'node:timers/promises'
-import { safeText } from '../../../base/escape-text.ts'
+import { describeEarlyKeys, HELD_MS, READING_MS } from '../../../spec/view/early-key.ts'
 import { wrapText } from '../../../terminal/text.ts'
 import type { OpenDecision } from './open-decision.ts'
-
-/** Time that a card is shown before its keys work. */
-const READING_MS = 400
-
-/** A held key repeats for the first time within this time, on nearly all systems. */
-const HELD_MS = 1000
 
 /**
  * Shows the card without its keys until a key can be meant for it: the card has been shown for a while, and no deciding key was
@@ -46,7 +40,5 @@ export async function awaitReading(
 
 function tellUntaken(decision: OpenDecision, typed: readonly string[]): void {
   const { canvas } = decision.surface
-  const names = [...new Set(typed)].slice(0, 4).map((key) => `"${safeText(key)}"`)
-  const text = `Not taken: ${names.join(', ')} came before this could be read. Nothing was decided.`
-  decision.panel = { key: '', lines: wrapText(text, canvas.width - 2).map(canvas.theme.bad) }
+  decision.panel = { key: '', lines: wrapText(describeEarlyKeys(typed), canvas.width - 2).map(canvas.theme.bad) }
 }

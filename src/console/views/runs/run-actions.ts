@@ -55,7 +55,7 @@ export function RunActions({ run, last, hold }: RunActionsProps): View {
       <${CopyMenu} run=${run} />
       ${mayResume && html`<button type="button" class="button small" onClick=${ask('resume')}><${Icon} name="try" />Resume</button>`}
       ${isRoot && html`<a class="button small" href=${`/try/${encodeURIComponent(run.agent)}?like=${run.runId}`}>Start like this</a>`}
-      ${!isOpen && isRoot && html`<a class="button small" href=${`/try/${encodeURIComponent(run.agent)}?after=${run.runId}`}>Go on with this conversation</a>`}
+      ${!isOpen && isRoot && html`<a class="button small" href=${`/try/${encodeURIComponent(run.agent)}?after=${run.runId}`}>Follow up</a>`}
       ${!isOpen && isRoot && html`<button type="button" class="button small" onClick=${ask('retry')}><${Icon} name="runs" />Run again</button>`}
       ${isOpen && html`<button type="button" class="button small danger" onClick=${ask('cancel')}><${Icon} name="stop" />Cancel run</button>`}
       ${!isOpen && html`<button type="button" class="button small" onClick=${ask('undo')}>Undo…</button>`}
