@@ -20,6 +20,7 @@ import { EditPanel } from './edit-panel.ts'
 import { RejectForm } from './reject-form.ts'
 import { useReading } from './use-reading.ts'
 import { ValuePanel } from './value-panel.ts'
+import { serverTime } from '../wire/moment.ts'
 
 type Mode = 'choose' | 'confirm' | 'reject' | 'edit'
 
@@ -33,7 +34,7 @@ export function DecidePanel(props: DecidePanelProps): View | null {
 function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: DecidePanelProps): View {
   const [mode, setMode] = useState<Mode>('choose')
   const [typed, setTyped] = useState('')
-  const card = presentTask(task, Date.now())
+  const card = presentTask(task, serverTime())
   const reviewed = outputUnderReview(task)
   const [output, setOutput] = useState(reviewed ?? '')
   const fact = findKeyArgument(task.arguments)

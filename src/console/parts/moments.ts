@@ -1,5 +1,5 @@
 import { shortDuration } from '../../base/short-text.ts'
-import { clockTime, describeAge, exactTime, now } from '../wire/moment.ts'
+import { clockTime, describeAge, exactTime, now, serverTime } from '../wire/moment.ts'
 import { html, type View } from './html.ts'
 import { useSignal } from '../wire/signal.ts'
 
@@ -21,7 +21,7 @@ export const TimeTaken = ({ from, until }: { readonly from: string; readonly unt
 export const TimeOfDay = ({ at }: { readonly at: string | number }): View => {
   const moment = typeof at === 'number' ? at : Date.parse(at)
   return html`<time datetime=${new Date(moment).toISOString()} title=${exactTime(moment)}
-    >${clockTime(moment, Date.now())}</time
+    >${clockTime(moment, serverTime())}</time
   >`
 }
 

@@ -12,6 +12,7 @@ import { Tabs } from '../parts/tabs.ts'
 import { EmptyState, showUnread } from '../parts/states.ts'
 import { address } from '../wire/navigation.ts'
 import { aboutAnySession, useOperator } from '../wire/resource.ts'
+import { serverTime } from '../wire/moment.ts'
 
 const GROUPS = [
   ['agent,model', 'By agent and model'],
@@ -32,7 +33,7 @@ export function CostsScreen(): View {
   const { query } = address.value
   const [by, days] = [query.get('by') ?? 'agent,model', query.get('days') ?? '30']
   // Of whole days.
-  const since = new Date((Math.floor(Date.now() / DAY_MS) - (Number(days) || 30)) * DAY_MS).toISOString()
+  const since = new Date((Math.floor(serverTime() / DAY_MS) - (Number(days) || 30)) * DAY_MS).toISOString()
   return html`
     <section class="screen">
       <header class="screen-head"><h1>Costs</h1></header>

@@ -1,4 +1,5 @@
 /** Requests to the operator routes, of the origin that served the page. */
+import { compareClocks } from './moment.ts'
 import { signal } from './signal.ts'
 import type { ErrorBody } from '../../spec/api.ts'
 import type { FileView } from '../../spec/operator/runs.ts'
@@ -82,8 +83,10 @@ async function fetchOk(method: string, path: string, body?: unknown): Promise<Re
     ...(method !== 'GET' && { 'content-type': isFile ? 'application/octet-stream' : 'application/json' }),
   }
   const init = { method, headers, ...(body !== undefined && { body: isFile ? body : JSON.stringify(body) }) }
+  const askedAt = Date.now()
   const response = await fetch(path, init).catch(() => undefined)
   if (!response) throw new RequestError(0, 'no_server', 'The server does not answer.')
+  compareClocks(response.headers.get('date'), askedAt)
   if (response.ok) return response
   const answer: unknown = await response.json().catch(() => undefined)
   const { error = response.statusText, code = '' } = (answer ?? {}) as Partial<ErrorBody>

@@ -9,7 +9,7 @@ import { Age } from '../../parts/moments.ts'
 import { EmptyState, showUnread } from '../../parts/states.ts'
 import { Table } from '../../parts/table.ts'
 import { Tabs } from '../../parts/tabs.ts'
-import { exactTime } from '../../wire/moment.ts'
+import { exactTime, serverTime } from '../../wire/moment.ts'
 import { address } from '../../wire/navigation.ts'
 import { callOperator } from '../../wire/request.ts'
 import { aboutWorkspace, useOperator } from '../../wire/resource.ts'
@@ -83,7 +83,7 @@ const describeKey = (key: KeyView | OperatorKeyView): View =>
 
 function stateOf({ revokedAt, expiresAt }: KeyView | OperatorKeyView): View {
   if (revokedAt !== null) return html`<${Badge} tone="bad" icon="cross" text="revoked" />`
-  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now())
+  if (expiresAt !== null && Date.parse(expiresAt) <= serverTime())
     return html`<${Badge} tone="bad" icon="clock" text="expired" />`
   return html`<${Badge} tone="ok" icon="check" text="valid" />`
 }

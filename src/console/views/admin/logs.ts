@@ -9,6 +9,7 @@ import { EmptyState, ErrorNote, Loading } from '../../parts/states.ts'
 import { address } from '../../wire/navigation.ts'
 import { RequestError, sendText } from '../../wire/request.ts'
 import { useResource } from '../../wire/resource.ts'
+import { serverTime } from '../../wire/moment.ts'
 
 const LEVELS = ['info', 'warn', 'error'].map((level) => [level, level] as const)
 const TONES: Readonly<Record<string, Tone>> = { warn: 'waiting', error: 'bad', debug: 'quiet' }
@@ -41,7 +42,7 @@ export function LogTab(): View {
 }
 
 async function readLog(level: string): Promise<readonly JsonObject[]> {
-  const since = new Date(Date.now() - SINCE_MS).toISOString()
+  const since = new Date(serverTime() - SINCE_MS).toISOString()
   const text = await sendText(`/logs?${new URLSearchParams({ level, since })}`)
   return text
     .split('\n')

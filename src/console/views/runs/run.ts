@@ -42,12 +42,16 @@ export function RunScreen({ id = '' }: { readonly id?: string }): View {
   const [begun, setBegun] = useState<RunOutline | undefined>(undefined)
   // Of another run until this one is read: until then every hint may be about it.
   const sessionId = (): string | undefined => (held.current?.runId === id ? held.current.sessionId : undefined)
+  const status = useResource(`run ${id}`, () => callOperator('GET /v1/runs/:id', { id }), aboutSession(sessionId))
+  const isErased = status.value?.erasedAt !== undefined
   const outline = useResource(
-    `outline ${id}`,
-    async () => (held.current = await readOutline(id, held.current?.runId === id ? held.current : undefined, setBegun)),
+    `outline ${id} ${isErased}`,
+    async () => {
+      const before = held.current?.runId === id && !isErased ? held.current : undefined
+      return (held.current = await readOutline(id, before, setBegun))
+    },
     aboutSession(sessionId),
   )
-  const status = useResource(`run ${id}`, () => callOperator('GET /v1/runs/:id', { id }), aboutSession(sessionId))
   const read = outline.value ?? (begun?.runId === id ? begun : undefined)
   const [holder, change] = useHolder(read)
   const error = outline.error ?? status.error
@@ -123,7 +127,7 @@ function RunHead({
 }: OutlineProps & {
   readonly status: RunStatusBody | undefined
 }): View {
-  const { error, hold } = status ?? {}
+  const { error, hold, erasedAt } = status ?? {}
   const { runs, rows, after, budgets } = outline.current
   const run = runs[0]!
   const facts: readonly Fact[] = [
@@ -148,7 +152,16 @@ function RunHead({
         <${StatusBadge} status=${run.status} />
         ${hold && html`<span class="dim">held: ${safeText(hold.reason.replaceAll('_', ' '))}, since <${Age} at=${hold.since} /></span>`}
       </div>
-      <${RunActions} run=${run} last=${after} hold=${hold} />
+      <${RunActions} run=${run} last=${after} status=${status} />
+      ${
+        erasedAt !== undefined &&
+        html`<p class="note">
+          <${Icon} name="warning" /><span
+            >Its content was erased <${Age} at=${erasedAt} />: what it was given, said and made is not kept any
+            more.</span
+          >
+        </p>`
+      }
       ${error !== undefined && error !== '' && html`<p class="note bad"><${Icon} name="warning" /><span>${safeText(error)}</span></p>`}
       <${Facts} facts=${facts} />
     </header>
