@@ -126,7 +126,7 @@ describeInBrowser('a call that cannot be undone', () => {
     await page.getByRole('button', { name: 'Yes, approve acme.refunds' }).click({ force: true })
     expect(await page.getByRole('button', { name: 'Yes, approve acme.refunds', disabled: true }).count()).toBe(1)
     expect(await page.getByRole('alert').allTextContents()).toEqual([
-      'Not taken: the press came before this could be read. Nothing was decided. Read it, then press again.',
+      'Too early: the press decided nothing. Read it, then press again.',
     ])
     expect(sent.filter((url) => url.endsWith('/messages'))).toEqual([])
     expect(await decided()).toBe('pending')

@@ -180,9 +180,7 @@ describeInBrowser('the inbox', () => {
     await page.keyboard.press('a')
     await page.clock.runFor(500)
     expect(await offered.count()).toBe(0)
-    expect(await early.allTextContents()).toEqual([
-      'Not taken: "a" came before this could be read. Nothing was decided. Read it, then press again.',
-    ])
+    expect(await early.allTextContents()).toEqual(['Too early: "a" decided nothing. Read it, then press again.'])
     // Held: it repeats.
     await page.keyboard.down('a')
     await page.keyboard.down('a')

@@ -5,6 +5,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { safeText } from '../../base/escape-text.ts'
 import type { JsonObject } from '../../base/json/json.ts'
+import { describeUnopened, mustBeOpened } from '../../spec/view/card-reading.ts'
 import { outputUnderReview } from '../../spec/view/output-review.ts'
 import { findKeyArgument, presentTask } from '../../spec/view/task-card.ts'
 import type { ShownTask } from '../../spec/task.ts'
@@ -39,10 +40,10 @@ function VotePanel({ task, unopened, blocked, isSending, onDecide, onLater }: De
   const [output, setOutput] = useState(reviewed ?? '')
   const fact = findKeyArgument(task.arguments)
   const isUnderstood = task.comprehensionRequired !== true || typed.trim() === String(fact?.value ?? 'yes')
-  const mustOpen = (card.isIrreversible || task.comprehensionRequired === true) && unopened > 0
+  const mustOpen = unopened > 0 && mustBeOpened(card, task)
   const why =
     blocked ??
-    (mustOpen ? `Open ${unopened === 1 ? 'the folded value' : `the ${unopened} folded values`} first.` : undefined) ??
+    (mustOpen ? describeUnopened(unopened) : undefined) ??
     (isUnderstood ? undefined : `Type ${fact ? safeText(fact.name) : '"yes"'} as the call has it.`)
   const { isRead, early, onEarly } = useReading()
   const canApprove = mayDecide(task) && why === undefined && !isSending

@@ -1,6 +1,6 @@
 /** Whether a key can be meant for the card that is shown. The rule and its words are the terminal's. */
 import { useEffect, useState } from 'preact/hooks'
-import { describeEarlyKeys, HELD_MS, READING_MS } from '../../spec/view/early-key.ts'
+import { describeEarlyKeys, untilKeysDecide } from '../../spec/view/card-reading.ts'
 import { lastDecidingKey } from '../parts/keys.ts'
 
 export interface CardReading {
@@ -12,7 +12,7 @@ export interface CardReading {
   /** What is said about a key that came too early; undefined where none did. */
   readonly early: string | undefined
   /** For a key that came while the card was not read. */
-  onEarly(key: string): void
+  readonly onEarly: (key: string) => void
 }
 
 /** The time starts when the component is mounted. */
@@ -24,10 +24,10 @@ export function useReading(): CardReading {
     const shownAt = performance.now()
     const typed = lastDecidingKey()
     // Typed while the card was still being read from the server.
-    if (!typed.isTaken && typed.at + HELD_MS > shownAt) onEarly(typed.key)
+    if (!typed.isTaken && untilKeysDecide(-Infinity, typed.at, shownAt) > 0) onEarly(typed.key)
     let timer: ReturnType<typeof setTimeout> | undefined
     const check = (): void => {
-      const left = Math.max(shownAt + READING_MS, lastDecidingKey().at + HELD_MS) - performance.now()
+      const left = untilKeysDecide(shownAt, lastDecidingKey().at, performance.now())
       if (left <= 0) setRead(true)
       else timer = setTimeout(check, left)
     }

@@ -2,10 +2,11 @@
 import type { SessionListItem } from '../api.ts'
 import type { RunHold } from '../hold.ts'
 import type { CostSum } from '../price.ts'
+import type { OriginFields } from '../run.ts'
 import type { EffectView } from './operations.ts'
 import type { UndoingRunView } from './undo.ts'
 
-export interface RunView {
+export interface RunView extends OriginFields {
   readonly runId: string
   readonly sessionId: string
   readonly agent: string
@@ -24,11 +25,6 @@ export interface RunView {
   readonly waitingOn?: string
   /** As in the status of a run. */
   readonly hold?: RunHold
-  readonly retryOf?: string
-  readonly forkOf?: string
-  readonly forkStep?: number
-  readonly undoOf?: string
-  readonly undoneCall?: string
 }
 
 /**
