@@ -12,7 +12,7 @@ import { goTo } from '../wire/navigation.ts'
 import { sendOperatorRequest, signedIn } from '../wire/request.ts'
 import { aboutWorkspace, useOperator } from '../wire/resource.ts'
 import { HelpDialog } from './help.ts'
-import { signal, useSignal } from '../wire/signal.ts'
+import { createSignal, useSignal } from '../wire/signal.ts'
 
 interface Section {
   readonly href: string
@@ -33,7 +33,7 @@ export const SECTIONS: readonly Section[] = [
 
 type Status = OperatorRoutes['GET /status']['answer']
 
-const isHelpOpen = signal(false)
+const isHelpOpen = createSignal(false)
 
 export function Shell({ path, children }: { readonly path: string; readonly children: Child }): View {
   const status = useOperator('GET /status', {}, aboutWorkspace)

@@ -4,7 +4,7 @@ import type { LiveHint } from '../../spec/operator/inbox.ts'
 import { onHint } from './live.ts'
 import type { OperatorRoutes } from '../../spec/operator/routes.ts'
 import { callOperator, findRefusal, type ConsoleRoute, type RequestError, type RouteInput } from './request.ts'
-import { signal, useSignal } from './signal.ts'
+import { createSignal, useSignal } from './signal.ts'
 
 export interface Resource<T> {
   /** Undefined until it was read. Stays while a later read fails. */
@@ -20,7 +20,7 @@ interface Reading<T> {
 }
 
 function createReader<T>(load: () => Promise<T>) {
-  const state = signal<Reading<T>>({})
+  const state = createSignal<Reading<T>>({})
   let reading: Promise<T | undefined> | undefined
   let isAsked = false
   const read = async (): Promise<T | undefined> => {

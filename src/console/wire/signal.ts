@@ -7,7 +7,7 @@ export interface Signal<T> {
   subscribe(listener: () => void): () => void
 }
 
-export function signal<T>(first: T): Signal<T> {
+export function createSignal<T>(first: T): Signal<T> {
   const listeners = new Set<() => void>()
   let current = first
   return {
