@@ -47,10 +47,10 @@ function CallRow({ call }: { readonly call: CallView }): View {
         ${undoneBy && html`<a class="sub" href=${`/runs/${undoneBy.runId}`}>${safeText(describeUndoing(undoneBy))}</a>`}
       </td>
       <td class="num">${attempts}</td>
-      <td class="key">
+      <td class="key" data-head="Effect key">
         ${effect ? html`<code>${safeText(effect.key)}</code><span class="sub">${effect.holds ? 'held' : 'given back'}, ${safeText(effect.outcome.replaceAll('_', ' '))}</span>` : html`<span class="dim">none</span>`}
       </td>
-      <td class="key"><code class="dim">${safeText(idempotencyKey)}</code></td>
+      <td class="key" data-head="Idempotency key"><code class="dim">${safeText(idempotencyKey)}</code></td>
       <td class="when"><${TimeOfDay} at=${at} /></td>
     </tr>
   `
