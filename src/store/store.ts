@@ -82,7 +82,13 @@ export interface Store {
     bodyDigest: Digest,
     now: Instant,
   ): Promise<RepeatedRequest | undefined>
+  /**
+   * A session with the runs that may still change: the whole trees of its newest root run, of runs at work, of those with a pending
+   * task, and of those in which something was undone. Runs that are over cost nothing, however many a session has.
+   */
   load(sessionId: SessionId): Promise<StoredTree | undefined>
+  /** Other runs of the session, each with its whole tree, in the order in which they were stored; unknown ids are ignored. */
+  treesOf(sessionId: SessionId, runs: readonly RunId[]): Promise<readonly Run[]>
   /**
    * Stores all of the update, or nothing when it throws. An update that leaves nothing in flight gives the lease back.
    * @param holder holds the lease, or takes it if nobody does; absent where the writer performs no effects
@@ -164,17 +170,24 @@ export interface Store {
   runsEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly Run[]>
   /** Steps of a run in order, for the model's transcript. */
   stepsOfRun(runId: RunId): Promise<readonly RunStep[]>
-  /** The conversation of a run, in order: messages, completions whose question a message answers, outputs and ends. */
-  saidInRun(runId: RunId): Promise<readonly RunStep[]>
+  /** Steps of a session from the first one of a run on, by `ordinal`; all where the run has none. */
+  stepsSince(sessionId: SessionId, runId: RunId): Promise<readonly RunStep[]>
+  /**
+   * What was said in root runs before the ordinal `before`, in order: messages, completions whose question a message answers, outputs
+   * and ends. Reads at most `limit` of them, the newest, and leaves out the oldest run where it does not have all of it.
+   */
+  saidBefore(sessionId: SessionId, before: number, limit: number): Promise<readonly RunStep[]>
   /** All steps of a session by `ordinal`. */
   stepsOfSession(sessionId: SessionId): Promise<readonly RunStep[]>
   /** Steps of a session after the ordinal `after`, in order, at most `limit`. */
   stepsAfter(sessionId: SessionId, after: number, limit: number): Promise<readonly RunStep[]>
   /** Sizes of the steps after the ordinal `after`, in order, at most `limit`; reads none of their content. */
   stepSizes(sessionId: SessionId, after: number, limit: number): Promise<readonly StepSize[]>
-  /** Calls for history conditions and backtests, filtered by session, agent, workspace and earliest instant. */
+  /** Calls for history conditions and backtests. */
   calls(filter: {
     readonly sessionId?: SessionId
+    /** Of these runs; with `sessionId`. */
+    readonly runIds?: readonly RunId[]
     readonly agentId?: AgentId
     readonly workspaceId?: WorkspaceId
     readonly since?: Instant

@@ -444,7 +444,7 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         expect(await store.stepsOfRun(child.id)).toEqual([steps[1]])
       })
 
-      test('reads of a run what was said, with completions only where a message answers one', async () => {
+      test('reads what was said in root runs, with completions only where a message answers one', async () => {
         const session = await started('a')
         const child = aRun(session, { id: runId('child'), parentRunId: runId('a'), depth: 1 })
         const said = (ordinal: number, type: RunStep['type'], content: JsonObject) =>
@@ -459,9 +459,11 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           said(7, 'Output', { output: { long: 'y'.repeat(100_000) } }),
         ]
         await store.save(aTurn(session, { runs: [child], steps }))
-        expect(await store.saidInRun(runId('a'))).toEqual([steps[0], steps[1], steps[3], steps[6]])
-        expect(await store.saidInRun(child.id)).toEqual([steps[4]])
-        expect(await store.saidInRun(runId('unknown'))).toEqual([])
+        expect(await store.saidBefore(session.id, 8, 10)).toEqual([steps[0], steps[1], steps[3], steps[6]])
+        expect(await store.saidBefore(session.id, 7, 10)).toEqual([steps[0], steps[1], steps[3]])
+        expect(await store.saidBefore(session.id, 8, 2)).toEqual([steps[3], steps[6]])
+        expect(await store.saidBefore(session.id, 1, 10)).toEqual([])
+        expect(await store.saidBefore(sessionId('unknown'), 8, 10)).toEqual([])
       })
 
       test('closes an open step of an earlier update, once', async () => {

@@ -9,6 +9,7 @@ export const callReads = (db: PostgresPool): Pick<Store, 'calls' | 'callsNamed' 
   async calls(filter) {
     const { where, values } = joinClauses([
       ['c.session_id = :sessionId', filter.sessionId],
+      ['c.run_id = any (cast(:runIds as uuid[]))', filter.runIds],
       ['c.agent_id = :agentId', filter.agentId],
       ['c.workspace_id = :workspaceId', filter.workspaceId],
       ['c.at >= :since', filter.since],

@@ -2,7 +2,7 @@ import type { RunId, SessionId } from '../../base/ids.ts'
 import { toCall, toCallState, type StoredCallRow, type StoredCallStateRow } from '../rows/call-rows.ts'
 import type { CallRow } from '../session-update.ts'
 import type { Store } from '../store.ts'
-import { statementCache } from './database/filter.ts'
+import { listClause, statementCache } from './database/filter.ts'
 import { joinClauses } from '../rows/filter.ts'
 import type { Database } from 'better-sqlite3'
 
@@ -46,6 +46,10 @@ export function openCalls(db: Database): CallTable {
       async calls(filter) {
         const { where, values } = joinClauses([
           ['c.session_n = (select n from session where id = :sessionId)', filter.sessionId],
+          [
+            'c.run_n in (select r.n from json_each(:runIds) given join run r on r.id = given.value)',
+            listClause(filter.runIds),
+          ],
           ['c.agent_n in (select n from agent where id = :agentId)', filter.agentId],
           ['c.agent_n in (select n from agent where workspace_id = :workspaceId)', filter.workspaceId],
           ['c.at >= :since', filter.since],

@@ -1,6 +1,7 @@
 import type { RunStep } from '../../spec/step.ts'
 import type { StepSize } from '../queries.ts'
 import { toText } from '../rows/json-column.ts'
+import { inOrder, listOf, SAID_TYPES, wholeRuns } from '../rows/said-steps.ts'
 import { splitContent } from '../rows/step-content.ts'
 import { toStep, type StepRow } from '../rows/step-rows.ts'
 import type { StepEnd } from '../session-update.ts'
@@ -8,7 +9,10 @@ import type { Store } from '../store.ts'
 import type { Database } from 'better-sqlite3'
 
 export interface StepTable {
-  readonly reads: Pick<Store, 'stepsOfRun' | 'saidInRun' | 'stepsOfSession' | 'stepsAfter' | 'stepSizes'>
+  readonly reads: Pick<
+    Store,
+    'stepsOfRun' | 'stepsSince' | 'saidBefore' | 'stepsOfSession' | 'stepsAfter' | 'stepSizes'
+  >
   add(sessionN: number, runN: number, step: RunStep): void
   close(sessionN: number, end: StepEnd): void
 }
@@ -28,16 +32,30 @@ export function openSteps(db: Database): StepTable {
      where session_n = ? and ordinal = ? and finished_at is null`,
   )
   const ofRun = db.prepare<[string], StepRow>(`${SELECT} where r.id = ? order by t.sequence`)
-  const said = db.prepare<[string], StepRow>(
+  const since = db.prepare<[string, string], StepRow>(
     `${SELECT}
-     where r.id = ? and (
-       t.type in ('UserMessage', 'Output', 'RunCompleted', 'RunResumed')
-       or t.type = 'Reasoning' and exists (
-         select 1 from step m
-         where m.run_n = t.run_n and m.type = 'UserMessage' and json_extract(m.content, '$.reply_to') is not null
-       )
-     )
-     order by t.sequence`,
+     where s.id = ? and t.ordinal >= ifnull((
+       select min(f.ordinal) from step f where f.run_n = (select n from run where id = ?)
+     ), 0)
+     order by t.ordinal`,
+  )
+  // The cross joins keep SQLite from sorting: it walks the steps of the session from the newest back.
+  const said = db.prepare<[string, number, number], StepRow>(
+    `${FIELDS}
+     from step t
+       cross join run r on r.n = t.run_n
+       cross join session s on s.n = t.session_n
+       left join large_result l on l.digest = t.result_digest
+     where t.session_n = (select n from session where id = ?) and t.ordinal < ?
+       and t.type in (${listOf(SAID_TYPES)}) and r.parent_run_id is null
+     order by t.ordinal desc
+     limit ?`,
+  )
+  const questions = db.prepare<[string, number, number, string], StepRow>(
+    `${SELECT}
+     where s.id = ? and t.ordinal between ? and ? and t.type = 'Reasoning'
+       and r.id in (select value from json_each(?))
+     order by t.ordinal`,
   )
   const ofSession = db.prepare<[string], StepRow>(`${SELECT} where s.id = ? order by t.ordinal`)
   const after = db.prepare<[string, number, number], StepRow>(
@@ -59,8 +77,17 @@ export function openSteps(db: Database): StepTable {
       async stepsOfRun(runId) {
         return ofRun.all(runId).map(toStep)
       },
-      async saidInRun(runId) {
-        return said.all(runId).map(toStep)
+      async stepsSince(sessionId, runId) {
+        return since.all(sessionId, runId).map(toStep)
+      },
+      async saidBefore(sessionId, before, limit) {
+        const newest = said.all(sessionId, before, limit).map(toStep).reverse()
+        const { steps, replied } = wholeRuns(newest, limit)
+        const asked =
+          replied.length === 0
+            ? []
+            : questions.all(sessionId, steps[0]!.ordinal, steps.at(-1)!.ordinal, JSON.stringify(replied)).map(toStep)
+        return inOrder([...steps, ...asked])
       },
       async stepsOfSession(sessionId) {
         return ofSession.all(sessionId).map(toStep)
@@ -93,9 +120,12 @@ export function openSteps(db: Database): StepTable {
   }
 }
 
-const SELECT = `
+const FIELDS = `
   select t.id, s.id as session_id, r.id as run_id, t.type, t.sequence, t.ordinal, t.content, l.result,
-    t.hidden, t.tokens_used, t.error, t.started_at, t.finished_at
+    t.hidden, t.tokens_used, t.error, t.started_at, t.finished_at`
+
+const SELECT = `
+  ${FIELDS}
   from step t
     join run r on r.n = t.run_n
     join session s on s.n = t.session_n
