@@ -44,6 +44,7 @@ import type {
 } from './version-rows.ts'
 import type {
   CostRow,
+  DecisionMark,
   KeyWithTrigger,
   EffectFilter,
   StepSize,
@@ -166,6 +167,8 @@ export interface Store {
    */
   runs(filter: RunFilter, page: PageRange): Promise<{ readonly items: readonly Run[]; readonly total: number }>
   runsOfSession(sessionId: SessionId): Promise<readonly Run[]>
+  /** The newest runs of a session before a run, or of all, at most `limit`, in the order in which they were stored. */
+  newestRuns(sessionId: SessionId, before: RunId | null, limit: number): Promise<readonly Run[]>
   /** Runs whose id, without dashes, ends with these hexadecimal digits; at most `limit`. */
   runsEndingWith(workspaceId: WorkspaceId, ending: string, limit: number): Promise<readonly Run[]>
   /** Steps of a run in order, for the model's transcript. */
@@ -181,6 +184,17 @@ export interface Store {
   stepsOfSession(sessionId: SessionId): Promise<readonly RunStep[]>
   /** Steps of a session after the ordinal `after`, in order, at most `limit`. */
   stepsAfter(sessionId: SessionId, after: number, limit: number): Promise<readonly RunStep[]>
+  /** Steps of these runs after the ordinal `after`, in order, at most `limit`. */
+  stepsOfRuns(sessionId: SessionId, runIds: readonly RunId[], after: number, limit: number): Promise<readonly RunStep[]>
+  /** The steps of these ordinals, in order. */
+  stepsAt(sessionId: SessionId, ordinals: readonly number[]): Promise<readonly RunStep[]>
+  /** The policy decisions in these runs after the ordinal `after`, in order, at most `limit`, without what was decided. */
+  decisionMarks(
+    sessionId: SessionId,
+    runIds: readonly RunId[],
+    after: number,
+    limit: number,
+  ): Promise<readonly DecisionMark[]>
   /** Sizes of the steps after the ordinal `after`, in order, at most `limit`; reads none of their content. */
   stepSizes(sessionId: SessionId, after: number, limit: number): Promise<readonly StepSize[]>
   /** Calls for history conditions and backtests. */

@@ -27,11 +27,11 @@ export async function* followRunEvents(
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<readonly FollowedEvent[]> {
-  const { id, sessionId, isRoot, isFirst, hasEnded } = await readFollowedRun(store, run, after)
+  const { id, sessionId, isRoot, isFirst, hasEnded, before } = await readFollowedRun(store, run, after)
   const family = await createRunFamily(store, { id, sessionId, isRoot, isFirst })
   const isLast = isLastEvent(id, isRoot)
   const subscription = notifier.subscribe(sessionId)
-  let cursor = after
+  let cursor = Math.max(after, before)
   let isLive = false
   /** Notifications counted before the last page was read. */
   let readAt = -1
@@ -97,13 +97,32 @@ async function readFollowedRun(
   store: Store,
   given: RunId | FollowedRun,
   after: number,
-): Promise<ReadersRun & { readonly hasEnded: boolean }> {
+): Promise<ReadersRun & { readonly hasEnded: boolean; readonly before: number }> {
   const run = typeof given === 'string' ? await store.run(given) : given
   if (!run) throw fail('not_found', { what: 'run' })
   const { id, sessionId, parentRunId, starter } = run
   const isRoot = parentRunId === null
   const isFirst = isRoot && starter === undefined
-  return { id, sessionId, isRoot, isFirst, hasEnded: await isReadToEnd(store, run, after) }
+  const [hasEnded, before] = await Promise.all([
+    isReadToEnd(store, run, after),
+    isFirst ? 0 : findEventsBefore(store, run),
+  ])
+  return { id, sessionId, isRoot, isFirst, hasEnded, before }
+}
+
+/**
+ * Number of an event with which everything before a run has happened. A session goes on for thousands of runs, and its events are in
+ * the order of their times, so its own are found by halving.
+ */
+async function findEventsBefore(store: Store, { sessionId, startedAt }: FollowedRun): Promise<number> {
+  let [low, high] = [0, (await store.session(sessionId))?.lastSeq ?? 0]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const [event] = await store.events(sessionId, middle, 1)
+    if (!event || event.ts >= startedAt) high = middle
+    else low = event.seq
+  }
+  return low
 }
 
 const isLastEvent =
@@ -124,7 +143,8 @@ async function isReadToEnd(store: Store, run: FollowedRun, after: number): Promi
   for (let cursor = after; ;) {
     const page = await store.events(run.sessionId, cursor, EVENT_PAGE)
     if (page.some(isLast)) return false
-    if (page.length < EVENT_PAGE) return true
+    // What comes after its end belongs to later runs.
+    if (page.length < EVENT_PAGE || page.at(-1)!.ts > (run.finishedAt ?? Infinity)) return true
     cursor = page.at(-1)!.seq
   }
 }
@@ -142,8 +162,10 @@ async function createRunFamily(store: Store, run: ReadersRun): Promise<RunFamily
   const yes = (): Promise<boolean> => Promise.resolve(true)
   if (run.isFirst) return { isWholeSession: true, has: yes, sees: yes }
   let parents = new Map<RunId, RunId | null>()
+  /** Runs of the session beside the family. */
+  const others = new Set<RunId>()
   const read = async (): Promise<void> => {
-    parents = new Map((await store.runsOfSession(run.sessionId)).map((each) => [each.id, each.parentRunId]))
+    parents = new Map((await store.treesOf(run.sessionId, [run.id])).map((each) => [each.id, each.parentRunId]))
   }
   await read()
   const rootOf = (id: RunId): RunId => {
@@ -152,7 +174,9 @@ async function createRunFamily(store: Store, run: ReadersRun): Promise<RunFamily
   }
   const root = rootOf(run.id)
   const has = async (id: RunId): Promise<boolean> => {
+    if (others.has(id)) return false
     if (!parents.has(id)) await read()
+    if (!parents.has(id)) others.add(id)
     for (let at: RunId | null = id; at !== null; at = parents.get(at) ?? null) if (at === run.id) return true
     return false
   }

@@ -20,7 +20,7 @@ const PAGE = 500
 export const listCalls: OperatorAction<'GET /runs/:id/calls'> = async ({ services, id }) => {
   const { store } = services
   const run = await findRun(services, id)
-  const runs = new Map(subtreeOf(run, await store.runsOfSession(run.sessionId)).map((each) => [each.id, each]))
+  const runs = new Map(subtreeOf(run, await store.treesOf(run.sessionId, [run.id])).map((each) => [each.id, each]))
   const [calls, effects] = await Promise.all([
     readStates(services, run.sessionId),
     store.effects({ workspaceId: run.workspaceId, sessionId: run.sessionId }, { skip: 0, take: MAX_EFFECTS }),

@@ -64,8 +64,8 @@ export async function openStream(
     return { status: 204 }
   const stop = new AbortController()
   // Keeps only the id of the run in memory: everything here is multiplied by the number of readers.
-  const { id: runId, sessionId, parentRunId, status, starter } = run
-  const followed = { id: runId, sessionId, parentRunId, status, ...(starter && { starter }) }
+  const { id: runId, sessionId, parentRunId, status, starter, startedAt, finishedAt } = run
+  const followed = { id: runId, sessionId, parentRunId, status, startedAt, finishedAt, ...(starter && { starter }) }
   const removeReader = services.readers.add(grants, () => stop.abort())
   const cancelTimer = endsAt === null ? () => {} : callAt(services.clock, endsAt, () => stop.abort())
   const events = eventStream(services.engine.follow(followed, cursor ?? 0, stop.signal), {

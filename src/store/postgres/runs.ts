@@ -21,7 +21,7 @@ import type { PostgresPool, PostgresQueries } from './database/pool.ts'
 
 export const runReads = (
   db: PostgresPool,
-): Pick<Store, 'run' | 'runs' | 'runsOfSession' | 'treesOf' | 'runsEndingWith'> => ({
+): Pick<Store, 'run' | 'runs' | 'runsOfSession' | 'newestRuns' | 'treesOf' | 'runsEndingWith'> => ({
   async run(id) {
     const row = await db.row<RunRow>(`${SELECT} where r.id = :id`, { id })
     return row && toRun(row)
@@ -68,6 +68,17 @@ export const runReads = (
     return { items, total: counted?.total ?? 0 }
   },
   runsOfSession: (sessionId) => readRuns(db, sessionId),
+  async newestRuns(sessionId, before, limit) {
+    const rows = await db.rows<RunRow>(
+      `${SELECT}
+       where r.session_id = :sessionId
+         and r.n < coalesce((select n from run where id = cast(:before as uuid)), 9223372036854775807)
+       order by r.n desc
+       limit :limit`,
+      { sessionId, before, limit },
+    )
+    return rows.map(toRun).reverse()
+  },
   async treesOf(sessionId, asked) {
     const rows = await db.rows<RunRow>(
       `with recursive ${treesAbove('select id, parent_run_id from run where id = any (cast(:asked as uuid[]))')}

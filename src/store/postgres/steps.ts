@@ -1,6 +1,6 @@
 import type { SessionId } from '../../base/ids.ts'
 import type { RunStep } from '../../spec/step.ts'
-import type { StepSize } from '../queries.ts'
+import type { DecisionMark, StepSize } from '../queries.ts'
 import { inOrder, listOf, SAID_TYPES, wholeRuns } from '../rows/said-steps.ts'
 import { splitContent } from '../rows/step-content.ts'
 import { toStep, type StepRow } from '../rows/step-rows.ts'
@@ -10,7 +10,18 @@ import type { PostgresPool } from './database/pool.ts'
 
 export const stepReads = (
   db: PostgresPool,
-): Pick<Store, 'stepsOfRun' | 'stepsSince' | 'saidBefore' | 'stepsOfSession' | 'stepsAfter' | 'stepSizes'> => ({
+): Pick<
+  Store,
+  | 'stepsOfRun'
+  | 'stepsSince'
+  | 'saidBefore'
+  | 'stepsOfSession'
+  | 'stepsAfter'
+  | 'stepsOfRuns'
+  | 'stepsAt'
+  | 'decisionMarks'
+  | 'stepSizes'
+> => ({
   async stepsOfRun(runId) {
     return (await db.rows<StepRow>(`${SELECT} where ${OF_RUN} order by t.sequence`, { runId })).map(toStep)
   },
@@ -58,6 +69,36 @@ export const stepReads = (
       { sessionId, after, limit },
     )
     return rows.map(toStep)
+  },
+  async stepsOfRuns(sessionId, runIds, after, limit) {
+    const rows = await db.rows<StepRow>(
+      `${SELECT}
+       where t.session_id = :sessionId and t.run_id = any (cast(:runIds as uuid[])) and t.ordinal > :after
+       order by t.ordinal
+       limit :limit`,
+      { sessionId, runIds, after, limit },
+    )
+    return rows.map(toStep)
+  },
+  async stepsAt(sessionId, ordinals) {
+    const rows = await db.rows<StepRow>(
+      `${SELECT}
+       where t.session_id = :sessionId and t.ordinal = any (cast(:ordinals as bigint[]))
+       order by t.ordinal`,
+      { sessionId, ordinals: ordinals.map(String) },
+    )
+    return rows.map(toStep)
+  },
+  async decisionMarks(sessionId, runIds, after, limit) {
+    return db.rows<DecisionMark>(
+      `select t.ordinal, t.id as "decisionId", t.run_id as "runId", t.content::json ->> 'tool_call_id' as "callId"
+       from step t
+       where t.session_id = :sessionId and t.run_id = any (cast(:runIds as uuid[]))
+         and t.type = 'PolicyDecision' and t.ordinal > :after
+       order by t.ordinal
+       limit :limit`,
+      { sessionId, runIds, after, limit },
+    )
   },
   async stepSizes(sessionId, after, limit) {
     return db.rows<StepSize>(

@@ -22,7 +22,7 @@ import {
 } from './run-text.ts'
 
 export interface RunTable {
-  readonly reads: Pick<Store, 'run' | 'runs' | 'runsOfSession' | 'treesOf' | 'runsEndingWith'>
+  readonly reads: Pick<Store, 'run' | 'runs' | 'runsOfSession' | 'newestRuns' | 'treesOf' | 'runsEndingWith'>
   numberOf(id: RunId): number | undefined
   /** Runs of a session that work, or undo something. */
   atWork(sessionN: number): readonly RunId[]
@@ -58,6 +58,13 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
     `update run set ${changes}, status = ?, finished_at = ? where n = ? and session_n = ?`,
   )
   const one = db.prepare<[string], RunRow>(`${SELECT} where r.id = ?`)
+  const newest = db.prepare<[string, string | null, number], RunRow>(
+    `${SELECT}
+     where r.session_n = (select n from session where id = ?)
+       and r.n < ifnull((select n from run where id = ?), 9223372036854775807)
+     order by r.n desc
+     limit ?`,
+  )
   const atWork = db
     .prepare<[number], RunId>(
       'select id from run where session_n = ? and (finished_at is null or origin is not null) order by n',
@@ -138,6 +145,9 @@ export function openRuns(db: Database, agents: AgentTable): RunTable {
       },
       async runsOfSession(sessionId) {
         return ofSessionId.all(sessionId).map(toRun)
+      },
+      async newestRuns(sessionId, before, limit) {
+        return newest.all(sessionId, before, limit).map(toRun).reverse()
       },
       async treesOf(sessionId, ids) {
         return treesOf(sessionId, ids)

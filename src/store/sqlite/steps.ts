@@ -1,5 +1,5 @@
 import type { RunStep } from '../../spec/step.ts'
-import type { StepSize } from '../queries.ts'
+import type { DecisionMark, StepSize } from '../queries.ts'
 import { toText } from '../rows/json-column.ts'
 import { inOrder, listOf, SAID_TYPES, wholeRuns } from '../rows/said-steps.ts'
 import { splitContent } from '../rows/step-content.ts'
@@ -11,7 +11,15 @@ import type { Database } from 'better-sqlite3'
 export interface StepTable {
   readonly reads: Pick<
     Store,
-    'stepsOfRun' | 'stepsSince' | 'saidBefore' | 'stepsOfSession' | 'stepsAfter' | 'stepSizes'
+    | 'stepsOfRun'
+    | 'stepsSince'
+    | 'saidBefore'
+    | 'stepsOfSession'
+    | 'stepsAfter'
+    | 'stepsOfRuns'
+    | 'stepsAt'
+    | 'decisionMarks'
+    | 'stepSizes'
   >
   add(sessionN: number, runN: number, step: RunStep): void
   close(sessionN: number, end: StepEnd): void
@@ -61,6 +69,25 @@ export function openSteps(db: Database): StepTable {
   const after = db.prepare<[string, number, number], StepRow>(
     `${SELECT} where s.id = ? and t.ordinal > ? order by t.ordinal limit ?`,
   )
+  const ofRuns = db.prepare<[string, string, number, number], StepRow>(
+    `${SELECT}
+     where s.id = ? and r.id in (select value from json_each(?)) and t.ordinal > ?
+     order by t.ordinal
+     limit ?`,
+  )
+  const at = db.prepare<[string, string], StepRow>(
+    `${SELECT}
+     where t.session_n = (select n from session where id = ?) and t.ordinal in (select value from json_each(?))
+     order by t.ordinal`,
+  )
+  const marks = db.prepare<[string, string, number, number], DecisionMark>(
+    `select t.ordinal, t.id as decisionId, r.id as runId, t.content ->> 'tool_call_id' as callId
+     from run r join step t on t.run_n = r.n
+     where r.session_n = (select n from session where id = ?) and r.id in (select value from json_each(?))
+       and t.type = 'PolicyDecision' and t.ordinal > ?
+     order by t.ordinal
+     limit ?`,
+  )
   const sizes = db.prepare<[string, number, number], StepSize>(
     `select t.ordinal, t.type, octet_length(t.content) + coalesce(octet_length(l.result), 0) as bytes
      from step t left join large_result l on l.digest = t.result_digest
@@ -91,6 +118,15 @@ export function openSteps(db: Database): StepTable {
       },
       async stepsOfSession(sessionId) {
         return ofSession.all(sessionId).map(toStep)
+      },
+      async stepsOfRuns(sessionId, runIds, ordinal, limit) {
+        return ofRuns.all(sessionId, JSON.stringify(runIds), ordinal, limit).map(toStep)
+      },
+      async stepsAt(sessionId, ordinals) {
+        return at.all(sessionId, JSON.stringify(ordinals)).map(toStep)
+      },
+      async decisionMarks(sessionId, runIds, ordinal, limit) {
+        return marks.all(sessionId, JSON.stringify(runIds), ordinal, limit)
       },
       async stepsAfter(sessionId, ordinal, limit) {
         return after.all(sessionId, ordinal, limit).map(toStep)
