@@ -56,6 +56,8 @@ export interface EffectFilter {
   readonly workspaceId: WorkspaceId
   readonly key?: string
   readonly sessionId?: SessionId
+  /** By calls of these runs; with `sessionId`. */
+  readonly runIds?: readonly RunId[]
   /** Only those that hold their key, or only those that do not. */
   readonly holds?: boolean
   /** Earliest dispatch. */

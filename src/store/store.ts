@@ -208,8 +208,13 @@ export interface Store {
   }): Promise<readonly CallRow[]>
   /** These calls of a session, in no order; those that it does not have are left out. */
   callsNamed(sessionId: SessionId, names: readonly CallReference[]): Promise<readonly CallRow[]>
-  /** Calls of a session after `after`, in an order of their own that does not change, at most `limit`. */
-  callStates(sessionId: SessionId, after: CallReference | null, limit: number): Promise<readonly CallStateRow[]>
+  /** Calls of runs of a session after `after`, in an order of their own that does not change, at most `limit`. */
+  callStates(
+    sessionId: SessionId,
+    runIds: readonly RunId[],
+    after: CallReference | null,
+    limit: number,
+  ): Promise<readonly CallStateRow[]>
 
   /** Calls that hold an effect key, or would if the one that does gave it back: the holder first. At most 16. */
   effectsOfKey(workspaceId: WorkspaceId, key: string, now: Instant): Promise<readonly EffectRecord[]>

@@ -110,6 +110,19 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
         expect(await store.effectsOfKey(ELSEWHERE, 'k', NOW)).toEqual([])
       })
 
+      test('lists those of a session, and of some of its runs', async () => {
+        const other = runId('other')
+        await save('a', { take: claim('a', 'one') }, { take: claim('a2', 'two', { runId: other }) })
+        await save('b', { take: claim('b', 'three') })
+        const listed = async (runIds?: readonly RunId[]) => {
+          const filter = { workspaceId: WORKSPACE, sessionId: sessionId('a'), ...(runIds && { runIds }) }
+          return (await store.effects(filter, ALL)).map(({ id }) => id).sort()
+        }
+        expect(await listed()).toEqual(['a', 'a2'])
+        expect(await listed([other])).toEqual(['a2'])
+        expect(await listed([])).toEqual([])
+      })
+
       test('a call that did not happen gives its key back, to the call that it repeated', async () => {
         await save('a', { take: claim('a', 'k') }, end('a', 'done', 'paid'))
         await save('b', { take: claim('b', 'k', { replaces: 'a', at: NOW + 1 }) })
@@ -784,10 +797,11 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
           const { arguments: _, ...state } = call
           return state
         })
-        const first = await store.callStates(a.id, null, 2)
+        const first = await store.callStates(a.id, [runId], null, 2)
         expect(first).toEqual(states.slice(0, 2))
-        expect(await store.callStates(a.id, first[1]!, 2)).toEqual(states.slice(2))
-        expect(await store.callStates(a.id, made[2]!, 2)).toEqual([])
+        expect(await store.callStates(a.id, [runId], first[1]!, 2)).toEqual(states.slice(2))
+        expect(await store.callStates(a.id, [runId], made[2]!, 2)).toEqual([])
+        expect(await store.callStates(a.id, [b.rootRunId], null, 2)).toEqual([])
       })
     })
 

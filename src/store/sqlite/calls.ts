@@ -32,10 +32,11 @@ export function openCalls(db: Database): CallTable {
        where s.id = ?
      )`,
   )
-  const states = db.prepare<[SessionId, RunId | null, string, number], StoredCallStateRow>(
+  const states = db.prepare<[SessionId, string, RunId | null, string, number], StoredCallStateRow>(
     `select ${STATE}
      ${FROM}
      where c.session_n = (select n from session where id = ?)
+       and c.run_n in (select r.n from json_each(?) given join run r on r.id = given.value)
        and (c.run_n, c.call_id) > (coalesce((select n from run where id = ?), 0), ?)
      order by c.run_n, c.call_id
      limit ?`,
@@ -61,8 +62,10 @@ export function openCalls(db: Database): CallTable {
       async callsNamed(sessionId, names) {
         return named.all(JSON.stringify(names), sessionId).map(toCall)
       },
-      async callStates(sessionId, after, limit) {
-        return states.all(sessionId, after?.runId ?? null, after?.callId ?? '', limit).map(toCallState)
+      async callStates(sessionId, runIds, after, limit) {
+        return states
+          .all(sessionId, JSON.stringify(runIds), after?.runId ?? null, after?.callId ?? '', limit)
+          .map(toCallState)
       },
     },
     put: (sessionN, runN, call) =>
