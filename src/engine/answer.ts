@@ -1,5 +1,5 @@
 /** Answers to a run: to a user task, or a reply to its question. Source: HTTP API, "POST /v1/runs/{runId}/input". */
-import { fail, type Failure } from '../base/failure.ts'
+import { fail, isFailure, type Failure } from '../base/failure.ts'
 import type { RunId, TaskId, WorkspaceId } from '../base/ids.ts'
 import { canonicalJson } from '../base/json/json.ts'
 import type { MessageAccepted } from '../spec/api.ts'
@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts'
 import { advanceRun } from './machine/advance.ts'
 import { shownFiles } from './calls/replies.ts'
 import type { SessionDriver } from './drive/drive.ts'
-import { closeClaim, type OpenClaim } from './session/repeated-request.ts'
+import { closeClaim, findRepeated, type OpenClaim } from './session/repeated-request.ts'
 import type { RunHandle, SessionTransaction } from './session/transaction/transaction.ts'
 import type { EngineParts } from './session/engine.ts'
 import type { MessageFile } from './session/event.ts'
@@ -18,9 +18,36 @@ import { steerRun } from './steer-run.ts'
 import { answerTask } from './machine/tasks.ts'
 
 /**
+ * Answers a run, unless a request with the same key has answered it. Another process may get the repetition of a request that this
+ * one is answering, so the answer applies to the session only as it was when the key was looked up.
+ */
+export async function answerUnlessRepeated(
+  parts: EngineParts,
+  driver: SessionDriver,
+  runId: RunId,
+  given: GivenAnswer,
+  hidden: boolean,
+  claim: OpenClaim,
+): Promise<MessageAccepted> {
+  const run = await parts.store.run(runId)
+  if (!run) throw fail('not_found', { what: 'run' })
+  for (;;) {
+    const session = await parts.store.session(run.sessionId)
+    const repeated = await findRepeated(parts, claim)
+    if (repeated) return repeated as unknown as MessageAccepted
+    try {
+      return await answerRun(parts, driver, runId, given, hidden, { claim, seen: session?.version })
+    } catch (error) {
+      if (!isFailure(error, 'run_moved_on')) throw error
+    }
+  }
+}
+
+/**
  * Answers a user task of the run or of a descendant where `given` names one, else its question; or steers it while it works.
  * @param hidden the caller may not see the timeline, and so neither its tasks
- * @param claim of the idempotency key: the answer is stored with it
+ * @param keyed the claim with which the answer is stored, unless the session has another version than `seen`
+ * @throws Failure `not_found`, `run_moved_on`
  */
 export async function answerRun(
   parts: EngineParts,
@@ -28,16 +55,18 @@ export async function answerRun(
   runId: RunId,
   given: GivenAnswer,
   hidden: boolean,
-  claim?: OpenClaim,
+  keyed?: { readonly claim: OpenClaim; readonly seen: number | undefined },
 ): Promise<MessageAccepted> {
   const run = await parts.store.run(runId)
   if (!run) throw fail('not_found', { what: 'run' })
   const cleaned: GivenAnswer = { ...parts.redactor.json({ ...given, by: null }), by: given.by }
   const finish: FinishAnswer = (tx, accepted) => {
+    const { id: sessionId, version } = tx.session
+    if (keyed && keyed.seen !== version) throw fail('run_moved_on', { sessionId, seen: keyed.seen ?? 0 })
     const answered = withPending(tx.run(runId), accepted, hidden)
     // A run that did not wait may do so when the client asks again.
-    if (claim && accepted.code !== 'run_not_waiting' && accepted.code !== 'run_not_working')
-      tx.recordClaim(closeClaim(claim, answered))
+    if (keyed && accepted.code !== 'run_not_waiting' && accepted.code !== 'run_not_working')
+      tx.recordClaim(closeClaim(keyed.claim, answered))
     return answered
   }
   if (cleaned.taskId === undefined) return await replyToRun(parts, driver, run, cleaned, finish)

@@ -4,10 +4,9 @@ import { createEmbeddedQueue } from '../queue/embedded.ts'
 import type { SessionQueue } from '../queue/queue.ts'
 import { systemTimers } from '../queue/timers.ts'
 import { undoneCallOf } from '../spec/run.ts'
-import type { MessageAccepted } from '../spec/api.ts'
 import { approverOf } from '../spec/key.ts'
 import { advanceRun } from './machine/advance.ts'
-import { answerRun } from './answer.ts'
+import { answerRun, answerUnlessRepeated } from './answer.ts'
 import { createAnswerLock } from './answer-lock.ts'
 import { createClaimTimer } from './claim-timer.ts'
 import { createNotifier } from './drive/notifier.ts'
@@ -16,7 +15,7 @@ import type { Engine, EngineParts } from './session/engine.ts'
 import { waitForPause } from './drive/wait-for-pause.ts'
 import { followRunEvents } from './drive/follow.ts'
 import { probeCall } from './drive/probe-call.ts'
-import { claimOf, findRepeated } from './session/repeated-request.ts'
+import { claimOf } from './session/repeated-request.ts'
 import { startFork } from './fork.ts'
 import { migrateStoredRun } from './migrate-run.ts'
 import { resumeStoredRun } from './resume.ts'
@@ -62,12 +61,7 @@ export function createEngine(parts: EngineParts): Engine {
     async answer(runId, given, hidden = false, idempotency) {
       if (!idempotency) return answerRun(parts, driver, runId, given, hidden)
       const claim = claimOf(parts, given.by, `POST /v1/runs/${runId}/messages`, idempotency)
-      return answerOnce(
-        claim,
-        async () =>
-          ((await findRepeated(parts, claim)) as MessageAccepted | undefined) ??
-          answerRun(parts, driver, runId, given, hidden, claim),
-      )
+      return answerOnce(claim, () => answerUnlessRepeated(parts, driver, runId, given, hidden, claim))
     },
     signal: (runId, name, data) => signalRun(parts, driver, runId, name, data),
     complete: (token, report) => completeOutside(parts, driver, token, report),
@@ -116,7 +110,8 @@ export function createEngine(parts: EngineParts): Engine {
     },
     async setPaused(workspaceId, act) {
       const isChanged = await store.setPaused(workspaceId, act)
-      if (isChanged) await driver.pausesChanged()
+      // Also where nothing changed: an earlier request may have been stored, and its pause not read back.
+      await driver.pausesChanged()
       return isChanged
     },
     close: (graceMs = GRACE_MS) => (closed ??= close(graceMs)),

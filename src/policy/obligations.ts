@@ -1,4 +1,5 @@
 /** Merges the obligations of several approvals. Source: policies, section 4. */
+import { joinRoles } from '../spec/approver-role.ts'
 import type { SideEffectClass } from '../spec/document.ts'
 import type { ApprovalObligations } from '../spec/policy-set.ts'
 import type { PolicyDecision } from './condition/decision.ts'
@@ -23,7 +24,7 @@ export function mergeObligations(
 ): NonNullable<PolicyDecision['obligations']> {
   const approvals = Math.max(DEFAULTS.approvals, ...all.map((each) => each.approvals_required ?? DEFAULTS.approvals))
   const comprehension = all.some((each) => each.comprehension_required === true)
-  const roles = [...new Set(all.flatMap((each) => each.approver_role ?? []))].sort()
+  const roles = all.flatMap((each) => each.approver_role ?? [])
   const timeout = mergeTimeouts(all.flatMap((each) => each.timeout ?? []))
   // A time-out never allows such a call; compile refuses that within one set, but sets are combined only here. Nor does the
   // time-out of one approval answer another that waits without a limit.
@@ -49,7 +50,7 @@ export function mergeObligations(
       timeout: mustBeAnswered && timeout.default === 'allow' ? { ...timeout, default: 'deny' } : timeout,
     }),
     // An approver needs every role that a policy requires.
-    ...(roles.length > 0 && { approver_role: roles.join(' and ') }),
+    ...(roles.length > 0 && { approver_role: joinRoles(roles) }),
     ...(all.some((each) => each.separation_of_duties === true) && { separation_of_duties: true }),
     ...(all.length > 0 && all.every((each) => each.bulk === true) && { bulk: true }),
   }

@@ -60,10 +60,23 @@ export const isTerminal = (status: string): boolean =>
   status === 'Completed' || status === 'Failed' || status === 'Cancelled'
 export const isWaiting = (status: string): boolean => status.startsWith('WaitingFor')
 
+/** The approval that a call has. What else was asked of those who gave it is in the step of its task. */
+export interface CallApproval {
+  readonly task: TaskId
+  /** Of the action that was approved. */
+  readonly digest: Digest
+  /** The role that they had to have. */
+  readonly role?: string
+  /** Who started the run could not approve it. */
+  readonly separationOfDuties?: true
+  /** Nobody answered in time, which the policies took for an approval. */
+  readonly timedOut?: true
+}
+
 /** The state of one call of a completion. */
 export type CallState =
   /** Recorded with its completion; not authorized yet, or to be authorized again after an approval. */
-  | { readonly at: 'proposed'; readonly approved?: { readonly task: TaskId; readonly digest: Digest } }
+  | { readonly at: 'proposed'; readonly approved?: CallApproval }
   /** Allowed; waits to be sent, since unsafe calls of a run are sent one at a time. */
   | { readonly at: 'ready' }
   /** It was certainly not made, because what it needs cannot be reached; it is ready again at `until`. */
@@ -115,7 +128,7 @@ export interface ToolCall {
   /** Until when the call waits for an earlier one with its effect key; set once it has begun to wait. */
   readonly effectWait?: Instant
   /** The approval that covers it. */
-  readonly approval?: { readonly task: TaskId; readonly digest: Digest }
+  readonly approval?: CallApproval
   /** Since when only an operator's pause holds it. */
   readonly paused?: Instant
   /** Set from the first attempt that met an outage. */

@@ -105,7 +105,7 @@ export interface TaskRecord extends TaskRequest {
   readonly decisionId?: DecisionId
   readonly votes: readonly TaskVote[]
   readonly approverRole?: string
-  readonly separationOfDuties?: boolean
+  readonly separationOfDuties?: true
   /** The process that sent a call of unknown outcome, as host and process id: for operators alone. */
   readonly worker?: string
   readonly onReject?: 'return_to_agent' | 'fail'

@@ -1,18 +1,16 @@
 import { wrapMessage } from './message.ts'
 import type { KeyedCard } from '../spec/view/task-actions.ts'
-import { describeApprover, type CardRow, type CardValue } from '../spec/view/task-card.ts'
+import { describeApprover } from '../spec/view/task-card.ts'
 import type { Canvas } from './screen.ts'
 import { safeText } from '../base/escape-text.ts'
 import { widthOf } from './width.ts'
-import { foldText, padText, wrapText } from './text.ts'
+import { drawApprovalRow, plainText, type StyledText } from './approval-row.ts'
+import { wrapText } from './text.ts'
 import { formatDuration } from './time.ts'
-import type { TextStyle, Theme } from './theme.ts'
+import type { Theme } from './theme.ts'
 
 /** Most lines of one value; a longer one is folded. */
 const VALUE_LINES = 8
-
-/** Longer names stand above their value. */
-const LONGEST_NAME = 16
 
 /** Wider text is harder to read. */
 const WIDEST_CARD = 120
@@ -30,8 +28,8 @@ export interface ApprovalLayout {
 
 export interface DrawnApproval {
   readonly lines: readonly string[]
-  /** True if part of a value is not shown. */
-  readonly hasFolded: boolean
+  /** Number of values of which a part is not shown. */
+  readonly folded: number
   /** Lines at the end that are `below` and the keys. */
   readonly tail: number
 }
@@ -41,7 +39,7 @@ export interface DrawnApproval {
  * Source: command line, 2.4 and 2.5.
  */
 export function drawApproval(canvas: Canvas, card: KeyedCard, layout: ApprovalLayout = {}): DrawnApproval {
-  if (canvas.isAccessible) return { lines: describeApproval(card, layout), hasFolded: false, tail: 1 }
+  if (canvas.isAccessible) return { lines: describeApproval(card, layout), folded: 0, tail: 1 }
   const { theme } = canvas
   const { title, sideEffect, isIrreversible, deadline, rows, actions } = card
   const { valueLines = VALUE_LINES, footer, below = [], isEarly = false } = layout
@@ -51,10 +49,10 @@ export function drawApproval(canvas: Canvas, card: KeyedCard, layout: ApprovalLa
     { text: title, style: theme.strong },
     ...(sideEffect === undefined
       ? []
-      : [{ text: sideEffect, style: isIrreversible ? (text: string) => theme.strong(theme.warn(text)) : plain }]),
+      : [{ text: sideEffect, style: isIrreversible ? (text: string) => theme.strong(theme.warn(text)) : plainText }]),
     ...(deadline === undefined ? [] : [{ text: deadline, style: theme.waiting }]),
   ]
-  const drawn = rows.map((row) => drawRow(theme, row, width - 2, valueLines))
+  const drawn = rows.map((row) => drawApprovalRow(theme, row, width - 2, valueLines))
   const keys = actions.map(({ key, label, decides }) => {
     const text = `[${key}]${label.slice(key.length)}`
     return decides ? theme.strong(text) : text
@@ -68,10 +66,14 @@ export function drawApproval(canvas: Canvas, card: KeyedCard, layout: ApprovalLa
       ...below.map(edge),
       ...last.map((line, at) => `${theme.waiting(at === last.length - 1 ? '└' : '│')} ${line}`),
     ],
-    hasFolded: drawn.some(({ hasFolded }) => hasFolded),
+    folded: drawn.reduce((sum, { folded }) => sum + folded, 0),
     tail: below.length + last.length,
   }
 }
+
+/** Every value whole. */
+export const drawWholeApproval = (canvas: Canvas, card: KeyedCard, taskId: string): readonly string[] =>
+  drawApproval(canvas, card, { valueLines: Number.POSITIVE_INFINITY, footer: `task ${taskId}` }).lines
 
 /** The card in at most `rows` lines: values are folded further where it is too high, then the middle is left out. */
 export function fitApproval(canvas: Canvas, card: KeyedCard, rows: number, layout: ApprovalLayout = {}): DrawnApproval {
@@ -79,7 +81,7 @@ export function fitApproval(canvas: Canvas, card: KeyedCard, rows: number, layou
     const drawn = drawApproval(canvas, card, { ...layout, valueLines })
     if (drawn.lines.length <= rows || canvas.isAccessible) return drawn
   }
-  const { lines, tail } = drawApproval(canvas, card, { ...layout, valueLines: 1 })
+  const { lines, tail, folded } = drawApproval(canvas, card, { ...layout, valueLines: 1 })
   const end = Math.min(tail, rows - 2)
   const kept = Math.max(1, rows - end - 1)
   const hidden = lines.length - kept - end
@@ -87,21 +89,9 @@ export function fitApproval(canvas: Canvas, card: KeyedCard, rows: number, layou
   return {
     lines: [...lines.slice(0, kept), `${canvas.theme.waiting('│')} ${notice}`, ...lines.slice(lines.length - end)],
     tail: end,
-    hasFolded: true,
+    folded: Math.max(1, folded),
   }
 }
-
-interface DrawnRow {
-  readonly lines: readonly string[]
-  readonly hasFolded: boolean
-}
-
-interface StyledText {
-  readonly text: string
-  readonly style: TextStyle
-}
-
-const plain: TextStyle = (text) => text
 
 /** Parts side by side with ` · ` between them, each whole on a line where that is possible. */
 function joinStyled({ dim }: Theme, parts: readonly StyledText[], width: number): string[] {
@@ -130,114 +120,6 @@ function joinWords(words: readonly string[], width: number): string[] {
     else lines.push(word)
   }
   return lines
-}
-
-const LABEL = 9
-
-function drawRow(theme: Theme, row: CardRow, width: number, valueLines: number): DrawnRow {
-  const label = (at: number): string => theme.dim(padText(at === 0 ? row.label : '', LABEL))
-  const room = width - 1 - LABEL
-  if (!('values' in row)) return drawText(theme, row, room, valueLines, label)
-  const { values } = row
-  // The arguments stand at the edge: they are what is decided.
-  const left = row.label === 'with' ? '' : `${' '.repeat(LABEL)} `
-  if (values.length === 0) return { lines: [`${label(0)} ${theme.dim('no arguments')}`], hasFolded: false }
-  const inside = width - left.length - 4
-  const longestName = Math.min(LONGEST_NAME, Math.floor(inside / 3))
-  const names = Math.max(...values.map(({ name }) => widthOf(name)).filter((each) => each <= longestName), 0)
-  const drawn = values.map((value) => drawValue(theme, value, names, inside, valueLines))
-  return {
-    lines: drawn
-      .flatMap(({ lines }) => lines)
-      .map((line, at) => `${left === '' ? '' : `${label(at)} `}${theme.dim('┆')} ${line}`),
-    hasFolded: drawn.some(({ hasFolded }) => hasFolded),
-  }
-}
-
-function drawText(
-  theme: Theme,
-  { text, emphasis, place }: Extract<CardRow, { readonly text: string }>,
-  room: number,
-  valueLines: number,
-  label: (at: number) => string,
-): DrawnRow {
-  const style: TextStyle = emphasis ? theme[emphasis] : plain
-  const whole = wrapText(text, room)
-  const notice = describeFold(theme, text.length, room)
-  const hasFolded = whole.length > valueLines + notice.length
-  const lines = hasFolded ? whole.slice(0, valueLines) : whole
-  const last = lines.at(-1)!
-  const beside = place !== undefined && !hasFolded && widthOf(last) + 3 + widthOf(place) <= room
-  const below = place === undefined || beside ? [] : wrapText(place, room)
-  return {
-    lines: [
-      ...lines.map((line, at) => style(line) + (beside && at === lines.length - 1 ? `   ${theme.dim(place)}` : '')),
-      ...(hasFolded ? notice : []),
-      ...below.map(theme.dim),
-    ].map((line, at) => `${label(at)} ${line}`),
-    hasFolded,
-  }
-}
-
-/** Lines of the note that replaces the rest of a value; a rest of no more lines is shown. */
-const describeFold = ({ waiting }: Theme, characters: number, width: number): string[] =>
-  wrapText(`… folded, ${characters} characters: [v]iew whole`, width).map(waiting)
-
-/** `▸ name  value   note`, with the value wrapped under itself; a long name stands above its value. */
-function drawValue(theme: Theme, value: CardValue, names: number, room: number, valueLines: number): DrawnRow {
-  const { name, text, lines: block, weights = [], unit } = value
-  const isAbove = widthOf(name) > names
-  const left = name === '' ? 0 : names + 2
-  const inside = Math.max(10, room - left)
-  const mark =
-    weights[0] === undefined
-      ? '  '
-      : `${(weights[0] === 'deciding' ? theme.waiting : theme.strong)(MARKS[weights[0]])} `
-  const all =
-    block === undefined
-      ? foldText(unit === undefined ? text : `${text} ${unit}`, inside)
-      : block.flatMap((line) => wrapText(line, inside - 2).map((piece) => `┊ ${piece}`))
-  const notice = describeFold(theme, text.length, inside)
-  const hasFolded = all.length > valueLines + notice.length
-  const shown = hasFolded ? all.slice(0, valueLines) : all
-  const style: TextStyle = weights.length > 0 ? theme.strong : plain
-  const notes = describeNotes(theme, value)
-  const noteText = notes.map((each) => each.text).join('  ')
-  const beside =
-    shown.length === 1 && !hasFolded && noteText !== '' && widthOf(shown[0]!) + 3 + widthOf(noteText) <= inside
-  const body = [
-    ...shown.map((line) => style(line)),
-    ...(hasFolded ? notice : []),
-    ...(beside ? [] : notes.flatMap((each) => wrapText(each.text, inside).map(each.style))),
-  ]
-  if (beside) body[0] += `   ${notes.map((each) => each.style(each.text)).join('  ')}`
-  const head = name === '' ? '' : theme.dim(padText(isAbove ? '' : name, left))
-  const indent = '  '
-  return {
-    lines: [
-      ...(isAbove ? foldText(name, room).map((piece, at) => (at === 0 ? mark : indent) + theme.dim(piece)) : []),
-      ...body.map((line, at) =>
-        at === 0 && !isAbove ? `${mark}${head}${line}` : `${indent}${' '.repeat(left)}${line}`,
-      ),
-    ],
-    hasFolded,
-  }
-}
-
-const MARKS = { deciding: '▸', money: '·', recipient: '→' } as const
-
-/** Describes a value, and adds the comparison that stopped the call, with its place. */
-function describeNotes({ waiting, dim, strong }: Theme, { weights = [], unit, limit, place }: CardValue): StyledText[] {
-  const kind = weights.includes('recipient')
-    ? 'recipient'
-    : weights.includes('money') && unit === undefined
-      ? 'money'
-      : undefined
-  return [
-    ...(kind === undefined ? [] : [{ text: kind, style: strong }]),
-    ...(limit === undefined ? [] : [{ text: `← ${limit}`, style: waiting }]),
-    ...(place === undefined ? [] : [{ text: place, style: dim }]),
-  ]
 }
 
 /** The card for a screen reader: one statement per line, nothing drawn, nothing folded, every value in one line. */

@@ -34,6 +34,8 @@ export interface Screen extends Canvas {
   status(...lines: readonly string[]): void
   /** Draws the status block now instead of with the next frame. */
   drawStatus(): void
+  /** Gives the terminal to another program until the work is done; lines that are printed meanwhile come after it. */
+  suspend<T>(work: () => Promise<T>): Promise<T>
   /** Takes a line into the status block that another program has drawn below it, such as a question with its answer. */
   absorb(line: string): void
 }
@@ -43,6 +45,9 @@ export type DelayedDraw = (draw: () => void, ms: number) => () => void
 
 /** Thirty frames a second: more are not visible and would lag on slow connections. */
 const FRAME_MS = 33
+
+/** Lines kept while another program has the terminal; of more, the first are left out. */
+const MOST_HELD = 2000
 
 export interface ScreenOptions {
   readonly later?: DelayedDraw
@@ -59,6 +64,8 @@ export function createScreen(
   let wanted: readonly string[] = []
   let drawn: readonly string[] = []
   let cancel: (() => void) | undefined
+  /** Lines that were printed while another program has the terminal. */
+  let held: string[] | undefined
 
   const rowsOf = (lines: readonly string[]): number =>
     lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / sink.width)), 0)
@@ -73,7 +80,7 @@ export function createScreen(
     cancel = undefined
     const shown = [...wanted]
     while (shown.length > 1 && rowsOf(shown) > statusRows()) shown.shift()
-    sink.write(erase() + above + shown.map((line) => `${line}\n`).join(''))
+    sink.write(erase() + above + toText(shown))
     drawn = shown
   }
 
@@ -88,10 +95,12 @@ export function createScreen(
       return sink.isTTY ? statusRows() : Number.POSITIVE_INFINITY
     },
     lines(...lines) {
-      if (lines.length > 0) draw(lines.map((line) => `${line}\n`).join(''))
+      if (held) held = [...held, ...lines].slice(-MOST_HELD)
+      else if (lines.length > 0) draw(toText(lines))
     },
     status(...lines) {
       if (!redraws) return
+      if (held) return void (wanted = lines)
       const isDrawn = lines.length === drawn.length && lines.every((line, at) => line === drawn[at])
       wanted = lines
       if (isDrawn) {
@@ -109,11 +118,28 @@ export function createScreen(
     drawStatus() {
       if (cancel) draw('')
     },
+    async suspend(work) {
+      if (held) return await work()
+      const kept = wanted
+      wanted = []
+      draw('')
+      wanted = kept
+      held = []
+      try {
+        return await work()
+      } finally {
+        const missed = held
+        held = undefined
+        draw(toText(missed))
+      }
+    },
     absorb(line) {
       if (drawn.length > 0) drawn = [...drawn, line]
     },
   }
 }
+
+const toText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('')
 
 function afterTimeout(draw: () => void, ms: number): () => void {
   const timer = setTimeout(draw, ms)

@@ -45,45 +45,31 @@ export async function runCommand(
       detached: process.platform !== 'win32',
       windowsHide: true,
     })
-    const kill = (): void => killTree(child)
-    limit.signal.addEventListener('abort', kill, { once: true })
-    let answeredInTime = false
-    let lingerTimer: NodeJS.Timeout | undefined
-    child.once('exit', (code) => {
-      answeredInTime = code !== null && !limit.signal.aborted
-      lingerTimer = setTimeout(() => {
-        kill()
-        // A process that left the group may still hold the output open; what it wrote so far has been read by now.
-        lingerTimer = setTimeout(() => {
-          child.stdout?.destroy()
-          child.stderr?.destroy()
-        }, LINGER_MS)
-      }, LINGER_MS)
-    })
     const stdout = collect(child.stdout, MAX_OUTPUT_BYTES + 1)
     const stderr = collectTail(child.stderr, TAIL_BYTES)
-    const ended = await child
-    clearTimeout(lingerTimer)
+    const processEnd = watchProcess(child, limit.signal)
+    const ended = await Promise.race([child, processEnd.escaped])
+    processEnd.release()
     const took = parts.clock.monotonic() - started
     if (child.pid === undefined)
       return {
         at: 'not_sent',
-        code: isAbsent(ended.code) ? 'refused' : 'unreachable',
-        error: `${program} could not be started: ${ended.code ?? ended.shortMessage}.`,
+        code: isAbsent(ended?.code) ? 'refused' : 'unreachable',
+        error: `${program} could not be started: ${ended?.code ?? ended?.shortMessage}.`,
       }
-    if (limit.timedOut() && !answeredInTime)
+    if (limit.timedOut() && !processEnd.hasAnswered())
       return {
         at: 'unknown',
         code: 'timeout',
-        error: `${program} did not answer within ${parts.timeoutMs} ms and was ended.`,
+        error: `${program} did not answer within ${parts.timeoutMs} ms and ${ended ? 'was' : 'could not be'} ended.`,
       }
-    if (ended.exitCode === undefined)
+    if (ended?.exitCode === undefined)
       return {
         at: 'unknown',
         code: 'broken',
         error: signal.aborted
           ? `${program} was ended because the run was cancelled.`
-          : `${program} was ended by ${ended.signal ?? 'the system'}.`,
+          : `${program} was ended by ${ended?.signal ?? 'the system'}.`,
       }
     if (ended.exitCode !== 0)
       return failedOutcome(
@@ -99,6 +85,51 @@ export async function runCommand(
 
 /** How long child processes may hold the output open after the program itself exited: its answer is complete by then. */
 const LINGER_MS = 500
+
+/** How long a program that was killed is waited for. One that runs as another user cannot be killed. */
+const ESCAPE_MS = 2000
+
+interface ProcessEnd {
+  /** Resolves if the program goes on although it was killed. */
+  readonly escaped: Promise<undefined>
+  /** True if the program exited by itself before it was killed. */
+  hasAnswered(): boolean
+  release(): void
+}
+
+/** Kills a program when the signal aborts, and what it left behind when it has exited. */
+function watchProcess(child: ProgramProcess, signal: AbortSignal): ProcessEnd {
+  let hasAnswered = false
+  let timer: NodeJS.Timeout | undefined
+  const escaped = new Promise<undefined>((resolve) => {
+    const stop = (): void => {
+      killTree(child)
+      timer = setTimeout(() => {
+        closeOutput(child)
+        resolve(undefined)
+      }, ESCAPE_MS)
+    }
+    signal.addEventListener('abort', stop, { once: true })
+    child.once('exit', (code) => {
+      hasAnswered = code !== null && !signal.aborted
+      signal.removeEventListener('abort', stop)
+      clearTimeout(timer)
+      timer = setTimeout(() => {
+        killTree(child)
+        // A process that left the group may still hold the output open; what it wrote so far has been read by now.
+        timer = setTimeout(() => closeOutput(child), LINGER_MS)
+      }, LINGER_MS)
+    })
+  })
+  return { escaped, hasAnswered: () => hasAnswered, release: () => clearTimeout(timer) }
+}
+
+type ProgramProcess = Pick<ChildProcess, 'pid' | 'kill' | 'once' | 'stdout' | 'stderr'>
+
+function closeOutput({ stdout, stderr }: ProgramProcess): void {
+  stdout?.destroy()
+  stderr?.destroy()
+}
 
 /** Bytes kept of stderr: enough for a message and a stack trace, small enough for a model. */
 const TAIL_BYTES = 4096
@@ -138,9 +169,8 @@ function killTree(child: Pick<ChildProcess, 'pid' | 'kill'>): void {
   try {
     if (process.platform === 'win32') child.kill('SIGKILL')
     else process.kill(-child.pid, 'SIGKILL')
-  } catch (error) {
-    // ESRCH: all processes of the group have exited.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  } catch {
+    // All processes of the group have exited (ESRCH), or run as another user (EPERM).
   }
 }
 

@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http'
+import { createServer as createTcpServer } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ENDLESS_ANSWER } from '../../src/base/net/chunk-response.ts'
 import { createTransport, isHeldBack, isUnsent } from '../../src/base/net/transport.ts'
@@ -201,4 +202,19 @@ test('an event stream comes in whole lines, its last one without an end', async 
   expect(pieces.join('')).toBe('data: 1\n\ndata: 2\r\rdata: 3')
   expect(pieces.slice(0, -1).every((piece) => /[\r\n]$/.test(piece))).toBe(true)
   expect(pieces.at(-1)).toBe('data: 3')
+})
+
+test('fails when the other side changes the protocol, or closes without an answer, and may have got the request', async () => {
+  const rude = createTcpServer((socket) =>
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: odd\r\n\r\n'),
+    ),
+  )
+  const address = await listen(rude as unknown as Server)
+  const failed = await createTransport({ keepAlive: false })(address, { method: 'POST', body: 'x' }).catch(
+    (error: unknown) => error,
+  )
+  expect(failed).toBeInstanceOf(Error)
+  expect(isUnsent(failed)).toBe(false)
+  rude.close()
 })

@@ -67,7 +67,7 @@ test('the second key of a double press is not taken, and the card says so', asyn
     5050,
   )
   await open()
-  expect(decision.panel!.lines).toEqual(['Not taken: "a" came before this could be read. Nothing was decided.'])
+  expect(decision.panel!.lines).toEqual(['Too early: "a" decided nothing. Read it, then press again.'])
   expect(time.now).toBe(6120)
 })
 

@@ -108,7 +108,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect((await svc(start, { cwd: own.directory })).code).toBe(3)
     await terminal.shows('1 waiting')
     terminal.type('aa')
-    await terminal.shows('Not taken: "a" came before this could be read. Nothing was decided.')
+    await terminal.shows('Too early: "a" decided nothing. Read it, then press again.')
     await terminal.shows('[a]pprove  [r]eject')
     terminal.type('h')
     await terminal.shows('No decision about this tool is recorded.')

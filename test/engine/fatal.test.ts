@@ -360,3 +360,23 @@ test('ends the descendants of such a sub-agent, and returns the error to its par
   expect((await bench.store.task(payment!.id))!.status).toBe('cancelled')
   expect(bench.invoked.map((each) => each.tool.wire)).toEqual(['look'])
 })
+
+test('a timer that cannot be applied fails its run, once, and no other waits for it', async () => {
+  const down = () => ({ at: 'not_sent', code: 'unreachable', error: 'Nobody listens there.' }) as const
+  const agent = snapshotOf({ name: 'root', tools: [look] })
+  const bench = await openBench({
+    agents: [agent],
+    models: { root: inOrder({ calls: [{ name: 'look' }] }, 'Done.') },
+    tools: { look: down },
+  })
+  const run = await bench.start('root')
+  await turns()
+  Object.assign(bench.parts.tools, {
+    route: () => {
+      throw new Error('A bug of ours.')
+    },
+  })
+  await bench.advance(60_000)
+  expect(await bench.store.run(run)).toMatchObject({ status: 'Failed', errorCode: 'internal' })
+  expect(await bench.store.dueTimers(bench.clock.now(), 10)).toEqual([])
+})

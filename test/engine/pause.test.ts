@@ -198,6 +198,25 @@ test('a pause of what is paused changes nothing, and who, when and why is kept',
   expect(await bench.store.pauses(WORKSPACE)).toEqual([])
 })
 
+test('a pause that was stored while it could not be read back holds once the operator asks again', async () => {
+  const { bench, gate } = await payingBench()
+  let isAway = false
+  const pauses: typeof bench.store.pauses = (id) =>
+    isAway ? Promise.reject(new Error('The store is away.')) : bench.store.pauses(id)
+  const engine = createEngine({ ...bench.parts, store: { ...bench.store, pauses }, timers: bench.timers })
+  const run = (await engine.start(startOf('root'))).runId as RunId
+  await turns()
+  isAway = true
+  const act = { kind: 'all', name: '', isPaused: true, at: T0, by: 'operator:olga', reason: null } as const
+  await expect(engine.setPaused(WORKSPACE, act)).rejects.toThrow('The store is away.')
+  isAway = false
+  expect(await engine.setPaused(WORKSPACE, act)).toBe(false)
+  gate.open()
+  await turns()
+  expect(await stateOf(bench, run)).toEqual(paused)
+  expect(bench.invoked.map(({ tool: { wire } }) => wire)).toEqual(['look'])
+})
+
 test('cancelling a held run ends it, and it stays ended when the pause does', async () => {
   const { bench, gate } = await payingBench()
   gate.open()

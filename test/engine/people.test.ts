@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { digestOfJson } from '../../src/base/digest.ts'
+import { createEngine } from '../../src/engine/open.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import type { Principal } from '../../src/spec/key.ts'
 import type { GivenAnswer } from '../../src/spec/task.ts'
@@ -434,4 +435,41 @@ test('a message that found nobody waiting may be repeated with its key', async (
   const early = await send()
   await bench.waitForEvent(run, (event) => event.subject === 'engine.session.paused')
   expect([early.code, (await send()).code]).toEqual(['run_not_waiting', undefined])
+})
+
+test('a message that reaches two servers at once with one Idempotency-Key is delivered once', async () => {
+  const gate: { open: () => void } = { open: () => {} }
+  const opened = new Promise<void>((resolve) => void (gate.open = resolve))
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [tool('look')] })],
+    models: { root: inOrder({ calls: [{ name: 'look' }] }, 'Done.') },
+    tools: { look: async () => (await opened, returns('seen')) },
+  })
+  const run = await bench.start('root')
+  await turns()
+  const given = { by: key(), text: 'Hurry.', steer: true } as const
+  const idempotency = { key: 'once', bodyDigest: digestOfJson({ text: 'Hurry.' }) }
+  const first = () => bench.engine.answer(run, given, false, idempotency)
+  let isLate = true
+  /** The other server gets the request while this one has looked its key up and found nothing. */
+  const findEarlierStart: typeof bench.store.findEarlierStart = async (...asked) => {
+    const found = await bench.store.findEarlierStart(...asked)
+    if (isLate) await first()
+    isLate = false
+    return found
+  }
+  const leaseTimes = { ttlMs: 15_000, marginMs: 3000, claimEveryMs: 60_000 }
+  const other = createEngine({
+    ...bench.parts,
+    store: { ...bench.store, findEarlierStart },
+    worker: 'other',
+    leaseTimes,
+    timers: bench.timers,
+  })
+  expect(await other.answer(run, given, false, idempotency)).toEqual({ ...(await first()), duplicateDelivery: true })
+  gate.open()
+  // The server that drives the run hears of it with its next save.
+  await bench.waitForEnd(run)
+  const messages = (await bench.timeline(run)).filter(({ type }) => type === 'UserMessage')
+  expect(messages.map(({ content }) => content['text'])).toEqual(['Begin.', 'Hurry.'])
 })

@@ -1,10 +1,10 @@
 /** Looking whether a call of unknown outcome happened: told, shown, and decided by nobody but a person. */
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json/json.ts'
-import type { TaskId } from '../../src/base/ids.ts'
+import { versionIdOf, type TaskId } from '../../src/base/ids.ts'
 import type { BoundTool } from '../../src/spec/snapshot.ts'
 import type { ToolOutcome } from '../../src/tools/tool.ts'
-import { inOrder, openBench, operator, reply, returns, snapshotOf, T0, tool, type Bench } from './bench.ts'
+import { inOrder, openBench, operator, publish, reply, returns, snapshotOf, T0, tool, type Bench } from './bench.ts'
 
 const FIND_INPUT = {
   type: 'object',
@@ -107,6 +107,18 @@ test.each<[string, readonly BoundTool[]]>([
   const found = await asked(tools)
   expect(found.task['context']).not.toHaveProperty('probe')
   await expect(look(found)).rejects.toThrow('post has no tool to look with.')
+})
+
+test('a probe that may change something in the version to which the run was moved is not called', async () => {
+  const found = await asked()
+  const { bench, run } = found
+  const made = snapshotOf({ name: 'root', tools: [post, { ...find, sideEffectClass: 'non_idempotent_write' }] })
+  const next = { ...made, version: '1.0.1' }
+  await publish(bench.store, [next])
+  const version = (await bench.store.version(versionIdOf('test', next.id, next.digest)))!
+  await bench.engine.migrate(run, { by: operator(), version, reason: 'a new version' })
+  await expect(look(found)).rejects.toThrow('post has no tool to look with.')
+  expect(bench.invoked.map((each) => each.tool.wire)).toEqual(['post'])
 })
 
 test('does not call a probe that the arguments do not fit', async () => {

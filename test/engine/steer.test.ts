@@ -5,7 +5,22 @@ import type { JsonValue } from '../../src/base/json/json.ts'
 import type { CompletionRequest } from '../../src/providers/provider.ts'
 import { holdOfState } from '../../src/spec/hold.ts'
 import type { BoundTool } from '../../src/spec/snapshot.ts'
-import { key, openBench, operator, returns, snapshotOf, T0, tool, turns, type Bench, type ModelReply } from './bench.ts'
+import {
+  builtin,
+  inOrder,
+  key,
+  openBench,
+  operator,
+  policy,
+  reply,
+  returns,
+  snapshotOf,
+  T0,
+  tool,
+  turns,
+  type Bench,
+  type ModelReply,
+} from './bench.ts'
 
 const HOUR = 3600_000
 const runOf = async (bench: Bench, run: RunId) => (await bench.store.run(run))!
@@ -276,6 +291,55 @@ test('a call that nobody reports in time is reviewed by a person, and a late rep
   await bench.engine.complete(token(), { result: 'late, but done' })
   await turns()
   expect(await runOf(bench, run)).toMatchObject({ status: 'Completed', output: 'late, but done' })
+})
+
+test('a late report of a call that is to be made again ends it, and the approval that it asked for', async () => {
+  const gate = policy('gate', {})
+  const labels = { 'svc/completion': 'external', 'svc/completion-timeout': '6h' }
+  const job = tool('job', { sideEffectClass: 'non_idempotent_write', labels })
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [job, builtin('ask_user')], policies: [{ on: ['job'], entry: gate }] })],
+    models: { root: inOrder({ calls: [{ name: 'job' }] }, { calls: [{ name: 'ask_user' }] }) },
+    tools: { job: () => returns('accepted') },
+  })
+  const run = await bench.start('root')
+  await bench.engine.answer(run, reply(await bench.waitForTask(run)))
+  await turns()
+  await bench.advance(6 * HOUR)
+  const review = await bench.waitForTask(run, 2)
+  await bench.engine.answer(run, reply(review, { by: operator(), selectedOptionId: 'retry' }))
+  await bench.waitForTask(run, 3)
+  await bench.engine.complete(bench.invoked[0]!.completionToken!, { result: 'late, but done' })
+  await turns()
+  const { status, sessionId } = await runOf(bench, run)
+  expect(status).toBe('WaitingForResponse')
+  const tasks = await bench.store.tasksOfSession(sessionId)
+  expect(tasks.map(({ kind, answer }) => [kind, answer?.outcome])).toEqual([
+    ['approval', 'approved'],
+    ['anomaly_review', 'answered'],
+    ['approval', 'cancelled'],
+  ])
+  expect(bench.invoked).toHaveLength(1)
+})
+
+test('the acceptance of a call does not say, after its run was cancelled, that its work was done', async () => {
+  const done: { open: () => void } = { open: () => {} }
+  const opened = new Promise<void>((resolve) => void (done.open = resolve))
+  const labels = { 'svc/completion': 'external' }
+  const bench = await openBench({
+    agents: [snapshotOf({ name: 'root', tools: [tool('job', { sideEffectClass: 'non_idempotent_write', labels })] })],
+    models: { root: ({ run }) => (run.turn === 1 ? { calls: [{ name: 'job' }] } : 'Done.') },
+    tools: { job: async () => (await opened, returns('accepted')) },
+  })
+  const run = await bench.start('root')
+  await turns()
+  await bench.engine.cancel(run, operator())
+  done.open()
+  await turns()
+  const { sessionId } = await runOf(bench, run)
+  const tasks = await bench.store.tasksOfSession(sessionId)
+  expect(tasks.map(({ kind, status }) => [kind, status])).toEqual([['anomaly_review', 'pending']])
+  expect((await bench.store.calls({ sessionId })).map(({ state }) => state)).toEqual(['unknown'])
 })
 
 test('an unsafe call that waits outside when its run is cancelled is reviewed', async () => {

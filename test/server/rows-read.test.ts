@@ -20,8 +20,8 @@ const postgres = startPostgres()
 afterAll(() => postgres?.stop())
 countRows()
 
-const LENGTHS = (process.env['ROWS_READ'] ?? '250,700').split(',').map(Number)
-const MARGIN = 60
+const LENGTHS = (process.env['ROWS_READ'] ?? '250,1000').split(',').map(Number)
+const MARGIN = 200
 /** Milliseconds of each request, for the figures. */
 const took = new WeakMap<object, Record<string, number>>()
 /** It lists the runs beside its items. */
@@ -87,6 +87,7 @@ async function measure(kind: 'sqlite' | 'postgres', length: number): Promise<Rec
   await read('POST message, to the end', () => approve(calls, run, task))
   await read('GET run', () => calls.get(`/v1/runs/${run}`))
   await read('GET stream', () => calls.events(run))
+  await read('GET stream that begins anew', () => calls.events(run, 0))
   await read('GET stream of the first run', () => calls.events(runId))
   const { events } = await calls.events(run)
   await read('GET stream after its end', () => calls.events(run, events.at(-1)!.id))
@@ -109,7 +110,7 @@ function print(kind: string, found: readonly Record<string, number>[]): void {
   const lines = Object.keys(found[0]!).map(
     (name) => `${name.padEnd(42)} ${found.map((each) => `${each[name]} (${took.get(each)![name]} ms)`).join('  ')}`,
   )
-  console.log([`Rows on ${kind} at ${LENGTHS.join(', ')} runs`, ...lines].join('\n'))
+  process.stdout.write([`Rows on ${kind} at ${LENGTHS.join(', ')} runs`, ...lines, ''].join('\n'))
 }
 
 async function waitingTask(calls: ReturnType<typeof caller>): Promise<string> {

@@ -112,7 +112,11 @@ export function storeContract(name: string, open: (clock: Clock) => Store | Prom
 
       test('lists those of a session, and of some of its runs', async () => {
         const other = runId('other')
-        await save('a', { take: claim('a', 'one') }, { take: claim('a2', 'two', { runId: other }) })
+        await save(
+          'a',
+          { take: claim('a', 'one') },
+          { take: claim('a2', 'two', { sessionId: sessionId('a'), runId: other }) },
+        )
         await save('b', { take: claim('b', 'three') })
         const listed = async (runIds?: readonly RunId[]) => {
           const filter = { workspaceId: WORKSPACE, sessionId: sessionId('a'), ...(runIds && { runIds }) }

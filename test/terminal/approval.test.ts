@@ -287,13 +287,13 @@ test('no argument can look like a line of the card', () => {
 
 test('a value is not folded for the sake of the line that says so', () => {
   const card = cardOf(task({ arguments: { note: 'x'.repeat(400), amount: 180 } }))
-  expect(fitApproval(canvasOf(60), card, 40)).toMatchObject({ lines: { length: 21 }, hasFolded: false })
+  expect(fitApproval(canvasOf(60), card, 40)).toMatchObject({ lines: { length: 21 }, folded: 0 })
 })
 
 test('folds further on a low terminal, and leaves out the middle at last, which counts as folded', () => {
   const card = cardOf(task({ arguments: { note: 'x'.repeat(600), amount: 180 } }))
   const rowsIn = (rows: number) => fitApproval(canvasOf(60), card, rows)
-  expect(rowsIn(40)).toMatchObject({ lines: { length: 21 }, hasFolded: true })
+  expect(rowsIn(40)).toMatchObject({ lines: { length: 21 }, folded: 1 })
   expect(rowsIn(12).lines.length).toBeLessThanOrEqual(12)
   expect(rowsIn(6)).toEqual({
     lines: [
@@ -305,9 +305,9 @@ test('folds further on a low terminal, and leaves out the middle at last, which 
       '└ [c]onversation  [l]ater',
     ],
     tail: 2,
-    hasFolded: true,
+    folded: 1,
   })
-  expect(fitApproval(canvasOf(60), cardOf(task()), 40).hasFolded).toBe(false)
+  expect(fitApproval(canvasOf(60), cardOf(task()), 40).folded).toBe(0)
 })
 
 test('a screen reader gets one statement a line, whole, without boxes', () => {

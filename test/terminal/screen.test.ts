@@ -40,3 +40,18 @@ test('a pipe gets lines and no block', () => {
   expect(written()).toBe('one\ntwo\n')
   expect(screen.width).toBe(Number.POSITIVE_INFINITY)
 })
+
+test('lines that are printed while another program has the terminal come after it, above the block', async () => {
+  const { screen, written, elapse } = record({ isTTY: true })
+  screen.status('running')
+  elapse()
+  await screen.suspend(() => {
+    expect(shown(written())).toEqual([])
+    screen.lines('one')
+    screen.status('2 tools')
+    elapse()
+    expect(shown(written())).toEqual([])
+    return Promise.resolve()
+  })
+  expect(shown(written())).toEqual(['one', '2 tools'])
+})

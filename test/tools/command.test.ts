@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { invoke, toolNamed } from './invocation.ts'
 
 const tool = toolNamed('acme.orders')
@@ -136,4 +136,21 @@ test('a cancelled run ends the program', async () => {
     code: 'cancelled',
     error: 'The run was cancelled before the call.',
   })
+})
+
+test('a program that cannot be killed is not waited for, and nobody knows what it did', async () => {
+  const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+    throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' })
+  })
+  const file = join(directory, 'escaped.json')
+  try {
+    expect(await invoke(config('1s'), tool, { do: 'hang', file })).toEqual({
+      at: 'unknown',
+      code: 'timeout',
+      error: 'node did not answer within 1000 ms and could not be ended.',
+    })
+  } finally {
+    kill.mockRestore()
+    for (const pid of JSON.parse(readFileSync(file, 'utf8')) as number[]) process.kill(pid, 'SIGKILL')
+  }
 })

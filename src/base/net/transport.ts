@@ -97,7 +97,17 @@ export function createTransport({ keepAlive, idleMs, lookup, plainBodies }: Tran
       })
       const whyClosed = (): Error => (signal?.aborted ? (signal.reason as Error) : (givenUp ?? closedEarly()))
       const toResponse = plainBodies ? toChunkResponse : toWebResponse
-      request.once('response', (response) => resolve(toResponse(response, release, whyClosed)))
+      let isAnswered = false
+      request.once('response', (response) => {
+        isAnswered = true
+        resolve(toResponse(response, release, whyClosed))
+      })
+      // Node closes the connection without an error when the answer changes the protocol.
+      request.once('close', () => {
+        if (isAnswered) return
+        release()
+        reject(whyClosed())
+      })
     })
 }
 

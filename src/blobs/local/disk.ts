@@ -13,7 +13,7 @@ import { makeDirectory } from '../../base/make-directory.ts'
 export interface ObjectInfo {
   readonly key: string
   readonly sizeBytes: number
-  /** In quotation marks, as in the header: the MD5 of the bytes; for a multipart upload, that of the parts' MD5s, and their number. */
+  /** The MD5 of the bytes, in quotation marks as in the header. */
   readonly etag: string
   readonly modifiedAt: Instant
   readonly mediaType: string | undefined
@@ -24,11 +24,8 @@ export interface ObjectInfo {
 export type ObjectDescription = Pick<ObjectInfo, 'mediaType' | 'metadata'>
 
 export interface ObjectDisk {
-  /**
-   * Writes the bytes of `source`. When `source` throws, the object does not change and no file is left.
-   * @param etag in quotation marks; the MD5 of the bytes when absent
-   */
-  write(key: string, source: AsyncIterable<Uint8Array>, about: ObjectDescription, etag?: string): Promise<ObjectInfo>
+  /** Writes the bytes of `source`. When `source` throws, the object does not change and no file is left. */
+  write(key: string, source: AsyncIterable<Uint8Array>, about: ObjectDescription): Promise<ObjectInfo>
   stat(key: string): Promise<ObjectInfo | undefined>
   /** @param range first and last byte, both included */
   read(key: string, range?: readonly [number, number]): Promise<{ info: ObjectInfo; bytes: Readable } | undefined>
@@ -91,7 +88,7 @@ export async function openObjectDisk(directory: string, clock: Clock): Promise<O
     })
 
   return {
-    async write(key, source, about, stated) {
+    async write(key, source, about) {
       const file = randomUUID()
       const md5 = createHash('md5')
       let sizeBytes = 0
@@ -101,7 +98,7 @@ export async function openObjectDisk(directory: string, clock: Clock): Promise<O
           sizeBytes += chunk.byteLength
         })
         await syncDirectory(bytesIn)
-        const etag = stated ?? `"${md5.digest('hex')}"`
+        const etag = `"${md5.digest('hex')}"`
         return await commit({ v: 1, file, key, sizeBytes, etag, modifiedAt: clock.now(), ...about })
       } catch (error) {
         await unlink(fileOf(file)).catch(ignoreMissing)

@@ -5,29 +5,14 @@ import type { ObjectDescription, ObjectDisk, ObjectInfo } from './disk.ts'
 import { clientHasCurrent } from './conditions.ts'
 import { readPayload } from './payload.ts'
 import { S3Error } from './s3-error.ts'
-import type { PartUploads } from './uploads.ts'
-import { readDelete, readParts, readXmlBody } from './xml-body.ts'
-import {
-  bucketsXml,
-  completedXml,
-  copiedPartXml,
-  copyXml,
-  deletedXml,
-  listXml,
-  locationXml,
-  partsXml,
-  startedXml,
-  uploadsXml,
-} from './xml.ts'
+import { bucketsXml, copyXml, listXml, locationXml } from './xml.ts'
 
-/** Limits of AWS: bytes of one PUT, bytes of a key, parts of an upload. */
+/** Limits of AWS: bytes of one PUT, bytes of a key. */
 const MAX_PUT_BYTES = 5 * 1024 ** 3
 const MAX_KEY_BYTES = 1024
-const MAX_PARTS = 10_000
 
 export interface ObjectStore {
   readonly disk: ObjectDisk
-  readonly uploads: PartUploads
   /** Name of the only bucket. */
   readonly bucket: string
   readonly region: string
@@ -54,13 +39,12 @@ export interface S3Response {
 
 /** @throws S3Error */
 export async function performS3Request(store: ObjectStore, call: S3Request): Promise<S3Response> {
-  const { disk, uploads, bucket } = store
+  const { disk, bucket } = store
   if (call.bucket === '' && call.method === 'GET') return xml(bucketsXml(bucket))
   if (call.bucket !== bucket) throw new S3Error('NoSuchBucket', 404, `There is no bucket ${call.bucket}.`)
   refuseUnknown(call)
   if (call.key === '') return performBucketRequest(store, call)
   if (Buffer.byteLength(call.key) > MAX_KEY_BYTES) throw new S3Error('KeyTooLongError', 400, 'The key is too long.')
-  if (call.query.has('uploads') || call.query.has('uploadId')) return performUploadRequest(disk, uploads, call)
   switch (call.method) {
     case 'PUT':
       return call.headers['x-amz-copy-source'] === undefined ? putObject(disk, call) : copyObject(disk, call)
@@ -75,16 +59,23 @@ export async function performS3Request(store: ObjectStore, call: S3Request): Pro
   }
 }
 
+/** Parameters of requests for the bucket. */
+const OF_BUCKET: ReadonlySet<string> = new Set([
+  'list-type',
+  'prefix',
+  'delimiter',
+  'max-keys',
+  'start-after',
+  'continuation-token',
+  'encoding-type',
+  'fetch-owner',
+  'location',
+])
+
 /** Refuses unknown parameters and conditions, because ignoring one could change the meaning of a request. */
 function refuseUnknown({ query, headers, method, key }: S3Request): void {
-  const known =
-    key === ''
-      ? /^(?:list-type|marker|prefix|delimiter|max-keys|start-after|continuation-token|encoding-type|fetch-owner|delete|location|uploads)$/
-      : query.has('uploadId')
-        ? /^(?:uploadId|partNumber)$/
-        : /^uploads$/
   for (const name of query.keys())
-    if (!known.test(name) && !/^x-(?:id$|amz-|svc-)/i.test(name))
+    if (!(key === '' && OF_BUCKET.has(name)) && !/^x-(?:id$|amz-|svc-)/i.test(name))
       throw new S3Error('NotImplemented', 501, `${name} is not offered.`)
   for (const name of ['if-match', 'if-none-match'])
     if (!['GET', 'HEAD'].includes(method) && headers[name] !== undefined)
@@ -156,81 +147,13 @@ async function getObject(disk: ObjectDisk, call: S3Request): Promise<S3Response>
   }
 }
 
-async function performBucketRequest({ disk, uploads, region }: ObjectStore, call: S3Request): Promise<S3Response> {
-  if (call.query.has('delete')) return deleteObjects(disk, call)
+async function performBucketRequest({ disk, region }: ObjectStore, call: S3Request): Promise<S3Response> {
   if (call.method === 'GET' && call.query.has('location')) return xml(locationXml(region))
-  if (call.method === 'GET' && call.query.has('uploads')) return xml(uploadsXml(call.bucket, uploads.list()))
   if (call.method === 'HEAD' || call.method === 'PUT') return { status: 200 }
   if (call.method !== 'GET') throw notAllowed(call.method)
-  if ((call.query.get('list-type') ?? '2') !== '2')
+  if (call.query.get('list-type') !== '2')
     throw new S3Error('NotImplemented', 501, 'This way of listing is not offered.')
   return xml(await listObjects(disk, call))
-}
-
-/** Reads an XML body and verifies its size and checksums. */
-const readVerifiedXml = (call: S3Request): Promise<string> =>
-  readXmlBody(readPayload(call.body(), call.headers, call.payload, MAX_PUT_BYTES))
-
-async function deleteObjects(disk: ObjectDisk, call: S3Request): Promise<S3Response> {
-  if (call.method !== 'POST') throw notAllowed(call.method)
-  const { keys, quiet } = readDelete(await readVerifiedXml(call))
-  for (const key of keys) await disk.remove(key)
-  return xml(deletedXml(quiet ? [] : keys))
-}
-
-/** The operations of a multipart upload: start, write a part, list parts, complete, abort. */
-async function performUploadRequest(disk: ObjectDisk, uploads: PartUploads, call: S3Request): Promise<S3Response> {
-  const { method, key, query, bucket } = call
-  const id = query.get('uploadId')
-  if (id === undefined) {
-    if (method !== 'POST') throw notAllowed(method)
-    return xml(startedXml(bucket, key, await uploads.start(key, descriptionOf(call.headers))))
-  }
-  switch (method) {
-    case 'PUT': {
-      const number = parsePartNumber(query.get('partNumber'))
-      if (call.headers['x-amz-copy-source'] !== undefined) {
-        const { etag, modifiedAt } = await uploads.writePart(id, key, number, await readSource(disk, call))
-        return xml(copiedPartXml(etag, modifiedAt))
-      }
-      const bytes = readPayload(call.body(), call.headers, call.payload, MAX_PUT_BYTES)
-      return { status: 200, headers: { ETag: (await uploads.writePart(id, key, number, bytes)).etag } }
-    }
-    case 'GET':
-      return xml(partsXml(bucket, key, id, uploads.parts(id, key)))
-    case 'POST': {
-      const { about, bytes, etag, sizeBytes } = uploads.join(id, key, readParts(await readVerifiedXml(call)))
-      if (sizeBytes > MAX_PUT_BYTES)
-        throw new S3Error('EntityTooLarge', 400, `The upload is longer than ${MAX_PUT_BYTES} bytes.`)
-      await disk.write(key, bytes, about, etag)
-      await uploads.remove(id)
-      return xml(completedXml(bucket, key, etag))
-    }
-    case 'DELETE':
-      // Throws for an unknown upload or one of a different key.
-      uploads.parts(id, key)
-      await uploads.remove(id)
-      return { status: 204 }
-    default:
-      throw notAllowed(method)
-  }
-}
-
-/** The bytes of another object, or a range of them. */
-async function readSource(disk: ObjectDisk, call: S3Request): Promise<Readable> {
-  const source = sourceKey(call)
-  const stat = await statSource(disk, call, source)
-  const found = await disk.read(source, rangeOf(call.headers['x-amz-copy-source-range'], stat.sizeBytes))
-  if (found?.info.etag === stat.etag) return found.bytes
-  found?.bytes.destroy()
-  throw new S3Error('PreconditionFailed', 412, 'The source was replaced meanwhile.')
-}
-
-function parsePartNumber(text: string | undefined): number {
-  const number = Number(text)
-  if (!/^\d{1,5}$/.test(text ?? '') || number < 1 || number > MAX_PARTS)
-    throw new S3Error('InvalidArgument', 400, `A part number is a whole number from 1 to ${MAX_PARTS}.`)
-  return number
 }
 
 const xml = (body: string): S3Response => ({ status: 200, headers: { 'Content-Type': 'application/xml' }, body })
@@ -238,9 +161,7 @@ const xml = (body: string): S3Response => ({ status: 200, headers: { 'Content-Ty
 async function listObjects(disk: ObjectDisk, { bucket, query }: S3Request): Promise<string> {
   const prefix = query.get('prefix') ?? ''
   const delimiter = query.get('delimiter') ?? ''
-  // Version 1 of the listing API resumes after a `marker` key, version 2 with a token.
-  const marker = query.has('list-type') ? undefined : (query.get('marker') ?? '')
-  const startAfter = marker ?? query.get('start-after') ?? ''
+  const startAfter = query.get('start-after') ?? ''
   const token = query.get('continuation-token')
   const asked = Number(query.get('max-keys') ?? 1000)
   if (!Number.isInteger(asked) || asked < 0)
@@ -274,7 +195,6 @@ async function listObjects(disk: ObjectDisk, { bucket, query }: S3Request): Prom
     prefix,
     delimiter,
     maxKeys,
-    marker,
     startAfter,
     token,
     next,

@@ -18,7 +18,6 @@ import { openObjectDisk } from './disk.ts'
 import { performS3Request, type S3Response, type ObjectStore } from './objects.ts'
 import { S3Error } from './s3-error.ts'
 import { verifySignature, type S3Credentials } from './sigv4.ts'
-import { openPartUploads } from './uploads.ts'
 import { errorXml } from './xml.ts'
 
 export interface LocalStorageOptions {
@@ -64,8 +63,7 @@ export async function openLocalStorage(options: LocalStorageOptions): Promise<Lo
   const { directory, host, port, clock = systemClock, log = silentLog, bucket = 'svc' } = options
   makeDirectory(directory, 0o700)
   const disk = await openObjectDisk(directory, clock)
-  const uploads = await openPartUploads(join(directory, 'uploads'), clock)
-  const store = { disk, uploads, bucket, region: REGION }
+  const store = { disk, bucket, region: REGION }
   const credentials = options.credentials ?? (await loadCredentials(join(directory, CREDENTIALS_FILE)))
   const allows = createHostGuard(host, options.hosts ?? [])
   const createHandler = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) =>

@@ -2,7 +2,6 @@
 import type { Instant } from '../../base/clock.ts'
 import { toIsoText } from '../../base/clock.ts'
 import type { S3Error } from './s3-error.ts'
-import type { PartUploads, UploadPart } from './uploads.ts'
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 const NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/'
@@ -13,9 +12,6 @@ export function errorXml({ code, message, region }: S3Error, resource: string, r
     element('Error', tags({ Code: code, Message: message, Region: region, Resource: resource, RequestId: requestId }))
   )
 }
-
-export const copiedPartXml = (etag: string, modifiedAt: Instant): string =>
-  HEAD + element('CopyPartResult', tags({ LastModified: toIsoText(modifiedAt), ETag: etag }), NAMESPACE)
 
 export const copyXml = (etag: string, modifiedAt: Instant): string =>
   HEAD + element('CopyObjectResult', tags({ LastModified: toIsoText(modifiedAt), ETag: etag }), NAMESPACE)
@@ -33,59 +29,11 @@ export const bucketsXml = (bucket: string): string =>
 export const locationXml = (region: string): string =>
   HEAD + element('LocationConstraint', region === 'us-east-1' ? '' : escape(region), NAMESPACE)
 
-export const deletedXml = (keys: readonly string[]): string =>
-  HEAD + element('DeleteResult', keys.map((Key) => element('Deleted', tags({ Key }))).join(''), NAMESPACE)
-
-export const startedXml = (Bucket: string, Key: string, UploadId: string): string =>
-  HEAD + element('InitiateMultipartUploadResult', tags({ Bucket, Key, UploadId }), NAMESPACE)
-
-export const completedXml = (Bucket: string, Key: string, ETag: string): string =>
-  HEAD + element('CompleteMultipartUploadResult', tags({ Bucket, Key, ETag }), NAMESPACE)
-
-export const partsXml = (Bucket: string, Key: string, UploadId: string, parts: readonly UploadPart[]): string =>
-  HEAD +
-  element(
-    'ListPartsResult',
-    tags({ Bucket, Key, UploadId, IsTruncated: 'false' }) +
-      parts
-        .map(({ number, modifiedAt, etag, sizeBytes }) =>
-          element(
-            'Part',
-            tags({
-              PartNumber: String(number),
-              LastModified: toIsoText(modifiedAt),
-              ETag: etag,
-              Size: String(sizeBytes),
-            }),
-          ),
-        )
-        .join(''),
-    NAMESPACE,
-  )
-
-export const uploadsXml = (Bucket: string, uploads: ReturnType<PartUploads['list']>): string =>
-  HEAD +
-  element(
-    'ListMultipartUploadsResult',
-    tags({ Bucket, IsTruncated: 'false' }) +
-      uploads
-        .map(({ key, id, startedAt }) =>
-          element(
-            'Upload',
-            tags({ Key: key, UploadId: id, Initiated: toIsoText(startedAt), StorageClass: 'STANDARD' }),
-          ),
-        )
-        .join(''),
-    NAMESPACE,
-  )
-
 export interface ObjectListing {
   readonly bucket: string
   readonly prefix: string
   readonly delimiter: string
   readonly maxKeys: number
-  /** Set in version 1 of the listing API; undefined in version 2. */
-  readonly marker: string | undefined
   readonly startAfter: string
   readonly token: string | undefined
   /** The last key of this page, when more pages follow. */
@@ -122,14 +70,10 @@ export function listXml(listing: ObjectListing): string {
     MaxKeys: String(listing.maxKeys),
     IsTruncated: String(listing.next !== undefined),
     Delimiter: listing.delimiter === '' ? undefined : name(listing.delimiter),
-    ...(listing.marker === undefined
-      ? {
-          KeyCount: String(contents.length + prefixes.length),
-          StartAfter: listing.startAfter === '' ? undefined : name(listing.startAfter),
-          ContinuationToken: listing.token,
-          NextContinuationToken: listing.next && Buffer.from(listing.next).toString('base64url'),
-        }
-      : { Marker: name(listing.marker), NextMarker: listing.next && name(listing.next) }),
+    KeyCount: String(contents.length + prefixes.length),
+    StartAfter: listing.startAfter === '' ? undefined : name(listing.startAfter),
+    ContinuationToken: listing.token,
+    NextContinuationToken: listing.next && Buffer.from(listing.next).toString('base64url'),
     EncodingType: listing.encoded ? 'url' : undefined,
   })
   return HEAD + element('ListBucketResult', about + contents.join('') + prefixes.join(''), NAMESPACE)

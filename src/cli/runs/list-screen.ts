@@ -12,6 +12,7 @@ import type { TableColumn } from '../../terminal/table.ts'
 import { isPlain, safeText } from '../../base/escape-text.ts'
 import { widthOf } from '../../terminal/width.ts'
 import { createTheme } from '../../terminal/theme.ts'
+import { viewLines, type SeenLines, type Viewport } from '../shell/screen/view-lines.ts'
 import { untilResized, type CardSurface } from './card/card-surface.ts'
 
 /** Time between two queries. */
@@ -42,8 +43,6 @@ export interface LiveList<T> {
   /** Says that the open item no longer asks anything, so that it is closed. */
   readonly isClosed?: (item: T | undefined) => boolean
 }
-
-const PAGER_KEYS = ['j', 'k', 'Down', 'Up', 'PageDown', 'PageUp', ' ', 'Escape', 'q', 'v', 'c', 'Enter']
 
 const MOVE = 'j k move  '
 
@@ -94,8 +93,8 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
   /** What an open card shows in the detail pane. */
   let card: readonly string[] | undefined
   let detail: readonly string[] = []
-  /** Full text in the detail pane, over the card. */
-  let paged: readonly string[] | undefined
+  /** More lines than the detail pane has, over the card, and which of them it shows. */
+  let paged: { readonly lines: readonly string[]; readonly place: string } | undefined
   let closing: AbortController | undefined
   /** The open item is done, and its end is shown until the next key. */
   let isDone = false
@@ -120,15 +119,16 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
     if (isFiltering) return `/${filter}▏`
     if (problem !== '') return problem
     if (isDone) return 'any key  back to the list'
-    if (card !== undefined && paged === undefined) return 'Escape  back to the list'
-    if (paged || (isOpen && card === undefined)) return 'j k scroll  Esc back  q leave'
+    if (paged) return paged.place
+    if (card !== undefined) return 'Escape  back to the list'
+    if (isOpen) return 'j k scroll  Esc back  q leave'
     const kept = filter === '' ? '' : `  (/${filter})`
     const keys = `Enter open  / filter  ? keys  q leave${kept}`
     return widthOf(keys) + MOVE.length <= screen.width ? `${MOVE}${keys}` : keys
   }
   const draw = (): void => {
     const rows = visible()
-    const shown = isHelpOpen ? HELP : (paged ?? card ?? (rows.length === 0 ? [] : detail))
+    const shown = isHelpOpen ? HELP : (paged?.lines ?? card ?? (rows.length === 0 ? [] : detail))
     const view = {
       title: list.title(items.length),
       note: list.note,
@@ -166,6 +166,30 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
     await refresh()
   }
 
+  /** Shows more lines than the detail pane has, over the card. */
+  const viewDetail = async (
+    layout: () => readonly string[],
+    signal: AbortSignal,
+    before?: SeenLines,
+  ): Promise<SeenLines> => {
+    const viewport: Viewport = {
+      layout,
+      rows: () => detailSize(size()).height,
+      draw(lines, at, place) {
+        paged = { lines, place }
+        scroll = at
+        draw()
+      },
+      key: (keys) => untilResized(call, signal, (until) => io.prompts.key('', keys, until)),
+    }
+    try {
+      return await viewLines(viewport, before)
+    } finally {
+      paged = undefined
+      scroll = 0
+    }
+  }
+
   /** The detail pane as the screen on which a card is decided. */
   const surface: CardSurface = {
     get canvas() {
@@ -192,24 +216,9 @@ function createListState<T>(call: CommandContext, list: LiveList<T>, screen: Ful
     },
     edit: (text, signal) => screen.suspend(() => io.prompts.edit(text, signal)),
     async page(lines) {
-      paged = lines
-      scroll = 0
-      try {
-        for (;;) {
-          draw()
-          const key = await untilResized(call, call.signal, (until) => io.prompts.key('', PAGER_KEYS, until))
-          const rows = detailSize(size()).height
-          const by = (
-            { j: 1, Down: 1, k: -1, Up: -1, PageDown: rows, ' ': rows, PageUp: -rows } as Record<string, number>
-          )[key ?? '']
-          if (by !== undefined) scroll = Math.max(0, Math.min(scroll + by, lines.length - rows))
-          else if (key !== undefined) return
-        }
-      } finally {
-        paged = undefined
-        scroll = 0
-      }
+      await viewDetail(() => lines, call.signal)
     },
+    view: (layout, signal, before) => viewDetail(() => layout(surface.canvas), signal, before),
   }
 
   const open = async (signal: AbortSignal): Promise<void> => {

@@ -1,5 +1,6 @@
 /** Which of two decisions is looser. Source: policies, section 4. */
 import type { PolicyDecision } from '../../policy/condition/decision.ts'
+import { splitRoles } from '../../spec/approver-role.ts'
 
 const RANK: Readonly<Record<PolicyDecision['decision'], number>> = {
   allow: 0,
@@ -24,7 +25,7 @@ const ON_MODIFY = ['accept', 'revalidate', 'reject']
 const ON_TIMEOUT = ['allow', 'escalate', 'deny']
 
 function hasFewerObligations(before: ComparedObligations, after: ComparedObligations): boolean {
-  const roles = rolesOf(after)
+  const roles = splitRoles(after.approver_role)
   return (
     after.approvals_required < before.approvals_required ||
     (before.comprehension_required && !after.comprehension_required) ||
@@ -32,12 +33,10 @@ function hasFewerObligations(before: ComparedObligations, after: ComparedObligat
     (before.bulk !== true && after.bulk === true) ||
     ON_REJECT.indexOf(after.on_reject) < ON_REJECT.indexOf(before.on_reject) ||
     ON_MODIFY.indexOf(after.on_modify) < ON_MODIFY.indexOf(before.on_modify) ||
-    rolesOf(before).some((role) => !roles.includes(role)) ||
+    splitRoles(before.approver_role).some((role) => !roles.includes(role)) ||
     hasLooserTimeout(before.timeout, after.timeout)
   )
 }
-
-const rolesOf = ({ approver_role: role }: ComparedObligations): readonly string[] => role?.split(' and ') ?? []
 
 function hasLooserTimeout(before: ComparedObligations['timeout'], after: ComparedObligations['timeout']): boolean {
   if (!after) return before !== undefined && before.default !== 'allow'

@@ -2,11 +2,12 @@
 import { digestOfJson, type Digest } from '../../base/digest.ts'
 import { isJsonObject, type JsonObject } from '../../base/json/json.ts'
 import type { CallFacts } from '../../policy/condition/decision.ts'
-import { undoneAsJson, undoneCallOf, type ToolCall } from '../../spec/run.ts'
+import { undoneAsJson, undoneCallOf, type CallApproval, type ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { agentNamed, textOf } from '../session/bindings.ts'
 import type { CallHandle } from '../session/transaction/call-handle.ts'
 import type { NewTask } from '../session/transaction/transaction.ts'
+import { findFurtherNeed } from './approver-needs.ts'
 import { decideCall, DUPLICATE_CALL, toSourceTexts, type GateDecision } from './decide-call.ts'
 import { approvedRepetition, callEffectOf, effectOfTask } from './effect.ts'
 import { findArgumentProblems, findTarget } from './target.ts'
@@ -78,7 +79,7 @@ function toApprovalTask(
 /** True when the approved action is the one that would run, and policies require no more of people now than then. */
 export function isCoveredByApproval(
   call: CallHandle,
-  approved: { task: string; digest: Digest },
+  approved: CallApproval,
   { decision, effect }: GateDecision,
 ): boolean {
   if (actionDigest(call) !== approved.digest) return false
@@ -92,9 +93,17 @@ export function isCoveredByApproval(
   const seen = request?.content['effect']
   const earlier = isJsonObject(seen) && isJsonObject(seen['previous']) ? seen['previous'] : undefined
   if (!approvedRepetition(call, effect, earlier)) return false
-  if (decision.decision === 'escalate') return request?.content['kind'] === 'escalation'
-  const needed = decision.obligations?.approvals_required ?? 1
-  return request?.content['kind'] === 'escalation' || Number(request?.content['approvals_required'] ?? 1) >= needed
+  const wasEscalated = request?.content['kind'] === 'escalation'
+  if (decision.decision === 'escalate' && !wasEscalated) return false
+  if (approved.timedOut && decision.obligations?.timeout?.default !== 'allow') return false
+  const asked = {
+    // An operator decides an escalation alone, whatever number of approvals is required.
+    approvals: wasEscalated ? Infinity : Number(request?.content['approvals_required'] ?? 1),
+    role: approved.role,
+    separationOfDuties: approved.separationOfDuties === true,
+    comprehension: request?.content['comprehension_required'] === true,
+  }
+  return findFurtherNeed(decision, asked) === undefined
 }
 
 /** Digest that identifies an action, so that only the approved action runs. */
@@ -149,10 +158,13 @@ export function findEditProblem(task: TaskRecord, call: CallHandle, edited: Json
   if (decision.decision === 'deny') return `The edited arguments are denied: ${decision.explanation}`
   if (decision.decision === 'escalate' && task.kind !== 'escalation')
     return `The edited arguments need an operator: ${decision.explanation}`
-  if ((decision.obligations?.approvals_required ?? 1) > (task.approvalsRequired ?? 1)) {
-    return `The edited arguments need more approvals: ${decision.explanation}`
-  }
-  return undefined
+  const need = findFurtherNeed(decision, {
+    approvals: task.approvalsRequired ?? 1,
+    role: task.approverRole,
+    separationOfDuties: task.separationOfDuties === true,
+    comprehension: task.comprehensionRequired === true,
+  })
+  return need === undefined ? undefined : `The edited arguments need ${need}: ${decision.explanation}`
 }
 
 export const withEditedArguments = (call: CallHandle, edited: JsonObject): CallHandle =>

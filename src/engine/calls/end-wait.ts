@@ -7,7 +7,7 @@ import { checkValue } from '../../tools/check.ts'
 import type { TransitionEventOf } from '../session/event.ts'
 import type { RunHandle, StateAt } from '../session/transaction/transaction.ts'
 import { updateCalls } from './calls.ts'
-import { closeReview, settleWithResult } from './outcome.ts'
+import { settleWithResult } from './outcome.ts'
 import { recoverDispatch } from './recover.ts'
 import { settleCall, settleWithError, toolError } from './settle.ts'
 
@@ -77,7 +77,8 @@ export function applyReport(
       const { state } = call.record
       run.setTimer('call_wait', callId, null)
       run.setTimer('retry', callId, null)
-      closeReview(call)
+      // A review of its outcome, or the approval of another attempt.
+      run.cancelTaskOf(callId)
       const since = state.at === 'waiting' ? state.since : state.at === 'sent' ? state.sentAt : run.tx.now
       return settleWithResult(call, { at: 'returned', result, isError, durationMs: run.tx.now - since })
     },

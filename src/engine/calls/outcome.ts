@@ -26,15 +26,10 @@ export function applyCallOutcome(
   const isDispatched = ({ id, state, attempt: latest }: ToolCall): boolean =>
     id === callId && latest === attempt && (state.at === 'sent' || (state.at === 'unknown' && outcome.at !== 'unknown'))
   return updateCalls(run, here, isDispatched, (call) => {
-    closeReview(call)
+    // A review is open where another process treated the outcome as unknown.
+    run.cancelTaskOf(callId)
     return applyOutcome(call, outcome)
   })
-}
-
-/** Closes the review of a call whose outcome has become known. */
-export function closeReview({ tx, record: { state } }: CallHandle): void {
-  const review = state.at === 'unknown' && tx.pendingTasks().find(({ id }) => id === state.task)
-  if (review) tx.closeTask({ ...review, answer: { outcome: 'cancelled' } }, 'cancelled')
 }
 
 function applyOutcome(call: CallHandle, outcome: ToolOutcome): ToolCall {
@@ -98,12 +93,14 @@ export function applyLateOutcome(
   const { tx } = run
   const row = run.callRow(callId)
   if (outcome.at === 'unknown' || row?.state !== 'unknown' || row.attempt !== attempt) return
+  const tool = run.snapshot.tools.find(({ id }) => id === row.ref)
+  // The tool has only accepted the call.
+  if (outcome.at === 'returned' && !outcome.isError && endsOutside({ tool })) return
   const state = outcome.at === 'not_sent' ? 'not_sent' : outcome.isError ? 'failed' : 'executed'
   tx.recordCallRow({ ...row, state, at: tx.now })
   if (outcome.at === 'returned') keepLateOutcome(run, callId, outcome)
   const isGone = outcome.at === 'not_sent' || outcome.notExecuted === true
   endEffectOf(run, row, isGone ? 'not_made' : outcome.isError ? 'unknown' : 'done')
   // The outcome is known, so no review is needed.
-  const review = tx.pendingTasks().find((task) => task.runId === run.id && task.callId === callId)
-  if (review) tx.closeTask({ ...review, answer: { outcome: 'cancelled' } }, 'cancelled')
+  run.cancelTaskOf(callId)
 }

@@ -1,5 +1,5 @@
 /** Applies what people decided in a task to the call that waits for it. */
-import type { RunState, ToolCall } from '../../spec/run.ts'
+import type { CallApproval, RunState, ToolCall } from '../../spec/run.ts'
 import type { TaskRecord } from '../../spec/task.ts'
 import { CallHandle, endEffectOf } from '../session/transaction/call-handle.ts'
 import type { TransitionEventOf } from '../session/event.ts'
@@ -39,13 +39,17 @@ function applyDecision(call: CallHandle, task: TaskRecord): ToolCall {
 }
 
 function approveCall(call: CallHandle, task: TaskRecord): ToolCall {
-  const { id, answer, actionDigest } = task
+  const { id, answer, actionDigest, approverRole, separationOfDuties } = task
   const edited = answer?.arguments ? withEditedArguments(call, answer.arguments) : call
   const votes = task.votes.filter(({ approved }) => approved).map(({ approver }) => approver)
-  const approved = edited.with({
-    approvedBy: votes,
-    state: { at: 'proposed', approved: { task: id, digest: actionDigest! } },
-  })
+  const approval: CallApproval = {
+    task: id,
+    digest: actionDigest!,
+    ...(approverRole !== undefined && { role: approverRole }),
+    ...(separationOfDuties && { separationOfDuties }),
+    ...(answer?.outcome === 'timed_out' && { timedOut: true }),
+  }
+  const approved = edited.with({ approvedBy: votes, state: { at: 'proposed', approved: approval } })
   approved.recordAs('approved')
   return approved.record
 }

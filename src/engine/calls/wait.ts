@@ -81,7 +81,7 @@ function refuse(call: CallHandle, path: string, message: string): ToolCall {
 }
 
 /** True for a tool whose calls end with a report from outside. */
-export const endsOutside = ({ tool }: CallHandle): boolean => tool?.labels[COMPLETION] === 'external'
+export const endsOutside = ({ tool }: Pick<CallHandle, 'tool'>): boolean => tool?.labels[COMPLETION] === 'external'
 
 /** A call that its tool has accepted: it waits for a report with its token. */
 export function waitOutside(call: CallHandle): ToolCall {

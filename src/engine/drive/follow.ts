@@ -6,15 +6,10 @@ import type { LiveText, StoredEvent } from '../../spec/event.ts'
 import { isTerminal } from '../../spec/run.ts'
 import type { Store } from '../../store/store.ts'
 import type { SessionNotifier } from './notifier.ts'
+import { endsAfter, EVENT_PAGE, findEventsBefore, isLastEvent } from './run-events.ts'
 import type { FollowedEvent, FollowedRun } from '../session/engine.ts'
 
-/** Events read per query; bounds memory per reader to one page. */
-export const EVENT_PAGE = 256
-
 const NO_EVENTS: readonly never[] = []
-
-const LAST_OF_SESSION = new Set(['engine.session.completed', 'engine.session.failed', 'engine.session.cancelled'])
-const LAST_OF_RUN = new Set(['engine.run.completed', 'engine.run.failed', 'engine.run.cancelled'])
 
 /**
  * Events of a run after `after`, without a gap and without a repeat: first what is stored, then what arrives. The store is
@@ -105,30 +100,10 @@ async function readFollowedRun(
   const isFirst = isRoot && starter === undefined
   const [hasEnded, before] = await Promise.all([
     isReadToEnd(store, run, after),
-    isFirst ? 0 : findEventsBefore(store, run),
+    isFirst ? 0 : findEventsBefore(store, sessionId, run.startedAt),
   ])
   return { id, sessionId, isRoot, isFirst, hasEnded, before }
 }
-
-/**
- * Number of an event with which everything before a run has happened. A session goes on for thousands of runs, and its events are in
- * the order of their times, so its own are found by halving.
- */
-async function findEventsBefore(store: Store, { sessionId, startedAt }: FollowedRun): Promise<number> {
-  let [low, high] = [0, (await store.session(sessionId))?.lastSeq ?? 0]
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    const [event] = await store.events(sessionId, middle, 1)
-    if (!event || event.ts >= startedAt) high = middle
-    else low = event.seq
-  }
-  return low
-}
-
-const isLastEvent =
-  (id: RunId, isRoot: boolean) =>
-  ({ runId, subject }: StoredEvent): boolean =>
-    runId === id && (isRoot ? LAST_OF_SESSION : LAST_OF_RUN).has(subject)
 
 /** True if the event at the cursor ended the run, and the run was not resumed after it. */
 async function isOver(store: Store, id: RunId, cursor: number): Promise<boolean> {
@@ -137,17 +112,8 @@ async function isOver(store: Store, id: RunId, cursor: number): Promise<boolean>
 }
 
 /** True when the last event of the run is at or before the cursor. */
-async function isReadToEnd(store: Store, run: FollowedRun, after: number): Promise<boolean> {
-  if (after === 0 || !isTerminal(run.status)) return false
-  const isLast = isLastEvent(run.id, run.parentRunId === null)
-  for (let cursor = after; ;) {
-    const page = await store.events(run.sessionId, cursor, EVENT_PAGE)
-    if (page.some(isLast)) return false
-    // What comes after its end belongs to later runs.
-    if (page.length < EVENT_PAGE || page.at(-1)!.ts > (run.finishedAt ?? Infinity)) return true
-    cursor = page.at(-1)!.seq
-  }
-}
+const isReadToEnd = async (store: Store, run: FollowedRun, after: number): Promise<boolean> =>
+  after > 0 && isTerminal(run.status) && !(await endsAfter(store, run, after))
 
 interface RunFamily {
   /** True where every run of the session belongs to it. */

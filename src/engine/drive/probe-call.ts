@@ -52,9 +52,10 @@ function prepareProbe(
   const { snapshot } = run
   const name = task.tool?.name ?? ''
   const offered = task.context?.['probe']
-  if (!isJsonObject(offered))
+  // A run that was moved to another version may have lost the tool.
+  const tool = isJsonObject(offered) ? toolNamed(snapshot, textOf(offered['name'])) : undefined
+  if (!isJsonObject(offered) || tool?.sideEffectClass !== 'read_only')
     throw fail('validation_failed', { what: `${name} has no tool to look with.` }, { fix: PROBE_FIX })
-  const tool = toolNamed(snapshot, textOf(offered['name']))!
   const given = offered['arguments'] as JsonObject
   const problem = tool.inputSchemas.flatMap((schema) => checkValue(schema, given))[0]
   if (problem)

@@ -37,7 +37,7 @@ export function createTimerScheduler(
       const due = await store.dueTimers(clock.now(), BATCH_SIZE)
       if (due.length === 0) return store.nextTimerAt()
       const results = await Promise.allSettled(
-        due.map((timer) => mailboxes.post(timer.sessionId, (tx) => applyTimer(tx, timer), { about: [timer.runId] })),
+        due.map((timer) => mailboxes.post(timer.sessionId, (tx) => applyTimer(tx, timer), { runId: timer.runId })),
       )
       // Timers that could not be saved are still due.
       if (results.some(({ status }) => status === 'rejected')) return clock.now() + RETRY_SAVE_MS

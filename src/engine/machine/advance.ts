@@ -35,7 +35,7 @@ function closeObsoleteLimitTasks(tx: SessionTransaction): void {
     if (task.about !== 'limit') continue
     const run = tx.run(task.runId)
     const isRelevant = run.state.at === 'held' ? run.state.task === task.id : waitsForPerson(run.statusNow())
-    if (!isRelevant) tx.closeTask({ ...task, answer: { outcome: 'cancelled' } }, 'cancelled')
+    if (!isRelevant) tx.cancelTask(task)
   }
 }
 

@@ -3,6 +3,7 @@ import { toIsoText } from '../../base/clock.ts'
 import { fail, type Failure } from '../../base/failure.ts'
 import { digestStart } from '../../base/short-text.ts'
 import { canonicalJson, isJsonObject, type JsonObject } from '../../base/json/json.ts'
+import { hasNeededRoles } from '../../spec/approver-role.ts'
 import { approverOf } from '../../spec/key.ts'
 import { findBulkProblem, IN_BULK, type GivenAnswer, type TaskRecord } from '../../spec/task.ts'
 import { checkValue } from '../../tools/check.ts'
@@ -52,7 +53,7 @@ function findVoteProblem(tx: SessionTransaction, task: TaskRecord, answer: Given
   }
   if (
     task.approverRole !== undefined &&
-    !(answer.by.type === 'operator' && answer.by.roles.includes(task.approverRole))
+    !(answer.by.type === 'operator' && hasNeededRoles(answer.by.roles, task.approverRole))
   ) {
     return fail('not_an_approver', { why: `it takes a person with the role ${task.approverRole}` })
   }

@@ -42,7 +42,7 @@ const MAX_NAMED_BYTES = 64 * 1024 * 1024
 export const conversationCursors = (sessionId: string): string => `conversation ${sessionId}`
 
 export function conversationReply(
-  { more, sizes = [], isRootRun: _, ...conversation }: PagedConversation,
+  { more, sizes = [], isRootRun: _isRootRun, ...conversation }: PagedConversation,
   { view, refsOnly = false, take = Infinity }: ConversationOptions,
 ): HttpReply {
   const visible = view(conversation)

@@ -1,7 +1,7 @@
 import type { SessionId } from '../../base/ids.ts'
 import type { RunStep } from '../../spec/step.ts'
 import type { DecisionMark, StepSize } from '../queries.ts'
-import { inOrder, listOf, SAID_TYPES, wholeRuns } from '../rows/said-steps.ts'
+import { byOrdinal, listOf, SAID_TYPES, wholeRuns } from '../rows/said-steps.ts'
 import { splitContent } from '../rows/step-content.ts'
 import { toStep, type StepRow } from '../rows/step-rows.ts'
 import type { StepEnd } from '../session-update.ts'
@@ -57,7 +57,7 @@ export const stepReads = (
          and t.run_id = any (cast(:replied as uuid[]))`,
       { sessionId, from: steps[0]!.ordinal, to: steps.at(-1)!.ordinal, replied },
     )
-    return inOrder([...steps, ...asked.map(toStep)])
+    return byOrdinal([...steps, ...asked.map(toStep)])
   },
   async stepsOfSession(sessionId) {
     const rows = await db.rows<StepRow>(`${SELECT} where t.session_id = :sessionId order by t.ordinal`, { sessionId })

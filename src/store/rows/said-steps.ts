@@ -7,7 +7,7 @@ export const SAID_TYPES = ['UserMessage', 'Output', 'RunCompleted', 'RunResumed'
 
 export const listOf = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ')
 
-export const inOrder = (steps: readonly RunStep[]): readonly RunStep[] =>
+export const byOrdinal = (steps: readonly RunStep[]): readonly RunStep[] =>
   steps.toSorted((a, b) => a.ordinal - b.ordinal)
 
 /**

@@ -1,7 +1,7 @@
 import type { RunStep } from '../../spec/step.ts'
 import type { DecisionMark, StepSize } from '../queries.ts'
 import { toText } from '../rows/json-column.ts'
-import { inOrder, listOf, SAID_TYPES, wholeRuns } from '../rows/said-steps.ts'
+import { byOrdinal, listOf, SAID_TYPES, wholeRuns } from '../rows/said-steps.ts'
 import { splitContent } from '../rows/step-content.ts'
 import { toStep, type StepRow } from '../rows/step-rows.ts'
 import type { StepEnd } from '../session-update.ts'
@@ -69,9 +69,15 @@ export function openSteps(db: Database): StepTable {
   const after = db.prepare<[string, number, number], StepRow>(
     `${SELECT} where s.id = ? and t.ordinal > ? order by t.ordinal limit ?`,
   )
+  // The cross joins keep SQLite from walking all steps of the session.
   const ofRuns = db.prepare<[string, string, number, number], StepRow>(
-    `${SELECT}
-     where s.id = ? and r.id in (select value from json_each(?)) and t.ordinal > ?
+    `${FIELDS}
+     from json_each(?) given
+       cross join run r on r.id = given.value
+       cross join step t on t.run_n = r.n
+       cross join session s on s.n = t.session_n
+       left join large_result l on l.digest = t.result_digest
+     where s.id = ? and t.ordinal > ?
      order by t.ordinal
      limit ?`,
   )
@@ -82,9 +88,10 @@ export function openSteps(db: Database): StepTable {
   )
   const marks = db.prepare<[string, string, number, number], DecisionMark>(
     `select t.ordinal, t.id as decisionId, r.id as runId, t.content ->> 'tool_call_id' as callId
-     from run r join step t on t.run_n = r.n
-     where r.session_n = (select n from session where id = ?) and r.id in (select value from json_each(?))
-       and t.type = 'PolicyDecision' and t.ordinal > ?
+     from json_each(?) given
+       cross join run r on r.id = given.value
+       cross join step t on t.run_n = r.n
+     where r.session_n = (select n from session where id = ?) and t.type = 'PolicyDecision' and t.ordinal > ?
      order by t.ordinal
      limit ?`,
   )
@@ -114,19 +121,19 @@ export function openSteps(db: Database): StepTable {
           replied.length === 0
             ? []
             : questions.all(sessionId, steps[0]!.ordinal, steps.at(-1)!.ordinal, JSON.stringify(replied)).map(toStep)
-        return inOrder([...steps, ...asked])
+        return byOrdinal([...steps, ...asked])
       },
       async stepsOfSession(sessionId) {
         return ofSession.all(sessionId).map(toStep)
       },
       async stepsOfRuns(sessionId, runIds, ordinal, limit) {
-        return ofRuns.all(sessionId, JSON.stringify(runIds), ordinal, limit).map(toStep)
+        return ofRuns.all(JSON.stringify(runIds), sessionId, ordinal, limit).map(toStep)
       },
       async stepsAt(sessionId, ordinals) {
         return at.all(sessionId, JSON.stringify(ordinals)).map(toStep)
       },
       async decisionMarks(sessionId, runIds, ordinal, limit) {
-        return marks.all(sessionId, JSON.stringify(runIds), ordinal, limit)
+        return marks.all(JSON.stringify(runIds), sessionId, ordinal, limit)
       },
       async stepsAfter(sessionId, ordinal, limit) {
         return after.all(sessionId, ordinal, limit).map(toStep)

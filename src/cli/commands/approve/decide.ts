@@ -5,14 +5,18 @@ import type { TaskDecision } from '../../../client/index.ts'
 import { findBulkProblem, IN_BULK, type ShownTask } from '../../../spec/task.ts'
 import { reviewTogether } from '../../../spec/view/bulk-review.ts'
 import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
-import { drawApproval, fitApproval } from '../../../terminal/approval.ts'
+import { mustBeOpened } from '../../../spec/view/card-reading.ts'
+import { drawWholeApproval, fitApproval } from '../../../terminal/approval.ts'
+import type { Canvas } from '../../../terminal/screen.ts'
 import { drawTable, fitsTable, type TableColumn } from '../../../terminal/table.ts'
 import { digestStart, shortId } from '../../../base/short-text.ts'
 import { askAcknowledgement } from '../../runs/card/acknowledge.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { parseJsonInput, readText } from '../../runs/input.ts'
 import { describeApproval } from '../../runs/describe-answer.ts'
+import { viewFullScreen } from '../../runs/card/card-surface.ts'
 import { messageScreen } from '../../shell/screen/list.ts'
+import { describeSeen } from '../../shell/screen/view-lines.ts'
 import { outputUnderReview } from '../../../spec/view/output-review.ts'
 import { nextOf, withTaskChannel, type AnswerReport, type AnswerReceipt } from '../../runs/task-channel.ts'
 import type { receiptsAnswer } from '../../answers/approve.ts'
@@ -114,14 +118,13 @@ const inBulk = (decision: TaskDecision): TaskDecision => ({
  * shows their arguments side by side, or as whole cards where there is no room.
  */
 async function checkTogether(call: CommandContext, tasks: readonly ShownTask[]): Promise<void> {
-  const { mode, io, out, signal } = call
+  const { mode, io, signal } = call
   for (const task of tasks) {
     const why = findBulkProblem(task)
     if (why !== undefined)
       throw fail('not_in_bulk', { why: `${shortId(task.id)}: ${why}` }, { fix: `svc approve ${shortId(task.id)}` })
   }
   if (!mode.interactive) return
-  const screen = messageScreen(call)
   const { columns, rows } = reviewTogether(tasks)
   const table: readonly TableColumn<number>[] = [
     { title: 'TASK', cell: (at) => shortId(tasks[at]!.id) },
@@ -129,12 +132,11 @@ async function checkTogether(call: CommandContext, tasks: readonly ShownTask[]):
     ...columns.map((title, column) => ({ title, cell: (at: number) => rows[at]![column]! })),
   ]
   const all = [...tasks.keys()]
-  if (fitsTable(screen, table, all)) drawTable(screen, table, all).forEach(out.message)
-  else
-    for (const task of tasks) {
-      const whole = { valueLines: Number.POSITIVE_INFINITY, footer: `task ${shortId(task.id)}` }
-      drawApproval(screen, presentKeyedTask(task, io.clock.now()), whole).lines.forEach(out.message)
-    }
+  await showWhole(call, (canvas) =>
+    fitsTable(canvas, table, all)
+      ? drawTable(canvas, table, all)
+      : tasks.flatMap((task) => drawWholeApproval(canvas, presentKeyedTask(task, io.clock.now()), shortId(task.id))),
+  )
   if (!(await io.prompts.confirm(`Approve these ${tasks.length}?`, signal))) throw usageFailure('Nothing was approved.')
 }
 
@@ -158,26 +160,42 @@ function checkKind(task: ShownTask, digest: string | undefined, approves: boolea
 
 /**
  * Where the arguments were edited, or several people must approve, an approver confirms which arguments were seen: by their
- * digest, or at a terminal, which shows them. Source: policies, section 5. At a terminal the same holds for an irreversible
- * call whose card would be folded: nobody approves arguments that were not shown whole.
+ * digest, or at a terminal, which shows them. Source: policies, section 5. At a terminal the same holds for a call that must
+ * be opened and whose card would be folded.
  */
 async function checkSeen(call: CommandContext, task: ShownTask): Promise<void> {
-  const { given, mode, io, out, signal } = call
+  const { given, mode, io, signal } = call
   if (given.text('args-digest') !== undefined || given.text('edit') !== undefined) return
   const needsDigest =
     task.argumentsDigest !== undefined && ((task.approvalsRequired ?? 1) > 1 || (task.edits?.length ?? 0) > 0)
   const screen = messageScreen(call)
   const card = presentKeyedTask(task, io.clock.now())
-  const isFolded = mode.interactive && card.isIrreversible && fitApproval(screen, card, screen.statusRows).hasFolded
+  const isFolded =
+    mode.interactive && mustBeOpened(card, task) && fitApproval(screen, card, screen.statusRows).folded > 0
   if (!needsDigest && !isFolded) return
   if (!mode.interactive)
     throw fail('digest_required', undefined, {
       fix: 'svc inbox --json shows args and argsDigest; then add --args-digest SHA',
     })
-  const whole = { valueLines: Number.POSITIVE_INFINITY, footer: `task ${shortId(task.id)}` }
-  drawApproval(screen, card, whole).lines.forEach(out.message)
+  await showWhole(call, (canvas) => drawWholeApproval(canvas, card, shortId(task.id)))
   if (!(await io.prompts.confirm('Approve it with these arguments?', signal)))
     throw usageFailure('Nothing was approved.')
+}
+
+/** Shows lines to be approved: at once if they fit the terminal, else page by page, to the last. */
+async function showWhole(call: CommandContext, layout: (canvas: Canvas) => readonly string[]): Promise<void> {
+  const { io, out, signal } = call
+  const screen = messageScreen(call)
+  const lines = layout(screen)
+  if (screen.isAccessible || lines.length <= screen.statusRows) return lines.forEach(out.message)
+  const release = io.prompts.holdKeys?.()
+  const shown = await viewFullScreen(call, layout, signal).finally(release)
+  if (shown.seen < shown.total)
+    throw usageFailure(
+      `Nothing was approved: ${describeSeen(shown)}.`,
+      'the same command again, read to the end   or   --args-digest SHA, from svc inbox --json',
+    )
+  out.message(describeSeen(shown))
 }
 
 async function readEdited(call: CommandContext, given: string, task: ShownTask): Promise<JsonObject> {

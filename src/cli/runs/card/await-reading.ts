@@ -1,19 +1,10 @@
 /** Offers the keys of a card only when it can have been read, so that no earlier key decides it. */
 import { setTimeout as after } from 'node:timers/promises'
-import { safeText } from '../../../base/escape-text.ts'
-import { wrapText } from '../../../terminal/text.ts'
-import type { OpenDecision } from './open-decision.ts'
-
-/** Time that a card is shown before its keys work. */
-const READING_MS = 400
-
-/** A held key repeats for the first time within this time, on nearly all systems. */
-const HELD_MS = 1000
+import { describeEarlyKeys, untilKeysDecide } from '../../../spec/view/card-reading.ts'
+import { tell, type OpenDecision } from './open-decision.ts'
 
 /**
- * Shows the card without its keys until a key can be meant for it: the card has been shown for a while, and no deciding key was
- * typed recently. So the second key of a double press decides nothing, nor does a key that is still held. Keys typed too early
- * are discarded, and the card says so.
+ * Shows the card without its keys until a key can be meant for it. Keys typed too early are discarded, and the card says so.
  * @param content the decision as text; the time starts again only when it changes
  * @param keys those that decide
  * @param show draws the card without its keys
@@ -31,22 +22,16 @@ export async function awaitReading(
   let shownAt = isNew ? Number.NaN : decision.shown!.at
   for (;;) {
     const typed = await io.prompts.dropTyped()
-    if (typed.some((key) => keys.includes(key.toLowerCase()))) tellUntaken(decision, typed)
+    const early = typed.filter((key) => keys.includes(key.toLowerCase()))
+    if (early.length > 0) tell(decision, describeEarlyKeys([...new Set(early)]))
     const now = io.clock.monotonic()
     if (Number.isNaN(shownAt)) shownAt = now
     decision.shown = { content, at: shownAt }
-    const left = Math.max(shownAt + READING_MS, (io.prompts.lastTyped?.(keys) ?? -Infinity) + HELD_MS) - now
+    const left = untilKeysDecide(shownAt, io.prompts.lastTyped?.(keys) ?? -Infinity, now)
     if (left <= 0) return
     show()
     await after(left, undefined, { signal: decision.signal }).catch((error: unknown) => {
       throw decision.signal.aborted ? decision.signal.reason : error
     })
   }
-}
-
-function tellUntaken(decision: OpenDecision, typed: readonly string[]): void {
-  const { canvas } = decision.surface
-  const names = [...new Set(typed)].slice(0, 4).map((key) => `"${safeText(key)}"`)
-  const text = `Not taken: ${names.join(', ')} came before this could be read. Nothing was decided.`
-  decision.panel = { key: '', lines: wrapText(text, canvas.width - 2).map(canvas.theme.bad) }
 }

@@ -11,7 +11,7 @@ import type { TextStyle } from '../../../terminal/theme.ts'
 import type { CommandContext } from '../../shell/command.ts'
 import { describeApproval } from '../describe-answer.ts'
 import { createInlineSurface, type CardSurface } from './card-surface.ts'
-import { createDecision, type OpenDecision, type TaskPromptContext } from './open-decision.ts'
+import { createDecision, tell, type OpenDecision, type TaskPromptContext } from './open-decision.ts'
 import { readCardKey } from './read-key.ts'
 
 /**
@@ -93,12 +93,12 @@ async function decide(decision: OpenDecision, given: ShownTask): Promise<Decisio
       endAsDecided(call, surface, now)
       return 'gone'
     }
-    const refusal = `error[${accepted.code ?? 'conflict'}]: ${safeText(accepted.error)}`
+    const refusal = `error[${accepted.code ?? 'conflict'}]: ${accepted.error}`
     if (RETRYABLE.has(accepted.code)) {
-      decision.panel = { key: '', lines: [surface.canvas.theme.bad(refusal)] }
+      tell(decision, refusal)
       continue
     }
-    endAs(call, surface, now, refusal, surface.canvas.theme.bad)
+    endAs(call, surface, now, safeText(refusal), surface.canvas.theme.bad)
     if (accepted.code === 'not_an_approver')
       call.out.hint('the run waits for somebody else, and goes on here when they have decided')
     return 'gone'

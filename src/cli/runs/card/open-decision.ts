@@ -4,6 +4,7 @@ import { safeText } from '../../../base/escape-text.ts'
 import type { SvcClient, TaskDecision } from '../../../client/index.ts'
 import type { OperatorClient } from '../../project/server/operator.ts'
 import type { CommandContext } from '../../shell/command.ts'
+import type { SeenLines } from '../../shell/screen/view-lines.ts'
 import type { CardSurface } from './card-surface.ts'
 
 export interface TaskPromptContext<Answer = never> {
@@ -22,11 +23,11 @@ export interface OpenDecision {
   readonly runId: string
   readonly surface: CardSurface
   readonly signal: AbortSignal
-  /** Every folded value was opened. */
-  hasViewed: boolean
+  /** How much was seen of the card, unfolded, and of which content. */
+  viewed: (SeenLines & { readonly content: string }) | undefined
   /** What was shown last to be decided, and since when: monotonic milliseconds. */
   shown: { readonly content: string; readonly at: number } | undefined
-  /** The open panel, by the key that opens it, and its lines. */
+  /** The open panel, by the key that opens it, and its lines; without a key, a notice that the next key removes. */
   panel: { readonly key: string; readonly lines: readonly string[] } | undefined
 }
 
@@ -35,13 +36,18 @@ export const createDecision = (
   runId: string,
   surface: CardSurface,
   signal: AbortSignal,
-): OpenDecision => ({ session, runId, surface, signal, hasViewed: false, shown: undefined, panel: undefined })
+): OpenDecision => ({ session, runId, surface, signal, viewed: undefined, shown: undefined, panel: undefined })
 
 export type PromptAnswer = TaskDecision | 'later' | 'again'
 
-/** Shows a sentence on the card and asks again. */
-export function again(decision: OpenDecision, text: string): 'again' {
+/** Shows a sentence above the keys, until the next one. */
+export function tell(decision: OpenDecision, text: string): void {
   const { canvas } = decision.surface
   decision.panel = { key: '', lines: wrapText(safeText(text), canvas.width - 2).map(canvas.theme.bad) }
+}
+
+/** Shows a sentence on the card and asks again. */
+export function again(decision: OpenDecision, text: string): 'again' {
+  tell(decision, text)
   return 'again'
 }

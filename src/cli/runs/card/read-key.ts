@@ -1,16 +1,17 @@
 /** The keys of the card: draws it, reads one key, and does what the key says. */
 import type { ShownTask } from '../../../spec/task.ts'
 import { presentKeyedTask } from '../../../spec/view/task-actions.ts'
+import { describeUnopened, mustBeOpened } from '../../../spec/view/card-reading.ts'
 import { describeTaskView } from '../../../spec/view/task-view.ts'
-import { drawApproval, fitApproval } from '../../../terminal/approval.ts'
-import { wrapText } from '../../../terminal/text.ts'
+import { drawWholeApproval, fitApproval } from '../../../terminal/approval.ts'
 import { drawTimeline } from '../../../terminal/timeline.ts'
 import { unlessLeft } from '../../shell/io.ts'
+import { describeSeen } from '../../shell/screen/view-lines.ts'
 import { withKeyNames } from '../key-names.ts'
 import { explainTask } from '../why.ts'
 import { askApproval, askEdit, askOutcome, askValue } from './ask-answer.ts'
 import { awaitReading } from './await-reading.ts'
-import type { OpenDecision, PromptAnswer } from './open-decision.ts'
+import { again, type OpenDecision, type PromptAnswer } from './open-decision.ts'
 import { describeHistory, describeProbe } from './panels.ts'
 import { writePolicy } from './write-policy.ts'
 
@@ -22,7 +23,8 @@ export async function readCardKey(decision: OpenDecision, task: ShownTask): Prom
   const draw = (isEarly: boolean) =>
     fitApproval(surface.canvas, card, surface.rows, { isEarly, ...(decision.panel && { below: decision.panel.lines }) })
   const deciding = card.actions.filter(({ decides }) => decides).map((each) => each.key)
-  await awaitReading(decision, JSON.stringify(describeTaskView(task)), deciding, () => surface.show(draw(true).lines))
+  const content = JSON.stringify(describeTaskView(task))
+  await awaitReading(decision, content, deciding, () => surface.show(draw(true).lines))
   const drawn = draw(false)
   surface.show(drawn.lines)
   const key = await surface.key(
@@ -31,18 +33,20 @@ export async function readCardKey(decision: OpenDecision, task: ShownTask): Prom
   )
   if (key === undefined) return 'again'
   const isToggled = decision.panel?.key === key
+  if (decision.panel?.key === '') decision.panel = undefined
   const panel = async (lines: () => Promise<readonly string[]> | readonly string[]): Promise<'again'> => {
     decision.panel = isToggled ? undefined : { key, lines: await lines() }
     return 'again'
   }
-  const { theme } = surface.canvas
+  const viewed = decision.viewed?.content === content ? decision.viewed : undefined
+  const unopened = mustBeOpened(card, task) && (!viewed || viewed.seen < viewed.total) ? drawn.folded : 0
+  if (unopened > 0 && (key === 'a' || key === 'e'))
+    return again(
+      decision,
+      `Not approved. ${describeUnopened(unopened)} ${viewed ? `${describeSeen(viewed)}; go` : 'Go'} on with v.`,
+    )
   switch (key) {
     case 'a':
-      if (card.isIrreversible && drawn.hasFolded && !decision.hasViewed) {
-        const text = 'Not approved: the call cannot be undone and part of it is folded. View it whole first: v'
-        decision.panel = { key: '', lines: wrapText(text, surface.canvas.width - 2).map(theme.bad) }
-        return 'again'
-      }
       return await askApproval(decision, task)
     case 'r': {
       const reason = (await unlessLeft(surface.text('Reason (Escape: back):', signal)))?.trim()
@@ -54,12 +58,10 @@ export async function readCardKey(decision: OpenDecision, task: ShownTask): Prom
     case 't':
       return await askValue(decision, task)
     case 'v':
-      await surface.page(
-        drawApproval(surface.canvas, card, { valueLines: Number.POSITIVE_INFINITY, footer: `task ${task.id}` }).lines,
-      )
-      decision.hasViewed = true
+      const seen = await surface.view((canvas) => drawWholeApproval(canvas, card, task.id), signal, viewed)
+      decision.viewed = { ...seen, content }
       decision.panel = undefined
-      return 'again'
+      return seen.seen < seen.total ? again(decision, `${describeSeen(seen)}; v goes on there.`) : 'again'
     case 'w':
       return await panel(() => explainTask({ ...surface.canvas, width: surface.canvas.width - 2 }, task))
     case 'h':

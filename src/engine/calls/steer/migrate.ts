@@ -22,7 +22,7 @@ function proposeAgain(call: CallHandle): ToolCall {
     const task = tx.pendingTasks().find(({ id }) => id === state.task)
     // An escalated question of a sub-agent is answered in that sub-agent.
     if (task?.kind !== 'approval' && task?.kind !== 'escalation') return record
-    tx.closeTask({ ...task, answer: { outcome: 'cancelled' } }, 'cancelled')
+    tx.cancelTask(task)
     return call.moveTo({ at: 'proposed' })
   }
   if (state.at !== 'ready' && state.at !== 'retrying') return record

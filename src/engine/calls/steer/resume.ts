@@ -4,7 +4,6 @@
  * section 18; reliability.
  */
 import type { ToolCall } from '../../../spec/run.ts'
-import type { TaskRecord } from '../../../spec/task.ts'
 import { CallHandle } from '../../session/transaction/call-handle.ts'
 import type { RunHandle, StateAt } from '../../session/transaction/transaction.ts'
 import { MAX_ATTEMPTS, recoverDispatch } from '../recover.ts'
@@ -52,7 +51,8 @@ function resumeWait(call: CallHandle, state: Extract<ToolCall['state'], { at: 'w
   const { run, record } = call
   const isKnown = record.late !== undefined || run.callRow(record.id)?.state !== 'unknown'
   if (state.wait.kind === 'external' && isKnown) return resumeUncertain(call)
-  closeEndReview(call)
+  // The review that was opened when the run ended.
+  run.cancelTaskOf(record.id)
   const { until } = state.wait
   if (until !== undefined) run.setTimer('call_wait', record.id, until)
   return call.moveTo(state)
@@ -71,7 +71,7 @@ function resumeUncertain(call: CallHandle): ToolCall {
 
 /** Sends a safe call again, and asks a person about any other. */
 function askWhatHappened(call: CallHandle): ToolCall {
-  const earlier = closeEndReview(call)
+  const earlier = call.run.cancelTaskOf(call.record.id)
   const recovered = recoverDispatch(call, {
     error: 'The run had ended before the outcome was known.',
     code: 'dispatch:broken',
@@ -79,13 +79,6 @@ function askWhatHappened(call: CallHandle): ToolCall {
     ...(earlier && { earlier }),
   })
   return recovered.state.at === 'ready' ? proposeAgain(call.with(recovered)) : recovered
-}
-
-/** Closes the review that was opened when the run ended. */
-function closeEndReview({ tx, run, record }: CallHandle): TaskRecord | undefined {
-  const review = tx.pendingTasks().find(({ runId, callId }) => runId === run.id && callId === record.id)
-  if (review) tx.closeTask({ ...review, answer: { outcome: 'cancelled' } }, 'cancelled')
-  return review
 }
 
 /** Approvals and decisions do not outlast the end of a run: the call is authorized again. */

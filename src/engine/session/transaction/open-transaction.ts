@@ -73,6 +73,7 @@ export function openTransaction(tree: SessionTree, context: TransitionContext): 
       if (task.expiresAt !== undefined) run.setTimer('task_timeout', task.id, null)
       addTaskEvent(task, status)
     },
+    cancelTask: (task) => tx.closeTask({ ...task, answer: { outcome: 'cancelled' } }, 'cancelled'),
     callRows: () => [...new Map([...context.calls, ...changedCalls]).values()],
     recordCallRow: (row) => void changedCalls.set(callKey(row.runId, row.callId), row),
     recordSpend: (spend) => void spends.push(spend),

@@ -109,6 +109,11 @@ export class TransactionRun implements RunHandle {
     if (task.expiresAt !== undefined) this.setTimer('task_timeout', task.id, task.expiresAt)
     return task
   }
+  cancelTaskOf(callId: string): TaskRecord | undefined {
+    const task = this.tx.pendingTasks().find((each) => each.runId === this.id && each.callId === callId)
+    if (task) this.tx.cancelTask(task)
+    return task
+  }
   callRow(callId: string): CallRow | undefined {
     const key = callKey(this.id, callId)
     return this.#parts.changedCalls.get(key) ?? this.tx.context.calls.get(key)

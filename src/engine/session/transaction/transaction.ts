@@ -50,6 +50,8 @@ export interface SessionTransaction {
   changeTask(task: TaskRecord, subject?: 'voted'): void
   /** Closes a task and the step that requested it. */
   closeTask(task: TaskRecord, status: Exclude<TaskStatus, 'pending'>): void
+  /** Closes a task that nobody needs to decide any more. */
+  cancelTask(task: TaskRecord): void
   /** Calls of the runs that were read, as they were last recorded; of all runs where a policy counts them. */
   callRows(): readonly CallRow[]
   recordCallRow(row: CallRow): void
@@ -58,9 +60,9 @@ export interface SessionTransaction {
   endHold(): void
   /** Takes the oldest event that `RunHandle.queueEvent` has queued. */
   nextEvent(): { readonly run: RunHandle; readonly event: RunTransitionEvent } | undefined
-  /** Derives statuses and waits, and collects the changes; undefined when there are none. */
   /** Stores an answer under its idempotency key, together with this update. */
   recordClaim(claim: IdempotencyClaim): void
+  /** Derives statuses and waits, and collects the changes; undefined when there are none. */
   toUpdate(): SessionUpdate | undefined
 }
 
@@ -92,6 +94,8 @@ export interface RunHandle {
   closeStep(step: RunStep, error?: string, shown?: JsonObject): void
   addEvent(kind: EventKind, subject: string, data?: JsonObject): void
   openTask(task: NewTask): TaskRecord
+  /** Closes the task about a call, since the call needs nobody any more. @returns the task, if there is one */
+  cancelTaskOf(callId: string): TaskRecord | undefined
   /** A call of the run as it was last recorded. */
   callRow(callId: string): CallRow | undefined
   /** Sets a timer, or clears it with `null`. */

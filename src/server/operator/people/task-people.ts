@@ -2,6 +2,7 @@
 import { toIsoText } from '../../../base/clock.ts'
 import { MAX_CANDIDATES, type TaskPeople, type TaskRecord, type TaskStanding } from '../../../spec/task.ts'
 import type { ApiKey, OperatorKey } from '../../../spec/key.ts'
+import { hasNeededRoles } from '../../../spec/approver-role.ts'
 import { describeOperator } from '../../../spec/view/task-card.ts'
 import { runsById, starterAbove } from '../../../spec/run-starter.ts'
 import type { Run } from '../../../spec/run.ts'
@@ -42,7 +43,7 @@ export async function createPeopleReader(
       .filter((each) => !votes.some(({ approver }) => approver === each))
     const standing: TaskStanding = votes.some(({ approver }) => approver === me)
       ? 'voted'
-      : approverRole !== undefined && !you.roles.includes(approverRole)
+      : !hasNeededRoles(you.roles, approverRole)
         ? 'no_role'
         : separationOfDuties && me === starter
           ? 'starter'
@@ -86,11 +87,7 @@ function splitIdentity(approver: string): readonly [string, string] {
 
 /** People who have the role, or all with a credential if no role is required. */
 const candidatesFor = (credentials: readonly OperatorKey[], role: string | undefined): string[] => [
-  ...new Set(
-    credentials
-      .filter(({ roles }) => role === undefined || roles.includes(role))
-      .map(({ email }) => `operator:${email}`),
-  ),
+  ...new Set(credentials.filter(({ roles }) => hasNeededRoles(roles, role)).map(({ email }) => `operator:${email}`)),
 ]
 
 const starterIdentity = ({ triggerType, triggeredBy, person }: RunStarter): string | undefined =>

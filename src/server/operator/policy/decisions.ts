@@ -146,7 +146,7 @@ async function decisionsOf(
       if (!run || !call) continue
       const looked = snapshotOf(run.agentVersionId)
       const snapshot = looked instanceof Promise ? await looked : looked
-      if (snapshot) found.push(toRecordedDecision(step, session, run, call, snapshot, above(run, runOf)))
+      if (snapshot) found.push(toRecordedDecision(step, session, run, call, snapshot, runsAbove(run, runOf)))
     }
     await pause()
     if (steps.length < PAGE) return found
@@ -155,9 +155,9 @@ async function decisionsOf(
 }
 
 /** The runs above one, the nearest first. */
-export function above({ parentRunId }: Run, runs: ReadonlyMap<string, Run>): readonly Run[] {
+export function runsAbove({ parentRunId }: Run, runs: ReadonlyMap<string, Run>): readonly Run[] {
   const parent = parentRunId === null ? undefined : runs.get(parentRunId)
-  return parent ? [parent, ...above(parent, runs)] : []
+  return parent ? [parent, ...runsAbove(parent, runs)] : []
 }
 
 const callIdOf = ({ content }: RunStep): string =>

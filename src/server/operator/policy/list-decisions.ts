@@ -12,7 +12,7 @@ import type { DecisionMark } from '../../../store/queries.ts'
 import type { ServerServices } from '../../runtime/services.ts'
 import { findRun, notFoundFailure } from '../find/find.ts'
 import type { OperatorAction } from '../people/act.ts'
-import { above, collectDecisions, rememberVersions } from './decisions.ts'
+import { runsAbove, collectDecisions, rememberVersions } from './decisions.ts'
 import { toRecordedDecision } from './recorded-decision.ts'
 
 /** A page of a run, as its timeline shows it, or all decisions that match. */
@@ -20,7 +20,9 @@ export const listDecisions: OperatorAction<'GET /decisions'> = async ({ services
   const { run, take } = query
   if (run !== undefined && take !== undefined) return await readDecisionPage(services, { ...query, run, take })
   const found = await collectDecisions(services, query, takeTurns(call.request.signal))
-  const skipped = query.skip ?? 0
+  const isNamed = (each: RecordedDecision): boolean =>
+    [each.decisionId, each.toolCallId, each.argsDigest].includes(query.with ?? '')
+  const skipped = query.skip ?? (take === undefined ? 0 : startAround(found.length, take, found.findLastIndex(isNamed)))
   const page = found.slice(skipped, take && skipped + take)
   const items = query.values === 'ref' ? page.map(withReference) : page
   return { items, total: found.length, ...(skipped > 0 && { skipped }) }
@@ -79,7 +81,7 @@ async function readMarks(
   }
 }
 
-/** The last page unless another one is named. */
+/** Where the last page begins, or the one that has what is named. */
 async function startOfPage(
   { store }: ServerServices,
   id: SessionId,
@@ -87,8 +89,7 @@ async function startOfPage(
   take: number,
   name: string | undefined,
 ): Promise<number> {
-  const last = Math.max(0, marks.length - take)
-  if (name === undefined) return last
+  if (name === undefined) return startAround(marks.length, take, -1)
   let at = marks.findLastIndex(({ decisionId, callId }) => decisionId === name || callId === name)
   // From the newest back, a page at a time, because a digest stands with its call.
   for (let to = marks.length; at === -1 && to > 0; to -= MARKS) {
@@ -98,6 +99,12 @@ async function startOfPage(
     const found = some.findLastIndex((mark) => named.has(keyOf(mark)))
     if (found !== -1) at = Math.max(0, to - MARKS) + found
   }
+  return startAround(marks.length, take, at)
+}
+
+/** Where the page begins that has the entry at `at`, and others before and after it; the last page for -1. */
+function startAround(total: number, take: number, at: number): number {
+  const last = Math.max(0, total - take)
   return at === -1 ? last : Math.min(last, Math.max(0, at - Math.floor(take / 2)))
 }
 
@@ -124,7 +131,8 @@ async function readDecisions(
     const run = runs.get(step.runId)
     const call = callOf.get(keyOf(markOf.get(step.ordinal)!))
     const snapshot = run && (await snapshotOf(run.agentVersionId))
-    if (run && call && snapshot) found.push(toRecordedDecision(step, session, run, call, snapshot, above(run, runs)))
+    if (run && call && snapshot)
+      found.push(toRecordedDecision(step, session, run, call, snapshot, runsAbove(run, runs)))
   }
   return found
 }

@@ -1,0 +1,32 @@
+/** When a card counts as read: one rule and one wording for a terminal and a browser. Source: command line, 2.5. */
+import type { ShownTask } from '../task.ts'
+import type { TaskCard } from './task-card.ts'
+
+/** Time that a card is shown before its keys decide. */
+const READING_MS = 400
+
+/** A held key repeats for the first time within this time, on nearly all systems. */
+const HELD_MS = 1000
+
+/**
+ * Milliseconds until a key can be meant for the card; zero or less once it can. The second key of a double press decides
+ * nothing, nor does a key that is still held.
+ * @param shownAt when the card was drawn, by the same clock as the others
+ * @param typedAt when a deciding key was last typed; `-Infinity` for never
+ */
+export const untilKeysDecide = (shownAt: number, typedAt: number, now: number): number =>
+  Math.max(shownAt + READING_MS, typedAt + HELD_MS) - now
+
+/** Said beside the keys where some came earlier than that. Not escaped. */
+export const describeEarlyKeys = (keys: readonly string[]): string =>
+  `Too early: ${keys.map((key) => `"${key}"`).join(', ')} decided nothing. Read it, then press again.`
+
+/** True where an approval needs every folded value opened: nobody approves what was not shown whole. */
+export const mustBeOpened = (
+  { isIrreversible }: Pick<TaskCard, 'isIrreversible'>,
+  { comprehensionRequired }: Pick<ShownTask, 'comprehensionRequired'>,
+): boolean => isIrreversible || comprehensionRequired === true
+
+/** Said in place of an approval until they are opened. */
+export const describeUnopened = (values: number): string =>
+  `Open ${values === 1 ? 'the folded value' : `the ${values} folded values`} first.`
