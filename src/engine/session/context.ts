@@ -67,8 +67,8 @@ export interface TransitionContext {
   mostOutput(agent: AgentSnapshot): number
   /** What a model costs now, and how many tokens it reads. */
   termsOf(model: SnapshotModel): ModelTerms
-  /** Usage so far of a completion in flight in this process, by its `completionKey`. */
-  spentOn(completion: string): SpentTokens | undefined
+  /** Usage so far of a completion, by its `completionKey`; `elsewhere` if another process may have sent it. */
+  spentOn(completion: string): SpentTokens | 'elsewhere' | undefined
   /** Outages that hold runs now; held runs read and update it. */
   readonly outages: {
     /** Undefined if the run may try now, and then it is the one that tries; else when it should ask again. */
