@@ -101,7 +101,7 @@ export interface Store {
    * There may be more where it takes fewer; there are none where it takes none.
    */
   claim(worker: WorkerId, most: number, ttlMs: number): Promise<readonly SessionLease[]>
-  /** What `claim` would find, at most `most`. */
+  /** Sessions that `claim` would find, at most `most`. */
   waitingSessions(most: number): Promise<readonly WaitingSession[]>
   /** Takes this session under the same conditions, or if the worker itself holds it, which raises the epoch. */
   claimOne(worker: WorkerId, id: SessionId, ttlMs: number): Promise<SessionLease | undefined>

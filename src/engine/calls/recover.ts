@@ -25,7 +25,7 @@ const KEY_TTL_MS = 24 * 3600_000
 /** A dispatch of unknown outcome. */
 export interface LostDispatch {
   readonly error: string
-  /** Of the error that the model gets. */
+  /** Code of the error that the model gets. */
   readonly code: string
   /** Attempts after which a safe call is not sent again. */
   readonly attempts: number

@@ -17,7 +17,7 @@ export interface LiveSession {
   readonly steps: Map<RunId, RunStep[]>
   /** By `callKey`. */
   readonly calls: Map<string, CallRow>
-  /** Who held its lease when it was read. */
+  /** The holder of its lease when it was read. */
   readonly heldBy: WorkerId | undefined
   /** True where another run repeats one of its runs. Who starts such a run saves this session, which is then read again. */
   readonly isRepeated: boolean
@@ -92,9 +92,9 @@ async function readSteps(store: Store, tree: SessionTree): Promise<readonly RunS
   let [count, length] = [0, 0]
   for (const { id } of over.toReversed()) {
     if (count >= MAX_MESSAGES || length >= MAX_SAID_LENGTH) break
-    const said = await store.saidInRun(id)
-    steps.push(...said)
-    for (const { text } of messagesOfRun(said)) {
+    const spoken = await store.saidInRun(id)
+    steps.push(...spoken)
+    for (const { text } of messagesOfRun(spoken)) {
       count++
       length += text.length
     }

@@ -74,7 +74,7 @@ async function deployedId(store: Store, workspace: WorkspaceId, name: string): P
   return (await store.agents(workspace)).find((agent) => agent.name === name)?.deployedVersionId ?? null
 }
 
-/** What the policies of an agent read beyond their session. */
+/** The facts beyond their session that the policies of an agent read. */
 export interface LookBack {
   /** Longest window in milliseconds over which calls of other sessions are counted; 0 without any. */
   readonly ms: number
