@@ -188,7 +188,11 @@ export interface Store {
   effectsOfKey(workspaceId: WorkspaceId, key: string, now: Instant): Promise<readonly EffectRecord[]>
   /** Newest first. */
   effects(filter: EffectFilter, page: PageRange): Promise<readonly EffectRecord[]>
-  /** Lets an effect happen again. @returns the calls that held the key; empty when none did */
+  /**
+   * Lets an effect happen again.
+   * @returns the calls that held the key; empty when none did
+   * @throws Failure `effect_in_flight`
+   */
   releaseEffect(
     workspaceId: WorkspaceId,
     key: string,

@@ -1,5 +1,5 @@
 import { joinClauses } from '../rows/filter.ts'
-import { MAX_OF_KEY, toEffect, type StoredEffect } from '../rows/effect-rows.ts'
+import { MAX_OF_KEY, refuseInFlight, toEffect, type StoredEffect } from '../rows/effect-rows.ts'
 import type { EffectChange } from '../session-update.ts'
 import type { Store } from '../store.ts'
 import type { PostgresPool, PostgresQueries } from './database/pool.ts'
@@ -24,10 +24,11 @@ export const effectMethods = (db: PostgresPool): Pick<Store, 'effectsOfKey' | 'e
     async effectsOfKey(workspaceId, key, now) {
       return (await ofKey(db, workspaceId, key, now)).map(toEffect)
     },
-    async effects({ workspaceId, key, holds, from }, { skip, take }) {
+    async effects({ workspaceId, key, sessionId, holds, from }, { skip, take }) {
       const { where, values } = joinClauses([
         ['workspace_id = :workspaceId', workspaceId],
         ['key = :key', key],
+        ['session_id = :sessionId', sessionId],
         ['at >= :from', from],
         ['holds', holds || undefined],
         ['not holds', holds === false || undefined],
@@ -45,6 +46,7 @@ export const effectMethods = (db: PostgresPool): Pick<Store, 'effectsOfKey' | 'e
           key,
         })
         const standing = (await ofKey(tx, workspaceId, key, -1)).map(toEffect)
+        refuseInFlight(standing, at)
         await tx.run(
           `update effect set holds = false, released_at = :at, released_by = :by, release_reason = :reason
            where workspace_id = :workspaceId and key = :key and ${STANDS}`,
